@@ -1,0 +1,89 @@
+"""Exceptions and warnings, each with a stable code; nothing else.
+
+Takes a code and a sentence that says what was given, what is allowed and what to do; never prints, never logs.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+#: Every code that the library can raise or warn with, and its title. Codes are never reused.
+CODES: dict[str, str] = {
+    "E101": "Shapes disagree",
+    "E102": "Predictions are not finite numbers",
+    "E103": "Too few classes for the metric",
+    "E104": "Probabilities outside [0, 1]",
+    "E105": "Unknown metric",
+    "E106": "Too few samples",
+    "E107": "Groups, folds or weights do not fit the samples",
+    "E108": "A parameter is outside its range",
+    "E109": "Every draw is undefined",
+    "E110": "Predicted labels are not among the classes",
+    "E111": "No configuration has all predictions",
+    "E112": "The target cannot be used",
+    "E113": "Folds are needed",
+    "E114": "Options that do not go together",
+    "E115": "A selection rule gave no valid winner",
+    "E116": "The metric needs another kind of prediction",
+    "E117": "The metric failed",
+    "E301": "The task cannot be told",
+    "E302": "X and y do not fit together",
+    "E303": "The search space cannot be read",
+    "E304": "The search space is empty",
+    "E305": "A distribution needs n_iter",
+    "E306": "Unknown parameter",
+    "E307": "cv cannot be read",
+    "E308": "Too many folds",
+    "E309": "Time-series splits",
+    "E310": "A fold lacks a class to train on",
+    "E311": "Splits cannot be used",
+    "E312": "Groups are needed",
+    "E313": "Repeats need an integer cv",
+    "E314": "A fit gave no usable predictions",
+    "E315": "Every configuration failed",
+    "E316": "A drop rule gave no usable answer",
+    "W201": "Many draws are undefined",
+    "W202": "Only one configuration",
+    "W203": "Folds live on different scales",
+    "W204": "Configurations were left out",
+    "W205": "Very few samples",
+    "W301": "Groups are split between training and test rows",
+    "W302": "A listener failed",
+}
+
+
+class SoberError(ValueError):
+    """A problem that the user can mend; `code` names it for ever.
+
+    Parameters
+    ----------
+    code : str
+        A key of `CODES`.
+    message : str
+        What was given, what is allowed, what to do.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)  # both in args, so that the exception survives pickling
+        self.code = code
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.message} [{self.code}]"
+
+
+class SoberWarning(UserWarning):
+    """Something that the user should know about a result; `code` names it for ever."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.message} [{self.code}]"
+
+
+def warn(code: str, message: str, stacklevel: int = 3) -> None:
+    """Warn with a code, pointing at the caller's caller."""
+    warnings.warn(SoberWarning(code, message), stacklevel=stacklevel)

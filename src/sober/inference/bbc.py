@@ -1,0 +1,294 @@
+"""BBC-CV: bootstrap the out-of-sample predictions, re-select in each resample, score on what was left out.
+
+Takes predictions of any tool, gives an `Estimate`; trains nothing. Paper: section 4, algorithm 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import seeds
+from ..containers import Array
+from ..errors import SoberError, warn
+from ..metrics import blocks
+from ..metrics.base import as_counts
+from .estimate import Estimate
+from .intervals import check_level, percentile_interval
+from .resample import Bootstrap, fold_draws, replayed
+from .rivals import fold_scores
+from .selection import Rule, apply
+from .table import FEW, Bound, MetricLike, bind, check_scales
+
+MANY_UNDEFINED = 0.05
+
+
+def bbc(
+    y: Any,
+    predictions: Any,
+    metric: MetricLike | Sequence[MetricLike] = "roc_auc",
+    *,
+    groups: Any = None,
+    folds: Any = None,
+    sample_weight: Any = None,
+    seen: Any = None,
+    select: str | Rule = "best",
+    aggregate: str = "pooled",
+    by: str = "sample",
+    method: str = "bbc",
+    within_folds: bool = False,
+    n_bootstraps: int = 1000,
+    confidence_level: float = 0.95,
+    stratify: bool = False,
+    counts: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any:
+    """Correct the score of the best of many configurations for having been picked as the best.
+
+    Parameters
+    ----------
+    y : array-like [N]
+        The truth: class labels of any type, numbers, or a survival target (scikit-survival's structured array or two
+        columns). Ignored when `predictions` is a `Predictions`.
+    predictions : array-like [N, C], [N, C, R] or [N, C, R, K], dict of those, or Predictions
+        Out-of-sample predictions: N samples, C configurations, R repeats, K classes. numpy, pandas or polars. A masked
+        array or `seen` marks an incomplete cross-validation. A dict has one array for each of "predict",
+        "predict_proba" and "decision_function".
+    metric : str, Metric, callable, or a list of them
+        The first selects; all are judged at the same winner, and a list gives a dict of estimates.
+    groups : array-like [N], optional
+        Samples of one group (patient, site) are resampled together.
+    folds : array-like [N] or [N, R], optional
+        The fold in which each sample was held out. Needed by `aggregate="fold"`, `by="fold"` and `within_folds`.
+    sample_weight : array-like [N], optional
+        Counts in every metric.
+    seen : bool array-like [N] or [N, R], optional
+        Which samples have predictions.
+    select : {"best"}, simplest_within(...) or callable, default="best"
+        The rule that picked the winner; re-run in every resample. A callable maps scores [B, C] to winners [B].
+    aggregate : {"pooled", "fold"}, default="pooled"
+        Score all samples together, or take the mean over folds as scikit-learn does.
+    by : {"sample", "fold"}, default="sample"
+        Resample samples (BBC-CV) or folds (BBC-F).
+    method : {"bbc", "632+"}, default="bbc"
+        The paper's estimate, or the compromise between it and the naive score described in the documentation.
+    within_folds : bool, default=False
+        Metrics that rank compare only samples of the same fold and repeat.
+    n_bootstraps : int, default=1000
+    confidence_level : float, default=0.95
+    stratify : bool, default=False
+        Draw within classes (or within events and censored), so that none is ever missing.
+    counts : int array [B, N], optional
+        Draws to use instead of our own ([B, K] with `by="fold"`): replays another tool's resamples.
+    random_state : int, numpy generator or None, default=None
+        The same number gives the same bits. None draws afresh; `Estimate.seed` tells what was drawn.
+    n_jobs : int, optional
+        Threads; None uses all cores. Changes no result.
+
+    Returns
+    -------
+    Estimate, or dict of str to Estimate when `metric` is a list
+
+    References
+    ----------
+    Tsamardinos, Greasidou, Borboudakis (2018). Bootstrapping the out-of-sample predictions for efficient and accurate
+    cross-validation. Machine Learning 107, 1895-1922.
+
+    Examples
+    --------
+    >>> import sober
+    >>> from sober.testing import simulate
+    >>> data = simulate.beta_accuracy(n=100, c=50, seed=1)
+    >>> estimate = sober.bbc(data.y, data.predictions, "accuracy", random_state=0)
+    >>> bool(estimate.value < estimate.naive)
+    True
+    """
+    check_level(confidence_level)
+    if by not in ("sample", "fold"):
+        raise SoberError("E108", f'`by` must be "sample" or "fold"; got {by!r}.')
+    if method not in ("bbc", "632+"):
+        raise SoberError("E108", f'`method` must be "bbc" or "632+"; got {method!r}.')
+    if not isinstance(n_bootstraps, (int, np.integer)) or n_bootstraps < 1:
+        raise SoberError(
+            "E108", f"`n_bootstraps` must be a whole number of 1 or more; got {n_bootstraps!r}. Write 1000."
+        )
+    seed = seeds.root(random_state)
+    bound = bind(
+        y,
+        predictions,
+        metric,
+        groups=groups,
+        folds=folds,
+        sample_weight=sample_weight,
+        seen=seen,
+        select=select,
+        aggregate="fold" if by == "fold" else aggregate,
+        within_folds=within_folds,
+        n_jobs=n_jobs,
+    )
+    if by == "fold":
+        chosen, draws = _draw_folds(bound, n_bootstraps, counts, seed)
+    else:
+        chosen, draws = _draw_samples(bound, n_bootstraps, counts, stratify, seed, n_jobs)
+    label = method if by == "sample" else "bbc-f" if method == "bbc" else "632+"
+    found = _estimates(bound, chosen, draws, label, confidence_level, seed)
+    return found if isinstance(metric, (list, tuple)) else next(iter(found.values()))
+
+
+def _draw_samples(
+    bound: Bound, n_bootstraps: int, counts: Any, stratify: bool, seed: int, n_jobs: int | None
+) -> tuple[Array, list[Array]]:
+    """Draw counts, score, select, score the selected on the absent: winners [B] and, for each metric, draws [B]."""
+    table = bound.table
+    given = None if counts is None else as_counts(replayed(counts, bound.n_input)[:, bound.rows])
+    n_bootstraps = n_bootstraps if given is None else len(given)
+    bootstrap = Bootstrap(table.n_samples, seed, groups=table.groups, strata=_strata(bound) if stratify else None)
+    standard_error = bound.standard_errors(seed)
+
+    def block(start: int, stop: int) -> tuple[Array, list[Array]]:
+        present = bootstrap.counts(start, stop) if given is None else given[start:stop]
+        winners = apply(bound.rule, bound.scorers[0].scores(present), standard_error)
+        absent = (present == 0).view(np.uint8)
+        return winners, [scorer.picked(absent, winners) for scorer in bound.scorers]
+
+    n_threads = blocks.threads(n_jobs)
+    done = blocks.run(block, list(blocks.ranges(n_bootstraps, table.n_samples, n_threads)), n_threads)
+    draws = [np.concatenate([d[1][m] for d in done]) for m in range(len(bound.scorers))]
+    return np.concatenate([d[0] for d in done]), draws
+
+
+def _draw_folds(bound: Bound, n_bootstraps: int, counts: Any, seed: int) -> tuple[Array, list[Array]]:
+    """BBC-F: score each fold once, resample folds, select by the in-bag mean, average the folds left out."""
+    if bound.table.n_repeats > 1:
+        raise SoberError(
+            "E114",
+            f'`by="fold"` resamples the folds of one partition; got {bound.table.n_repeats} repeats, whose folds share '
+            'samples. Use by="sample", or pass one repeat.',
+        )
+    by_metric = [fold_scores(bound, scorer.metric) for scorer in bound.scorers]  # each [K, C]
+    n_folds = len(by_metric[0])
+    drawn = fold_draws(n_folds, n_bootstraps, seed) if counts is None else replayed(counts, n_folds)
+    winners = apply(bound.rule, _fold_mean(drawn, by_metric[0]), bound.standard_errors(seed))
+    absent = drawn == 0
+    row = np.arange(len(drawn))
+    draws = []
+    for scores in by_metric:
+        judged = _fold_mean(absent, scores)[row, winners]
+        draws.append(np.where(winners < 0, np.nan, judged))
+    return winners, draws
+
+
+def _fold_mean(counts: Array, scores: Array) -> Array:
+    """Mean over the folds present [B, K], [K, C] -> [B, C]; folds on which the metric is undefined do not count."""
+    defined = ~np.isnan(scores)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((counts.astype(float) @ np.where(defined, scores, 0.0)) / (counts.astype(float) @ defined))
+
+
+def _strata(bound: Bound) -> Array:
+    y = bound.table.y
+    if bound.table.task == "regression":
+        raise SoberError("E114", "`stratify=True` is for classes and survival; the target is a number. Leave it out.")
+    return y["event"].astype(np.int64) if bound.table.task == "survival" else y
+
+
+def _estimates(
+    bound: Bound, chosen: Array, draws: list[Array], method: str, level: float, seed: int
+) -> dict[str, Estimate]:
+    """Put draws into words: one estimate for each metric, all at the same winner."""
+    table = bound.table
+    wholes = [bound.whole(scorer) for scorer in bound.scorers]
+    winner = bound.winner(wholes[0], bound.standard_errors(seed))
+    wins = np.bincount(chosen[chosen >= 0], minlength=table.n_configurations)
+    notes = _notes(bound, winner)
+    found: dict[str, Estimate] = {}
+    for scorer, whole, values in zip(bound.scorers, wholes, draws, strict=True):
+        metric = scorer.metric
+        undefined = int(np.isnan(values).sum())
+        more = _judge_undefined(metric.name, undefined, values)
+        value = bbc_value = float(np.nanmean(values))
+        if method == "632+":
+            value = between(float(whole[winner]), bbc_value, float(np.nanmean(whole)))
+        found[metric.name] = Estimate(
+            value=value,
+            naive=float(whole[winner]),
+            winner=winner,
+            scores=whole,
+            method=method,
+            metric=metric.name,
+            interval=percentile_interval(values, level),
+            draws=values,
+            win_counts=wins,
+            n_undefined=undefined,
+            confidence_level=level,
+            n_samples=table.n_samples,
+            n_repeats=table.n_repeats,
+            n_groups=None if table.groups is None else len(np.unique(table.groups)),
+            n_left_out=table.n_left_out,
+            seed=seed,
+            notes=(*notes, *more),
+            _shift=value - bbc_value,
+            _range=metric.range,
+        )
+        if method == "632+":
+            object.__setattr__(found[metric.name], "interval", found[metric.name].interval_at(level))
+    return found
+
+
+def between(naive: float, bbc_value: float, average: float) -> float:
+    """BBC.632+: a point between the naive and the BBC score.
+
+    BBC is conservative because a resample holds only 63.2 % of the distinct samples. In the spirit of Efron and
+    Tibshirani's .632+, the weight of BBC grows from .632 to 1 as the optimism approaches what a winner picked by
+    chance alone would have: its distance from the average configuration.
+    """
+    room = naive - average
+    share = float(np.clip((naive - bbc_value) / room, 0.0, 1.0)) if room > 1e-12 else 0.0
+    weight = 0.632 / (1.0 - 0.368 * share)
+    return (1.0 - weight) * naive + weight * bbc_value
+
+
+def _notes(bound: Bound, winner: int) -> tuple[str, ...]:
+    notes: list[str] = []
+    table = bound.table
+    if table.n_configurations == 1:
+        text = "There is only one configuration, so there is no selection to correct for; the interval is still valid."
+        warn("W202", text, stacklevel=5)
+        notes.append(text)
+    units = table.n_samples if table.groups is None else len(np.unique(table.groups))
+    if units < FEW:
+        what = "samples" if table.groups is None else "groups"
+        text = f"Only {units} {what}: expect a wide interval and a conservative score."
+        warn("W205", text, stacklevel=5)
+        notes.append(text)
+    scales = check_scales(bound, winner)
+    if scales is not None:
+        warn("W203", scales, stacklevel=5)
+        notes.append(scales)
+    if table.n_left_out:
+        notes.append(f"{table.n_left_out} configurations lacked predictions and were left out.")
+    if table.labels_from_probabilities:
+        notes.append("Labels were read off probabilities: the likeliest class.")
+    if not table.is_complete:
+        notes.append("The cross-validation is incomplete: only samples that have predictions were used.")
+    return tuple(notes)
+
+
+def _judge_undefined(name: str, undefined: int, values: Array) -> tuple[str, ...]:
+    if undefined == len(values):
+        raise SoberError(
+            "E109",
+            f"{name} is undefined on every one of the {len(values)} draws: the samples left out never hold what it "
+            "compares. Use stratify=True, collect more data, or choose another metric.",
+        )
+    if undefined > MANY_UNDEFINED * len(values):
+        text = (
+            f"{name} was undefined on {undefined} of {len(values)} draws, which were left out of the mean. "
+            "stratify=True keeps every class in every resample."
+        )
+        warn("W201", text, stacklevel=6)
+        return (text,)
+    return ()

@@ -1,0 +1,118 @@
+"""Resamples as rows of counts: how often each sample is present.
+
+Takes the number of samples (with groups or strata) and a seed, gives counts `[B, N]`; never sees predictions. Resamples
+are drawn in units of 64, each with a generator of its own, and long tables in chunks of 65,536 units, so that the
+counts of any block can be drawn alone and are always the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..containers import Array
+from ..errors import SoberError
+from ..metrics.blocks import UNIT
+from ..seeds import generator
+
+CHUNK = 1 << 16  # units (samples or groups) drawn together; a longer table splits its draws over chunks first
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """Draws with replacement: of samples, of whole groups, within strata.
+
+    Parameters
+    ----------
+    n_samples : int
+    seed : int
+        Root seed of the run.
+    purpose : str
+        What the draws are for; other purposes draw independently.
+    index : tuple of int
+        Which of that purpose's draws, such as the round of a race.
+    groups : int array [N], optional
+        Members of a group share one count.
+    strata : int array [N], optional
+        Each stratum keeps its number of units. A group belongs to the stratum of most of its members.
+    """
+
+    n_samples: int
+    seed: int
+    purpose: str = "bootstrap"
+    index: tuple[int, ...] = ()
+    groups: Array | None = None
+    strata: Array | None = None
+
+    @property
+    def n_units(self) -> int:
+        """Number of things drawn: groups where there are groups, else samples."""
+        return self.n_samples if self.groups is None else int(self.groups.max()) + 1
+
+    def counts(self, start: int, stop: int) -> Array:
+        """Counts of resamples start to stop - 1: uint8 [stop - start, N]. `start` is a multiple of 64."""
+        out = [self._unit(at // UNIT, min(UNIT, stop - at)) for at in range(start, stop, UNIT)]
+        drawn = np.concatenate(out) if len(out) != 1 else out[0]
+        return drawn if self.groups is None else drawn[:, self.groups]
+
+    def _unit(self, unit: int, n_resamples: int) -> Array:
+        counts = np.zeros((n_resamples, self.n_units), np.uint8)
+        for s, members in enumerate(self._strata_of_units()):
+            n = self.n_units if members is None else len(members)
+            part = counts if members is None else np.zeros((n_resamples, n), np.uint8)
+            self._draw(part, (unit, s))
+            if members is not None:
+                counts[:, members] = part
+        return counts
+
+    def _strata_of_units(self) -> list[Array | None]:
+        if self.strata is None:
+            return [None]
+        of_unit = self.strata
+        if self.groups is not None:
+            table = np.zeros((self.n_units, int(self.strata.max()) + 1), np.int64)
+            np.add.at(table, (self.groups, self.strata), 1)
+            of_unit = table.argmax(axis=1)
+        return [np.flatnonzero(of_unit == s) for s in np.unique(of_unit)]
+
+    def _draw(self, counts: Array, place: tuple[int, int]) -> None:
+        """Draw as many units as there are, with replacement, for each row of counts."""
+        from ..metrics.kernels import tally
+
+        n_resamples, n = counts.shape
+        chunks = [(at, min(at + CHUNK, n)) for at in range(0, n, CHUNK)]
+        draws = np.full((n_resamples, 1), n)
+        if len(chunks) > 1:
+            share = np.array([(stop - start) / n for start, stop in chunks])
+            draws = generator(self.seed, self.purpose, *self.index, *place, 0).multinomial(n, share, n_resamples)
+        for c, (start, stop) in enumerate(chunks):
+            rng = generator(self.seed, self.purpose, *self.index, *place, 1 + c)
+            ends = np.concatenate([[0], np.cumsum(draws[:, c])])
+            tally(rng.integers(0, stop - start, ends[-1], dtype=np.uint32), ends, counts[:, start:stop])
+
+
+def fold_draws(n_folds: int, n_resamples: int, seed: int) -> Array:
+    """Draw folds with replacement [B, K]; a draw that leaves no fold out is drawn again: nothing could be judged."""
+    if n_folds < 2:
+        raise SoberError(
+            "E113", f'`by="fold"` resamples folds and needs at least 2 of them; got {n_folds}. Pass `folds`.'
+        )
+    rng = generator(seed, "folds")
+    out = np.zeros((n_resamples, n_folds), np.uint8)
+    todo = np.arange(n_resamples)
+    while len(todo):
+        drawn = rng.integers(0, n_folds, (len(todo), n_folds))
+        out[todo] = (drawn[:, :, None] == np.arange(n_folds)).sum(axis=1)
+        todo = todo[(out[todo] > 0).all(axis=1)]
+    return out
+
+
+def replayed(counts: Array, n_columns: int) -> Array:
+    """Check counts that were drawn elsewhere."""
+    counts = np.asarray(counts)
+    if counts.ndim != 2 or counts.shape[1] != n_columns or len(counts) == 0:
+        raise SoberError("E101", f"`counts` must be [B, {n_columns}]; got shape {counts.shape}.")
+    if counts.dtype.kind not in "iub" or counts.min() < 0:
+        raise SoberError("E108", "`counts` must be whole numbers of 0 or more: how often each sample was drawn.")
+    return counts

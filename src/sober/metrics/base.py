@@ -1,0 +1,285 @@
+"""The contract of a metric, and the only place that knows signs and repeats.
+
+Takes `Predictions` and counts, gives scores `[B, C]` of which more is better. `counts[b, i]` says how often sample i is
+present in resample b: scoring with counts equals scoring the data with each sample repeated that often. NaN means one
+thing only: the score is undefined on those samples, whatever the configurations predicted.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ..containers import Array
+from ..errors import SoberError
+from ..predictions import Predictions, Task
+from . import blocks
+
+Aggregate = Literal["pooled", "fold"]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One repeat (or one fold of it): all its samples are present, and there is one prediction for each.
+
+    Attributes
+    ----------
+    y : array [N]
+    values : array [N, C] or [N, C, K]
+        The response that the metric asked for.
+    weight : float array [N] or None
+    fold : int array [N]
+        Zero everywhere unless pairs are to be compared within folds only.
+    classes : array [K] or None
+    """
+
+    y: Array
+    values: Array
+    weight: Array | None
+    fold: Array
+    classes: Array | None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return 0 if self.classes is None else len(self.classes)
+
+    def totals(self, counts: Array) -> Array:
+        """Weight of the samples present in each resample [B]."""
+        if self.weight is None:
+            return counts.sum(axis=1, dtype=np.float64)
+        return np.asarray(counts.astype(np.float64) @ self.weight)
+
+
+class Core(ABC):
+    """A metric bound to one part, in its natural direction: a loss stays a loss here."""
+
+    @abstractmethod
+    def scores(self, counts: Array) -> Array:
+        """Score every configuration on every resample: [B, N] -> [B, C]."""
+
+    def picked(self, counts: Array, winners: Array) -> Array:
+        """Score one configuration for each resample: [B, N], [B] -> [B]."""
+        out = np.empty(len(winners))
+        for winner in np.unique(winners):
+            here = winners == winner
+            out[here] = self.only(int(winner)).scores(counts[here])[:, 0]
+        return out
+
+    def only(self, configuration: int) -> Core:
+        """Bind to a single configuration."""
+        raise NotImplementedError
+
+
+class Metric(ABC):
+    """What to call good.
+
+    Attributes
+    ----------
+    name : str
+        scikit-learn's name.
+    task : {"classification", "regression", "survival"}
+    responses : tuple of str
+        What it can be computed from, best first: "predict", "predict_proba", "decision_function".
+    greater_is_better : bool
+        False for losses: their scores are negated, here and nowhere else.
+    range : (float, float)
+        Smallest and largest possible score.
+    pools_scores : bool
+        Whether predictions of different folds are compared with each other.
+    linear : bool
+        Whether the score is a mean over samples, so that repeats can be averaged before scoring.
+    min_classes, max_classes : int
+        How many classes it is defined for.
+    """
+
+    name: str
+    task: Task
+    responses: tuple[str, ...] = ("predict",)
+    greater_is_better: bool = True
+    range: tuple[float, float] = (0.0, 1.0)
+    pools_scores: bool = False
+    linear: bool = False
+    min_classes: int = 0
+    max_classes: int | None = None
+
+    @abstractmethod
+    def core(self, part: Part, n_threads: int = 1) -> Core:
+        """Bind to one part: everything that does not depend on the resample is done here, once."""
+
+    def merged(self, parts: list[Part]) -> Core:
+        """Bind to complete repeats at once; asked only of linear metrics."""
+        raise NotImplementedError
+
+    # ---- the two verbs -------------------------------------------------------------------------------------------
+    def scores(self, predictions: Predictions, counts: Array, *, n_jobs: int | None = None) -> Array:
+        """Score every configuration on every resample.
+
+        Parameters
+        ----------
+        predictions : Predictions
+        counts : array [B, N]
+        n_jobs : int, optional
+            Threads; None uses all cores. Changes no result.
+
+        Returns
+        -------
+        array [B, C]
+            More is better. NaN where undefined.
+        """
+        n_threads = blocks.threads(n_jobs)
+        scorer = self.bind(predictions, n_jobs=n_jobs)
+        counts = as_counts(counts)
+        cut = blocks.ranges(len(counts), predictions.n_samples, n_threads)
+        return np.concatenate(blocks.run(lambda start, stop: scorer.scores(counts[start:stop]), list(cut), n_threads))
+
+    def picked(self, predictions: Predictions, counts: Array, winners: Array) -> Array:
+        """Score configuration `winners[b]` on resample b: [B, N], [B] -> [B]."""
+        return self.bind(predictions).picked(as_counts(counts), np.asarray(winners))
+
+    def bind(
+        self,
+        predictions: Predictions,
+        *,
+        aggregate: Aggregate = "pooled",
+        within_folds: bool = False,
+        n_jobs: int | None = None,
+    ) -> Scorer:
+        """Prepare for many resamples: sort, compare and square once."""
+        self.check(predictions)
+        if within_folds and not self.pools_scores:
+            raise SoberError("E114", f"`within_folds` is for metrics that rank samples; {self.name} does not.")
+        values = self.response_of(predictions)
+        n_threads = blocks.threads(n_jobs)
+        if aggregate == "pooled" and self.linear and predictions.is_complete:
+            parts = [_part(predictions, values, r, slice(None), False) for r in range(predictions.n_repeats)]
+            return Scorer(self, [(None, self.merged(parts))], False)
+        rows: list[tuple[int, Array]] = []
+        for r in range(predictions.n_repeats):
+            seen = np.flatnonzero(predictions.seen[:, r])
+            fold = predictions.fold_of[seen, r]
+            rows += [(r, seen)] if aggregate == "pooled" else [(r, seen[fold == f]) for f in np.unique(fold)]
+        bound: list[tuple[Array | None, Core]] = []
+        for r, here in rows:
+            everything = len(here) == predictions.n_samples
+            part = _part(predictions, values, r, slice(None) if everything else here, within_folds)
+            bound.append((None if everything else here, self.core(part, n_threads)))
+        return Scorer(self, bound, aggregate == "fold")
+
+    # ---- what it needs -------------------------------------------------------------------------------------------
+    def response_of(self, predictions: Predictions) -> Array:
+        """Pick the response [N, C, R(, K)] that the metric is computed from."""
+        for name in self.responses:
+            if name in predictions.responses:
+                return predictions.responses[name]
+        if self.responses[0] == "predict" and "predict_proba" in predictions.responses:
+            return predictions.labels()
+        raise SoberError(
+            "E116",
+            f"{self.name} is computed from {' or '.join(self.responses)}; the table holds only "
+            f"{', '.join(predictions.responses)}. Pass that response, or choose another metric.",
+        )
+
+    def check(self, predictions: Predictions) -> None:
+        """Refuse a table that the metric is not made for."""
+        if predictions.task != self.task:
+            raise SoberError(
+                "E116",
+                f"{self.name} is a metric for {self.task}; the table is one of {predictions.task}. Choose another.",
+            )
+        k = predictions.n_classes
+        if k < self.min_classes:
+            raise SoberError(
+                "E103",
+                f"{self.name} needs at least {self.min_classes} classes in `y`; got {k}. Check the target, or choose a "
+                "metric that is defined for one class, such as accuracy.",
+            )
+        if self.max_classes is not None and k > self.max_classes:
+            hint = {
+                "roc_auc": "roc_auc_ovr",
+                "f1": "f1_macro",
+                "precision": "precision_macro",
+                "recall": "recall_macro",
+            }
+            instead = hint.get(self.name, "balanced_accuracy")
+            raise SoberError(
+                "E103",
+                f"{self.name} is for {self.max_classes} classes; `y` has {k}. Choose {instead} or another metric.",
+            )
+
+    def __repr__(self) -> str:
+        return f"<metric {self.name}>"
+
+
+class Scorer:
+    """A metric bound to a table, ready for any number of resamples; the mean over repeats or folds is taken here."""
+
+    def __init__(self, metric: Metric, parts: list[tuple[Array | None, Core]], equal_weight: bool) -> None:
+        self.metric = metric
+        self._parts = parts
+        self._equal = equal_weight
+        self._sign = 1.0 if metric.greater_is_better else -1.0
+
+    def scores(self, counts: Array) -> Array:
+        """Score every configuration: counts [B, N] -> [B, C]."""
+        if len(self._parts) == 1 and self._parts[0][0] is None:
+            return self._sign * self._parts[0][1].scores(counts)
+        total: Array | float = 0.0
+        weight: Array | float = 0.0
+        for rows, core in self._parts:
+            here = counts if rows is None else counts[:, rows]
+            scores = core.scores(here)
+            defined = ~np.isnan(scores)
+            w = np.where(defined, 1.0 if self._equal else here.sum(axis=1, dtype=np.float64)[:, None], 0.0)
+            total = total + np.where(defined, scores, 0.0) * w
+            weight = weight + w
+        return self._sign * _mean(total, weight)
+
+    def picked(self, counts: Array, winners: Array) -> Array:
+        """Score one configuration for each resample: counts [B, N], winners [B] -> [B]; no winner (-1) gives NaN."""
+        out = np.full(len(winners), np.nan)
+        some = winners >= 0
+        if not some.all():
+            if some.any():
+                out[some] = self.picked(counts[some], winners[some])
+            return out
+        if len(self._parts) == 1 and self._parts[0][0] is None:
+            return self._sign * self._parts[0][1].picked(counts, winners)
+        total, weight = np.zeros(len(winners)), np.zeros(len(winners))
+        for rows, core in self._parts:
+            here = counts if rows is None else counts[:, rows]
+            scores = core.picked(here, winners)
+            defined = ~np.isnan(scores)
+            w = np.where(defined, 1.0 if self._equal else here.sum(axis=1, dtype=np.float64), 0.0)
+            total += np.where(defined, scores, 0.0) * w
+            weight += w
+        return self._sign * _mean(total, weight)
+
+
+def as_counts(counts: Array) -> Array:
+    """Bring counts to the smallest type that the kernels take: uint8 where they fit."""
+    counts = np.asarray(counts)
+    if counts.dtype == np.uint8:
+        return counts
+    if counts.dtype == np.bool_:
+        return counts.view(np.uint8)
+    return counts.astype(np.uint8 if counts.size == 0 or counts.max() < 256 else np.int32)
+
+
+def _mean(total: Array | float, weight: Array | float) -> Array:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(total) / np.asarray(weight)
+
+
+def _part(predictions: Predictions, values: Array, repeat: int, rows: Array | slice, within_folds: bool) -> Part:
+    fold = predictions.fold_of[rows, repeat]
+    return Part(
+        y=predictions.y[rows],
+        values=values[rows, :, repeat],
+        weight=None if predictions.sample_weight is None else predictions.sample_weight[rows],
+        fold=fold if within_folds else np.zeros_like(fold),
+        classes=predictions.classes,
+    )

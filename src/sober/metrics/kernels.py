@@ -1,0 +1,245 @@
+"""Compiled loops: the only home of numba.
+
+Takes plain arrays, gives plain arrays; knows nothing of metrics, tables or signs. Counts are `[N, B]` where a walk
+over the samples does the same thing for all resamples at once (vectors over b), and `[B, N]` where every resample
+walks on its own. All kernels release the GIL, so that threads over blocks of resamples use all cores.
+
+A ranking metric is a **walk**: for each configuration a list of steps, each a sample and what to do with its count.
+Sorting makes the steps once; every resample then only adds and multiplies.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+# What a step does with the count of its sample. `below` counts the losers met so far in the present contest.
+FIRST = 0  # below = count            the first loser of a contest
+LOSER = 1  # below += count
+WINNER = 2  # full += count * below
+TIED = 3  # half += count * below     taken before and after the losers that it ties with
+
+_options = {"cache": True, "nogil": True, "boundscheck": False, "error_model": "numpy"}
+
+
+@nb.njit(**_options)
+def tally(indices, offsets, counts):
+    """Count how often each unit was drawn: indices of resample b lie in offsets[b]:offsets[b+1]."""
+    for b in range(counts.shape[0]):
+        row = counts[b]
+        for j in range(offsets[b], offsets[b + 1]):
+            row[indices[j]] += 1
+
+
+@nb.njit(**_options)
+def make_walk(order, score, node, role, starts, samples, actions):
+    """Write the steps of one configuration; give their number.
+
+    order [N]: samples by ascending score. node [L, N], role [L, N]: for each level the contest that a sample takes
+    part in, and as what (1 winner-to-be, 0 loser-to-be, -1 neither). starts [L, M]: where each contest begins when
+    the samples of a level are laid out by contest. Pairs count when both are in the same contest.
+    """
+    n_levels, n = node.shape
+    laid = np.empty(n, np.int64)
+    cursor = np.empty(starts.shape[1], np.int64)
+    length = 0
+    for level in range(n_levels):
+        n_nodes = starts.shape[1] - 1
+        for m in range(n_nodes + 1):
+            cursor[m] = starts[level, m]
+        for j in range(n):  # a stable counting sort: within each contest the samples stay in order of score
+            i = order[j]
+            m = node[level, i]
+            if m >= 0 and role[level, i] >= 0:
+                laid[cursor[m]] = i
+                cursor[m] += 1
+        for m in range(n_nodes):
+            start, stop = starts[level, m], cursor[m]
+            any_loser = False
+            last_winner = length
+            at = start
+            while at < stop:
+                end = at + 1
+                value = score[laid[at]]
+                winners = role[level, laid[at]] == 1
+                losers = not winners
+                while end < stop and score[laid[end]] == value:
+                    if role[level, laid[end]] == 1:
+                        winners = True
+                    else:
+                        losers = True
+                    end += 1
+                if winners and any_loser:  # before any loser there is nothing to win
+                    action = TIED if losers else WINNER
+                    for j in range(at, end):
+                        if role[level, laid[j]] == 1:
+                            samples[length] = laid[j]
+                            actions[length] = action
+                            length += 1
+                if losers:
+                    for j in range(at, end):
+                        if role[level, laid[j]] == 0:
+                            samples[length] = laid[j]
+                            actions[length] = LOSER if any_loser else FIRST
+                            any_loser = True
+                            length += 1
+                    if winners:
+                        for j in range(at, end):
+                            if role[level, laid[j]] == 1:
+                                samples[length] = laid[j]
+                                actions[length] = TIED
+                                length += 1
+                if winners and any_loser:
+                    last_winner = length
+                at = end
+            length = last_winner  # losers that nobody outranks change nothing
+    return length
+
+
+@nb.njit(**_options)
+def walk_int(samples, actions, starts, counts, out):
+    """Twice the pairs won, for all configurations [C, B]; exact while the pairs of a resample stay below 2**31."""
+    n_resamples = counts.shape[1]
+    below = np.zeros(n_resamples, np.int32)
+    full = np.empty(n_resamples, np.int32)
+    half = np.empty(n_resamples, np.int32)
+    for c in range(starts.shape[0] - 1):
+        full[:] = 0
+        half[:] = 0
+        for s in range(starts[c], starts[c + 1]):
+            row = counts[samples[s]]
+            action = actions[s]
+            if action == LOSER:
+                for b in range(n_resamples):
+                    below[b] += np.int32(row[b])
+            elif action == WINNER:
+                for b in range(n_resamples):
+                    full[b] += np.int32(row[b]) * below[b]
+            elif action == FIRST:
+                for b in range(n_resamples):
+                    below[b] = np.int32(row[b])
+            else:
+                for b in range(n_resamples):
+                    half[b] += np.int32(row[b]) * below[b]
+        for b in range(n_resamples):
+            out[c, b] = 2.0 * full[b] + half[b]
+
+
+@nb.njit(**_options)
+def walk_float(samples, actions, starts, counts, weight, out):
+    """Twice the pairs won, as `walk_int`, with a weight for each sample and room for any number of pairs."""
+    n_resamples = counts.shape[1]
+    below = np.zeros(n_resamples, np.float64)
+    full = np.empty(n_resamples, np.float64)
+    half = np.empty(n_resamples, np.float64)
+    for c in range(starts.shape[0] - 1):
+        full[:] = 0.0
+        half[:] = 0.0
+        for s in range(starts[c], starts[c + 1]):
+            row = counts[samples[s]]
+            w = weight[samples[s]]
+            action = actions[s]
+            if action == LOSER:
+                for b in range(n_resamples):
+                    below[b] += w * row[b]
+            elif action == WINNER:
+                for b in range(n_resamples):
+                    full[b] += w * row[b] * below[b]
+            elif action == FIRST:
+                for b in range(n_resamples):
+                    below[b] = w * row[b]
+            else:
+                for b in range(n_resamples):
+                    half[b] += w * row[b] * below[b]
+        for b in range(n_resamples):
+            out[c, b] = 2.0 * full[b] + half[b]
+
+
+@nb.njit(**_options)
+def walk_picked(samples, actions, starts, counts, weight, picked, out):
+    """Twice the pairs won by configuration picked[b] in resample b; counts [B, N]."""
+    for b in range(counts.shape[0]):
+        row = counts[b]
+        c = picked[b]
+        below = 0.0
+        full = 0.0
+        half = 0.0
+        for s in range(starts[c], starts[c + 1]):
+            count = weight[samples[s]] * row[samples[s]]
+            action = actions[s]
+            if action == LOSER:
+                below += count
+            elif action == WINNER:
+                full += count * below
+            elif action == FIRST:
+                below = count
+            else:
+                half += count * below
+        out[b] = 2.0 * full + half
+
+
+@nb.njit(**_options)
+def average_precision(order, score, positive, weight, counts, out):
+    """Sum over thresholds of precision times gain in recall, before division by the positives; [C, B].
+
+    order [C, N] by descending score; a threshold lies after each run of equal scores.
+    """
+    n_resamples = counts.shape[1]
+    found = np.empty(n_resamples, np.float64)
+    seen = np.empty(n_resamples, np.float64)
+    new = np.zeros(n_resamples, np.float64)
+    area = np.empty(n_resamples, np.float64)
+    for c in range(order.shape[0]):
+        found[:] = 0.0
+        seen[:] = 0.0
+        area[:] = 0.0
+        any_new = False
+        for j in range(order.shape[1]):
+            i = order[c, j]
+            row = counts[i]
+            w = weight[i]
+            for b in range(n_resamples):
+                seen[b] += w * row[b]
+            if positive[i]:
+                any_new = True
+                for b in range(n_resamples):
+                    new[b] += w * row[b]
+            if any_new and (j + 1 == order.shape[1] or score[c, order[c, j + 1]] != score[c, i]):
+                any_new = False
+                for b in range(n_resamples):
+                    found[b] += new[b]
+                    area[b] += new[b] * found[b] / max(seen[b], 1e-300)
+                    new[b] = 0.0
+        for b in range(n_resamples):
+            out[c, b] = area[b]
+
+
+@nb.njit(**_options)
+def medians(order, value, weight, counts, half, slack, out):
+    """Weighted medians [C, B]: the mean of the first value that reaches half of the weight and the first beyond it.
+
+    `half` [B] is half of the weight of each resample. Sums of non-integer weights carry rounding, so that "reaches"
+    is meant within `slack` [B].
+    """
+    n_resamples = counts.shape[1]
+    below = np.empty(n_resamples, np.float64)
+    low = np.empty(n_resamples, np.float64)
+    high = np.empty(n_resamples, np.float64)
+    for c in range(order.shape[0]):
+        below[:] = 0.0
+        low[:] = np.nan
+        high[:] = np.nan
+        for j in range(order.shape[1]):
+            i = order[c, j]
+            row = counts[i]
+            w = weight[i]
+            v = value[c, i]
+            for b in range(n_resamples):
+                after = below[b] + w * row[b]
+                if below[b] < half[b] - slack[b] and after >= half[b] - slack[b]:
+                    low[b] = v
+                if below[b] <= half[b] + slack[b] and after > half[b] + slack[b]:
+                    high[b] = v
+                below[b] = after
+        for b in range(n_resamples):
+            out[c, b] = 0.5 * (low[b] + high[b])

@@ -1,0 +1,68 @@
+"""The only maker of random generators: a generator from (root seed, purpose, index).
+
+Takes what scikit-learn calls a `random_state`, gives integers and generators. What is drawn for one purpose and
+index never depends on what was drawn before, by whom or in which order.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+
+from .errors import SoberError
+
+
+def root(random_state: Any = None) -> int:
+    """Turn a `random_state` into the root seed of a run.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
+        None takes fresh entropy. A generator gives one number and so moves on.
+
+    Returns
+    -------
+    int
+        A non-negative integer. Passing it again repeats the run.
+    """
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise SoberError("E108", f"`random_state` must not be negative; got {random_state}. Write 0 or more.")
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 2**32))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, 2**31 - 1))
+    raise SoberError(
+        "E108",
+        f"`random_state` must be None, an integer or a numpy generator; got {type(random_state).__name__}. "
+        "Write random_state=0.",
+    )
+
+
+def _sequence(seed: int, purpose: str, index: tuple[int, ...]) -> np.random.SeedSequence:
+    return np.random.SeedSequence(seed, spawn_key=(zlib.crc32(purpose.encode()), *index))
+
+
+def generator(seed: int, purpose: str, *index: int) -> np.random.Generator:
+    """Make the generator for one purpose and place of a run.
+
+    Parameters
+    ----------
+    seed : int
+        The root seed, see `root`.
+    purpose : str
+        What the numbers are for, such as "bootstrap" or "drop".
+    *index : int
+        Which one of them: a block, a round.
+    """
+    return np.random.Generator(np.random.PCG64(_sequence(seed, purpose, index)))
+
+
+def integer(seed: int, purpose: str, *index: int) -> int:
+    """Make one integer below 2**31 for things that want a seed of their own, such as estimators."""
+    return int(_sequence(seed, purpose, index).generate_state(1, np.uint32)[0] >> 1)

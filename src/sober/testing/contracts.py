@@ -1,0 +1,139 @@
+"""Contract suites: subclass one, name your object, and pytest checks what the library relies on.
+
+Takes a metric, a drop rule or a selection rule of yours, gives test methods; uses plain asserts only.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from ..containers import Array
+from ..metrics import Metric
+from ..predictions import Predictions
+from ..seeds import generator
+from . import simulate
+
+
+class SelectionRuleContract(ABC):
+    """What every selection rule must do; subclass it and give `rule`."""
+
+    @abstractmethod
+    def rule(self) -> Any:
+        """Give the rule to test."""
+
+    def _scores(self) -> Array:
+        return generator(0, "contract selection").normal(size=(7, 5))
+
+    def test_gives_one_valid_index_for_each_row(self) -> None:
+        """One integer below C for each row."""
+        winners = np.asarray(self.rule()(self._scores()))
+        assert winners.shape == (7,)
+        assert winners.dtype.kind in "iu"
+        assert winners.min() >= 0
+        assert winners.max() < 5
+
+    def test_rows_are_independent(self) -> None:
+        """A row's winner does not depend on the other rows: every resample selects on its own."""
+        scores = self._scores()
+        together = np.asarray(self.rule()(scores))
+        alone = [int(np.asarray(self.rule()(row[None]))[0]) for row in scores]
+        assert together.tolist() == alone
+
+    def test_is_deterministic(self) -> None:
+        """The same scores give the same winners."""
+        assert np.array_equal(self.rule()(self._scores()), self.rule()(self._scores()))
+
+
+class MetricContract(ABC):
+    """What every metric must do; subclass it and give `metric` and `predictions`."""
+
+    @abstractmethod
+    def metric(self) -> Metric:
+        """Give the metric to test."""
+
+    @abstractmethod
+    def predictions(self) -> Predictions:
+        """Give a table that the metric can score."""
+
+    def _counts(self, n: int) -> Array:
+        rng = generator(0, "contract metric")
+        return np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(6)])
+
+    def test_shape(self) -> None:
+        """[B, N] gives [B, C]."""
+        table = self.predictions()
+        scores = self.metric().scores(table, self._counts(table.n_samples))
+        assert scores.shape == (6, table.n_configurations)
+
+    def test_counts_are_repetitions(self) -> None:
+        """Scoring with counts equals scoring the repeated rows."""
+        table = self.predictions()
+        counts = self._counts(table.n_samples)
+        scores = self.metric().scores(table, counts)
+        for row, score in zip(counts, scores, strict=True):
+            repeated = table.take_rows(np.repeat(np.arange(table.n_samples), row))
+            again = self.metric().scores(repeated, np.ones((1, repeated.n_samples), np.int64))[0]
+            np.testing.assert_allclose(score, again, rtol=1e-10, atol=1e-12)
+
+    def test_picked_is_a_part_of_scores(self) -> None:
+        """Scoring winners only gives the same numbers as scoring everybody."""
+        table = self.predictions()
+        counts = self._counts(table.n_samples)
+        winners = np.arange(len(counts)) % table.n_configurations
+        everybody = self.metric().scores(table, counts)[np.arange(len(counts)), winners]
+        np.testing.assert_allclose(self.metric().picked(table, counts, winners), everybody, rtol=1e-10, atol=1e-12)
+
+    def test_configurations_do_not_matter_to_each_other(self) -> None:
+        """A configuration's score is the same when it is alone."""
+        table = self.predictions()
+        counts = self._counts(table.n_samples)
+        scores = self.metric().scores(table, counts)
+        alone = self.metric().scores(table.take_configurations(np.array([0])), counts)
+        np.testing.assert_allclose(scores[:, :1], alone, rtol=1e-10, atol=1e-12)
+
+    def test_stays_in_range(self) -> None:
+        """Scores lie within the range that the metric declares."""
+        table = self.predictions()
+        scores = self.metric().scores(table, self._counts(table.n_samples))
+        low, high = self.metric().range
+        assert np.nanmin(scores) >= low - 1e-12
+        assert np.nanmax(scores) <= high + 1e-12
+
+
+class DropRuleContract(ABC):
+    """What every drop rule must do; subclass it and give `rule`."""
+
+    @abstractmethod
+    def rule(self) -> Any:
+        """Give the rule to test."""
+
+    def _table(self) -> tuple[Predictions, Metric]:
+        from ..metrics import get
+
+        data = simulate.beta_accuracy(n=200, c=12, a=3, b=3, seed=5)
+        table = Predictions.build(data.y, data.predictions, task="classification", folds=data.folds)
+        return table, get("accuracy")
+
+    def test_keeps_the_best(self) -> None:
+        """The configuration with the highest score stays."""
+        table, metric = self._table()
+        verdict = self.rule()(table, metric, 0, 0)
+        scores = metric.scores(table, np.ones((1, table.n_samples), np.int64))[0]
+        assert verdict.keep.shape == (12,)
+        assert verdict.keep[int(scores.argmax())]
+
+    def test_equals_are_kept(self) -> None:
+        """Copies of the best stay: dropping one of them would be a choice by position."""
+        table, metric = self._table()
+        scores = metric.scores(table, np.ones((1, table.n_samples), np.int64))[0]
+        twins = table.take_configurations(np.repeat(int(scores.argmax()), 3))
+        assert self.rule()(twins, metric, 0, 0).keep.all()
+
+    def test_is_deterministic(self) -> None:
+        """The same seed and round drop the same configurations."""
+        table, metric = self._table()
+        first, second = (self.rule()(table, metric, 3, 2).keep for _ in range(2))
+        assert np.array_equal(first, second)

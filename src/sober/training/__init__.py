@@ -1,0 +1,46 @@
+"""From data and configurations to out-of-sample `Predictions`; never judges them."""
+
+from .events import Dropped, Event, Failed, Fitted, RoundEnded, RoundStarted
+from .executor import Executor, JoblibExecutor, SerialExecutor, make_executor
+from .plan import Plan, Split
+from .prefix import fit_predict_shared
+from .problem import Problem, infer_task, take
+from .race import Listener, RaceLog, Rule, Verdict, race
+from .response import Wanted
+from .space import Configuration, check_names, expand
+from .store import MemoryStore, Store
+from .task import Failure, Outcome, Task, fit_predict
+
+__all__ = [
+    "Configuration",
+    "Dropped",
+    "Event",
+    "Executor",
+    "Failed",
+    "Failure",
+    "Fitted",
+    "JoblibExecutor",
+    "Listener",
+    "MemoryStore",
+    "Outcome",
+    "Plan",
+    "Problem",
+    "RaceLog",
+    "RoundEnded",
+    "RoundStarted",
+    "Rule",
+    "SerialExecutor",
+    "Split",
+    "Store",
+    "Task",
+    "Verdict",
+    "Wanted",
+    "check_names",
+    "expand",
+    "fit_predict",
+    "fit_predict_shared",
+    "infer_task",
+    "make_executor",
+    "race",
+    "take",
+]

@@ -1,0 +1,251 @@
+"""Shared prefixes: pipelines that begin alike fit their common steps once on a split.
+
+Takes a task, gives the outcomes that `task.fit_predict` gives, bit for bit; never remembers anything between tasks.
+Where a pipeline does more than its steps one after the other, it falls back to fitting every configuration alone.
+A step that draws from numpy's global generator (random_state=None) is drawn once for all that share it.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn import get_config
+from sklearn.pipeline import Pipeline
+
+from .problem import Problem, take
+from .response import Wanted, responses_of
+from .space import Configuration
+from .task import Outcome, Task, build, failed, fit_one, fit_predict
+
+#: One key for each step but the last; equal keys mean equal steps. Empty where nothing may be shared.
+Keys = tuple[Any, ...]
+
+
+def fit_predict_shared(
+    problem: Problem, estimator: Any, task: Task, wanted: Wanted, raise_errors: bool = False
+) -> Iterator[Outcome]:
+    """Fit every configuration of a task, common first steps of pipelines once.
+
+    Parameters
+    ----------
+    problem, estimator, task, wanted, raise_errors
+        As for `task.fit_predict`, whose outcomes these are (in another order).
+    """
+    keys = prefix_keys(problem, estimator, task.configurations)
+    together: dict[Any, list[_Member]] = {}
+    for configuration, key in zip(task.configurations, keys, strict=True):
+        together.setdefault(key[0] if key else configuration.index, []).append(_Member(configuration, key))
+    alone = tuple(group[0].configuration for group in together.values() if len(group) == 1)
+    yield from fit_predict(problem, estimator, Task(task.split, alone), wanted, raise_errors)
+    walk = _Walk(problem, task, wanted, raise_errors)
+    for group in together.values():
+        if len(group) > 1:
+            yield from walk.start(estimator, group)
+
+
+def prefix_keys(problem: Problem, estimator: Any, configurations: Sequence[Configuration]) -> list[Keys]:
+    """Give each configuration the keys of its pipeline's steps, the last excepted.
+
+    Parameters
+    ----------
+    problem : Problem
+    estimator : estimator
+    configurations : sequence of Configuration
+        All for the same estimator, so that a step is known by the parameters that are set on it.
+    """
+    if not _is_plain(problem, estimator):
+        return [()] * len(configurations)
+    names = [name for name, _ in estimator.steps]
+    seen: dict[int, Any] = {}  # pickles by identity: grids repeat the same objects
+    keys: list[Keys] = []
+    for configuration in configurations:
+        parts: dict[str, list[tuple[str, Any]]] = {name: [] for name in names}
+        for parameter in sorted(configuration.params):
+            step = parameter.partition("__")[0]
+            if step not in parts:  # a parameter of the pipeline itself
+                parts = {}
+                break
+            parts[step].append((parameter, _key(configuration.params[parameter], seen)))
+        keys.append(tuple(tuple(parts[name]) for name in names[:-1]) if parts else ())
+    return keys
+
+
+def _is_plain(problem: Problem, estimator: Any) -> bool:
+    """Whether fitting this pipeline is no more than fitting its steps in turn."""
+    if type(estimator) is not Pipeline or len(estimator.steps) < 2:
+        return False
+    if estimator.memory is not None or estimator.verbose or getattr(estimator, "transform_input", None) is not None:
+        return False
+    if not problem.has_fit_arguments:
+        return True
+    if get_config().get("enable_metadata_routing", False):
+        return False
+    steps = {name for name, _ in estimator.steps}
+    arguments = {
+        *problem.fit_params,
+        *(["sample_weight"] if problem.weighted_fit and problem.sample_weight is not None else []),
+    }
+    return all("__" in name and name.partition("__")[0] in steps for name in arguments)
+
+
+def _key(value: Any, seen: dict[int, Any]) -> Any:
+    """Give something hashable that is equal only for values that do the same."""
+    if value is None or isinstance(value, (str, bytes, bool, int, float, complex, np.generic)):
+        return type(value), repr(value)  # repr: 0.0 and -0.0 differ, equal numpy numbers do not
+    if id(value) not in seen:
+        try:
+            # The pickle holds all state, also what get_params does not tell, such as set_output.
+            seen[id(value)] = pickle.dumps(value)
+        except Exception:
+            seen[id(value)] = id(value)
+    return seen[id(value)]
+
+
+@dataclass
+class _Member:
+    configuration: Configuration
+    keys: Keys
+    built: Any = None
+
+
+class _Shared:
+    """Transformed rows that several consumers receive, each as if they were its own."""
+
+    def __init__(self, train: Any, test: Any) -> None:
+        self._held: tuple[Any, Any] | None = (train, test)
+
+    def hand_out(self, last: bool) -> tuple[Any, Any]:
+        assert self._held is not None
+        train, test = self._held
+        if last:  # nobody comes after, so no copy, and the memory goes with its user
+            self._held = None
+            return train, test
+        return _copy(train), _copy(test)
+
+
+def _copy(rows: Any) -> Any:
+    """Copy rows in their memory layout: with another layout, sums may be rounded differently."""
+    if isinstance(rows, np.ndarray):
+        return rows.copy(order="K")
+    if sparse.issparse(rows):
+        return rows.copy()
+    if type(rows).__module__.partition(".")[0] == "polars":
+        return rows  # never written to
+    return pickle.loads(pickle.dumps(rows, protocol=5))  # pandas' own copy turns the layout round in older versions
+
+
+class _Walk:
+    """Walks the tree of common prefixes of one task, depth first."""
+
+    def __init__(self, problem: Problem, task: Task, wanted: Wanted, raise_errors: bool) -> None:
+        self.problem, self.split, self.wanted, self.raise_errors = problem, task.split, wanted, raise_errors
+        self.fit_debt = self.predict_debt = 0.0  # shared seconds, paid by the next outcome
+
+    def start(self, estimator: Any, group: list[_Member]) -> Iterator[Outcome]:
+        """Fit configurations that share at least the first step."""
+        ready = []
+        for member in group:
+            try:
+                member.built = build(estimator, member.configuration)
+            except Exception as error:
+                yield failed(member.configuration, self.split, error, self.raise_errors)
+                continue
+            if _is_walkable(member.built) and not self.problem.is_pairwise_for(member.built):
+                ready.append(member)
+            else:
+                yield fit_one(
+                    self.problem, member.built, member.configuration, self.split, self.wanted, self.raise_errors
+                )
+        if ready:
+            X = self.problem.X
+            yield from self.descend(ready, 0, _Shared(take(X, self.split.train), take(X, self.split.test)))
+
+    def descend(self, members: list[_Member], depth: int, rows: _Shared) -> Iterator[Outcome]:
+        """Fit members whose first `depth` steps are equal and have made `rows`."""
+        if depth == len(members[0].keys):
+            for member in members:
+                yield self.finish(member, *rows.hand_out(last=member is members[-1]))
+            return
+        groups: dict[Any, list[_Member]] = {}
+        for member in members:
+            groups.setdefault(member.keys[depth], []).append(member)
+        parts = list(groups.values())
+        for part in parts:
+            train, test = rows.hand_out(last=part is parts[-1])
+            name, step = part[0].built.steps[depth]
+            if step is not None and step != "passthrough":
+                try:
+                    train, test = self.transform(name, step, train, test)
+                except Exception as error:
+                    for member in part:
+                        yield self.pay(failed(member.configuration, self.split, error, self.raise_errors))
+                    continue
+            handed = _Shared(train, test)
+            del train, test
+            yield from self.descend(part, depth + 1, handed)
+
+    def transform(self, name: str, step: Any, train: Any, test: Any) -> tuple[Any, Any]:
+        """Fit one step as a pipeline does, and transform both sides of the split."""
+        start = perf_counter()
+        try:
+            y, arguments = take(self.problem.y, self.split.train), self.arguments(name)
+            if hasattr(step, "fit_transform"):
+                train = step.fit_transform(train, y, **arguments)
+            else:
+                train = step.fit(train, y, **arguments).transform(train)
+        finally:
+            self.fit_debt += perf_counter() - start
+        start = perf_counter()
+        try:
+            return train, step.transform(test)
+        finally:
+            self.predict_debt += perf_counter() - start
+
+    def finish(self, member: _Member, train: Any, test: Any) -> Outcome:
+        """Fit the last step and ask it."""
+        name, final = member.built.steps[-1]
+        split, start, fitted = self.split, perf_counter(), None
+        try:
+            final.fit(train, take(self.problem.y, split.train), **self.arguments(name))
+            fitted = perf_counter()
+            responses = responses_of(self.problem, final, test, len(split.test), self.wanted)
+        except Exception as error:
+            end = perf_counter()
+            seconds = (end - start, 0.0) if fitted is None else (fitted - start, end - fitted)
+            return self.pay(failed(member.configuration, split, error, self.raise_errors, *seconds))
+        seconds = fitted - start, perf_counter() - fitted
+        return self.pay(Outcome(member.configuration.index, split.repeat, split.fold, responses, *seconds))
+
+    def arguments(self, name: str) -> dict[str, Any]:
+        """Give the arguments of `fit` that are meant for one step."""
+        if not self.problem.has_fit_arguments:
+            return {}
+        start = name + "__"
+        given = self.problem.fit_arguments(self.split.train)
+        return {key.removeprefix(start): value for key, value in given.items() if key.startswith(start)}
+
+    def pay(self, outcome: Outcome) -> Outcome:
+        """Add the seconds of shared steps to the first outcome that needed them."""
+        fit, predict = self.fit_debt + outcome.fit_seconds, self.predict_debt + outcome.predict_seconds
+        self.fit_debt = self.predict_debt = 0.0
+        return Outcome(
+            outcome.configuration, outcome.repeat, outcome.fold, outcome.responses, fit, predict, outcome.failure
+        )
+
+
+def _is_walkable(pipeline: Any) -> bool:
+    """Whether every step can do its part; if not, the pipeline's own message is the better one."""
+    *steps, (_, final) = pipeline.steps
+    able = all(
+        step is None
+        or (isinstance(step, str) and step == "passthrough")
+        or ((hasattr(step, "fit") or hasattr(step, "fit_transform")) and hasattr(step, "transform"))
+        for _, step in steps
+    )
+    return able and not isinstance(final, str) and hasattr(final, "fit")

@@ -1,0 +1,170 @@
+"""Small random tables for every metric and every kind of cross-validation, as sober takes them and as the oracle does.
+
+A target is a metric on a kind of data ("accuracy-labels3"); a setting is a way to cross-validate ("repeats").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import sober
+from sober.predictions import Predictions
+
+from .oracles.paper import Table
+
+_LABELS = ["accuracy", "balanced_accuracy", "matthews_corrcoef"] + [
+    f"{name}_{average}" for name in ("f1", "precision", "recall") for average in ("macro", "micro", "weighted")
+]
+_KINDS = {
+    "labels2": [*_LABELS, "f1", "precision", "recall"],
+    "labels3": _LABELS,
+    "proba2": ["neg_log_loss", "neg_brier_score", "roc_auc", "average_precision"],
+    "proba3": [
+        "neg_log_loss",
+        "neg_brier_score",
+        "roc_auc_ovr",
+        "roc_auc_ovo",
+        "roc_auc_ovr_weighted",
+        "roc_auc_ovo_weighted",
+    ],
+    "number": [
+        "neg_mean_squared_error",
+        "neg_root_mean_squared_error",
+        "neg_mean_absolute_error",
+        "neg_median_absolute_error",
+        "r2",
+        "explained_variance",
+    ],
+    "positive": [
+        "neg_mean_poisson_deviance",
+        "neg_mean_gamma_deviance",
+        "neg_mean_squared_log_error",
+        "neg_root_mean_squared_log_error",
+        "neg_mean_absolute_percentage_error",
+    ],
+    "survival": ["concordance_index"],
+}
+TARGETS = [f"{metric}-{kind}" for kind, metrics in _KINDS.items() for metric in metrics]
+METRICS = sorted({target.split("-")[0] for target in TARGETS})
+SETTINGS = ["plain", "repeats", "groups", "ties", "incomplete", "folds", "weights"]
+
+_RESPONSE = {"proba": "predict_proba"}  # all others are read by what `predict` gives
+_TASK = {"labels": "classification", "proba": "classification", "number": "regression", "positive": "regression"}
+
+
+@dataclass
+class Case:
+    """One table, its options, and the resamples to replay."""
+
+    metric: str
+    kind: str
+    y: np.ndarray
+    p: np.ndarray  # [N, C, R(, K)]
+    counts: np.ndarray  # [B, N]
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def response(self) -> str:
+        return _RESPONSE.get(self.kind.rstrip("23"), "predict")
+
+    def arguments(self) -> dict[str, Any]:
+        """What `sober.bbc` and its rivals are called with, except for the draws."""
+        return {"y": self.y, "predictions": {self.response: self.p}, "metric": self.metric, **self.options}
+
+    def table(self) -> Table:
+        """The same for the oracle."""
+        n, _, r = self.p.shape[:3]
+        by_repeat = {
+            name: np.asarray(self.options[name]).reshape(n, -1) * np.ones((1, r), int)
+            for name in ("folds", "seen")
+            if name in self.options
+        }
+        return Table(
+            y=self.y,
+            p=self.p,
+            metric=self.metric,
+            seen=by_repeat.get("seen", np.ones((n, r))).astype(bool),
+            folds=by_repeat.get("folds", np.zeros((n, r), int)),
+            weight=self.options.get("sample_weight"),
+            aggregate=self.options.get("aggregate", "pooled"),
+            within_folds=self.options.get("within_folds", False),
+        )
+
+    def predictions(self) -> Predictions:
+        """The same as the noun of the library."""
+        known = ("folds", "groups", "seen", "sample_weight")
+        return Predictions.build(
+            self.y,
+            {self.response: self.p},
+            task=_TASK.get(self.kind.rstrip("23"), "survival"),
+            responses=(self.response,),
+            **{name: self.options[name] for name in known if name in self.options},
+        )
+
+    def scores(self, counts) -> np.ndarray:
+        """[B, C], by the library."""
+        return sober.metrics.get(self.metric).scores(self.predictions(), np.asarray(counts))
+
+
+def truth(rng: np.random.Generator, kind: str, n: int) -> np.ndarray:
+    if kind[-1] in "23":
+        return rng.permutation(np.arange(n) % int(kind[-1]))
+    if kind == "survival":
+        y = np.empty(n, [("event", bool), ("time", float)])
+        y["event"], y["time"] = rng.random(n) < 0.6, rng.integers(1, 9, n)
+        return y
+    return rng.gamma(2, size=n) + 0.1 if kind == "positive" else rng.normal(size=n)
+
+
+def guesses(rng: np.random.Generator, kind: str, y: np.ndarray, c: int, r: int, ties: bool) -> np.ndarray:
+    """Predictions [N, C, R(, K)] that are worse the higher the configuration, but not by much."""
+    shape = (len(y), c, r)
+    noise = rng.normal(size=shape) * np.linspace(0.8, 1.6, c)[None, :, None]
+    if kind.startswith("labels"):
+        return np.where(noise > 0.9, rng.integers(0, int(kind[-1]), shape), y[:, None, None])
+    if kind == "proba3":
+        logits = 1.5 * (y[:, None, None, None] == np.arange(3)) + rng.normal(size=(*shape, 3)) * (1 + ties)
+        if ties:
+            logits = np.round(logits)
+        raw = np.exp(logits)
+        return raw / raw.sum(axis=3, keepdims=True)
+    if kind == "survival":
+        out = noise - 0.4 * y["time"][:, None, None]
+    elif kind == "positive":
+        out = y[:, None, None] * np.exp(0.5 * noise)
+    else:
+        out = 1.5 * y[:, None, None] + noise
+    if kind == "proba2":
+        out = 1 / (1 + np.exp(-out))
+        return np.round(out * 4) / 4 if ties else out
+    if ties:
+        out = np.ceil(out * 2) / 2 if kind == "positive" else np.round(out)
+    return out
+
+
+def make(target: str, setting: str = "plain", seed: int = 0, n: int = 24, c: int = 4, b: int = 10) -> Case:
+    metric, kind = target.split("-")
+    rng = np.random.default_rng([seed, n, c, TARGETS.index(target), [*SETTINGS, "within_folds"].index(setting)])
+    repeats = 2 if setting in ("repeats", "incomplete", "folds") else 1
+    y = truth(rng, kind, n)
+    p = guesses(rng, kind, y, c, repeats, setting == "ties")
+    options: dict[str, Any] = {}
+    units = np.arange(n)
+    if setting == "groups":
+        units = rng.permutation(np.arange(n) // 2)
+        options["groups"] = np.array([f"g{u}" for u in units])
+    if setting == "weights":
+        options["sample_weight"] = rng.integers(1, 8, n) / 4  # dyadic, so that a weighted median is exact
+    if setting in ("folds", "within_folds"):
+        options["folds"] = np.stack([rng.permutation(np.arange(n) % 3) for _ in range(repeats)], axis=1)
+        options |= {"aggregate": "fold"} if setting == "folds" else {"within_folds": True}
+    if setting == "incomplete":
+        options["seen"] = rng.random((n, repeats)) < 0.8
+        options["seen"][:3], options["seen"][-1] = False, True
+        if p.dtype.kind == "f":
+            p = np.where(options["seen"].reshape(n, 1, repeats, *[1] * (p.ndim - 3)), p, np.nan)  # never to be read
+    drawn = rng.multinomial(len(set(units)), [1 / len(set(units))] * len(set(units)), size=b)
+    return Case(metric, kind, y, p, drawn[:, units], options)

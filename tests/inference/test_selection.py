@@ -1,0 +1,124 @@
+"""Selection rules: tables of scores with the winners they must give, and the rule inside the bootstrap."""
+
+import numpy as np
+import pytest
+
+import sober
+from tests.cases import make
+from tests.oracles import paper
+
+NAN = float("nan")
+
+
+def answers(*accuracies, n=20):
+    """A truth and one column for each wanted accuracy."""
+    y = np.arange(n) % 2
+    return y, np.column_stack([np.where(np.arange(n) < round(a * n), y, 1 - y) for a in accuracies])
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "winner"),
+    [((0.5, 0.9, 0.8), 1), ((0.9, 0.9, 0.8), 0), ((0.1, 0.9, 0.9), 1), ((0.5, 0.5, 0.5), 0), ((0.0, 0.0), 0)],
+)
+def test_best_takes_the_first_of_equals(accuracies, winner):
+    assert sober.naive(*answers(*accuracies), "accuracy").winner == winner
+
+
+def test_equal_up_to_rounding_is_equal():
+    """A sum in another order differs in the last bit; that is no reason to win."""
+    y = np.linspace(0.1, 0.9, 9)
+    error = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.15, 0.05])
+    p = np.column_stack([y + error, y - error, y + error * (1 + 1e-14), y + error / (1 + 1e-14)])
+    assert sober.naive(y, p, "neg_mean_squared_error").winner == 0
+    estimate = sober.bbc(y, p, "neg_mean_squared_error", n_bootstraps=100, random_state=0)
+    assert estimate.win_counts.tolist() == [100, 0, 0, 0]
+
+
+def test_a_real_difference_is_not_rounding():
+    y = np.zeros(20)
+    p = np.column_stack([np.full(20, 1.0), np.full(20, 1 - 1e-9)])
+    assert sober.naive(y, p, "neg_mean_absolute_error").winner == 1
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "complexity", "winner"),
+    [
+        (0.0, None, 2),
+        (0.05, None, 1),
+        (0.15, None, 0),
+        (0.05, [3, 2, 1, 0], 3),
+        (0.15, [5, 1, 1, 9], 1),  # equally complex: the first of them
+        (1.0, [5, 4, 3, 9], 2),
+    ],
+)
+def test_simplest_within_a_tolerance(tolerance, complexity, winner):
+    y, p = answers(0.8, 0.9, 0.95, 0.9)
+    rule = sober.simplest_within(tolerance=tolerance, complexity=complexity)
+    assert sober.naive(y, p, "accuracy", select=rule).winner == winner
+
+
+def test_simplest_within_a_tolerance_is_rerun_in_every_bootstrap():
+    case = make("accuracy-labels2", seed=41, n=40, c=6, b=60)
+    complexity = [3, 1, 2, 0, 5, 4]
+    rule = sober.simplest_within(tolerance=0.05, complexity=complexity)
+    estimate = sober.bbc(**case.arguments(), counts=case.counts, select=rule)
+    draws, winners = paper.bbc(case.table(), case.counts, paper.simplest_within(0.05, complexity))
+    np.testing.assert_allclose(estimate.draws, draws, atol=1e-12)
+    assert estimate.win_counts.tolist() == np.bincount(winners, minlength=6).tolist()
+    assert estimate.win_counts.tolist() != sober.bbc(**case.arguments(), counts=case.counts).win_counts.tolist()
+
+
+def test_one_standard_error_is_the_spread_of_the_best_over_the_bootstraps():
+    case = make("accuracy-labels2", seed=42, n=60, c=5, b=400)
+    scores = paper.all_scores(case.table(), case.table().rows)
+    best = paper.css(scores)
+    in_bag = [paper.cv_score(case.table(), paper.bag(row), best) for row in case.counts]
+    error = np.std(in_bag)
+    for factor in (0.5, 1, 2, 4):
+        rule = sober.simplest_within(standard_errors=factor)
+        expected = paper.simplest_within(factor * error, range(5))(scores)
+        assert sober.bbc(**case.arguments(), counts=case.counts, select=rule).winner == expected
+
+
+def test_a_callable_sees_scores_and_decides():
+    case = make("neg_mean_absolute_error-number", seed=43, n=30, c=4, b=25)
+    seen = []
+
+    def second_best(scores):
+        seen.append(scores.shape)
+        return np.argsort(scores, axis=1)[:, -2]
+
+    estimate = sober.bbc(**case.arguments(), counts=case.counts, select=second_best)
+    draws, winners = paper.bbc(case.table(), case.counts, lambda scores: int(np.argsort(scores)[-2]))
+    np.testing.assert_allclose(estimate.draws, draws, atol=1e-12)
+    assert estimate.win_counts.tolist() == np.bincount(winners, minlength=4).tolist()
+    assert estimate.winner == int(np.argsort(estimate.scores)[-2])
+    assert all(c == 4 for _, c in seen)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda scores: np.full(len(scores), 99),
+        lambda scores: np.full(len(scores), -1),
+        lambda scores: np.zeros(len(scores) + 1, int),
+        lambda scores: np.full(len(scores), 0.5),
+        lambda scores: None,
+    ],
+    ids=["too high", "negative", "wrong length", "not whole", "nothing"],
+)
+def test_a_rule_without_a_valid_winner_is_named(rule):
+    with pytest.raises(sober.SoberError) as caught:
+        sober.bbc(*answers(0.5, 0.6), "accuracy", select=rule, n_bootstraps=20, random_state=0)
+    assert caught.value.code == "E115"
+
+
+@pytest.mark.filterwarnings("ignore::sober.errors.SoberWarning")
+def test_nan_never_wins():
+    """In a bag of one class nobody has an AUC, so nobody is selected: the draw is undefined, not configuration 0's."""
+    y = np.array([0] * 6 + [1] * 6)
+    p = np.random.default_rng(0).random((12, 3))
+    counts = np.array([[2] * 6 + [0] * 6, [1, 1, 2, 2, 0, 0] * 2])
+    estimate = sober.bbc(y, p, "roc_auc", counts=counts)
+    assert np.isnan(estimate.draws).tolist() == [True, False]
+    assert estimate.win_counts.sum() == 1

@@ -1,0 +1,212 @@
+"""Bad input gets a stable code and a sentence that says what was given; a result that needs a caveat warns with one."""
+
+import pickle
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import sober
+from sober.errors import CODES, SoberError, SoberWarning
+
+N = 40
+RNG = np.random.default_rng(71)
+Y = np.arange(N) % 2
+P = RNG.random((N, 5))
+L = RNG.integers(0, 2, (N, 5))
+Y3 = np.arange(N) % 3
+P3 = RNG.dirichlet([1, 1, 1], (N, 4))[:, :, None, :]
+T = RNG.normal(size=N)
+G = RNG.normal(size=(N, 4))
+SURVIVAL = np.column_stack([np.ones(N), np.arange(1, N + 1)])
+FOLDS = np.arange(N) % 4
+
+
+def spoiled(array, value, at=(3, 1)):
+    out = array.astype(float if not isinstance(value, str) else object)
+    out[at] = value
+    return out
+
+
+def bbc(*args, **options):
+    return lambda: sober.bbc(*args, **{"n_bootstraps": 30, "random_state": 0, **options})
+
+
+def incomplete():
+    mask = np.zeros((N, 5), bool)
+    mask[np.arange(5), np.arange(5)] = True  # everybody lacks a row that the others have
+    return np.ma.masked_array(P, mask)
+
+
+def fails(y, p):
+    raise RuntimeError("out of cheese")
+
+
+BAD = [
+    # what, call, code, what the message must name
+    ("one row too few", bbc(Y[:-1], P, "roc_auc"), "E101", r"40.*39"),
+    ("transposed", bbc(Y, P.T, "roc_auc"), "E101", r"5.*40.*transposed"),
+    ("too many axes", bbc(Y, P[..., None, None, None], "roc_auc"), "E101", r"5 axes"),
+    ("no axis", bbc(Y, 0.5, "roc_auc"), "E101", r"0 axes"),
+    ("no configuration", bbc(Y, P[:, :0], "roc_auc"), "E101", r"no configuration"),
+    ("ragged", bbc(Y, [[1, 2], [3]] * 20, "roc_auc"), "E101", r"different lengths"),
+    ("empty dict", bbc(Y, {}, "roc_auc"), "E101", r"empty"),
+    ("wrong number of classes", bbc(Y3, P3[..., :2], "neg_log_loss"), "E101", r"3 classes.*2"),
+    ("two classes side by side", bbc(Y, np.stack([1 - P, P], axis=2), "roc_auc"), "E101", r"\[:, :, 1\]"),
+    ("arrays of different shapes", bbc(Y, {"predict": L, "predict_proba": P[:, :3]}, "accuracy"), "E101", r"different"),
+    ("counts for other rows", bbc(Y, P, "roc_auc", counts=np.ones((9, 7), int)), "E101", r"7"),
+    ("NaN", bbc(Y, spoiled(P, np.nan), "roc_auc"), "E102", r"1 value"),
+    ("infinite", bbc(T, spoiled(G, np.inf), "r2"), "E102", r"1 value"),
+    ("text for numbers", bbc(T, spoiled(G, "high"), "r2"), "E102", r"high"),
+    ("one class", bbc(np.ones(N), P, "roc_auc"), "E103", r"(one|1|two|2)"),
+    ("one class for accuracy's sister", bbc(np.zeros(N, int), np.zeros((N, 2), int), "balanced_accuracy"), "E103", r""),
+    ("three classes for a binary metric", bbc(Y3, Y3[:, None] * np.ones((1, 2), int), "f1"), "E103", r"3|f1_macro"),
+    ("probability above one", bbc(Y, spoiled(P, 1.5), "neg_log_loss"), "E104", r"1\.5"),
+    ("probability below zero", bbc(Y, spoiled(P, -0.5), "neg_brier_score"), "E104", r"-0\.5"),
+    ("probabilities that do not add up", bbc(Y3, P3 * 0.9, "neg_log_loss"), "E104", r"add up to 1"),
+    ("a typing error", bbc(Y, P, "roc_acu"), "E105", r"roc_acu.*roc_auc"),
+    ("the sign forgotten", bbc(T, G, "mean_squared_error"), "E105", r"neg_mean_squared_error"),
+    ("another typing error", bbc(Y, L, "acuracy"), "E105", r"accuracy"),
+    ("not a metric at all", bbc(Y, P, 3.14), "E105", r"3\.14|float"),
+    ("no metric", bbc(Y, P, []), "E105", r"metric"),
+    ("one sample", bbc([1], [[1]], "accuracy"), "E106", r"1"),
+    ("nothing seen", bbc(Y, P, "roc_auc", seen=np.zeros(N, bool)), "E106", r"No sample"),
+    ("one group", bbc(Y, P, "roc_auc", groups=np.zeros(N)), "E106", r"1"),
+    ("groups too short", bbc(Y, P, "roc_auc", groups=np.arange(9)), "E107", r"40.*9"),
+    ("groups with a gap", bbc(Y, P, "roc_auc", groups=spoiled(np.arange(N), np.nan, 3)), "E107", r"missing"),
+    ("folds too short", bbc(Y, P, "roc_auc", folds=np.arange(9)), "E107", r"40.*9"),
+    ("seen too short", bbc(Y, P, "roc_auc", seen=np.ones(9, bool)), "E107", r"40.*9"),
+    ("weights too short", bbc(Y, P, "roc_auc", sample_weight=np.ones(9)), "E107", r"40.*9"),
+    ("a negative weight", bbc(Y, P, "roc_auc", sample_weight=spoiled(np.ones(N), -1, 3)), "E107", r"negative"),
+    ("no weight", bbc(Y, P, "roc_auc", sample_weight=np.zeros(N)), "E107", r"zero"),
+    ("a confidence level in per cent", bbc(Y, P, "roc_auc", confidence_level=95), "E108", r"95.*0\.95"),
+    ("confidence level 0", bbc(Y, P, "roc_auc", confidence_level=0), "E108", r"0"),
+    ("confidence level 1", bbc(Y, P, "roc_auc", confidence_level=1.0), "E108", r"1"),
+    ("no bootstraps", bbc(Y, P, "roc_auc", n_bootstraps=0), "E108", r"n_bootstraps.*0"),
+    ("half a bootstrap", bbc(Y, P, "roc_auc", n_bootstraps=2.5), "E108", r"n_bootstraps.*2\.5"),
+    ("unknown aggregate", bbc(Y, P, "roc_auc", aggregate="mean"), "E108", r"mean.*pooled"),
+    ("unknown by", bbc(Y, P, "roc_auc", by="row"), "E108", r"row.*sample"),
+    ("unknown method", bbc(Y, P, "roc_auc", method=".632"), "E108", r"\.632.*632\+"),
+    ("unknown selection", bbc(Y, P, "roc_auc", select="worst"), "E108", r"worst.*best"),
+    ("a negative seed", bbc(Y, P, "roc_auc", random_state=-1), "E108", r"-1"),
+    ("a seed that is text", bbc(Y, P, "roc_auc", random_state="lucky"), "E108", r"str"),
+    ("negative counts", bbc(Y, P, "roc_auc", counts=-np.ones((3, N), int)), "E108", r"counts"),
+    ("a negative tolerance", lambda: sober.simplest_within(tolerance=-1), "E108", r"-1"),
+    ("every draw undefined", bbc(Y, P, "roc_auc", counts=np.tile(Y * 2, (5, 1))), "E109", r"5|every|stratify"),
+    ("nothing out of bag", bbc(Y, P, "roc_auc", counts=np.ones((5, N), int)), "E109", r""),
+    ("labels from elsewhere", bbc(Y, L + 7, "accuracy"), "E110", r"0, 1"),
+    (
+        "text labels from elsewhere",
+        bbc(np.array(["n", "y"])[Y], np.full((N, 2), "maybe"), "accuracy"),
+        "E110",
+        r"'n', 'y'",
+    ),
+    ("nobody complete", bbc(Y, incomplete(), "roc_auc"), "E111", r"No configuration"),
+    ("a target with a gap", bbc(spoiled(T, np.nan, 2), G, "r2"), "E112", r"missing or infinite"),
+    ("labels with a gap", bbc(np.array([None, *"ab" * 19, "a"], object), L, "accuracy"), "E112", r"missing"),
+    ("labels of mixed types", bbc(np.array(["a", 1] * 20, object), L, "accuracy"), "E112", r"mixes"),
+    ("text for a regression", bbc(np.array(["a", "b"])[Y], G, "r2"), "E112", r"'?a'?"),
+    ("two targets", bbc(np.column_stack([T, T]), G, "r2"), "E112", r"\(40, 2\)"),
+    ("survival without events' column", bbc(T, G, "concordance_index"), "E112", r"\(40,\)"),
+    ("survival with a negative time", bbc(SURVIVAL * [1, -1], G, "concordance_index"), "E112", r"negative"),
+    ("survival with a third state", bbc(SURVIVAL + 1, G, "concordance_index"), "E112", r"event"),
+    ("TT without folds", lambda: sober.tibshirani(Y, P, "roc_auc"), "E113", r"folds"),
+    ("BBC-F without folds", bbc(Y, P, "roc_auc", by="fold"), "E113", r"folds"),
+    ("fold scores without folds", bbc(Y, P, "roc_auc", aggregate="fold"), "E113", r"folds"),
+    ("within folds without folds", bbc(Y, P, "roc_auc", within_folds=True), "E113", r"folds"),
+    ("BBC-F with repeats", bbc(Y, np.stack([P, P], 2), "roc_auc", by="fold", folds=FOLDS), "E114", r"repeat"),
+    ("within folds for a mean", bbc(Y, L, "accuracy", within_folds=True, folds=FOLDS), "E114", r"accuracy.*roc_auc"),
+    ("strata of numbers", bbc(T, G, "r2", stratify=True), "E114", r"stratify"),
+    ("an unknown response", bbc(Y, {"probability": P}, "roc_auc"), "E116", r"probability.*predict_proba"),
+    ("labels where probabilities are needed", bbc(Y, {"predict": L}, "neg_log_loss"), "E116", r"predict_proba"),
+    ("a metric that breaks", bbc(Y, L, sober.make_metric(fails)), "E117", r"out of cheese"),
+]
+
+
+@pytest.mark.parametrize(("call", "code", "names"), [b[1:] for b in BAD], ids=[b[0] for b in BAD])
+def test_bad_input(call, code, names):
+    with pytest.raises(SoberError) as caught:
+        call()
+    assert caught.value.code == code
+    message = caught.value.message
+    assert re.search(names, message), message
+    assert 20 < len(message) < 400
+    assert message[-1] in ".!?)"
+    assert "\n" not in message
+    assert str(caught.value).endswith(f"[{code}]")
+
+
+def test_every_error_code_is_provoked_by_some_test():
+    elsewhere = {"E115"}  # selection rules: tests/inference/test_selection.py
+    assert {b[2] for b in BAD} | elsewhere == {code for code in CODES if code.startswith("E")}
+
+
+def test_errors_are_value_errors_and_survive_pickling():
+    error = SoberError("E101", "Shapes disagree.")
+    again = pickle.loads(pickle.dumps(error))
+    assert isinstance(again, ValueError)
+    assert (again.code, str(again)) == ("E101", "Shapes disagree. [E101]")
+
+
+# ---- warnings -------------------------------------------------------------------------------------------------------
+def pruned():
+    mask = np.zeros((N, 5), bool)
+    mask[30:, 4] = True
+    return np.ma.masked_array(P, mask)
+
+
+SCALES = (Y + RNG.normal(size=N) * 0.5)[:, None] + 100.0 * FOLDS[:, None] + np.zeros((1, 2))
+RARE = (np.arange(N) < 3).astype(int)
+
+WARNED = [
+    ("many undefined draws", bbc(RARE, P, "roc_auc", n_bootstraps=400), "W201", r"stratify"),
+    ("a single configuration", bbc(Y, P[:, :1], "roc_auc"), "W202", r"correct"),
+    ("a vector of predictions", bbc(Y, P[:, 0], "roc_auc"), "W202", r"correct"),
+    (
+        "folds on different scales",
+        bbc(Y, SCALES, "roc_auc", folds=FOLDS),
+        "W203",
+        r"within_folds",
+    ),
+    ("a pruned configuration", bbc(Y, pruned(), "roc_auc"), "W204", r"1 "),
+    ("hardly any samples", bbc(Y[:8], L[:8], "accuracy"), "W205", r"8"),
+]
+
+
+@pytest.mark.parametrize(("call", "code", "names"), [w[1:] for w in WARNED], ids=[w[0] for w in WARNED])
+def test_caveats(call, code, names):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimate = call()
+    ours = {w.message.code: w.message.message for w in caught if isinstance(w.message, SoberWarning)}
+    assert code in ours
+    assert re.search(names, ours[code]), ours[code]
+    assert np.isfinite(estimate.value)
+
+
+def test_every_warning_code_is_provoked_by_some_test():
+    assert {w[2] for w in WARNED} == {code for code in CODES if code.startswith("W")}
+
+
+def test_good_input_is_not_warned_about():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sober.bbc(Y, P, "roc_auc", folds=FOLDS, n_bootstraps=200, random_state=0)
+        sober.bbc(T, G, "r2", n_bootstraps=200, random_state=0)
+
+
+@pytest.mark.filterwarnings("ignore::sober.errors.SoberWarning")
+def test_a_single_configuration_is_allowed_and_nothing_is_corrected():
+    estimate = sober.bbc(Y, L[:, :1], "accuracy", n_bootstraps=2000, random_state=0)
+    assert estimate.win_counts.tolist() == [2000]
+    assert abs(estimate.optimism) < 5 * np.nanstd(estimate.draws) / np.sqrt(2000)
+
+
+@pytest.mark.filterwarnings("ignore::sober.errors.SoberWarning")
+def test_a_pruned_configuration_cannot_win_but_keeps_its_place():
+    p = pruned()
+    p[:, 4] = np.ma.masked_array(Y, p.mask[:, 4])  # perfect on what it has
+    p = p[:, [4, 0, 1, 2, 3]]
+    estimate = sober.bbc(Y, p, "roc_auc", n_bootstraps=50, random_state=0)
+    assert estimate.winner == 1 + int(np.argmax(sober.naive(Y, P[:, :4], "roc_auc").scores))
