@@ -46,6 +46,7 @@ CODES: dict[str, str] = {
     "W202": "Only one configuration",
     "W203": "Folds live on different scales",
     "W204": "Configurations were left out",
+    "W303": "Configurations failed",
     "W205": "Very few samples",
     "W301": "Groups are split between training and test rows",
     "W302": "A listener failed",

@@ -33,7 +33,6 @@ def columns(*right, n=100):
         ((20, 90, 89), [False, True, True], 1),  # nearly as good is kept: worse only when that one row is drawn
         ((50, 50, 50), [True, True, True], 0),
         ((0, 100), [False, True], 1),
-        ((70,), [True], 0),
     ],
 )
 def test_who_is_dropped(right, keep, best):
@@ -41,6 +40,10 @@ def test_who_is_dropped(right, keep, best):
     assert result.keep.tolist() == keep
     assert result.best == best
     assert result.p[best] == 0
+
+
+def test_the_only_one_is_kept():
+    assert verdict(*columns(70)).keep.tolist() == [True]
 
 
 def test_p_is_a_strict_comparison():

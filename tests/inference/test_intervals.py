@@ -85,12 +85,12 @@ def test_naive_and_tibshirani_promise_no_interval_they_do_not_have():
 
 def test_an_estimate_speaks_plainly_and_travels_as_json():
     estimate = estimate_with(200)
-    shown = f"{estimate.value:.3f}"
+    shown = f"{estimate.value:.4f}"
     for text in (str(estimate), estimate.summary(), estimate._repr_html_()):
         assert shown in text
-        assert f"{estimate.naive:.3f}" in text
-        assert f"{estimate.interval[0]:.3f}" in text
-        assert f"{estimate.interval[1]:.3f}" in text
+        assert f"{estimate.naive:.4f}" in text
+        assert f"{estimate.interval[0]:.4f}" in text
+        assert f"{estimate.interval[1]:.4f}" in text
     plain = json.loads(json.dumps(estimate.to_dict(), allow_nan=False))
     assert plain["value"] == estimate.value
     assert plain["interval"] == list(estimate.interval)

@@ -109,7 +109,7 @@ def test_the_rule_of_the_search_differing_from_the_rule_in_the_bootstrap(aggrega
     rng = np.random.default_rng(4)
     folds, y = np.repeat([0, 1], 30), np.tile(np.arange(30) % 2, 2)
     within = y + rng.normal(size=60) * 0.1 + 5 * np.where(folds == 0, 1, -1)  # perfect in each fold, useless pooled
-    pooled = y + rng.normal(size=60) * 0.8
+    pooled = y + rng.normal(size=60) * 0.4
     p = np.column_stack([within, pooled])
     estimate = sober.bbc(
         y, {"decision_function": p}, "roc_auc", folds=folds, aggregate=aggregate, n_bootstraps=100, random_state=0
@@ -120,6 +120,7 @@ def test_the_rule_of_the_search_differing_from_the_rule_in_the_bootstrap(aggrega
     assert (estimate.value > 0.99) == (aggregate == "fold")
 
 
+@quiet
 def test_a_bootstrap_that_loses_multiplicity():
     """Row 0 five times outweighs rows 1 and 2 once each; as a set it would not."""
     y = np.array([1, 1, 0, 0, 1, 0, 1, 0])
@@ -140,7 +141,8 @@ def test_a_global_generator_shared_by_workers():
     np.random.seed(99)  # noqa: NPY002
     second = sober.bbc(y, p, "accuracy", n_bootstraps=400, random_state=7, n_jobs=1)
     np.testing.assert_array_equal(first.draws, second.draws)
-    assert len(np.unique(first.draws)) > 20  # and the workers did not all draw the same
+    blocks = first.draws[:384].reshape(6, 64)  # and the workers did not all draw the same
+    assert len(np.unique(blocks, axis=0)) == 6
 
 
 def test_a_dropped_configuration_winning_on_another_metric():
@@ -170,6 +172,7 @@ def test_sample_weight_accepted_and_ignored():
     assert weighted.value > 0.9
 
 
+@quiet
 def test_groups_accepted_and_ignored():
     """Ten copies of each of eight patients: by rows, every patient is both in the bag and out of it."""
     rng = np.random.default_rng(6)

@@ -66,6 +66,16 @@ def test_a_fold_without_a_class_is_left_out_of_tibshirani():
     assert estimate.value == pytest.approx(paper.tt(table), abs=1e-12)
 
 
+@quiet
+@pytest.mark.parametrize("target", TARGETS)
+def test_nested_is_algorithm_3_on_the_same_predictions(target):
+    case = make(target, "plain", seed=34, n=36)
+    case.options["folds"] = np.random.default_rng(0).permutation(np.arange(36) % 3)
+    estimate = sober.nested(**case.arguments())
+    assert estimate.value == pytest.approx(paper.ncv(case.table()), rel=1e-12, abs=1e-12)
+    assert estimate.winner == paper.cvt(case.table())[0]
+
+
 def test_bbc_sees_what_nested_cross_validation_sees():
     """No skill anywhere: the naive score is optimistic; NCV on the same table and BBC both find the coin."""
     naive, ncv, bbc = [], [], []

@@ -111,7 +111,8 @@ def simplest_within(tolerance: float, complexity) -> Callable:
         if best is None:
             return None
         near = [j for j, s in enumerate(scores) if s >= scores[best] - tolerance - 1e-12 * (1 + abs(scores[best]))]
-        return min(near, key=lambda j: (complexity[j], j))
+        least = min(complexity[j] for j in near)  # of equally simple ones the better, of equally good ones the first
+        return css([s if j in near and complexity[j] == least else NAN for j, s in enumerate(scores)])
 
     return rule
 
@@ -130,7 +131,7 @@ def ncv(table: Table) -> float:
         inner = [i for i in table.rows if table.folds[i, 0] != k]
         outer = [i for i in table.rows if table.folds[i, 0] == k]
         scores.append(cv_score(table, outer, css(all_scores(table, inner))))
-    return float(np.mean(scores))
+    return float(np.nanmean(scores))
 
 
 # ---- algorithm 4: TT ------------------------------------------------------------------------------------------------

@@ -215,7 +215,8 @@ def _estimates(
         found[metric.name] = Estimate(
             value=value,
             naive=float(whole[winner]),
-            winner=winner,
+            winner=int(table.configurations[winner]),
+            configurations=table.configurations,
             scores=whole,
             method=method,
             metric=metric.name,

@@ -44,11 +44,13 @@ class Estimate:
     draws : array [B] or None
         Score of each resample's winner on the samples left out; NaN where undefined.
     winner : int
-        Position of the selected configuration.
+        Index of the selected configuration, as in the input.
+    configurations : int array [C]
+        Index of every configuration that was compared; dropped, failed and incomplete ones are not among them.
     win_counts : int array [C] or None
-        How often each configuration was selected.
+        How often each of them was selected.
     scores : array [C]
-        Plain cross-validated score of every configuration.
+        Plain cross-validated score of each of them.
     n_undefined : int
         Draws on which the metric was undefined; they are left out of the mean.
     method : str
@@ -67,6 +69,7 @@ class Estimate:
     value: float
     naive: float
     winner: int
+    configurations: Array
     scores: Array
     method: str
     metric: str
@@ -130,7 +133,8 @@ class Estimate:
             rows.append(("plain CV says", f"{self.naive:.4f}   optimism {self.optimism:+.4f}"))
         won = ""
         if self.win_counts is not None and self.win_counts.sum() > 0:
-            won = f"   won {100 * self.win_counts[self.winner] / self.win_counts.sum():.0f} % of the resamples"
+            wins = self.win_counts[self.configurations == self.winner].sum()
+            won = f"   won {100 * wins / self.win_counts.sum():.0f} % of the resamples"
         rows.append(("winner", f"configuration {self.winner}{won}"))
         rows.append(("method", METHODS.get(self.method, self.method)))
         rows.append(("data", size))
@@ -177,6 +181,7 @@ class Estimate:
             "naive": self.naive,
             "optimism": self.optimism,
             "winner": self.winner,
+            "configurations": plain(self.configurations),
             "scores": plain(self.scores),
             "win_counts": plain(self.win_counts),
             "draws": plain(self.draws),

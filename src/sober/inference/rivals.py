@@ -176,7 +176,8 @@ def _estimate(
     return Estimate(
         value=value,
         naive=float(whole[winner]),
-        winner=winner,
+        winner=int(table.configurations[winner]),
+        configurations=table.configurations,
         scores=whole,
         method=method,
         metric=metric.name,

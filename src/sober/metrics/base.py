@@ -185,12 +185,15 @@ class Metric(ABC):
 
     def check(self, predictions: Predictions) -> None:
         """Refuse a table that the metric is not made for."""
-        if predictions.task != self.task:
+        self.check_target(predictions.task, predictions.n_classes)
+
+    def check_target(self, task: Task, k: int) -> None:
+        """Refuse a kind of target, or a number of classes, that the metric is not made for."""
+        if task != self.task:
             raise SoberError(
                 "E116",
-                f"{self.name} is a metric for {self.task}; the table is one of {predictions.task}. Choose another.",
+                f"{self.name} is a metric for {self.task}; the target is one of {task}. Choose another.",
             )
-        k = predictions.n_classes
         if k < self.min_classes:
             raise SoberError(
                 "E103",

@@ -127,6 +127,10 @@ class GeneralMetric(Metric):
         """Whether the kind of target is to be read off the data."""
         return self._task is None
 
+    def for_task(self, task: Task) -> GeneralMetric:
+        """Settle the kind of target."""
+        return GeneralMetric(self._function, self.name, task, self.responses, self.greater_is_better, self._is_scorer)
+
     def for_target(self, y: Any) -> GeneralMetric:
         """Settle the kind of target by looking at it: floats with fractions are numbers, all else are classes."""
         if self._task is not None:
@@ -136,7 +140,7 @@ class GeneralMetric(Metric):
         task: Task = "survival" if array.dtype.names else "regression" if fractional else "classification"
         if task == "classification" and array.dtype.kind in "iuf" and len(np.unique(array)) > max(20, len(array) // 4):
             task = "regression"
-        return GeneralMetric(self._function, self.name, task, self.responses, self.greater_is_better, self._is_scorer)
+        return self.for_task(task)
 
     def bind(self, predictions: Predictions, **options: Any) -> Any:
         """Bind after checking that weights are not ignored in silence."""

@@ -63,6 +63,7 @@ def responses_of(problem: Problem, fitted: Any, X: Any, n: int, wanted: Wanted) 
 def _formed(problem: Problem, fitted: Any, method: str, raw: Array, n: int) -> Array:
     if raw.ndim == 0 or len(raw) != n or raw.ndim > 2:
         raise Unusable("wrong shape", f"{method} gave shape {raw.shape} for {n} samples.")
+    given = raw.shape
     if raw.ndim == 2 and raw.shape[1] == 1:
         raw = raw[:, 0]
     if problem.classes is not None and method == "predict":
@@ -81,9 +82,7 @@ def _formed(problem: Problem, fitted: Any, method: str, raw: Array, n: int) -> A
     align = _probabilities if method == "predict_proba" else _decisions
     aligned = align(numbers, getattr(fitted, "classes_", None), problem.classes)
     if aligned is None:
-        raise Unusable(
-            "wrong shape", f"{method} gave shape {raw.shape} for {n} samples of {len(problem.classes)} classes."
-        )
+        raise Unusable("wrong shape", f"{method} gave shape {given} for {n} samples of {len(problem.classes)} classes.")
     return aligned
 
 

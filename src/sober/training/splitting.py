@@ -6,6 +6,7 @@ Takes a problem and what a user calls `cv`, gives integer arrays; never fits and
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -131,7 +132,10 @@ def _from_object(problem: Problem, cv: Any, split_params: Mapping[str, Any] | No
     if split_params is None:
         split_params = {} if problem.groups is None else {"groups": problem.groups}
     try:
-        return list(cv.split(problem.X, y, **split_params))
+        with warnings.catch_warnings():
+            # The plan looks itself whether groups were torn apart, and says so only where they were.
+            warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+            return list(cv.split(problem.X, y, **split_params))
     except (ValueError, TypeError) as error:
         if "groups" in str(error) and split_params.get("groups") is None:
             raise SoberError("E312", f"{_name(cv)} needs groups; pass groups= with one entry a sample.") from error

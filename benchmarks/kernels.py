@@ -1,0 +1,94 @@
+"""One whole `sober.bbc` against a loop over the metric, against plain numpy, and against the bare arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import limits, rivals
+from .problems import METRICS, Problem, problem
+from .report import Section, Verdict, number, ratio
+from .timing import race
+
+N, C, B = 500, 610, 1000
+FEW_B, FEW_C = 3, 12  # resamples and configurations of the loop that are really run
+LIMIT = {"roc_auc": "saxpy", "concordance_index": "saxpy"}  # the others: gemm
+
+
+def run(quick: bool = False, large: bool = False) -> list[Section]:
+    rounds, budget = (3, 0.5) if quick else (15, 6.0)
+    arithmetic = {"gemm": limits.gemm(N, C, B), "saxpy": limits.saxpy(N, C, B)}
+    few = np.linspace(0, C - 1, FEW_C).astype(int)
+    some = rivals.draw(N, FEW_B)
+    rows, verdicts = [], []
+    for metric in METRICS:
+        data = problem(metric, N, C)
+        _agree(data, some, few)
+        limit = LIMIT.get(metric, "gemm")
+        taken = race(
+            {
+                "sober": lambda data=data: data.bbc(B),
+                "loop": lambda data=data: rivals.loop(data, some, few),
+                "plain": lambda data=data: rivals.plain(data, None, B),
+                "limit": arithmetic[limit],
+            },
+            rounds,
+            budget,
+        )
+        sober = taken["sober"]
+        scaled = taken["loop"] * (B * C + B) / (FEW_B * FEW_C)  # B * C in bag, and B winners out of bag
+        by_loop, by_plain, of_limit = scaled / sober, taken["plain"] / sober, sober / taken["limit"]
+        rows.append(
+            [
+                metric,
+                number(1e3 * sober),
+                number(scaled),
+                ratio(by_loop),
+                number(1e3 * taken["plain"]),
+                ratio(by_plain),
+                f"{limit} {number(1e3 * taken['limit'])}",
+                ratio(of_limit),
+            ]
+        )
+        verdicts += _verdicts(metric, by_loop, by_plain, of_limit)
+    return [
+        Section(
+            f"Kernels: BBC with N = {N}, C = {C}, B = {B:,}",
+            ["metric", "sober ms", "loop s", "loop/sober", "numpy ms", "numpy/sober", "limit ms", "sober/limit"],
+            rows,
+            verdicts,
+            [
+                "sober: the whole call of `sober.bbc` from arrays to estimate, on all cores, after the first call.",
+                f"loop: scikit-learn's metric (all pairs in numpy for the C-index, which it lacks) called for {FEW_B} "
+                f"resamples of {FEW_C} configurations, and scaled up to the {B * C + B:,} calls of one BBC.",
+                "numpy: the same algorithm in plain numpy, from draws to out-of-bag scores, with numpy's own BLAS "
+                "threads; checked to give sober's win counts and draws on the same counts.",
+                "limit: for mean-type metrics a float64 matrix product [B, N] x [N, C] on all BLAS threads; for AUC "
+                "and C-index y += a x in float64, N C B elements in vectors of length B that stay in cache, on all "
+                "cores. The C-index walks its samples once for each of log2(N) levels, so it has more to do than that.",
+            ],
+        )
+    ]
+
+
+def _verdicts(metric: str, by_loop: float, by_plain: float, of_limit: float) -> list[Verdict]:
+    if metric == "roc_auc":
+        return [
+            Verdict("AUC, times faster than the scikit-learn loop", by_loop, 10_000, False, "x"),
+            Verdict("AUC, times faster than plain numpy", by_plain, 5, False, "x"),
+            Verdict("AUC, times the saxpy sweep", of_limit, 3, True, "x"),
+        ]
+    if metric in ("accuracy", "neg_mean_squared_error"):
+        return [Verdict(f"{metric}, times the GEMM", of_limit, 3, True, "x")]
+    return []
+
+
+def _agree(data: Problem, some: np.ndarray, few: np.ndarray) -> None:
+    """Refuse to time programs that compute different things. Also warms everything up."""
+    data.bbc(B)
+    counts = rivals.draw(N, 64, seed=1)
+    scores, winners, draws = rivals.plain(data, counts, len(counts))
+    estimate = data.bbc(len(counts), counts)
+    np.testing.assert_allclose(draws, estimate.draws, rtol=1e-10, atol=1e-12)
+    np.testing.assert_array_equal(np.bincount(winners, minlength=C), estimate.win_counts)
+    scores, _, _ = rivals.plain(data, some, len(some))
+    np.testing.assert_allclose(rivals.loop(data, some, few), scores[:, few], rtol=1e-10, atol=1e-12)

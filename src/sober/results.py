@@ -1,0 +1,135 @@
+"""`cv_results_`: what scikit-learn's users expect to find after a search, and what a race adds to it.
+
+Takes the store, the log and the metrics of a finished search, gives a dict of arrays with one entry a configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from .containers import Array
+from .metrics import Metric
+from .metrics.base import Aggregate
+from .training import Configuration, MemoryStore, RaceLog
+
+
+def cv_results(
+    configurations: Sequence[Configuration],
+    store: MemoryStore,
+    log: RaceLog,
+    metrics: Mapping[str, Metric],
+    *,
+    aggregate: Aggregate,
+    within_folds: bool,
+    several: bool,
+) -> dict[str, Any]:
+    """Make the table of a search.
+
+    Scores of splits that a configuration did not run (dropped) or could not (failed) are NaN. Ranks follow the scores
+    that the search selects by; finishers come first, then the dropped from the last to the first dropped, then the
+    failed.
+    """
+    results: dict[str, Any] = _times(store)
+    results.update(_parameters(configurations))
+    results["params"] = [dict(c.params) for c in configurations]
+    for name, metric in metrics.items():
+        tail = name if several else "score"
+        splits, pooled = split_scores(store, log, metric, within_folds)
+        for i, column in enumerate(splits.T):
+            results[f"split{i}_test_{tail}"] = column
+        with np.errstate(invalid="ignore"):
+            mean = _nanmean(splits)
+            results[f"mean_test_{tail}"] = mean
+            results[f"std_test_{tail}"] = np.sqrt(_nanmean((splits - mean[:, None]) ** 2))
+        results[f"pooled_test_{tail}"] = pooled
+        results[f"rank_test_{tail}"] = ranks(mean if aggregate == "fold" else pooled, log)
+    results["status"] = log.status
+    results["dropped_at"] = np.ma.MaskedArray(log.dropped_at, mask=log.dropped_at < 0)
+    return results
+
+
+def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, within_folds: bool) -> tuple[Array, Array]:
+    """Score of every configuration on each split [C, splits] and on all that it predicted [C]; NaN where none."""
+    c, s = store.done.shape
+    splits, pooled = np.full((c, s), np.nan), np.full(c, np.nan)
+    usable = log.status != "failed"
+    # Configurations that ran the same splits are scored together: one group for each round in which any was dropped.
+    patterns, group = np.unique(store.done, axis=0, return_inverse=True)
+    for g, pattern in enumerate(patterns):
+        members = usable & (group.reshape(-1) == g)
+        if not members.any() or not pattern.any():
+            continue
+        table = store.predictions(members)
+        here = np.flatnonzero(members)
+        pooled[here] = metric.bind(table.only_seen(), within_folds=within_folds and metric.pools_scores).scores(
+            np.ones((1, len(table.rows)), np.uint8)
+        )[0]
+        for position in np.flatnonzero(pattern):
+            split = store.plan.splits[position]
+            part = table.take_repeat(split.repeat).take_rows(split.test)
+            ones = np.ones((1, len(split.test)), np.uint8)
+            splits[here, position] = metric.bind(part).scores(ones)[0]
+    return splits, pooled
+
+
+def ranks(scores: Array, log: RaceLog) -> Array:
+    """Rank from 1 (best): finishers by score, then the dropped (latest first), then the failed."""
+    floor = np.nanmin(scores, initial=0.0) - 1.0
+    score = np.where(np.isnan(scores), floor, scores)
+    order = np.full(len(scores), 0.0)
+    for place, status in enumerate(("failed", "dropped", "finished")):
+        order[log.status == status] = place
+    # Sorted by (status, round of dropping, score), equal ones sharing the best rank, as scikit-learn does.
+    keys = np.stack([order, np.where(log.status == "dropped", log.dropped_at, 0), score], axis=1)
+    _, dense = np.unique(np.round(keys, 12), axis=0, return_inverse=True)
+    return rankdata(-dense.reshape(-1), method="min").astype(np.int32)
+
+
+def _times(store: MemoryStore) -> dict[str, Any]:
+    done = np.maximum(store.done.sum(axis=1), 1)
+    times: dict[str, Any] = {}
+    for name, seconds in (("fit", store.fit_seconds), ("score", store.predict_seconds)):
+        mean = seconds.sum(axis=1) / done
+        times[f"mean_{name}_time"] = mean
+        spread = (np.where(store.done, seconds - mean[:, None], 0.0) ** 2).sum(axis=1) / done
+        times[f"std_{name}_time"] = np.sqrt(spread)
+    return times
+
+
+def _parameters(configurations: Sequence[Configuration]) -> dict[str, Any]:
+    names = sorted({name for c in configurations for name in c.params})
+    columns: dict[str, Any] = {}
+    for name in names:
+        values = np.empty(len(configurations), object)
+        for i, c in enumerate(configurations):
+            values[i] = c.params.get(name)
+        absent = np.array([name not in c.params for c in configurations])
+        present = [v for v, gone in zip(values, absent, strict=True) if not gone]
+        dtype = _common_type(present)
+        column = np.ma.MaskedArray(np.empty(len(values), dtype), mask=absent)
+        for at in np.flatnonzero(~absent):
+            column[at] = values[at]
+        columns[f"param_{name}"] = column
+    return columns
+
+
+def _common_type(values: list[Any]) -> Any:
+    """Numbers get a type of numbers, everything else stays an object."""
+    kinds = {type(v) for v in values}
+    if kinds <= {bool, np.bool_}:
+        return np.bool_
+    if kinds <= {int, np.int64}:
+        return np.int64
+    if kinds <= {int, float, np.float64, np.int64}:
+        return np.float64
+    return object
+
+
+def _nanmean(values: Array) -> Array:
+    defined = ~np.isnan(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(defined, values, 0.0).sum(axis=1) / defined.sum(axis=1)
