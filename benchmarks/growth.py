@@ -49,6 +49,12 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
             slope = float(np.polyfit(np.log(sizes[upper]), np.log(times[upper]), 1)[0])
             rows.append([f"{metric}, {axis} = {_span(sizes)}", *(number(1e3 * t) for t in times), f"{slope:.2f}"])
             verdicts.append(Verdict(f"{metric}, slope in {axis}", slope, LINEAR, True))
+    notes = [
+        "slope: of log time on log size over the upper half of the sizes; 1 is linear growth, less means that fixed "
+        "costs still count."
+    ]
+    if not large:
+        notes.append("Not run here: `--large`, the table of a million samples and its peak memory.")
     base = ", ".join(f"{axis} = {size:,}" for axis, size in BASE.items())
     sections = [
         Section(
@@ -56,10 +62,7 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
             ["metric and axis", *(f"x {f:g}, ms" for f in factors), "slope"],
             rows,
             verdicts,
-            [
-                "slope: of log time on log size over the upper half of the sizes; 1 is linear growth, less means that "
-                "fixed costs still count."
-            ],
+            notes,
         )
     ]
     return sections + ([_large()] if large else [])

@@ -53,9 +53,9 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
             ],
             [
                 "Each column is a fresh process: the first has an empty numba cache (NUMBA_CACHE_DIR is a new folder), "
-                "the second finds what the first left there; the shortest of a few. The first AUC call (N = 500, C = 610, "
-                "B = 1,000) also imports numba, which `import sober` leaves for later. CPU: seconds of work in that "
-                "call, which other programs on the machine disturb less."
+                "the second finds what the first left there; the shortest of a few.",
+                "The first AUC call (N = 500, C = 610, B = 1,000) also imports numba, which `import sober` leaves for "
+                "later. CPU: seconds of work in that call, which other programs on the machine disturb less.",
             ],
         )
     ]

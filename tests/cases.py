@@ -145,7 +145,7 @@ def guesses(rng: np.random.Generator, kind: str, y: np.ndarray, c: int, r: int, 
     return out
 
 
-def make(target: str, setting: str = "plain", seed: int = 0, n: int = 24, c: int = 4, b: int = 10) -> Case:
+def make(target: str, setting: str = "plain", seed: int = 0, n: int = 24, c: int = 4, b: int = 6) -> Case:
     metric, kind = target.split("-")
     rng = np.random.default_rng([seed, n, c, TARGETS.index(target), [*SETTINGS, "within_folds"].index(setting)])
     repeats = 2 if setting in ("repeats", "incomplete", "folds") else 1

@@ -117,12 +117,19 @@ def encode_labels(values: Array, classes: Array) -> Array | None:
         if -1 in found:
             return None
         codes = np.asarray(found)[inverse].reshape(values.shape)
+    elif len(classes) <= 16:  # a few comparisons beat a search
+        codes = np.zeros(values.shape, np.int8)
+        for k, label in enumerate(classes):
+            codes += (values == label).astype(np.int8) * np.int8(k + 1)
+        if (codes == 0).any():
+            return None
+        codes -= 1
     else:
         codes = np.searchsorted(classes, values)
         np.minimum(codes, len(classes) - 1, out=codes)
         if not np.array_equal(classes[codes], values):
             return None
-    return codes.astype(np.int8 if len(classes) < 128 else np.int32)
+    return codes.astype(np.int8 if len(classes) < 128 else np.int32, copy=False)
 
 
 def as_survival(y: Any) -> Array:

@@ -42,14 +42,19 @@ CODES: dict[str, str] = {
     "E314": "A fit gave no usable predictions",
     "E315": "Every configuration failed",
     "E316": "A drop rule gave no usable answer",
+    "E401": "Unknown preset",
+    "E402": "Unknown task",
+    "E403": "An extra is not installed",
+    "E404": "SES cannot work with this",
+    "E405": "The table cannot be used by a preset",
     "W201": "Many draws are undefined",
     "W202": "Only one configuration",
     "W203": "Folds live on different scales",
     "W204": "Configurations were left out",
-    "W303": "Configurations failed",
     "W205": "Very few samples",
     "W301": "Groups are split between training and test rows",
     "W302": "A listener failed",
+    "W303": "Configurations failed",
 }
 
 

@@ -36,7 +36,7 @@ def check(estimate, table, draws, winners, level=0.95):
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("target", TARGETS)
 def test_bbc_is_algorithm_5(target, setting):
-    case = make(target, setting, seed=21)
+    case = make(target, setting, seed=21, c=3)
     table = case.table()
     estimate = sober.bbc(**case.arguments(), counts=case.counts)
     check(estimate, table, *paper.bbc(table, case.counts))

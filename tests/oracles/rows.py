@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from contextlib import contextmanager
 from fractions import Fraction
 
 import numpy as np
+from sklearn import config_context
 from sklearn import metrics as sk
 
 NAN = float("nan")
@@ -120,12 +122,19 @@ def median_absolute_error(y, p, w=None):
 
 
 # ---- everything else: scikit-learn on the rows, behind our rule of what is undefined --------------------------------
+@contextmanager
+def quietly():
+    """scikit-learn warns where zero_division steps in, and of single-precision probabilities."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 def from_sklearn(function, sign=1, defined=lambda y: len(y) > 0, **options):
     def oracle(y, p, w=None):
         if not defined(y):
             return NAN
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # scikit-learn warns where zero_division steps in
+        with quietly(), config_context(skip_parameter_validation=True, assume_finite=True):
             return sign * float(function(y, p, sample_weight=w, **options))
 
     return oracle
@@ -150,7 +159,8 @@ def needs_labels(function):
         if len(y) == 0:
             return NAN
         table = p if np.ndim(p) == 2 else np.column_stack([1 - np.asarray(p), p])
-        return -float(function(y, table, sample_weight=w, labels=np.arange(table.shape[1])))
+        with quietly():
+            return -float(function(y, table, sample_weight=w, labels=np.arange(table.shape[1])))
 
     return oracle
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import LeaveOneOut
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from sober.training import Configuration, JoblibExecutor, SerialExecutor, Task, make_executor
 
@@ -97,6 +97,18 @@ def test_serial_fits_here_with_one_blas_thread():
     search(Witness(), {"size": [1, 2]}, X, Y)
     assert Witness.seen == {(True, 1, False)}
     assert [lib["num_threads"] for lib in threadpool_info()] == [lib["num_threads"] for lib in before]
+
+
+def test_searches_in_threads_leave_blas_as_it_was():
+    with threadpool_limits(2, user_api="blas"):
+        # The second starts while the first runs, and ends after it.
+        first, second = SerialExecutor(), SerialExecutor()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__()
+        assert {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"} == {1}
+        second.__exit__()
+        assert {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"} == {2}
 
 
 def test_threads_receive_the_configuration_of_scikit_learn():

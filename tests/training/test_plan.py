@@ -63,6 +63,15 @@ def test_groups_are_kept_together(problem):
     assert not np.array_equal(plan.fold_of[:, 0], plan.fold_of[:, 1])
 
 
+def test_shuffled_groups_stay_stratified():
+    groups = np.repeat(np.arange(20), 5)
+    y = np.isin(groups, [0, 1, 2, 3, 4]).astype(int)  # five groups hold all of the rare class
+    problem = Problem.build(np.zeros((100, 1)), y, task="classification", groups=groups)
+    plan = Plan.build(problem, 5, n_repeats=4)
+    assert {int(y[split.test].sum()) for split in plan.splits} == {5}
+    assert len({tuple(plan.fold_of[:, repeat]) for repeat in range(4)}) == 4
+
+
 def test_survival_is_stratified_by_event():
     event = SURVIVAL.target["event"]
     for plan in (Plan.build(SURVIVAL, 5), Plan.build(SURVIVAL, StratifiedKFold(5))):
@@ -114,6 +123,8 @@ def test_a_partition_followed_by_a_hold_out_is_not_repeated():
     halves = [(np.arange(15), np.arange(15, 30)), (np.arange(15, 30), np.arange(15))]
     assert Plan.build(CLASSES, halves).n_repeats == 1
     assert Plan.build(CLASSES, [*halves, halves[0]]).n_repeats == 3
+    overlapping = [(np.arange(15, 30), np.arange(15)), (np.arange(10), np.arange(10, 30))]
+    assert Plan.build(CLASSES, overlapping).n_repeats == 2
 
 
 def test_leave_one_out_shares_rounds():

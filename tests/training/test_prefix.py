@@ -134,6 +134,18 @@ def only_first(frame):
     return frame[["pca0"]]
 
 
+def test_frames_that_are_written_to():
+    pipe = Pipeline([("pca", PCA(3)), ("spoil", FunctionTransformer(spoil)), ("model", LOGISTIC)])
+    pipe.set_output(transform="pandas")
+    grid = {"spoil__kw_args": [{"by": 2}, {"by": 3}, {"by": 4}], "model__C": [0.1, 1]}
+    assert_identical(*both(Problem.build(X2, Y2, estimator=pipe), pipe, grid, RANKS))
+
+
+def spoil(frame, by):
+    frame["pca0"] *= by
+    return frame
+
+
 def test_steps_that_write_into_their_input():
     pipe = Pipeline(
         [

@@ -97,6 +97,15 @@ def make_walk(order, score, node, role, starts, samples, actions):
 
 
 @nb.njit(**_options)
+def make_walks(order, score, node, role, starts, samples, actions, ends):
+    """Write the steps of several configurations, one after the other; order, score [C, N]."""
+    length = 0
+    for c in range(order.shape[0]):
+        length += make_walk(order[c], score[c], node, role, starts, samples[length:], actions[length:])
+        ends[c + 1] = length
+
+
+@nb.njit(**_options)
 def walk_int(samples, actions, starts, counts, out):
     """Twice the pairs won, for all configurations [C, B]; exact while the pairs of a resample stay below 2**31."""
     n_resamples = counts.shape[1]

@@ -56,7 +56,7 @@ class MeanCore(Core):
     def _finish(self, sums: Array, counts: Array) -> Array:
         totals = self._part.totals(counts)
         with np.errstate(invalid="ignore", divide="ignore"):
-            means = sums / np.where(totals > 0, totals, np.nan).reshape((-1,) + (1,) * (sums.ndim - 1))
+            means = np.divide(sums, np.where(totals > 0, totals, np.nan).reshape((-1,) + (1,) * (sums.ndim - 1)), sums)
         return means if self._link is None else self._link(means)
 
 

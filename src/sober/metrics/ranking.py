@@ -69,17 +69,13 @@ class Walks:
             self._kept = (np.concatenate([m[0] for m in made]), np.concatenate([m[1] for m in made]), starts)
 
     def _make(self, first: int, last: int) -> tuple[Array, Array, Array]:
-        kernels = _kernels()
+        score = self._scores[first:last]
         samples = np.empty((last - first) * self.room, np.int32)
         actions = np.empty((last - first) * self.room, np.int8)
-        starts = np.zeros(last - first + 1, np.int64)
-        at = 0
-        for c in range(first, last):
-            score = self._scores[c]
-            order = np.argsort(score)
-            at += kernels.make_walk(order, score, self._node, self._role, self._starts, samples[at:], actions[at:])
-            starts[c - first + 1] = at
-        return samples[:at].copy(), actions[:at].copy(), starts
+        ends = np.zeros(last - first + 1, np.int64)
+        order = np.argsort(score, axis=1)
+        _kernels().make_walks(order, score, self._node, self._role, self._starts, samples, actions, ends)
+        return samples[: ends[-1]].copy(), actions[: ends[-1]].copy(), ends
 
     def wins(self, counts: Array, weight: Array | None) -> Array:
         """Pairs won, a tie counting half, of every configuration in every resample [B, C]."""
@@ -94,7 +90,8 @@ class Walks:
                 kernels.walk_int(samples, actions, starts, turned, out[first:last])
             else:
                 kernels.walk_float(samples, actions, starts, turned, w, out[first:last])
-        return 0.5 * out.T
+        out *= 0.5
+        return out.T
 
     def picked(self, counts: Array, weight: Array | None, winners: Array) -> Array:
         """Pairs won by the one configuration that each resample picked [B]."""

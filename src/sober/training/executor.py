@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
+from threading import Lock
 from typing import Any, Protocol
 
 from joblib import effective_n_jobs
@@ -125,8 +126,28 @@ def _run_batch(problem: Problem, estimator: Any, batch: Batch, wanted: Wanted, r
         ]
 
 
-def _one_blas_thread() -> Any:
-    return _controller(len(sys.modules)).limit(limits=1, user_api="blas")
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread while anybody is inside: the first one in sets it, the last one out resets it.
+
+    The limit belongs to the process, so searches in several threads must not undo each other's.
+    """
+    with _lock:
+        if not _inside:
+            _limits.append(_controller(len(sys.modules)).limit(limits=1, user_api="blas"))
+        _inside.append(True)
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside.pop()
+            if not _inside:
+                _limits.pop().restore_original_limits()
+
+
+_lock = Lock()
+_inside: list[bool] = []
+_limits: list[Any] = []
 
 
 @lru_cache(maxsize=1)

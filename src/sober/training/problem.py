@@ -93,12 +93,13 @@ class Problem:
             )
         task = infer_task(estimator, y) if task is None else task
         target, classes = _encode(y, task)
+        X, y = _with_rows(X), _with_rows(y)
         n = _n_rows(X)
         if n != len(target):
             raise SoberError("E302", f"X has {n} samples but y has {len(target)}; both need one row a sample.")
         return cls(
-            X=_with_rows(X),
-            y=_with_rows(y),
+            X=X,
+            y=y,
             task=task,
             target=target,
             classes=classes,
@@ -213,7 +214,14 @@ def _encode(y: Any, task: Kind) -> tuple[Array, Array | None]:
     if task == "survival":
         return as_survival(y), None
     if task == "classification":
-        return encode_classes(y)
+        codes, classes = encode_classes(y)
+        if classes.dtype.kind == "f" and not np.array_equal(classes, np.round(classes)):
+            raise SoberError(
+                "E112",
+                f"Unknown label type: `y` is continuous ({len(classes)} distinct numbers), but the estimator is a "
+                "classifier; use a regressor, or turn the numbers into classes.",
+            )
+        return codes, classes
     values, present = as_array(y, "y")
     values = as_numbers(values.reshape(-1) if values.ndim == 2 and values.shape[1] == 1 else values, "y", "E112")
     if values.ndim != 1:

@@ -86,11 +86,17 @@ def _by_number(problem: Problem, n_folds: int, n_repeats: int, seed: int) -> lis
         (True, True): StratifiedGroupKFold,
     }[strata is not None, grouped]
     pairs: list[Pair] = []
+    rows = np.zeros((problem.n_samples, 1))
     for repeat in range(n_repeats):
-        # The first repeat is unshuffled, as scikit-learn's, so that results can be compared split by split.
-        options = {"shuffle": True, "random_state": seeds.integer(seed, "plan", repeat)} if repeat else {}
-        rows = np.zeros((problem.n_samples, 1))
-        pairs += kind(n_folds, **options).split(rows, strata, problem.group_codes)
+        codes, options = problem.group_codes, {}
+        if repeat == 0:
+            pass  # unshuffled, as scikit-learn's, so that results can be compared split by split
+        elif codes is not None and strata is not None:
+            # StratifiedGroupKFold before 1.8 mixes up the groups' counts when it shuffles, so renumber the groups.
+            codes = seeds.generator(seed, "plan", repeat).permutation(int(codes.max()) + 1)[codes]
+        else:
+            options = {"shuffle": True, "random_state": seeds.integer(seed, "plan", repeat)}
+        pairs += kind(n_folds, **options).split(rows, strata, codes)
     return pairs
 
 

@@ -1,0 +1,5 @@
+"""Search spaces for a bare table, and SES feature selection."""
+
+from .ses import SES
+
+__all__ = ["SES"]

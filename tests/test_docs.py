@@ -1,0 +1,48 @@
+"""The documentation is true: every block of Python runs, every code has its entry, every doctest holds."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+import sober
+from sober.errors import CODES
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MODULES = sorted(m.name for m in pkgutil.walk_packages(sober.__path__, "sober.") if not m.name.endswith("__main__"))
+
+
+def blocks(page: Path) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(), flags=re.M | re.S)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
+def test_blocks_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "page"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for i, block in enumerate(blocks(page)):
+            exec(compile(block, f"{page.name}, block {i + 1}", "exec"), names)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_doctests(name):
+    failed, _ = doctest.testmod(importlib.import_module(name))
+    assert failed == 0
+
+
+def test_every_code_has_an_entry_and_no_entry_lacks_a_code():
+    entries = re.findall(r"^## ([EW]\d+): (.+)$", (ROOT / "docs" / "codes.md").read_text(), flags=re.M)
+    assert dict(entries) == CODES
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in [*PAGES, ROOT / "ARCHITECTURE.md"]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
