@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -165,10 +165,11 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         self.verbose = verbose
 
     # ---- the journey ---------------------------------------------------------------------------------------------
+    # Not in the signature of `fit`, which says what every estimator can take: a pipeline cannot take weights.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": None}
+
     @with_callbacks
-    def fit(
-        self, X: Any, y: Any = None, *, groups: Any = None, sample_weight: Any = None, **params: Any
-    ) -> BBCSearchCV:
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> BBCSearchCV:
         """Race all configurations, pick the winner, judge it honestly, train it on all data.
 
         Parameters
@@ -179,11 +180,12 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
             Labels, numbers, or scikit-survival's structured array.
         groups : array-like [N], optional
             Samples of one group stay together, in folds and in the bootstrap.
-        sample_weight : array-like [N], optional
-            Goes to `fit` (as metadata routing says where that is enabled) and into every metric.
         **params
-            More arguments for the estimator's `fit`; under metadata routing, for whoever asked for them.
+            `sample_weight`, array-like [N], goes to the estimator's `fit` (as metadata routing says where that is
+            enabled) and into every metric. The others are for the estimator's `fit`; under metadata routing, for
+            whoever asked for them.
         """
+        sample_weight = params.pop("sample_weight", None)
         rule = self._check_options()
         seed = seeds.root(self.random_state)
         problem, metrics, split_params = self._problem(X, y, groups, sample_weight, params)
@@ -249,10 +251,11 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         if _routing_enabled():
             given = {k: v for k, v in (("groups", groups), ("sample_weight", sample_weight)) if v is not None}
             routed = process_routing(self, "fit", **params, **given)
-            params = dict(routed.estimator.fit)
-            weighted_fit = "sample_weight" in params
-            params.pop("sample_weight", None)
-            split_params = dict(routed.splitter.split) if hasattr(self.cv, "split") else None
+            # What `fit` receives, weights included, is what was asked for, perhaps under another name.
+            params, weighted_fit = dict(routed.estimator.fit), False
+            if "splitter" in routed:
+                split_params = dict(routed.splitter.split)
+                groups = split_params.get("groups") if groups is None else groups
         problem = Problem.build(
             X,
             y,

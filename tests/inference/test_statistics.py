@@ -57,7 +57,7 @@ def test_632_plus_is_less_biased_than_bbc(n):
         for c in (10, 50):
             for rho in (0.0, 0.5):
                 errors = {"bbc": [], "632+": []}
-                for seed in range(250 * SOAK):
+                for seed in range(150 * SOAK):
                     data = simulate.correlated_accuracy(n, c, a=a, b=b, seed=seed, rho=rho)
                     for method in errors:
                         run = {"method": method, "n_bootstraps": 100, "random_state": seed, "n_jobs": 1}

@@ -12,7 +12,7 @@ from tests.cases import SETTINGS, TARGETS, Case, make
 SEEDS = st.integers(0, 2**20)
 ROWS = st.integers(6, 20)
 TABLES = st.sampled_from([s for s in SETTINGS if s != "folds"])
-EXAMPLES = settings(max_examples=8)
+EXAMPLES = settings(max_examples=15)
 
 every_target = pytest.mark.parametrize("target", TARGETS)
 

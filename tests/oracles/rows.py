@@ -7,13 +7,10 @@ before they come here, so that nothing in this file knows what a count is.
 from __future__ import annotations
 
 import itertools
-import warnings
-from contextlib import contextmanager
 from fractions import Fraction
 
 import numpy as np
-from sklearn import config_context
-from sklearn import metrics as sk
+from scipy.special import xlogy
 
 NAN = float("nan")
 
@@ -121,79 +118,136 @@ def median_absolute_error(y, p, w=None):
     raise AssertionError("a median always exists")
 
 
-# ---- everything else: scikit-learn on the rows, behind our rule of what is undefined --------------------------------
-@contextmanager
-def quietly():
-    """scikit-learn warns where zero_division steps in, and of single-precision probabilities."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+# ---- metrics of labels: who was said to be what ---------------------------------------------------------------------
+def tally(y, p, w=None):
+    """For each label that occurs: (weight of hits, of rows predicted so, of rows truly so)."""
+    table = {k: [0.0, 0.0, 0.0] for k in sorted({*y} | {*p})}
+    for true, said, weight in zip(y, p, ones_like(y, w), strict=True):
+        table[said][1] += weight
+        table[true][2] += weight
+        if true == said:
+            table[true][0] += weight
+    return table
 
 
-def from_sklearn(function, sign=1, defined=lambda y: len(y) > 0, **options):
+def divided(a, b):
+    return a / b if b else 0.0  # scikit-learn's zero_division
+
+
+def precision(hits, predicted, true):
+    return divided(hits, predicted)
+
+
+def recall(hits, predicted, true):
+    return divided(hits, true)
+
+
+def f1(hits, predicted, true):
+    return divided(2 * hits, predicted + true)
+
+
+def averaged(score, average):
     def oracle(y, p, w=None):
-        if not defined(y):
+        if len(y) == 0 or (average == "binary" and 1 not in y):
             return NAN
-        with quietly(), config_context(skip_parameter_validation=True, assume_finite=True):
-            return sign * float(function(y, p, sample_weight=w, **options))
+        table = tally(y, p, w)
+        if average == "binary":
+            return score(*table[1])
+        if average == "micro":
+            return score(*(sum(column) for column in zip(*table.values(), strict=True)))
+        scores = [score(*row) for row in table.values()]
+        return np.average(scores, weights=[true if average == "weighted" else 1.0 for _, _, true in table.values()])
 
     return oracle
 
 
-def two_classes(y):
-    return len(set(y)) >= 2
+def balanced_accuracy(y, p, w=None):
+    if len(set(y)) < 2:
+        return NAN
+    return np.mean([hits / true for hits, _, true in tally(y, p, w).values() if true])
 
 
-def has_positive(y):
-    return 1 in set(y)
+def matthews_corrcoef(y, p, w=None):
+    if len(set(y)) < 2:
+        return NAN
+    table, total = tally(y, p, w).values(), sum(ones_like(y, w))
+    joint = total * sum(h for h, _, _ in table) - sum(s * t for _, s, t in table)
+    said, true = (total**2 - sum(row[k] ** 2 for row in table) for k in (1, 2))
+    return joint / np.sqrt(said * true) if said > 1e-9 else 0.0
 
 
-def varies(y):
-    return len(set(y)) >= 2
-
-
-def needs_labels(function):
-    """log_loss and brier_score must be told the classes: some may be absent from the rows."""
-
+# ---- means over rows ------------------------------------------------------------------------------------------------
+def mean_of(loss, sign=-1, root=False):
     def oracle(y, p, w=None):
         if len(y) == 0:
             return NAN
-        table = p if np.ndim(p) == 2 else np.column_stack([1 - np.asarray(p), p])
-        with quietly():
-            return -float(function(y, table, sample_weight=w, labels=np.arange(table.shape[1])))
+        mean = np.average(loss(np.asarray(y), np.asarray(p)), weights=w)
+        return sign * (np.sqrt(mean) if root else mean)
+
+    return oracle
+
+
+def log_loss(y, p):
+    """Minus the log of the probability of what happened, kept away from 0 and 1 as scikit-learn does."""
+    table = p if p.ndim == 2 else np.column_stack([1 - p, p])
+    eps = np.finfo(p.dtype).eps
+    return [-np.log(min(max(row[k], eps), 1 - eps)) for row, k in zip(table, y, strict=True)]
+
+
+def brier(y, p):
+    """Squared distance to what happened; halved for two classes, where both squares are the same."""
+    return (p - y) ** 2 if p.ndim == 1 else ((p - np.eye(p.shape[1])[y]) ** 2).sum(axis=1)
+
+
+def squared(y, p):
+    return (y - p) ** 2
+
+
+def squared_log(y, p):
+    return (np.log1p(y) - np.log1p(p)) ** 2
+
+
+def explained(centred):
+    """1 - what is left / what there was; the mean residual is forgiven in explained variance, not in R2."""
+
+    def oracle(y, p, w=None):
+        if len(set(y)) < 2:
+            return NAN
+        residual = y - p - (np.average(y - p, weights=w) if centred else 0.0)
+        return 1 - np.average(residual**2, weights=w) / np.average((y - np.average(y, weights=w)) ** 2, weights=w)
 
     return oracle
 
 
 ORACLES = {
-    "accuracy": from_sklearn(sk.accuracy_score),
-    "balanced_accuracy": from_sklearn(sk.balanced_accuracy_score, defined=two_classes),
-    "matthews_corrcoef": from_sklearn(sk.matthews_corrcoef, defined=two_classes),
-    "neg_log_loss": needs_labels(sk.log_loss),
-    "neg_brier_score": needs_labels(sk.brier_score_loss),
+    "accuracy": mean_of(lambda y, p: y == p, +1),
+    "balanced_accuracy": balanced_accuracy,
+    "matthews_corrcoef": matthews_corrcoef,
+    "neg_log_loss": mean_of(log_loss),
+    "neg_brier_score": mean_of(brier),
     "roc_auc": roc_auc,
     "roc_auc_ovr": one_vs_rest,
     "roc_auc_ovo": one_vs_one,
     "roc_auc_ovr_weighted": lambda y, p, w=None: one_vs_rest(y, p, w, prevalence=True),
     "roc_auc_ovo_weighted": lambda y, p, w=None: one_vs_one(y, p, w, prevalence=True),
     "average_precision": average_precision,
-    "neg_mean_squared_error": from_sklearn(sk.mean_squared_error, -1),
-    "neg_root_mean_squared_error": from_sklearn(sk.root_mean_squared_error, -1),
-    "neg_mean_absolute_error": from_sklearn(sk.mean_absolute_error, -1),
+    "neg_mean_squared_error": mean_of(squared),
+    "neg_root_mean_squared_error": mean_of(squared, root=True),
+    "neg_mean_absolute_error": mean_of(lambda y, p: abs(y - p)),
     "neg_median_absolute_error": median_absolute_error,
-    "neg_mean_absolute_percentage_error": from_sklearn(sk.mean_absolute_percentage_error, -1),
-    "neg_mean_squared_log_error": from_sklearn(sk.mean_squared_log_error, -1),
-    "neg_root_mean_squared_log_error": from_sklearn(sk.root_mean_squared_log_error, -1),
-    "neg_mean_poisson_deviance": from_sklearn(sk.mean_poisson_deviance, -1),
-    "neg_mean_gamma_deviance": from_sklearn(sk.mean_gamma_deviance, -1),
-    "r2": from_sklearn(sk.r2_score, defined=varies),
-    "explained_variance": from_sklearn(sk.explained_variance_score, defined=varies),
+    "neg_mean_absolute_percentage_error": mean_of(lambda y, p: abs(y - p) / abs(y)),
+    "neg_mean_squared_log_error": mean_of(squared_log),
+    "neg_root_mean_squared_log_error": mean_of(squared_log, root=True),
+    "neg_mean_poisson_deviance": mean_of(lambda y, p: 2 * (xlogy(y, y / p) - y + p)),
+    "neg_mean_gamma_deviance": mean_of(lambda y, p: 2 * (np.log(p / y) + y / p - 1)),
+    "r2": explained(centred=False),
+    "explained_variance": explained(centred=True),
     "concordance_index": concordance_index,
 }
-for _name, _function in {"f1": sk.f1_score, "precision": sk.precision_score, "recall": sk.recall_score}.items():
-    ORACLES[_name] = from_sklearn(_function, defined=has_positive, zero_division=0)
+for _name, _score in {"f1": f1, "precision": precision, "recall": recall}.items():
+    ORACLES[_name] = averaged(_score, "binary")
     for _average in ("macro", "micro", "weighted"):
-        ORACLES[f"{_name}_{_average}"] = from_sklearn(_function, average=_average, zero_division=0)
+        ORACLES[f"{_name}_{_average}"] = averaged(_score, _average)
 
 #: Those that can compare only pairs of the same fold, and how they count their pairs.
 PAIRS = {"roc_auc": auc_pairs, "concordance_index": concordance_pairs}

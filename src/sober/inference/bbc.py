@@ -115,6 +115,10 @@ def bbc(
         raise SoberError(
             "E108", f"`n_bootstraps` must be a whole number of 1 or more; got {n_bootstraps!r}. Write 1000."
         )
+    if by == "fold" and stratify:
+        raise SoberError(
+            "E114", '`stratify` draws samples within classes; by="fold" draws folds. Leave one of them out.'
+        )
     seed = seeds.root(random_state)
     bound = bind(
         y,
@@ -167,6 +171,13 @@ def _draw_folds(bound: Bound, n_bootstraps: int, counts: Any, seed: int) -> tupl
             "E114",
             f'`by="fold"` resamples the folds of one partition; got {bound.table.n_repeats} repeats, whose folds share '
             'samples. Use by="sample", or pass one repeat.',
+        )
+    table = bound.table
+    if table.groups is not None and len(np.unique(np.stack([table.groups, table.fold_of[:, 0]]), axis=1).T) > len(
+        np.unique(table.groups)
+    ):
+        raise SoberError(
+            "E114", '`by="fold"` needs folds that keep groups together; some group is in two. Use by="sample".'
         )
     by_metric = [fold_scores(bound, scorer.metric) for scorer in bound.scorers]  # each [K, C]
     n_folds = len(by_metric[0])

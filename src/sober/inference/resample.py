@@ -8,6 +8,7 @@ counts of any block can be drawn alone and are always the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -48,13 +49,18 @@ class Bootstrap:
     @property
     def n_units(self) -> int:
         """Number of things drawn: groups where there are groups, else samples."""
-        return self.n_samples if self.groups is None else int(self.groups.max()) + 1
+        return self.n_samples if self._members is None else int(self._members.max()) + 1
+
+    @cached_property
+    def _members(self) -> Array | None:
+        """The groups, numbered without gaps: samples that are not in the table may have left some."""
+        return None if self.groups is None else np.unique(self.groups, return_inverse=True)[1].reshape(-1)
 
     def counts(self, start: int, stop: int) -> Array:
         """Counts of resamples start to stop - 1: uint8 [stop - start, N]. `start` is a multiple of 64."""
         out = [self._unit(at // UNIT, min(UNIT, stop - at)) for at in range(start, stop, UNIT)]
         drawn = np.concatenate(out) if len(out) != 1 else out[0]
-        return drawn if self.groups is None else drawn[:, self.groups]
+        return drawn if self._members is None else drawn[:, self._members]
 
     def _unit(self, unit: int, n_resamples: int) -> Array:
         counts = np.zeros((n_resamples, self.n_units), np.uint8)
@@ -70,9 +76,9 @@ class Bootstrap:
         if self.strata is None:
             return [None]
         of_unit = self.strata
-        if self.groups is not None:
+        if self._members is not None:
             table = np.zeros((self.n_units, int(self.strata.max()) + 1), np.int64)
-            np.add.at(table, (self.groups, self.strata), 1)
+            np.add.at(table, (self._members, self.strata), 1)
             of_unit = table.argmax(axis=1)
         return [np.flatnonzero(of_unit == s) for s in np.unique(of_unit)]
 

@@ -126,12 +126,14 @@ def apply(rule: Rule, scores: Array, standard_error: Array | None = None) -> Arr
     else:
         winners = np.asarray(rule(scores))
     b, c = scores.shape
-    if winners.shape != (b,) or winners.dtype.kind not in "iu" or (b and (winners.max() >= c or winners.min() < -1)):
+    hopeless = np.isnan(scores).all(axis=1)
+    valid = winners.shape == (b,) and winners.dtype.kind in "iu"
+    if not valid or not (hopeless | ((winners >= 0) & (winners < c))).all():
         raise SoberError(
             "E115",
             f"The selection rule must give one index below {c} for each of the {b} rows of scores; got shape "
             f"{winners.shape} and type {winners.dtype}.",
         )
     # A configuration whose score is undefined cannot have won, whatever the rule says.
-    undefined = np.isnan(scores[np.arange(b), winners]) | np.isnan(scores).all(axis=1)
-    return np.where(undefined, -1, winners).astype(np.int64)
+    winners = np.where(hopeless, 0, winners)
+    return np.where(np.isnan(scores[np.arange(b), winners]), -1, winners).astype(np.int64)

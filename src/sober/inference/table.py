@@ -130,6 +130,12 @@ def bind(
     if (aggregate == "fold" or within_folds) and not table.folds_known:
         wish = '`aggregate="fold"`' if aggregate == "fold" else "`within_folds=True`"
         raise SoberError("E113", f"{wish} needs to know the folds. Pass `folds=`, one entry a sample.")
+    if within_folds and not any(m.pools_scores for m in metrics):
+        raise SoberError(
+            "E114",
+            f"{metrics[0].name} does not rank samples, so it cannot compare `within_folds`; metrics such as roc_auc do. "
+            "Leave it out.",
+        )
     rows, n_input = table.rows, table.n_samples
     table = table.only_seen()
     _check_size(table)

@@ -51,7 +51,10 @@ class Part:
         """Weight of the samples present in each resample [B]."""
         if self.weight is None:
             return counts.sum(axis=1, dtype=np.float64)
-        return np.asarray(counts.astype(np.float64) @ self.weight)
+        out = np.zeros(len(counts))
+        for at in range(0, len(self.weight), blocks.ROWS):  # in pieces: counts as floats take eight times the memory
+            out += counts[:, at : at + blocks.ROWS].astype(np.float64) @ self.weight[at : at + blocks.ROWS]
+        return out
 
 
 class Core(ABC):

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ..errors import SoberError
 
 T = TypeVar("T")
@@ -29,11 +31,11 @@ def threads(n_jobs: int | None) -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         return cores
-    if not isinstance(n_jobs, int) or n_jobs == 0:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
         raise SoberError(
             "E108", f"`n_jobs` must be a whole number other than 0, or None for all cores; got {n_jobs!r}."
         )
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
 def ranges(n_resamples: int, n_samples: int, n_threads: int) -> list[tuple[int, int]]:

@@ -32,118 +32,113 @@ def tally(indices, offsets, counts):
 
 
 @nb.njit(**_options)
-def make_walk(order, score, node, role, starts, samples, actions):
-    """Write the steps of one configuration; give their number.
+def make_walks(order, score, node, role, starts, samples, actions, ends):
+    """Write the steps of several configurations, one after the other; `ends` [C + 1] says where each stops.
 
-    order [N]: samples by ascending score. node [L, N], role [L, N]: for each level the contest that a sample takes
-    part in, and as what (1 winner-to-be, 0 loser-to-be, -1 neither). starts [L, M]: where each contest begins when
-    the samples of a level are laid out by contest. Pairs count when both are in the same contest.
+    order [C, N]: samples by ascending score [C, N]. node [L, N], role [L, N]: for each level the contest that a sample
+    takes part in, and as what (1 winner-to-be, 0 loser-to-be, -1 neither). starts [L, M + 1]: where each contest begins
+    when the samples of a level are laid out by contest. Pairs count when both are in the same contest.
     """
     n_levels, n = node.shape
-    laid = np.empty(n, np.int64)
-    cursor = np.empty(starts.shape[1], np.int64)
-    length = 0
-    for level in range(n_levels):
-        n_nodes = starts.shape[1] - 1
-        for m in range(n_nodes + 1):
-            cursor[m] = starts[level, m]
-        for j in range(n):  # a stable counting sort: within each contest the samples stay in order of score
-            i = order[j]
-            m = node[level, i]
-            if m >= 0 and role[level, i] >= 0:
-                laid[cursor[m]] = i
-                cursor[m] += 1
-        for m in range(n_nodes):
-            start, stop = starts[level, m], cursor[m]
-            any_loser = False
-            last_winner = length
-            at = start
-            while at < stop:
-                end = at + 1
-                value = score[laid[at]]
-                winners = role[level, laid[at]] == 1
-                losers = not winners
-                while end < stop and score[laid[end]] == value:
-                    if role[level, laid[end]] == 1:
-                        winners = True
-                    else:
-                        losers = True
-                    end += 1
-                if winners and any_loser:  # before any loser there is nothing to win
-                    action = TIED if losers else WINNER
-                    for j in range(at, end):
-                        if role[level, laid[j]] == 1:
-                            samples[length] = laid[j]
-                            actions[length] = action
-                            length += 1
-                if losers:
-                    for j in range(at, end):
-                        if role[level, laid[j]] == 0:
-                            samples[length] = laid[j]
-                            actions[length] = LOSER if any_loser else FIRST
-                            any_loser = True
-                            length += 1
-                    if winners:
-                        for j in range(at, end):
-                            if role[level, laid[j]] == 1:
-                                samples[length] = laid[j]
-                                actions[length] = TIED
-                                length += 1
-                if winners and any_loser:
-                    last_winner = length
-                at = end
-            length = last_winner  # losers that nobody outranks change nothing
-    return length
-
-
-@nb.njit(**_options)
-def make_walks(order, score, node, role, starts, samples, actions, ends):
-    """Write the steps of several configurations, one after the other; order, score [C, N]."""
+    n_nodes = starts.shape[1] - 1
+    laid = np.empty(n, np.int32)
+    cursor = np.empty(n_nodes + 1, np.int64)
     length = 0
     for c in range(order.shape[0]):
-        length += make_walk(order[c], score[c], node, role, starts, samples[length:], actions[length:])
+        for level in range(n_levels):
+            for m in range(n_nodes + 1):
+                cursor[m] = starts[level, m]
+            for j in range(n):  # a stable counting sort: within each contest the samples stay in order of score
+                i = order[c, j]
+                m = node[level, i]
+                if m >= 0 and role[level, i] >= 0:
+                    laid[cursor[m]] = i
+                    cursor[m] += 1
+            for m in range(n_nodes):
+                stop = cursor[m]
+                any_loser = False
+                last_winner = length
+                at = starts[level, m]
+                while at < stop:
+                    value = score[c, laid[at]]
+                    end = at
+                    n_winners = 0
+                    while end < stop and score[c, laid[end]] == value:
+                        n_winners += role[level, laid[end]]
+                        end += 1
+                    losers = n_winners < end - at
+                    # Winners that tie with losers are taken before them (where any loser came before) and after them.
+                    for turn in range(3):
+                        if turn == 1 or (n_winners > 0 and any_loser and (turn == 0 or losers)):
+                            wanted = 0 if turn == 1 else 1
+                            for j in range(at, end):
+                                if role[level, laid[j]] == wanted:
+                                    samples[length] = laid[j]
+                                    if turn == 1:
+                                        actions[length] = LOSER if any_loser else FIRST
+                                        any_loser = True
+                                    else:
+                                        actions[length] = TIED if losers else WINNER
+                                    length += 1
+                    if n_winners > 0 and any_loser:
+                        last_winner = length
+                    at = end
+                length = last_winner  # losers that nobody outranks change nothing
         ends[c + 1] = length
 
 
 @nb.njit(**_options)
-def walk_int(samples, actions, starts, counts, out):
-    """Twice the pairs won, for all configurations [C, B]; exact while the pairs of a resample stay below 2**31."""
+def walk_int(samples, actions, starts, counts, patience, out):
+    """Twice the pairs won, for all configurations [C, B], exactly.
+
+    Sums are kept in int32, which vectors are fast with, and moved to float64 before they can overflow: after every
+    `patience` steps that win.
+    """
     n_resamples = counts.shape[1]
     below = np.zeros(n_resamples, np.int32)
-    full = np.empty(n_resamples, np.int32)
-    half = np.empty(n_resamples, np.int32)
+    full = np.zeros(n_resamples, np.int32)
+    half = np.zeros(n_resamples, np.int32)
     for c in range(starts.shape[0] - 1):
-        full[:] = 0
-        half[:] = 0
+        for b in range(n_resamples):
+            out[c, b] = 0.0
+        left = patience
+        last = starts[c + 1] - 1
         for s in range(starts[c], starts[c + 1]):
             row = counts[samples[s]]
             action = actions[s]
             if action == LOSER:
                 for b in range(n_resamples):
                     below[b] += np.int32(row[b])
-            elif action == WINNER:
-                for b in range(n_resamples):
-                    full[b] += np.int32(row[b]) * below[b]
             elif action == FIRST:
                 for b in range(n_resamples):
                     below[b] = np.int32(row[b])
             else:
+                left -= 1
+                if action == WINNER:
+                    for b in range(n_resamples):
+                        full[b] += np.int32(row[b]) * below[b]
+                else:
+                    for b in range(n_resamples):
+                        half[b] += np.int32(row[b]) * below[b]
+            if left == 0 or s == last:
+                left = patience
                 for b in range(n_resamples):
-                    half[b] += np.int32(row[b]) * below[b]
-        for b in range(n_resamples):
-            out[c, b] = 2.0 * full[b] + half[b]
+                    out[c, b] += 2.0 * full[b] + half[b]
+                    full[b] = 0
+                    half[b] = 0
 
 
 @nb.njit(**_options)
 def walk_float(samples, actions, starts, counts, weight, out):
-    """Twice the pairs won, as `walk_int`, with a weight for each sample and room for any number of pairs."""
+    """Twice the pairs won, as `walk_int`, with a weight for each sample."""
     n_resamples = counts.shape[1]
     below = np.zeros(n_resamples, np.float64)
-    full = np.empty(n_resamples, np.float64)
-    half = np.empty(n_resamples, np.float64)
+    full = np.zeros(n_resamples, np.float64)
+    half = np.zeros(n_resamples, np.float64)
     for c in range(starts.shape[0] - 1):
-        full[:] = 0.0
-        half[:] = 0.0
+        for b in range(n_resamples):
+            full[b] = 0.0
+            half[b] = 0.0
         for s in range(starts[c], starts[c + 1]):
             row = counts[samples[s]]
             w = weight[samples[s]]

@@ -20,7 +20,9 @@ _EXACT = 1 << 24  # float32 holds every whole number up to here
 
 
 def product(counts: Array, columns: Array) -> Array:
-    """Multiply counts [B, N] with columns [C, N], giving [B, C]; float32 columns must hold small whole numbers."""
+    """Multiply counts [B, N] with columns [C, N], giving [B, C]; float32 columns must hold 0 and 1 only."""
+    if counts.dtype != np.uint8:
+        columns = columns.astype(np.float64, copy=False)  # large counts: sums may pass what float32 holds exactly
     out = np.zeros((len(counts), len(columns)), columns.dtype)
     for at in range(0, columns.shape[1], ROWS):
         right = columns[:, at : at + ROWS].T
@@ -31,10 +33,11 @@ def product(counts: Array, columns: Array) -> Array:
 
 def picked_product(counts: Array, columns: Array, winners: Array) -> Array:
     """Multiply counts [B, N] with the one column that each resample picked, giving [B]."""
+    kind = columns.dtype if counts.dtype == np.uint8 else np.dtype(np.float64)
     out = np.zeros(len(counts))
     for at in range(0, columns.shape[1], ROWS):
         for b in range(0, len(counts), UNIT):
-            left = counts[b : b + UNIT, at : at + ROWS].astype(columns.dtype)
+            left = counts[b : b + UNIT, at : at + ROWS].astype(kind)
             out[b : b + UNIT] += np.einsum("bn,bn->b", left, columns[winners[b : b + UNIT], at : at + ROWS])
     return out
 
@@ -103,7 +106,8 @@ class Pointwise(Metric):
         """Loss of every prediction, a row for each configuration: [C, N]."""
         if self._check is not None:
             self._check(part.y, part.values)
-        values = np.ascontiguousarray(np.moveaxis(part.values, 0, 1))  # [C, N(, K)]
+        kind = np.float64 if part.values.dtype.kind == "f" else None  # losses of float32 are computed in double
+        values = np.ascontiguousarray(np.moveaxis(part.values, 0, 1), kind)  # [C, N(, K)]
         loss = self._loss(part, values)
         small = self._exact and part.weight is None and len(part.y) < _EXACT >> 8
         return np.ascontiguousarray(loss, np.float32 if small else np.float64)
@@ -126,14 +130,16 @@ class SpreadCore(Core):
     """1 - (loss that is left) / (spread of y): R2, and with the mean residual removed, explained variance."""
 
     def __init__(self, part: Part, centred: bool) -> None:
-        y = part.y - part.y.mean()  # centred once, so that sums of squares do not cancel
-        residual = y - np.ascontiguousarray(part.values.T).astype(np.float64) + part.y.mean()
+        # Centred once, so that sums of squares do not cancel; by the median, which one far-out value does not move.
+        y = part.y - np.median(part.y)
+        residual = part.y - np.ascontiguousarray(part.values.T, np.float64)
+        if centred:
+            residual -= np.median(residual, axis=1, keepdims=True)
         weight = 1.0 if part.weight is None else part.weight
         self._squares = residual**2 * weight
         self._residuals = residual * weight if centred else None
         self._truth = np.stack([y * weight, y**2 * weight])
         self._part = part
-        self._scale = float(np.max(np.abs(y), initial=0.0)) ** 2
 
     def scores(self, counts: Array) -> Array:
         squares = product(counts, self._squares)
@@ -150,7 +156,7 @@ class SpreadCore(Core):
         first, second = product(counts, self._truth).T
         with np.errstate(invalid="ignore", divide="ignore"):
             spread = second - first**2 / totals
-            constant = ~(spread > 1e-13 * totals * self._scale)
+            constant = ~(spread > 1e-12 * second)
             shape = (-1,) + (1,) * (squares.ndim - 1)
             left = squares if residuals is None else squares - residuals**2 / totals.reshape(shape)
             return 1.0 - left / np.where(constant, np.nan, spread).reshape(shape)

@@ -7,6 +7,7 @@ counting half. Contests confine pairs to a fold, or to samples of which one outl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,10 @@ from ..containers import Array
 from ..predictions import Task
 from . import blocks
 from .base import Core, Metric, Part
+from .pointwise import product
+
+#: Walks of a range of configurations: first, last, (samples, actions, where each walk ends).
+Piece = tuple[int, int, tuple[Array, Array, Array]]
 
 _KEPT = 1 << 30  # bytes of walks that are kept; beyond, they are made again for each block of resamples
 
@@ -54,40 +59,42 @@ class Walks:
     """The walks of all configurations through their sorted samples, made once and kept where memory allows."""
 
     def __init__(self, scores: Array, contests: Contests, n_threads: int) -> None:
-        self._scores = scores  # [C, N]
         self._node = np.ascontiguousarray(contests.node, np.int32)
         self._role = np.ascontiguousarray(contests.role, np.int8)
         self._starts = contests.starts()
-        self.room = int((contests.role >= 0).sum() + (contests.role == 1).sum())  # steps of a walk at the most
-        self._kept: tuple[Array, Array, Array] | None = None
-        c = len(scores)
-        if self.room * c * 5 <= _KEPT:
-            step = max(1, -(-c // (4 * n_threads)))
-            made = blocks.run(self._make, [(at, min(at + step, c)) for at in range(0, c, step)], n_threads)
-            lengths = np.concatenate([np.diff(starts) for _, _, starts in made])
-            starts = np.concatenate([[0], np.cumsum(lengths)])
-            self._kept = (np.concatenate([m[0] for m in made]), np.concatenate([m[1] for m in made]), starts)
+        self._room = int((contests.role >= 0).sum() + (contests.role == 1).sum())  # steps of a walk at the most
+        self._scores: Array | None = scores  # [C, N]
+        self._n = len(scores)
+        self._kept: list[Piece] | None = None
+        if self._room * self._n * 5 <= _KEPT:
+            step = max(1, -(-self._n // (4 * n_threads)))
+            cut = [(at, min(at + step, self._n)) for at in range(0, self._n, step)]
+            self._kept = blocks.run(self._make, cut, n_threads)
+            self._scores = None  # the walks hold all that is needed
 
-    def _make(self, first: int, last: int) -> tuple[Array, Array, Array]:
+    def _make(self, first: int, last: int) -> Piece:
+        assert self._scores is not None
         score = self._scores[first:last]
-        samples = np.empty((last - first) * self.room, np.int32)
-        actions = np.empty((last - first) * self.room, np.int8)
+        samples = np.empty((last - first) * self._room, np.int32)
+        actions = np.empty((last - first) * self._room, np.int8)
         ends = np.zeros(last - first + 1, np.int64)
         order = np.argsort(score, axis=1)
         _kernels().make_walks(order, score, self._node, self._role, self._starts, samples, actions, ends)
-        return samples[: ends[-1]].copy(), actions[: ends[-1]].copy(), ends
+        return first, last, (samples[: ends[-1]].copy(), actions[: ends[-1]].copy(), ends)
 
     def wins(self, counts: Array, weight: Array | None) -> Array:
         """Pairs won, a tie counting half, of every configuration in every resample [B, C]."""
         kernels = _kernels()
         turned = np.ascontiguousarray(counts.T)
-        largest = float(counts.sum(axis=1, dtype=np.float64).max(initial=0.0))
-        exact = weight is None and counts.dtype == np.uint8 and largest < 2**16
-        out = np.empty((len(self._scores), len(counts)))
+        out = np.empty((self._n, len(counts)))
+        exact = weight is None and counts.dtype == np.uint8
+        # A step that wins adds at most (largest count) x (all losers).
+        most = float(counts.max(initial=1)) * float(counts.sum(axis=1, dtype=np.float64).max(initial=1.0))
+        patience = int((2**31 - 1) // most) if most < 2**31 else 0
         w = np.ones(counts.shape[1]) if weight is None else weight
         for first, last, (samples, actions, starts) in self._pieces():
-            if exact:
-                kernels.walk_int(samples, actions, starts, turned, out[first:last])
+            if exact and patience:
+                kernels.walk_int(samples, actions, starts, turned, patience, out[first:last])
             else:
                 kernels.walk_float(samples, actions, starts, turned, w, out[first:last])
         out *= 0.5
@@ -100,17 +107,18 @@ class Walks:
         w = np.ones(counts.shape[1]) if weight is None else weight
         for first, last, (samples, actions, starts) in self._pieces(np.unique(winners)):
             here = (winners >= first) & (winners < last)
-            part = np.empty(int(here.sum()))
-            kernels.walk_picked(samples, actions, starts, counts[here], w, winners[here] - first, part)
-            out[here] = part
+            if here.any():
+                part = np.empty(int(here.sum()))
+                kernels.walk_picked(samples, actions, starts, counts[here], w, winners[here] - first, part)
+                out[here] = part
         return 0.5 * out
 
-    def _pieces(self, wanted: Array | None = None) -> Any:
+    def _pieces(self, wanted: Array | None = None) -> Iterator[Piece]:
         if self._kept is not None:
-            yield 0, len(self._scores), self._kept
+            yield from self._kept
         else:
-            for c in range(len(self._scores)) if wanted is None else wanted:
-                yield c, c + 1, self._make(c, c + 1)
+            for c in range(self._n) if wanted is None else wanted:
+                yield self._make(int(c), int(c) + 1)
 
 
 class ClassPairs:
@@ -118,13 +126,12 @@ class ClassPairs:
 
     def __init__(self, role: Array, part: Part) -> None:
         weight = np.ones(len(role)) if part.weight is None else part.weight
-        folds = np.unique(part.fold)
-        self._winners = np.stack([((role == 1) & (part.fold == f)) * weight for f in folds], axis=1)
-        self._losers = np.stack([((role == 0) & (part.fold == f)) * weight for f in folds], axis=1)
+        sides = [(role == side) & (part.fold == f) for side in (1, 0) for f in np.unique(part.fold)]
+        self._sides = np.stack(sides) * weight  # [2 F, N]
 
     def __call__(self, counts: Array) -> Array:
-        c = counts.astype(np.float64)
-        return np.asarray(((c @ self._winners) * (c @ self._losers)).sum(axis=1))
+        winners, losers = np.split(product(counts, self._sides), 2, axis=1)
+        return (winners * losers).sum(axis=1)
 
 
 class DuelCore(Core):
@@ -149,7 +156,7 @@ class DuelCore(Core):
             share = wins / np.where(pairs > 0, pairs, np.nan).reshape(shape)
             if len(self._duels) == 1:
                 return np.asarray(share)
-            importance = np.ones(len(counts)) if members is None else counts.astype(np.float64) @ members
+            importance = np.ones(len(counts)) if members is None else product(counts, members[None])[:, 0]
             total = total + importance.reshape(shape) * share
             carried = carried + importance.reshape(shape)
         return np.asarray(total / carried)
@@ -226,7 +233,7 @@ class PrecisionCore(SortedCore):
         positive = self._part.y == 1
         turned = np.ascontiguousarray(counts.T)
         area = self._run(_kernels().average_precision, positive, self._weight, turned, counts=counts)
-        positives = counts.astype(np.float64) @ (positive * self._weight)
+        positives = product(counts, (positive * self._weight)[None])[:, 0]
         return np.asarray(area / np.where(positives > 0, positives, np.nan)[:, None])
 
 

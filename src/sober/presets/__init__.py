@@ -1,5 +1,6 @@
-"""Search spaces for a bare table, and SES feature selection."""
+"""Search spaces for a bare table (quick, standard, thorough, paper), and SES feature selection."""
 
+from .preset import NAMES, TASKS, Preset, get
 from .ses import SES
 
-__all__ = ["SES"]
+__all__ = ["NAMES", "SES", "TASKS", "Preset", "get"]

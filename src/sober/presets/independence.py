@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from sklearn.utils.extmath import softmax
 
 from ..containers import Array
 
@@ -166,10 +165,12 @@ class ClassesTest:
         return mu, information
 
     def _at(self, beta: Array, z: Array) -> tuple[Array, float]:
-        eta = beta @ z
-        probabilities = softmax(np.vstack([np.zeros(self.size), eta]).T).T
-        likelihood = np.log(np.where(self._y.any(axis=0), (probabilities[1:] * self._y).sum(axis=0), probabilities[0]))
-        return probabilities[1:], float(likelihood.sum() - 0.5 * RIDGE * (beta**2).sum())
+        eta = beta @ z  # [d, N]
+        top = np.maximum(eta.max(axis=0), 0.0)
+        powers = np.exp(eta - top)
+        total = np.exp(-top) + powers.sum(axis=0)
+        likelihood = np.vdot(self._y, eta) - (top + np.log(total)).sum()
+        return powers / total, float(likelihood - 0.5 * RIDGE * (beta**2).sum())
 
     def _weights(self, mu: Array) -> Array:
         """Give the covariance of the class indicators, upper triangle, [d (d + 1) / 2, N]."""

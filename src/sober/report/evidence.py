@@ -1,0 +1,150 @@
+"""The winner's out-of-sample predictions and their resamples: what every chart of a report is drawn from.
+
+Takes a finished search, gives arrays of one configuration and bands around any statistic of them; never trains.
+Axes: N samples, R repeats, K classes, G places of a curve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..containers import Array
+from ..inference.resample import Bootstrap
+from ..metrics.blocks import UNIT
+from ..predictions import Predictions
+
+N_BANDS = 400
+#: (repeat, weight [N]) -> [G]: a statistic of the samples of one repeat, each present `weight` times.
+Statistic = Callable[[int, Array], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """A statistic [G] on all samples, and the bounds [G] that hold the wanted share of its resamples."""
+
+    centre: Array
+    low: Array
+    high: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """One configuration's out-of-sample predictions.
+
+    Attributes
+    ----------
+    y : array [N]
+    responses : mapping of str to array [N, R] or [N, R, K]
+    seen : bool array [N, R]
+    weight : float array [N]
+    groups : int array [N] or None
+    classes : array [K] or None
+    task : str
+    level : float
+        Share of the resamples that a band holds.
+    seed : int
+    """
+
+    y: Array
+    responses: Mapping[str, Array]
+    seen: Array
+    weight: Array
+    groups: Array | None
+    classes: Array | None
+    task: str
+    level: float
+    seed: int
+
+    @classmethod
+    def of(cls, search: Any, seed: int | None = None) -> Evidence:
+        """Take the winner's column out of a finished search."""
+        table: Predictions = search.predictions_.only_seen()
+        position = int(np.flatnonzero(table.configurations == search.best_index_)[0])
+        responses = {name: tensor[:, position] for name, tensor in table.responses.items()}
+        scores = responses.get("decision_function")
+        best = getattr(search, "best_estimator_", None)
+        # A ranking metric asks for decisions and takes probabilities from a model that has none.
+        if scores is not None and hasattr(best, "predict_proba") and not hasattr(best, "decision_function"):
+            responses.setdefault("predict_proba", scores)
+        return cls(
+            y=table.y,
+            responses=responses,
+            seen=table.seen,
+            weight=np.ones(table.n_samples) if table.sample_weight is None else table.sample_weight,
+            groups=None if table.groups is None else np.unique(table.groups, return_inverse=True)[1].reshape(-1),
+            classes=table.classes,
+            task=table.task,
+            level=search.confidence_level,
+            seed=search.seed_ if seed is None else seed,
+        )
+
+    @property
+    def n_repeats(self) -> int:
+        """Number of repeats."""
+        return int(self.seen.shape[1])
+
+    def scores(self) -> Array | None:
+        """Give what ranks the samples: [N, R] for two classes, [N, R, K] for more; None where only labels are known."""
+        return next((self.responses[n] for n in ("decision_function", "predict_proba") if n in self.responses), None)
+
+    def labels(self) -> Array | None:
+        """Predicted class indices [N, R], as given or the likeliest class."""
+        if "predict" in self.responses:
+            return self.responses["predict"]
+        probabilities = self.responses.get("predict_proba")
+        if probabilities is None:
+            scores = self.scores()
+            return None if scores is None else scores.argmax(axis=2) if scores.ndim == 3 else (scores > 0).astype(int)
+        return probabilities.argmax(axis=2) if probabilities.ndim == 3 else (probabilities > 0.5).astype(int)
+
+    def average(self, values: Array) -> Array:
+        """Mean over the repeats that have seen a sample: [N, R] -> [N]."""
+        return np.asarray((values * self.seen).sum(axis=1) / self.seen.sum(axis=1))
+
+    def banded(self, statistic: Statistic, repeats: int | None = None) -> Band:
+        """Put a band around a statistic: the mean over repeats, on all samples and on each resample.
+
+        Parameters
+        ----------
+        statistic : callable
+            NaN where it is undefined.
+        repeats : int, optional
+            How many repeats the statistic tells apart; 1 for those of averaged predictions.
+        """
+        n_repeats = self.n_repeats if repeats is None else repeats
+        seen = self.seen if repeats is None else np.ones((len(self.y), repeats), bool)
+
+        def value(counts: Array) -> Array:
+            each = [statistic(r, counts * self.weight * seen[:, r]) for r in range(n_repeats)]
+            share = [float(counts @ seen[:, r]) for r in range(n_repeats)]
+            return _mean(np.stack(each), np.array(share))
+
+        ones = np.ones(len(self.y))
+        draws = Bootstrap(len(self.y), self.seed, "report", groups=self.groups)
+        values = [value(c) for b in range(0, N_BANDS, UNIT) for c in draws.counts(b, min(b + UNIT, N_BANDS))]
+        tail = (1.0 - self.level) / 2.0
+        low, high = _quantiles(np.stack(values), (tail, 1.0 - tail))
+        return Band(value(ones), low, high)
+
+
+def _mean(values: Array, weight: Array) -> Array:
+    """Mean over repeats, [R, G] -> [G], of those that are defined."""
+    defined = ~np.isnan(values)
+    total = weight @ defined
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(total > 0, (weight @ np.where(defined, values, 0.0)) / total, np.nan))
+
+
+def _quantiles(values: Array, shares: tuple[float, float]) -> tuple[Array, Array]:
+    """Order statistics of the defined draws [B, G]; NaN where there are none."""
+    ordered = np.sort(values, axis=0)  # NaN goes last
+    n = (~np.isnan(values)).sum(axis=0)
+    found = []
+    for share in shares:
+        at = np.clip(np.ceil(np.round(share * n, 9)).astype(int), 1, np.maximum(n, 1)) - 1
+        found.append(np.take_along_axis(ordered, at[None], axis=0)[0])
+    return found[0], found[1]

@@ -1,0 +1,234 @@
+"""What a report is made of: plain records, ready for JSON and back.
+
+Takes nothing but values, gives dicts and rebuilds itself from them; never computes and never prints.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, is_dataclass
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+Numbers = tuple[float, ...]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Score:
+    """One metric, judged at the winner; `digits` are enough to tell the honest number from the naive one."""
+
+    metric: str
+    label: str
+    value: float
+    interval: Numbers | None
+    level: float
+    naive: float
+    optimism: float
+    n_draws: int
+    n_undefined: int
+    digits: int
+
+
+@dataclass(frozen=True)
+class Bins:
+    """A histogram: `heights[i]` draws lie between `edges[i]` and `edges[i + 1]`."""
+
+    edges: Numbers
+    heights: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Round:
+    """How many were still in the race after a round (counted from 1), and how many left in it."""
+
+    number: int
+    alive: int
+    dropped: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class Race:
+    """Who was alive when, and what dropping saved."""
+
+    n_start: int
+    rounds: tuple[Round, ...]
+    n_trained: int
+    n_saved: int
+    rule: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One configuration of the table; `dropped_after` is a round counted from 1, `wins` a share of the resamples."""
+
+    index: int
+    params: str
+    status: str
+    is_winner: bool
+    rank: int
+    pooled: float | None
+    mean: float | None
+    spread: float | None
+    wins: float | None
+    seconds: float
+    dropped_after: int | None
+    p: float | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a chart with its bootstrap band; None where undefined."""
+
+    label: str
+    x: Numbers
+    y: tuple[float | None, ...]
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+    text: str = ""
+    stepped: bool = False
+    marked: bool = False
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Lines and points over two axes, drawn alike by every renderer.
+
+    `reference` holds the two ends of a line to compare with (x0, y0, x1, y1); `below` is a small table under the
+    chart, its first row the head.
+    """
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    x_range: Numbers
+    y_range: Numbers
+    lines: tuple[Line, ...]
+    sentence: str
+    reference: Numbers | None = None
+    points_x: Numbers = ()
+    points_y: Numbers = ()
+    below: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A confusion matrix: of each true class (row) the share predicted as each class, with bootstrap bounds."""
+
+    title: str
+    labels: tuple[str, ...]
+    share: tuple[tuple[float | None, ...], ...]
+    low: tuple[tuple[float | None, ...], ...]
+    high: tuple[tuple[float | None, ...], ...]
+    count: tuple[Numbers, ...]
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One column of the data and how much the score falls when it is shuffled."""
+
+    label: str
+    value: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Importance:
+    """Permutation importance of the final model, largest first."""
+
+    bars: tuple[Bar, ...]
+    n_columns: int
+    n_permutations: int
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Caveat:
+    """What the reader should know; `code` is empty where there is no page about it."""
+
+    code: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A configuration that failed, and why."""
+
+    index: int
+    params: str
+    where: str
+    error: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A label and its text."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything that a report says, and nothing else.
+
+    `scores[0]` is the metric that selected. `charts` depend on the task. Rendering needs nothing but this.
+    """
+
+    title: str
+    task: str
+    created: str
+    headline: str
+    why: str
+    scores: tuple[Score, ...]
+    draws: Bins | None
+    race: Race
+    rows: tuple[Row, ...]
+    winner: Fact
+    curves_note: str
+    charts: tuple[Chart, ...]
+    matrix: Matrix | None
+    importance: Importance | None
+    caveats: tuple[Caveat, ...]
+    faults: tuple[Fault, ...]
+    data: tuple[Fact, ...]
+    timing: tuple[Fact, ...]
+    versions: tuple[Fact, ...]
+    method: str
+    citation: str
+    seed: int
+    command: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        plain: dict[str, Any] = _plain(self)
+        return plain
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Summary:
+        """Rebuild a summary from what `to_dict` gave, also after a journey through JSON."""
+        return _built(cls, values)
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _built(kind: Any, value: Any) -> Any:
+    if isinstance(kind, UnionType):  # X | None
+        return None if value is None else _built(next(k for k in get_args(kind) if k is not type(None)), value)
+    if get_origin(kind) is tuple:
+        return tuple(_built(get_args(kind)[0], v) for v in value)
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{f.name: _built(hints[f.name], value[f.name]) for f in fields(kind)})  # type: ignore[operator]
+    return float("nan") if value is None else value
