@@ -1,4 +1,4 @@
-"""Command line: `python -m benchmarks [kernels] [growth] [startup] [--quick] [--large] [--write [FILE]]`."""
+"""Command line: `python -m benchmarks [kernels] [growth] [startup] [store] [--quick] [--large] [--write [FILE]]`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import argparse
 import os
 from pathlib import Path
 
-from . import growth, kernels, report, startup
+from . import growth, kernels, report, startup, store
 
-SECTIONS = {"kernels": kernels.run, "growth": growth.run, "startup": startup.run}
+SECTIONS = {"kernels": kernels.run, "growth": growth.run, "startup": startup.run, "store": store.run}
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from .containers import Array
 from .errors import SoberError
 from .inference import Estimate
-from .inference.selection import apply, rule_of
+from .inference.selection import apply, rule_for
 from .inference.table import bind
 from .metrics import Metric
 from .predictions import Predictions
@@ -36,7 +36,7 @@ def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: A
     inner, n_fits, usable = _pair_models(search, problem, plan, metric)
     both = np.isin(table.configurations, usable)
     kept = table.configurations[both]
-    rule = rule_of(search.select)
+    rule = rule_for(search.select, kept)
     scores = []
     for k in range(plan.n_splits):
         fold = _inner_table(table, inner, plan, k, np.searchsorted(usable, kept))

@@ -60,6 +60,8 @@ class Predictions:
         False when no folds were given: then all samples count as one fold.
     n_left_out : int
         Configurations of the input that were left out because they lack predictions that others have.
+    n_dropped : int
+        Configurations that left a race before its end, dropped or failed, and are not in the table.
     labels_from_probabilities : bool
         True when labels were asked for and probabilities were given, so that the likeliest class is taken.
     """
@@ -75,6 +77,7 @@ class Predictions:
     configurations: Array = field(default_factory=lambda: np.empty(0, np.int64))
     folds_known: bool = True
     n_left_out: int = 0
+    n_dropped: int = 0
     labels_from_probabilities: bool = False
 
     def __post_init__(self) -> None:

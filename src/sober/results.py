@@ -118,14 +118,9 @@ def _parameters(configurations: Sequence[Configuration]) -> dict[str, Any]:
 
 
 def _common_type(values: list[Any]) -> Any:
-    """Numbers get a type of numbers, everything else stays an object."""
-    kinds = {type(v) for v in values}
-    if kinds <= {bool, np.bool_}:
-        return np.bool_
-    if kinds <= {int, np.int64}:
-        return np.int64
-    if kinds <= {int, float, np.float64, np.int64}:
-        return np.float64
+    """Numbers get numpy's common type, as in scikit-learn; everything else stays an object."""
+    if all(isinstance(v, (bool, int, float, complex, np.number, np.bool_)) for v in values):
+        return np.array(values).dtype
     return object
 
 

@@ -31,7 +31,18 @@ from .metrics import Metric
 from .predictions import Predictions
 from .results import cv_results
 from .scoring import metrics_of
-from .training import MemoryStore, Plan, Problem, RaceLog, expand, infer_task, make_executor, race
+from .training import (
+    MemoryStore,
+    Plan,
+    Problem,
+    RaceLog,
+    expand,
+    infer_task,
+    make_executor,
+    race,
+    recalling,
+    stored_seed,
+)
 from .winner import WinnerMixin
 
 
@@ -76,6 +87,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
     n_jobs : int, optional
         Workers, as in scikit-learn. Results do not depend on it.
     random_state : int, default=0
+    store : path, optional
+        A file that keeps every fit as soon as it is done. The same call with the same file goes on where it stopped;
+        with more repeats or more configurations it fits only what is new.
     error_score : {"raise"} or NaN, default=NaN
         Configurations that fail are set aside with the reason, or raise.
     verbose : int, default=0
@@ -141,6 +155,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         refit: bool | str = True,
         n_jobs: int | None = None,
         random_state: Any = 0,
+        store: Any = None,
         error_score: Any = np.nan,
         verbose: int = 0,
     ) -> None:
@@ -161,6 +176,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         self.refit = refit
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.store = store
         self.error_score = error_score
         self.verbose = verbose
 
@@ -187,19 +203,21 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         """
         sample_weight = params.pop("sample_weight", None)
         rule = self._check_options()
-        seed = seeds.root(self.random_state)
+        seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
         problem, metrics, split_params = self._problem(X, y, groups, sample_weight, params)
         configurations = expand(self.param_grid, self.n_iter, seed, self.estimator)
         plan = Plan.build(problem, self.cv, self.n_repeats, seed, split_params)
         store = MemoryStore(problem, plan, len(configurations))
+        wanted = tuple(dict.fromkeys(metric.responses for metric in metrics.values()))
+        executor = make_executor(self.n_jobs, self.error_score == "raise")
         callbacks = RoundCallbacks(self, X, y, len(configurations) * plan.n_splits, plan.n_rounds, rule is None)
         log = race(
             problem,
             self.estimator,
             configurations,
             plan,
-            tuple(dict.fromkeys(metric.responses for metric in metrics.values())),
-            executor=make_executor(self.n_jobs, self.error_score == "raise"),
+            wanted,
+            executor=recalling(executor, self.store, problem, self.estimator, configurations, plan, wanted, seed),
             store=store,
             rule=None if rule is None else self._drop_rule(rule, next(iter(metrics.values())), seed),
             on_event=callbacks.listener(self.verbose),
@@ -233,11 +251,16 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
             raise SoberError("E108", f"`n_bootstraps` must be a whole number of 1 or more; got {self.n_bootstraps!r}.")
         if isinstance(self.error_score, str) and self.error_score != "raise":
             raise SoberError("E108", f'`error_score` must be "raise" or NaN; got {self.error_score!r}.')
-        if self.drop is None or callable(self.drop):
+        if self.drop is None or isinstance(self.drop, str):
+            if self.drop in (None, "auto"):
+                return None if self.drop is None else BootstrapDrop()
+        elif _takes_four(self.drop):
             return self.drop
-        if self.drop == "auto":
-            return BootstrapDrop()
-        raise SoberError("E108", f'`drop` must be "auto", None or a drop rule; got {self.drop!r}.')
+        raise SoberError(
+            "E108",
+            f'`drop` must be "auto", None, or a rule that is called with (predictions, metric, seed, round), such as '
+            f"BootstrapDrop(); got {self.drop!r}.",
+        )
 
     def _problem(
         self, X: Any, y: Any, groups: Any, sample_weight: Any, params: dict[str, Any]
@@ -245,7 +268,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         """Put the data together, and send metadata where it was asked for."""
         known = self._task(y)
         metrics = metrics_of(self.scoring, known, self.refit)
-        task = next(iter(metrics.values())).task if known is None else known
+        first = next(iter(metrics.values()))
+        task = first.task if known is None else known
         split_params = None
         weighted_fit = True
         if _routing_enabled():
@@ -265,6 +289,10 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
             fit_params=params,
             weighted_fit=weighted_fit,
         )
+        if self.within_folds and not first.pools_scores:
+            raise SoberError(
+                "E114", f"`within_folds` is for metrics that rank samples, such as roc_auc; {first.name} does not."
+            )
         for metric in metrics.values():
             metric.check_target(problem.task, 0 if problem.classes is None else len(problem.classes))
         return problem, metrics, split_params
@@ -409,6 +437,15 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         if "text/html" in bundle:
             bundle["text/html"] = self._html()
         return bundle
+
+
+def _takes_four(rule: Any) -> bool:
+    """Whether a rule can be called with predictions, metric, seed and round."""
+    try:
+        inspect.signature(rule).bind(*range(4))
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _routing_enabled() -> bool:

@@ -184,19 +184,24 @@ def _draw_folds(bound: Bound, n_bootstraps: int, counts: Any, seed: int) -> tupl
     drawn = fold_draws(n_folds, n_bootstraps, seed) if counts is None else replayed(counts, n_folds)
     winners = apply(bound.rule, _fold_mean(drawn, by_metric[0]), bound.standard_errors(seed))
     absent = drawn == 0
-    row = np.arange(len(drawn))
     draws = []
     for scores in by_metric:
-        judged = _fold_mean(absent, scores)[row, winners]
+        judged = scores.T[winners]  # [B, K]: the winner's score on every fold
+        counted = absent & ~np.isnan(judged)
+        with np.errstate(invalid="ignore"):
+            judged = np.where(counted, judged, 0.0).sum(axis=1) / counted.sum(axis=1)
         draws.append(np.where(winners < 0, np.nan, judged))
     return winners, draws
 
 
 def _fold_mean(counts: Array, scores: Array) -> Array:
     """Mean over the folds present [B, K], [K, C] -> [B, C]; folds on which the metric is undefined do not count."""
+    present = counts.astype(np.float64)
     defined = ~np.isnan(scores)
+    if defined.all():
+        return (present / present.sum(axis=1, keepdims=True)) @ scores
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((counts.astype(float) @ np.where(defined, scores, 0.0)) / (counts.astype(float) @ defined))
+        return np.asarray((present @ np.where(defined, scores, 0.0)) / (present @ defined.astype(np.float64)))
 
 
 def _strata(bound: Bound) -> Array:
@@ -266,7 +271,12 @@ def between(naive: float, bbc_value: float, average: float) -> float:
 def _notes(bound: Bound, winner: int) -> tuple[str, ...]:
     notes: list[str] = []
     table = bound.table
-    if table.n_configurations == 1:
+    if table.n_configurations == 1 and table.n_dropped:
+        notes.append(
+            f"All others ({table.n_dropped}) left the race early, so the bootstrap had nothing to choose from; the "
+            "score may be slightly too good."
+        )
+    elif table.n_configurations == 1:
         text = "There is only one configuration, so there is no selection to correct for; the interval is still valid."
         warn("W202", text, stacklevel=5)
         notes.append(text)

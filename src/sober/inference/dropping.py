@@ -17,7 +17,7 @@ from ..metrics import Metric, blocks
 from ..metrics.base import Aggregate
 from ..predictions import Predictions
 from .resample import Bootstrap
-from .selection import Rule, apply, best, margin
+from .selection import Rule, apply, best, margin, rule_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ class BootstrapDrop:
             return Verdict.everybody(c)
         scorer = metric.bind(table, aggregate=aggregate, within_folds=within_folds, n_jobs=n_jobs)
         whole = scorer.scores(np.ones((1, table.n_samples), np.uint8))
-        top = int(self._best(select, whole)[0])
+        top = int(self._best(rule_for(select, table.configurations), whole)[0])
         if top < 0:
             return Verdict.everybody(c)
         draws = Bootstrap(table.n_samples, seed, "drop", (round_index,), groups=table.groups)

@@ -28,11 +28,11 @@ def margin(scores: Array) -> Array:
 
 def best(scores: Array) -> Array:
     """Pick the highest score; the first of equals."""
-    filled = np.where(np.isnan(scores), -np.inf, scores)
-    top = filled.max(axis=1)
-    with np.errstate(invalid="ignore"):
-        winner = (filled >= (top - margin(top))[:, None]).argmax(axis=1)
-    return np.where(np.isneginf(top), -1, winner)
+    from ..metrics.kernels import first_best  # one pass where numpy would need five
+
+    winners = np.empty(len(scores), np.int64)
+    first_best(np.ascontiguousarray(scores, np.float64), TIE, winners)
+    return winners
 
 
 class simplest_within:
@@ -101,6 +101,15 @@ class simplest_within:
         winner = best(np.where(near & (complexity == lowest[:, None]), scores, np.nan))
         return np.where(top < 0, -1, winner)
 
+    def for_configurations(self, configurations: Array) -> simplest_within:
+        """Give the rule for a table that holds only these of the configurations; the others were dropped or failed."""
+        if self.complexity is None or len(self.complexity) == len(configurations):
+            return self
+        if len(self.complexity) <= configurations.max(initial=-1):
+            return self  # too short for any table, as the call will say
+        given = None if self.tolerance is not None else self.standard_errors
+        return simplest_within(self.tolerance, given, np.asarray(self.complexity)[configurations])
+
     def __repr__(self) -> str:
         by = f"tolerance={self.tolerance}" if self.tolerance is not None else f"standard_errors={self.standard_errors}"
         return f"simplest_within({by})"
@@ -119,8 +128,17 @@ def rule_of(select: str | Rule) -> Rule:
     )
 
 
+def rule_for(select: str | Rule, configurations: Array) -> Rule:
+    """Find a selection rule, and let it know which configurations it will see."""
+    rule = rule_of(select)
+    narrowed: Rule = rule.for_configurations(configurations) if hasattr(rule, "for_configurations") else rule
+    return narrowed
+
+
 def apply(rule: Rule, scores: Array, standard_error: Array | None = None) -> Array:
     """Run a rule and check what it gives."""
+    if rule is best:
+        return best(scores)
     if getattr(rule, "needs_standard_errors", False):
         winners = np.asarray(rule(scores, standard_error))  # type: ignore[call-arg]
     else:

@@ -20,7 +20,7 @@ from ..metrics.base import Aggregate
 from ..metrics.registry import settle
 from ..predictions import Predictions
 from .resample import Bootstrap
-from .selection import Rule, apply, rule_of
+from .selection import Rule, apply, rule_for, rule_of
 
 MetricLike = str | Metric | Callable[..., Any]
 MIN_UNITS = 3  # samples or groups: with fewer, a resample hardly ever leaves one out
@@ -133,14 +133,14 @@ def bind(
     if within_folds and not any(m.pools_scores for m in metrics):
         raise SoberError(
             "E114",
-            f"{metrics[0].name} does not rank samples, so it cannot compare `within_folds`; metrics such as roc_auc do. "
-            "Leave it out.",
+            f"{metrics[0].name} does not rank samples, so it cannot compare `within_folds`; metrics such as "
+            "roc_auc do. Leave it out.",
         )
     rows, n_input = table.rows, table.n_samples
     table = table.only_seen()
     _check_size(table)
     scorers = [m.bind(table, aggregate=aggregate, within_folds=_pairs(m, within_folds), n_jobs=n_jobs) for m in metrics]  # type: ignore[arg-type]
-    return Bound(table, rows, n_input, scorers, rule, aggregate, within_folds)  # type: ignore[arg-type]
+    return Bound(table, rows, n_input, scorers, rule_for(rule, table.configurations), aggregate, within_folds)  # type: ignore[arg-type]
 
 
 def _pairs(metric: Metric, within_folds: bool) -> bool:

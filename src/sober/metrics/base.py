@@ -163,6 +163,8 @@ class Metric(ABC):
         rows: list[tuple[int, Array]] = []
         for r in range(predictions.n_repeats):
             seen = np.flatnonzero(predictions.seen[:, r])
+            if len(seen) == 0:
+                continue  # in the middle of a race, later repeats have not begun
             fold = predictions.fold_of[seen, r]
             rows += [(r, seen)] if aggregate == "pooled" else [(r, seen[fold == f]) for f in np.unique(fold)]
         bound: list[tuple[Array | None, Core]] = []

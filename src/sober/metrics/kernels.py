@@ -32,6 +32,23 @@ def tally(indices, offsets, counts):
 
 
 @nb.njit(**_options)
+def first_best(scores, tie, out):
+    """The first of the highest scores of each row, equal meaning within tie * (1 + size); -1 where all are NaN."""
+    for b in range(scores.shape[0]):
+        top = -np.inf
+        for c in range(scores.shape[1]):
+            if scores[b, c] > top:  # never true for NaN
+                top = scores[b, c]
+        out[b] = -1
+        if top > -np.inf:
+            least = top - tie * (1.0 + abs(top))
+            for c in range(scores.shape[1]):
+                if scores[b, c] >= least:
+                    out[b] = c
+                    break
+
+
+@nb.njit(**_options)
 def make_walks(order, score, node, role, starts, samples, actions, ends):
     """Write the steps of several configurations, one after the other; `ends` [C + 1] says where each stops.
 

@@ -137,9 +137,7 @@ class ElasticNetLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(self.classes_) < 2:
             raise SoberError("E112", f"Two classes are needed; all samples are of one class, {self.classes_[0]!r}.")
         wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        fits = [
-            _fit(X, _Logistic(codes == k), self.alpha, self.l1_ratio, self.max_iter, self.tol) for k in wanted
-        ]
+        fits = [_fit(X, _Logistic(codes == k), self.alpha, self.l1_ratio, self.max_iter, self.tol) for k in wanted]
         self.coef_ = np.array([coef for coef, _, _ in fits])
         self.intercept_ = np.array([intercept for _, intercept, _ in fits])
         self.n_iter_ = max(steps for _, _, steps in fits)

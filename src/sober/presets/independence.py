@@ -75,9 +75,9 @@ def efficient_score(U: Array, V: Array, cross: Array, information: Array) -> Arr
         S = V.copy()
     diagonal = np.arange(d)
     # A floor relative to V: where a column adds nothing new, U and S are rounding noise, and the statistic must be 0.
-    S[:, diagonal, diagonal] += _TINY * V[:, diagonal, diagonal] + np.finfo(float).tiny**0.5
+    S[:, diagonal, diagonal] += _TINY * V[:, diagonal, diagonal] + np.finfo(float).tiny ** 0.5
     if d == 1:
-        return np.maximum(U[:, 0] ** 2 / np.maximum(S[:, 0, 0], np.finfo(float).tiny**0.5), 0.0)
+        return np.maximum(U[:, 0] ** 2 / np.maximum(S[:, 0, 0], np.finfo(float).tiny ** 0.5), 0.0)
     return np.maximum(np.einsum("pd,pd->p", U, np.linalg.solve(S, U[..., None])[..., 0]), 0.0)
 
 

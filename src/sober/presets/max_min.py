@@ -146,9 +146,7 @@ class _Race:
         """Find the selected column that column i, independent given `given`, can replace there."""
         for other in given:
             swapped = [i if j == other else j for j in given]
-            statistic = self.test.statistics(
-                self.columns.take(np.array([other])), self.columns.values[swapped]
-            )
+            statistic = self.test.statistics(self.columns.take(np.array([other])), self.columns.values[swapped])
             if statistic[0] < self.critical:
                 self.equivalents[other] += self.equivalents.pop(i)
                 return

@@ -68,9 +68,7 @@ class RootForestClassifier(RandomForestClassifier):  # type: ignore[misc]
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            n_estimators, min_samples_leaf=min_samples_leaf, n_jobs=n_jobs, random_state=random_state
-        )
+        super().__init__(n_estimators, min_samples_leaf=min_samples_leaf, n_jobs=n_jobs, random_state=random_state)
         self.roots = roots
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RootForestClassifier:
@@ -92,9 +90,7 @@ class RootForestRegressor(RandomForestRegressor):  # type: ignore[misc]
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            n_estimators, min_samples_leaf=min_samples_leaf, n_jobs=n_jobs, random_state=random_state
-        )
+        super().__init__(n_estimators, min_samples_leaf=min_samples_leaf, n_jobs=n_jobs, random_state=random_state)
         self.roots = roots
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RootForestRegressor:

@@ -130,7 +130,7 @@ def roc_curve(scores: Array, positive: Array) -> Curve:
         if found[-1] <= 0 or alarms[-1] <= 0:
             return np.full(len(GRID) + 1, np.nan)
         y, x = np.append(0.0, found / found[-1]), np.append(0.0, alarms / alarms[-1])
-        return np.append(np.interp(GRID, x, y), np.trapezoid(y, x))
+        return np.append(np.interp(GRID, x, y), np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)
 
     return curve
 
@@ -192,7 +192,7 @@ def _one_against_rest(evidence: Evidence, make: Callable[[Array, Array], Curve],
 def line_of(label: str, x: Array, band: Band, text: str = "", *, stepped: bool = False, marked: bool = False) -> Line:
     """Write a band as a line of a chart."""
     return Line(
-        label, tuple(np.round(x, 6).tolist()), _known(band.centre), _known(band.low), _known(band.high),
+        label, tuple(_six(v) for v in x.tolist()), _known(band.centre), _known(band.low), _known(band.high),
         text, stepped, marked,
     )  # fmt: skip
 
@@ -202,7 +202,11 @@ def _without_last(band: Band) -> Band:
 
 
 def _known(values: Array) -> tuple[float | None, ...]:
-    return tuple(None if v != v else round(v, 6) for v in values.tolist())
+    return tuple(None if v != v else _six(v) for v in values.tolist())
+
+
+def _six(value: float) -> float:
+    return float(f"{value:.6g}")
 
 
 def _cells(values: Array, k: int) -> tuple[tuple[float | None, ...], ...]:

@@ -30,8 +30,7 @@ def metric_label(name: str) -> str:
     if name in LABELS:
         return LABELS[name]
     words = clean(name.removeprefix("neg_").replace("_", " "))
-    label = words[:1].upper() + words[1:]
-    return f"{label} (negated, so that more is better)" if name.startswith("neg_") else label
+    return f"Negative {words}" if name.startswith("neg_") else words[:1].upper() + words[1:]
 
 
 def clean(value: Any, longest: int = 300) -> str:

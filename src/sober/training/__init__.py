@@ -6,8 +6,10 @@ from .plan import Plan, Split
 from .prefix import fit_predict_shared
 from .problem import Problem, infer_task, take
 from .race import Listener, RaceLog, Rule, Verdict, race
+from .recall import recalling
 from .response import Wanted
 from .space import Configuration, check_names, expand
+from .sqlite_store import SqliteStore, stored_seed
 from .store import MemoryStore, Store
 from .task import Failure, Outcome, Task, fit_predict
 
@@ -31,6 +33,7 @@ __all__ = [
     "Rule",
     "SerialExecutor",
     "Split",
+    "SqliteStore",
     "Store",
     "Task",
     "Verdict",
@@ -42,5 +45,7 @@ __all__ = [
     "infer_task",
     "make_executor",
     "race",
+    "recalling",
+    "stored_seed",
     "take",
 ]

@@ -1,4 +1,4 @@
-"""Where tasks are run: here, or by joblib's workers. The only home of joblib.
+"""Where tasks are run: here, or by a crew of workers, whose deaths cost a retry and not the run.
 
 Takes tasks, gives an iterator of outcomes in any order; never decides what is run. One BLAS thread serves each fit,
 in every executor, because sums are rounded differently by different numbers of threads.
@@ -6,6 +6,7 @@ in every executor, because sums are rounded differently by different numbers of 
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,14 +15,17 @@ from threading import Lock
 from typing import Any, Protocol
 
 from joblib import effective_n_jobs
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn import config_context, get_config
 from threadpoolctl import ThreadpoolController
 
+from ..errors import warn
 from .batches import Batch, cut
+from .crews import Crew, WorkersDied, is_far_away, make_crew
+from .parcel import unpack
 from .prefix import fit_predict_shared
 from .problem import Problem
-from .response import Wanted
-from .task import Outcome, Task
+from .response import Unusable, Wanted
+from .task import Outcome, Task, failed
 
 
 class Executor(Protocol):
@@ -66,6 +70,9 @@ class SerialExecutor:
 class JoblibExecutor:
     """Runs tasks by joblib's active backend: processes, threads, or what `joblib.parallel_config` says.
 
+    Workers receive the data once. When a worker dies, the batches that it may have had are tried again one at a time;
+    a configuration that takes its worker with it once more, alone, is given up with a failure of kind "worker died".
+
     Parameters
     ----------
     n_jobs : int or None
@@ -78,32 +85,101 @@ class JoblibExecutor:
         self.n_jobs = n_jobs
         self.raise_errors = raise_errors
         self._stack = ExitStack()
-        self._parallel: Any = None
+        self._crew: Crew | None = None
+        self._common: tuple[Any, ...] = ()  # what the crew has been given
+        self._given_up: set[int] = set()
 
     def __enter__(self) -> JoblibExecutor:
         # Threads share this process's BLAS, so it is limited here; processes limit their own.
         self._stack.enter_context(_one_blas_thread())
-        self._parallel = self._stack.enter_context(self._make())
+        self._crew = make_crew(self.n_jobs)
+        self._stack.callback(self._crew.dismiss)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._parallel = None
+        self._crew, self._common, self._given_up = None, (), set()
         self._stack.close()
-
-    def _make(self) -> Any:
-        # Batches are ours, cut so that common prefixes stay together; joblib must not merge them.
-        try:
-            return Parallel(n_jobs=self.n_jobs, batch_size=1, return_as="generator_unordered")
-        except ValueError:  # a backend that can only give lists
-            return Parallel(n_jobs=self.n_jobs, batch_size=1)
 
     def run(self, problem: Problem, estimator: Any, tasks: Sequence[Task], wanted: Wanted) -> Iterator[Outcome]:
         """Give the outcomes of all tasks as batches come back."""
-        parallel = self._make() if self._parallel is None else self._parallel
-        batches = cut(problem, estimator, tasks, effective_n_jobs(self.n_jobs))
-        call = delayed(_run_batch)
-        for outcomes in parallel(call(problem, estimator, batch, wanted, self.raise_errors) for batch in batches):
+        if self._crew is None:
+            with self:
+                yield from self.run(problem, estimator, tasks, wanted)
+            return
+        self._hire((problem, estimator, wanted))
+        left = dict(enumerate(cut(problem, estimator, tasks, self._crew.n_workers)))
+        while left:
+            try:
+                for key, outcomes in self._crew.run(_work, dict(left)):
+                    del left[key]
+                    yield from outcomes
+            except WorkersDied as death:
+                self._mourn(death)
+                for key in sorted(death.suspects & left.keys()):
+                    yield from self._with_care(left.pop(key))
+                for key in list(left):
+                    batch, lost = self._without_given_up(left.pop(key))
+                    left.update({key: batch} if batch else {})
+                    yield from lost
+
+    def _hire(self, common: tuple[Any, ...], anew: bool = False) -> None:
+        """Give the crew what all tasks have in common, unless it has that."""
+        assert self._crew is not None
+        same = len(common) == len(self._common) and all(a is b for a, b in zip(common, self._common, strict=True))
+        if anew or not same:
+            self._crew.dismiss()
+            self._crew.hire((*common, self.raise_errors, get_config()))
+            self._common = common
+
+    def _mourn(self, death: WorkersDied) -> None:
+        warn(
+            "W602",
+            "A worker process died (killed from outside, crashed, or out of memory). The fits that it was busy with "
+            f"are tried again; the cause was {type(death.__cause__).__name__ if death.__cause__ else 'told by dask'}.",
+            stacklevel=6,
+        )
+        self._hire(self._common, anew=True)
+
+    def _with_care(self, batch: Batch) -> Iterator[Outcome]:
+        """Try a suspect batch alone, and if it kills again, each of its fits alone."""
+        batch, lost = self._without_given_up(batch)
+        yield from lost
+        outcomes = self._alone(batch) if batch else []
+        if outcomes is not None:
             yield from outcomes
+            return
+        for task in batch:
+            for configuration in task.configurations:
+                outcomes = self._alone((Task(task.split, (configuration,)),))
+                if outcomes is None:
+                    self._given_up.add(configuration.index)
+                    outcomes = [self._died(task, configuration)]
+                yield from outcomes
+
+    def _alone(self, batch: Batch) -> list[Outcome] | None:
+        """Run one batch and nothing else; None when the worker did not survive."""
+        assert self._crew is not None
+        try:
+            return [outcome for _, outcomes in self._crew.run(_work, {0: batch}) for outcome in outcomes]
+        except WorkersDied:
+            self._hire(self._common, anew=True)
+            return None
+
+    def _without_given_up(self, batch: Batch) -> tuple[Batch, list[Outcome]]:
+        """Take out the configurations that are known to kill: they have failed here too."""
+        kept, lost = [], []
+        for task in batch:
+            lost += [self._died(task, c) for c in task.configurations if c.index in self._given_up]
+            rest = tuple(c for c in task.configurations if c.index not in self._given_up)
+            kept += [Task(task.split, rest)] if rest else []
+        return tuple(kept), lost
+
+    def _died(self, task: Task, configuration: Any) -> Outcome:
+        cause = Unusable(
+            "worker died",
+            "its worker process died, and died again when it was tried alone (killed, crashed, or out of memory).",
+        )
+        return failed(configuration, task.split, cause, self.raise_errors)
 
 
 def make_executor(n_jobs: int | None = None, raise_errors: bool = False) -> SerialExecutor | JoblibExecutor:
@@ -114,15 +190,21 @@ def make_executor(n_jobs: int | None = None, raise_errors: bool = False) -> Seri
     n_jobs : int or None
     raise_errors : bool
     """
-    if effective_n_jobs(n_jobs) == 1:
+    if effective_n_jobs(n_jobs) == 1 and not is_far_away():
         return SerialExecutor(raise_errors)
     return JoblibExecutor(n_jobs, raise_errors)
 
 
-def _run_batch(problem: Problem, estimator: Any, batch: Batch, wanted: Wanted, raise_errors: bool) -> list[Outcome]:
-    with _one_blas_thread():
-        return [
-            outcome for task in batch for outcome in fit_predict_shared(problem, estimator, task, wanted, raise_errors)
+def _work(key: int, token: str | None, call: Any, *common: Any) -> tuple[int, list[Outcome]]:
+    """Run one batch, in a worker."""
+    (problem, estimator, wanted, raise_errors, config), batch = (
+        (common[0], call) if token is None else (unpack(token, common), pickle.loads(call))
+    )
+    with _one_blas_thread(), config_context(**config):
+        return key, [
+            outcome
+            for task in batch
+            for outcome in fit_predict_shared(problem, estimator, task, wanted, raise_errors)
         ]
 
 

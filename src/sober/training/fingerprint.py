@@ -139,7 +139,8 @@ def _estimator(value: Any, seen: Seen) -> str:
     """Write the class and the parameters away from their defaults, so that a new release's new ones do not count."""
     if _FROZEN in seen or _clones_itself(type(value)):  # what was fitted before is used as it is
         return _by_state(value, (_FROZEN, *seen))
-    parts, defaults = [], _defaults(type(value))
+    kind: Any = type(value)
+    parts, defaults = [], _defaults(kind)
     for name, setting in sorted(value.get_params(deep=False).items()):
         text = _text(setting, seen)
         if name not in _IDLE and text != defaults.get(name):

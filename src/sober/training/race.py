@@ -166,12 +166,13 @@ class _Notes:
         if verdict is None:
             return []
         live = np.flatnonzero(self.alive)
-        keep, p = np.asarray(verdict.keep), np.asarray(verdict.p, float)
+        keep, p = np.asarray(getattr(verdict, "keep", None)), np.asarray(getattr(verdict, "p", None), float)
         if keep.shape != live.shape or keep.dtype != bool or p.shape != live.shape or not keep.any():
+            got = f"keep {keep.dtype}{list(keep.shape)} with {int(keep.sum())} kept and p {list(p.shape)}"
             raise SoberError(
                 "E316",
                 f"A drop rule must answer with `keep` (booleans, not all False) and `p` for {len(live)} configurations;"
-                f" got keep {keep.dtype}{list(keep.shape)} with {int(keep.sum())} kept and p {list(p.shape)}.",
+                f" got {got if hasattr(verdict, 'keep') else repr(verdict)}.",
             )
         gone = live[~keep]
         self.alive[gone] = False

@@ -11,13 +11,43 @@ from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any
 
+from ..errors import SoberError
 from .executor import Executor
 from .manifest import Manifest
 from .plan import Plan
 from .problem import Problem
 from .response import Wanted
+from .space import Configuration
 from .sqlite_store import SqliteStore
 from .task import Outcome, Task
+
+
+def recalling(
+    executor: Executor,
+    path: Any,
+    problem: Problem,
+    estimator: Any,
+    configurations: Sequence[Configuration],
+    plan: Plan,
+    wanted: Wanted,
+    seed: int,
+) -> Executor:
+    """Make an executor keep its outcomes in a file, and recall those that are there; without a path it stays as it is.
+
+    Parameters
+    ----------
+    executor : Executor
+    path : path or None
+    problem, estimator, configurations, plan, wanted
+        As for `race`.
+    seed : int
+    """
+    if path is None:
+        return executor
+    if not isinstance(path, (str, PathLike)):
+        raise SoberError("E108", f'`store` must be the path of a file or None; got {path!r}. Write store="run.sqlite".')
+    manifest = Manifest.build(problem, estimator, configurations, plan, wanted, seed)
+    return Recalling(executor, path, problem, plan, manifest)
 
 
 class Recalling:

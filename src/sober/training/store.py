@@ -125,4 +125,5 @@ class MemoryStore:
             groups=self.problem.group_codes,
             sample_weight=self.problem.sample_weight,
             configurations=configurations,
+            n_dropped=len(keep) - len(configurations),
         )

@@ -1,0 +1,130 @@
+"""The price of a store: what it adds to a search with short fits, how fast a large one opens, how much room it takes."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from sober.training import MemoryStore, Outcome, Plan, Problem, Task, expand, make_executor, race, recalling
+
+from .report import Section, Verdict, number
+
+OVERHEAD, OPEN, ROOM = 2.0, 3.0, 2.0  # per cent, seconds, times the raw bytes
+FIT = 0.02  # seconds
+WANTED = (("decision_function", "predict_proba"),)
+
+
+class Sleeper(ClassifierMixin, BaseEstimator):
+    """Takes 20 ms to fit."""
+
+    def __init__(self, k=0):
+        self.k = k
+
+    def fit(self, X, y):
+        time.sleep(FIT)
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0] * self.k
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+class Inventor:
+    """An executor that fits nothing: it makes outcomes up, as fast as they can be written."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        pass
+
+    def run(self, problem, estimator, tasks, wanted):
+        for task in tasks:
+            rng = np.random.default_rng(task.split.fold)
+            for c in task.configurations:
+                values = {"decision_function": rng.normal(size=len(task.split.test))}
+                yield Outcome(c.index, task.split.repeat, task.split.fold, values, 0.02, 0.001)
+
+
+def run(quick: bool = False, large: bool = False) -> list[Section]:
+    with tempfile.TemporaryDirectory() as folder:
+        return [_overhead(Path(folder), 3 if quick else 7), _large(Path(folder))]
+
+
+def _setting(n: int, c: int, cv: int, n_repeats: int):
+    rng = np.random.default_rng(0)
+    problem = Problem.build(rng.normal(size=(n, 20)), np.arange(n) % 2, estimator=Sleeper())
+    return problem, expand({"k": list(range(c))}), Plan.build(problem, cv, n_repeats)
+
+
+def _race(setting, path, executor=None) -> MemoryStore:
+    problem, configurations, plan = setting
+    executor = recalling(executor or make_executor(), path, problem, Sleeper(), configurations, plan, WANTED, 0)
+    store = MemoryStore(problem, plan, len(configurations))
+    race(problem, Sleeper(), configurations, plan, WANTED, executor=executor, store=store)
+    return store
+
+
+def _overhead(folder: Path, turns: int) -> Section:
+    setting = _setting(500, 10, 10, 1)
+    without, with_store = [], []
+    for turn in range(turns):  # side by side: what disturbs one disturbs the other
+        for times, path in ((without, None), (with_store, folder / f"{turn}.sqlite")):
+            start = time.perf_counter()
+            _race(setting, path)
+            times.append(time.perf_counter() - start)
+    ratios = [100 * (b / a - 1) for a, b in zip(without, with_store, strict=True)]
+    return Section(
+        "Store: overhead",
+        ["100 fits of 20 ms", "seconds"],
+        [["without store", number(min(without))], ["with store", number(min(with_store))]],
+        [Verdict("overhead of the store, median of pairs", statistics.median(ratios), OVERHEAD, True, " %")],
+        [
+            "N = 500, 10 configurations, 10 folds, one process; opening, fingerprints and closing included. "
+            f"Pairs, per cent: {', '.join(number(r) for r in sorted(ratios))}.",
+        ],
+    )
+
+
+def _large(folder: Path) -> Section:
+    setting, path = _setting(500, 610, 10, 10), folder / "large.sqlite"
+    start = time.perf_counter()
+    filled = _race(setting, path, Inventor())
+    writing = time.perf_counter() - start
+    raw = filled.done.size * 50 * 8
+    problem, configurations, plan = setting
+    opening = []
+    for _ in range(3):
+        executor = recalling(Inventor(), path, problem, Sleeper(), configurations, plan, WANTED, 0)
+        start = time.perf_counter()
+        with executor:
+            opening.append(time.perf_counter() - start)
+            tasks = [Task(split, tuple(configurations)) for split in plan.splits]
+            start = time.perf_counter()
+            n = sum(1 for _ in executor.run(problem, Sleeper(), tasks, WANTED))
+        recalled = time.perf_counter() - start
+    assert n == filled.done.size
+    size = os.path.getsize(path)
+    return Section(
+        "Store: 61,000 outcomes",
+        ["610 configurations, 10 folds, 10 repeats, N = 500", ""],
+        [
+            ["write, s (µs an outcome)", f"{number(writing)} ({number(1e6 * writing / n)})"],
+            ["open and verify, s", number(min(opening))],
+            ["recall all and close, s", number(recalled)],
+            ["size, MB (raw predictions)", f"{number(size / 1e6)} ({number(raw / 1e6)})"],
+        ],
+        [
+            Verdict("opening 61,000 outcomes", min(opening), OPEN, True, " s"),
+            Verdict("size over the raw bytes of the predictions", size / raw, ROOM, True, "x"),
+        ],
+    )

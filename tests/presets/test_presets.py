@@ -1,0 +1,214 @@
+"""Every preset makes a pipeline that trains on real tables, quietly; the paper's has exactly the paper's count."""
+
+import pickle
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+import sober
+from sober import presets
+from sober.errors import SoberError
+from sober.training.prefix import prefix_keys
+from sober.training.problem import Problem
+from sober.training.space import expand
+
+from .tables import mixed, targets
+
+pytest.importorskip("skrub")
+pytest.importorskip("sksurv")
+
+METRIC = {"binary": "roc_auc", "multiclass": "accuracy", "regression": "r2", "survival": "concordance_index"}
+FRAME, SIGNAL = mixed()
+TARGETS = targets(SIGNAL)
+NUMBERS = np.column_stack([SIGNAL, np.random.default_rng(1).normal(size=(len(SIGNAL), 5))])
+
+
+def one_of_each_kind(grids):
+    """The middle value of every parameter: one configuration for each family and selection."""
+    return [{name: [values[len(values) // 2]] for name, values in grid.items()} for grid in grids]
+
+
+def run(preset, X, y, metric, grids=None, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search = sober.BBCSearchCV(
+            preset.estimator,
+            preset.param_grid if grids is None else grids,
+            scoring=metric,
+            **{"cv": 3, "n_bootstraps": 100, "error_score": "raise", "drop": None, **options},
+        )
+        return search.fit(X, y)
+
+
+@pytest.mark.parametrize("task", presets.TASKS)
+def test_the_paper_has_610_configurations(task):
+    preset = presets.get("paper", task, NUMBERS, TARGETS[task])
+    assert preset.n_configurations == len(ParameterGrid(preset.param_grid)) == 610
+    settings = {str(sorted(params.items(), key=str)) for params in ParameterGrid(preset.param_grid)}
+    assert len(settings) == 610
+    by_model = {}
+    for params in ParameterGrid(preset.param_grid):
+        model = params["model"]
+        kind = "forest" if "Forest" in type(model).__name__ else "net" if "Elastic" in type(model).__name__ else "svm"
+        by_model[kind] = by_model.get(kind, 0) + 1
+    assert by_model == {"forest": 60, "svm": 400, "net": 150}
+
+
+@pytest.mark.parametrize("task", presets.TASKS)
+def test_sizes(task):
+    sizes = [presets.get(name, task, NUMBERS, TARGETS[task]).n_configurations for name in presets.NAMES[:3]]
+    assert 20 <= sizes[0] <= 40
+    assert 85 <= sizes[1] <= 150
+    assert sizes[2] >= 240
+
+
+@pytest.mark.parametrize("task", presets.TASKS)
+def test_quick_on_a_mixed_table(task):
+    y = TARGETS[task]
+    preset = presets.get("quick", task, FRAME, y, n_trees=10)
+    search = run(preset, FRAME, y, METRIC[task])
+    assert set(search.race_.status) == {"finished"}
+    assert search.estimate_.value > {"binary": 0.75, "multiclass": 0.5, "regression": 0.4, "survival": 0.6}[task]
+    names = search.best_estimator_["clean"].get_feature_names_out().tolist()
+    assert "stage_III" in names
+    assert "missingindicator_age" in names
+    assert not {"constant", "empty"} & set(names)
+    baseline = search.cv_results_["pooled_test_score"][0]
+    assert baseline < search.cv_results_["pooled_test_score"][search.best_index_]
+
+
+@pytest.mark.parametrize("name", presets.NAMES[1:])
+@pytest.mark.parametrize("task", presets.TASKS)
+def test_one_of_each_kind_of_the_larger_ones(name, task):
+    y = TARGETS[task]
+    preset = presets.get(name, task, NUMBERS, y, n_trees=8)
+    grids = one_of_each_kind(preset.param_grid)
+    search = run(preset, NUMBERS, y, METRIC[task], grids)
+    assert set(search.race_.status) == {"finished"}
+
+
+@pytest.mark.parametrize("task", ["binary", "survival"])
+def test_every_small_and_large_value_of_the_paper_is_quiet(task):
+    y = TARGETS[task][:60]
+    preset = presets.get("paper", task, NUMBERS[:60], y, n_trees=5)
+    corners = [
+        {
+            key: [value for value in (values[0], values[-1])] if len(values) > 1 else values
+            for key, values in grid.items()
+        }
+        for grid in preset.param_grid
+    ]
+    search = run(preset, NUMBERS[:60], y, METRIC[task], corners, cv=2, n_bootstraps=20)
+    assert set(search.race_.status) == {"finished"}
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
+def test_sparse_tables(task):
+    X = sparse.random(90, 40, 0.2, format="csr", random_state=0)
+    X[:, 0] = SIGNAL[:90, None]
+    y = TARGETS[task][:90]
+    preset = presets.get("quick", task, X.tocsr(), y, n_trees=8)
+    search = run(preset, X.tocsr(), y, METRIC[task], one_of_each_kind(preset.param_grid))
+    assert set(search.race_.status) == {"finished"}
+
+
+def test_polars_numbers_with_gaps_and_strange_names():
+    y = TARGETS["binary"]
+    holes = NUMBERS.copy()
+    holes[::7, 0] = np.nan
+    holes[:, 4] = np.nan
+    polars = pl.DataFrame({"text": FRAME["stage"].tolist(), "seen": FRAME["seen"].tolist(), "x": SIGNAL})
+    duplicated = pd.concat([FRAME, FRAME[["age", "stage"]]], axis=1)
+    numbered = pd.DataFrame(NUMBERS, columns=["a", 1, 2, "b", 4, 5])
+    for X in (holes, polars, pl.DataFrame(NUMBERS), duplicated, numbered, pd.DataFrame(NUMBERS) > 0, NUMBERS > 0):
+        preset = presets.get("quick", "binary", X, y, n_trees=8)
+        search = run(preset, X, y, "roc_auc", one_of_each_kind(preset.param_grid)[:4])
+        assert search.predict(X).shape == y.shape
+        assert len(search.best_estimator_["clean"].get_feature_names_out())
+
+
+def test_probabilities_for_every_model():
+    for task, metric in (("binary", "neg_log_loss"), ("multiclass", "roc_auc_ovr")):
+        y = TARGETS[task]
+        preset = presets.get("quick", task, NUMBERS, y, n_trees=8, probabilities=True)
+        search = run(preset, NUMBERS, y, metric, one_of_each_kind(preset.param_grid))
+        assert set(search.race_.status) == {"finished"}
+
+
+@pytest.mark.parametrize("task", presets.TASKS)
+def test_clones_pickles_and_repeats(task):
+    y = TARGETS[task]
+    first, second = (presets.get("quick", task, FRAME, y, seed=3, n_trees=8) for _ in range(2))
+    assert repr(first.param_grid) == repr(second.param_grid)
+    assert repr(presets.get("quick", task, FRAME, y, seed=4, n_trees=8).param_grid) != repr(first.param_grid)
+    pickle.loads(pickle.dumps(first))
+    for grid in one_of_each_kind(first.param_grid):
+        (params,) = ParameterGrid(grid)
+        model = clone(first.estimator).set_params(**clone(params, safe=False)).fit(FRAME, y)
+        again = clone(second.estimator).set_params(**clone(params, safe=False)).fit(FRAME, y)
+        back = pickle.loads(pickle.dumps(model))
+        assert np.array_equal(model.predict(FRAME), back.predict(FRAME))
+        assert np.array_equal(model.predict(FRAME), again.predict(FRAME))
+
+
+def test_cleaning_and_selection_are_shared():
+    y = TARGETS["binary"]
+    preset = presets.get("paper", "binary", FRAME, y)
+    keys = prefix_keys(Problem.build(FRAME, y, task="classification"), preset.estimator, expand(preset.param_grid))
+    assert len({key[:1] for key in keys}) == 1
+    assert len({key[:2] for key in keys}) == 5
+
+
+BAD = [
+    ("a typing error", lambda: presets.get("qick", "binary", NUMBERS, TARGETS["binary"]), "E401", "qick.*'quick'"),
+    ("another", lambda: presets.get("papers", "binary", NUMBERS, TARGETS["binary"]), "E401", "'paper'"),
+    ("unknown task", lambda: presets.get("quick", "survial", NUMBERS, TARGETS["survival"]), "E402", "'survival'"),
+    ("three classes", lambda: presets.get("quick", "binary", NUMBERS, TARGETS["multiclass"]), "E112", "3 classes"),
+    ("text", lambda: presets.get("quick", "regression", NUMBERS, TARGETS["binary"]), "E112", "numbers"),
+    ("a gap", lambda: presets.get("quick", "regression", NUMBERS, np.full(120, np.nan)), "E112", "missing"),
+    ("no target", lambda: presets.get("quick", "binary", NUMBERS, None), "E302", "y"),
+    ("other rows", lambda: presets.get("quick", "binary", NUMBERS[:9], TARGETS["binary"]), "E302", "9.*120"),
+    ("infinite", lambda: presets.get("quick", "binary", NUMBERS / 0.0, TARGETS["binary"]), "E405", "infinite"),
+    (
+        "infinite in a frame",
+        lambda: presets.get("quick", "binary", FRAME.assign(age=np.inf), TARGETS["binary"]),
+        "E405",
+        "'age'.*infinite",
+    ),
+    ("no columns", lambda: presets.get("quick", "binary", NUMBERS[:, :0], TARGETS["binary"]), "E405", "one column"),
+    ("constant", lambda: presets.get("quick", "binary", np.ones((120, 2)), TARGETS["binary"]), "E405", "constant"),
+    ("a vector", lambda: presets.get("quick", "binary", SIGNAL, TARGETS["binary"]), "E405", "column"),
+    (
+        "sparse survival",
+        lambda: presets.get("quick", "survival", sparse.csr_array(NUMBERS), TARGETS["survival"]),
+        "E405",
+        "toarray",
+    ),
+    ("no trees", lambda: presets.get("quick", "binary", NUMBERS, TARGETS["binary"], n_trees=0), "E108", "n_trees"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("call", "code", "names"), [b[1:] for b in BAD], ids=[b[0] for b in BAD])
+def test_bad_input(call, code, names):
+    with pytest.raises(SoberError, match=names) as caught:
+        call()
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("module", "task", "X", "extra"),
+    [("sksurv.ensemble", "survival", NUMBERS, r"sober\[survival\]"), ("skrub", "binary", FRAME, r"sober\[cli\]")],
+)
+def test_a_missing_extra_is_named(monkeypatch, module, task, X, extra):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(SoberError, match=extra) as caught:
+        presets.get("quick", task, X, TARGETS[task])
+    assert caught.value.code == "E403"
