@@ -38,7 +38,7 @@ def test_doctests(name):
 
 
 def test_every_code_has_an_entry_and_no_entry_lacks_a_code():
-    entries = re.findall(r"^## ([EW]\d+): (.+)$", (ROOT / "docs" / "codes.md").read_text(), flags=re.M)
+    entries = re.findall(r"^## ([EWS]\d+): (.+)$", (ROOT / "docs" / "codes.md").read_text(), flags=re.M)
     assert dict(entries) == CODES
 
 

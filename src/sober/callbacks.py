@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks (1.9 and later) and lines on the screen, fed by the events of a race.
+"""scikit-learn's callbacks (1.9 and later), fed by the events of a race.
 
 Takes events, gives progress; never changes a result. Where scikit-learn has no callbacks, everything here is a no-op.
 """
@@ -39,21 +39,10 @@ class RoundCallbacks:
             self._root = owner._init_callback_context(max_subtasks=n_tasks)
             self._root.call_on_fit_task_begin(estimator=owner, **self._data)
 
-    def listener(self, verbose: int) -> Callable[[Event], None] | None:
-        """Give what the race should call, or None when nobody listens."""
-        if self._root is None and not verbose:
-            return None
-
-        def listen(event: Event) -> None:
-            if self._root is not None:
-                self._advance(event)
-            if verbose and isinstance(event, RoundEnded):
-                print(
-                    f"round {event.round + 1} of {event.n_rounds}: {event.n_alive} configurations in the race, "
-                    f"{event.n_fits} fits, {event.seconds:.1f} s"
-                )
-
-        return listen
+    @property
+    def listener(self) -> Callable[[Event], None] | None:
+        """What hears the events, or None when there is no callback."""
+        return None if self._root is None else self._advance
 
     def _advance(self, event: Event) -> None:
         if self._by_fit and isinstance(event, Fitted):

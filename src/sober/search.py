@@ -235,11 +235,15 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         """Refuse bad options before any training; give the drop rule."""
         if not hasattr(self.estimator, "fit"):
             raise TypeError(f"`estimator` must have a fit method; got {self.estimator!r}.")
-        if callable(self.refit):
+        if not isinstance(self.refit, (bool, np.bool_, str)):
+            hint = (
+                " Pass a callable as select=, a function from scores [B, C] to winners [B], so that the bootstrap can "
+                "re-run it."
+                if callable(self.refit)
+                else ""
+            )
             raise SoberError(
-                "E108",
-                "`refit` must be True, False or the name of a metric; got a callable. Pass it as select=, a function "
-                "from scores [B, C] to winners [B], so that the bootstrap can re-run it.",
+                "E108", f"`refit` must be True, False or the name of a metric; got {self.refit!r}.{hint}"
             )
         check_level(self.confidence_level)
         rule_of(self.select)
@@ -249,7 +253,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
                 raise SoberError("E108", f"`{name}` must be one of {values}; got {getattr(self, name)!r}.")
         if not isinstance(self.n_bootstraps, (int, np.integer)) or self.n_bootstraps < 1:
             raise SoberError("E108", f"`n_bootstraps` must be a whole number of 1 or more; got {self.n_bootstraps!r}.")
-        if isinstance(self.error_score, str) and self.error_score != "raise":
+        score = self.error_score
+        if not (isinstance(score, str) and score == "raise") and not (isinstance(score, float) and np.isnan(score)):
             raise SoberError("E108", f'`error_score` must be "raise" or NaN; got {self.error_score!r}.')
         if self.drop is None or isinstance(self.drop, str):
             if self.drop in (None, "auto"):

@@ -63,6 +63,11 @@ def generator(seed: int, purpose: str, *index: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(_sequence(seed, purpose, index)))
 
 
+def key(seed: int, purpose: str, *index: int) -> np.uint64:
+    """Make 64 bits for kernels that hash their own numbers from (key, place), see `metrics.kernels.draw`."""
+    return np.uint64(_sequence(seed, purpose, index).generate_state(1, np.uint64)[0])
+
+
 def integer(seed: int, purpose: str, *index: int) -> int:
     """Make one integer below 2**31 for things that want a seed of their own, such as estimators."""
     return int(_sequence(seed, purpose, index).generate_state(1, np.uint32)[0] >> 1)

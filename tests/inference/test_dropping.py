@@ -96,7 +96,7 @@ def test_dropped_exactly_when_p_exceeds_the_threshold():
 
 
 def test_seed_and_round_decide_the_draws():
-    y, p = columns(90, 86, 80)
+    y, p = columns(90, 89, 88, 87, 86, 85, 84, 80)
     same = [verdict(y, p, seed=3, round_index=4).p for _ in range(2)]
     np.testing.assert_array_equal(*same)
     others = [verdict(y, p, seed=s, round_index=r).p for s, r in ((3, 5), (4, 4))]

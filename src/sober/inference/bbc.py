@@ -225,16 +225,13 @@ def _estimates(
         metric = scorer.metric
         undefined = int(np.isnan(values).sum())
         more = _judge_undefined(metric.name, undefined, values)
-        value = bbc_value = float(np.nanmean(values))
-        if method == "632+":
-            value = between(float(whole[winner]), bbc_value, float(np.nanmean(whole)))
-        found[metric.name] = Estimate(
-            value=value,
+        estimate = Estimate(
+            value=float(np.nanmean(values)),
             naive=float(whole[winner]),
             winner=int(table.configurations[winner]),
             configurations=table.configurations,
             scores=whole,
-            method=method,
+            method="bbc" if method == "632+" else method,
             metric=metric.name,
             interval=percentile_interval(values, level),
             draws=values,
@@ -247,25 +244,10 @@ def _estimates(
             n_left_out=table.n_left_out,
             seed=seed,
             notes=(*notes, *more),
-            _shift=value - bbc_value,
             _range=metric.range,
         )
-        if method == "632+":
-            object.__setattr__(found[metric.name], "interval", found[metric.name].interval_at(level))
+        found[metric.name] = estimate.as_632plus() if method == "632+" else estimate
     return found
-
-
-def between(naive: float, bbc_value: float, average: float) -> float:
-    """BBC.632+: a point between the naive and the BBC score.
-
-    BBC is conservative because a resample holds only 63.2 % of the distinct samples. In the spirit of Efron and
-    Tibshirani's .632+, the weight of BBC grows from .632 to 1 as the optimism approaches what a winner picked by
-    chance alone would have: its distance from the average configuration.
-    """
-    room = naive - average
-    share = float(np.clip((naive - bbc_value) / room, 0.0, 1.0)) if room > 1e-12 else 0.0
-    weight = 0.632 / (1.0 - 0.368 * share)
-    return (1.0 - weight) * naive + weight * bbc_value
 
 
 def _notes(bound: Bound, winner: int) -> tuple[str, ...]:

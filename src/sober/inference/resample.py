@@ -1,8 +1,8 @@
 """Resamples as rows of counts: how often each sample is present.
 
-Takes the number of samples (with groups or strata) and a seed, gives counts `[B, N]`; never sees predictions. Resamples
-are drawn in units of 64, each with a generator of its own, and long tables in chunks of 65,536 units, so that the
-counts of any block can be drawn alone and are always the same.
+Takes the number of samples (with groups or strata) and a seed, gives counts `[B, N]`; never sees predictions. Every
+resample has random numbers of its own, and long tables are drawn in chunks of 65,536 units, so that the counts of any
+block can be drawn alone and are always the same.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..metrics.blocks import UNIT
-from ..seeds import generator
+from ..seeds import generator, key
 
 CHUNK = 1 << 16  # units (samples or groups) drawn together; a longer table splits its draws over chunks first
 
@@ -57,20 +56,14 @@ class Bootstrap:
         return None if self.groups is None else np.unique(self.groups, return_inverse=True)[1].reshape(-1)
 
     def counts(self, start: int, stop: int) -> Array:
-        """Counts of resamples start to stop - 1: uint8 [stop - start, N]. `start` is a multiple of 64."""
-        out = [self._unit(at // UNIT, min(UNIT, stop - at)) for at in range(start, stop, UNIT)]
-        drawn = np.concatenate(out) if len(out) != 1 else out[0]
-        return drawn if self._members is None else drawn[:, self._members]
-
-    def _unit(self, unit: int, n_resamples: int) -> Array:
-        counts = np.zeros((n_resamples, self.n_units), np.uint8)
+        """Counts of resamples start to stop - 1: uint8 [stop - start, N]."""
+        drawn = np.zeros((stop - start, self.n_units), np.uint8)
         for s, members in enumerate(self._strata_of_units()):
-            n = self.n_units if members is None else len(members)
-            part = counts if members is None else np.zeros((n_resamples, n), np.uint8)
-            self._draw(part, (unit, s))
+            part = drawn if members is None else np.zeros((stop - start, len(members)), np.uint8)
+            self._draw(part, start, s)
             if members is not None:
-                counts[:, members] = part
-        return counts
+                drawn[:, members] = part
+        return drawn if self._members is None else drawn[:, self._members]
 
     def _strata_of_units(self) -> list[Array | None]:
         if self.strata is None:
@@ -82,20 +75,22 @@ class Bootstrap:
             of_unit = table.argmax(axis=1)
         return [np.flatnonzero(of_unit == s) for s in np.unique(of_unit)]
 
-    def _draw(self, counts: Array, place: tuple[int, int]) -> None:
+    def _draw(self, counts: Array, first: int, stratum: int) -> None:
         """Draw as many units as there are, with replacement, for each row of counts."""
-        from ..metrics.kernels import tally
+        from ..metrics.kernels import draw
 
         n_resamples, n = counts.shape
         chunks = [(at, min(at + CHUNK, n)) for at in range(0, n, CHUNK)]
         draws = np.full((n_resamples, 1), n)
         if len(chunks) > 1:
             share = np.array([(stop - start) / n for start, stop in chunks])
-            draws = generator(self.seed, self.purpose, *self.index, *place, 0).multinomial(n, share, n_resamples)
+            draws = np.empty((n_resamples, len(chunks)), np.int64)
+            for b in range(n_resamples):
+                rng = generator(self.seed, self.purpose, *self.index, stratum, first + b)
+                draws[b] = rng.multinomial(n, share)
         for c, (start, stop) in enumerate(chunks):
-            rng = generator(self.seed, self.purpose, *self.index, *place, 1 + c)
-            ends = np.concatenate([[0], np.cumsum(draws[:, c])])
-            tally(rng.integers(0, stop - start, ends[-1], dtype=np.uint32), ends, counts[:, start:stop])
+            place = key(self.seed, self.purpose, *self.index, stratum, c)
+            draw(place, first, np.ascontiguousarray(draws[:, c]), counts[:, start:stop])
 
 
 def fold_draws(n_folds: int, n_resamples: int, seed: int) -> Array:

@@ -1,7 +1,7 @@
 """Work in blocks: which resamples are scored together, and on how many threads.
 
 Takes a function of a range of resamples, gives its results in order. Blocks start at multiples of `UNIT`, and
-everything that rounds (a matrix product) or draws is done in whole units, so that neither the size of a block nor the
+everything that rounds (a matrix product) is done in whole units, so that neither the size of a block nor the
 number of threads can change a result.
 """
 
@@ -20,7 +20,7 @@ from ..errors import SoberError
 
 T = TypeVar("T")
 
-UNIT = 64  # resamples that are drawn, and multiplied, together
+UNIT = 64  # resamples that are multiplied together
 ROWS = 1 << 16  # samples that are multiplied together
 _LARGEST = 512  # resamples in a block: long vectors over b, yet counts that stay near the core
 _BYTES = 1 << 27  # of counts in a block

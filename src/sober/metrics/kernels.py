@@ -23,12 +23,28 @@ _options = {"cache": True, "nogil": True, "boundscheck": False, "error_model": "
 
 
 @nb.njit(**_options)
-def tally(indices, offsets, counts):
-    """Count how often each unit was drawn: indices of resample b lie in offsets[b]:offsets[b+1]."""
+def _mix(z):
+    """Scatter 64 bits (the finalizer of SplitMix64, Steele, Lea and Flood 2014)."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@nb.njit(**_options)
+def draw(key, first, n_draws, counts):
+    """Draw n_draws[b] units with replacement for each resample b and count them: counts [B, units].
+
+    Every resample has a SplitMix64 stream of its own, started from (key, its number), so that any block of resamples
+    can be drawn alone, by any thread, and is always the same.
+    """
+    step = np.uint64(0x9E3779B97F4A7C15)
+    n = np.float64(counts.shape[1])
     for b in range(counts.shape[0]):
         row = counts[b]
-        for j in range(offsets[b], offsets[b + 1]):
-            row[indices[j]] += 1
+        state = _mix(key + _mix(np.uint64(first + b + 1) * step))
+        for _ in range(n_draws[b]):
+            state += step
+            row[np.int64(np.float64(_mix(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0) * n)] += 1
 
 
 @nb.njit(**_options)

@@ -11,8 +11,8 @@ from .records import Bins, Chart, Importance, Line, Matrix, Race, Score
 from .svg import WIDTH, Frame, Point, path, picture, short, steps, tag, text, ticks, titled
 from .words import NOTHING, between, number, percent
 
-#: Blue, vermillion and green of Okabe and Ito's palette, each with its own dash, so that colour is never alone.
-SERIES = 3
+#: Blue, green and vermillion of Okabe and Ito's palette, each with its own dash, so that colour is never alone.
+SERIES = ("s1 d1", "s3 d3", "s2 d2")
 
 
 def diamond(x: float, y: float, r: float, class_: str) -> str:
@@ -27,7 +27,7 @@ def scale(score: Score) -> str:
     room = 0.18 * (high - low) or 0.05 * abs(high) or 1.0
     frame = Frame((low - room, high + room), (0, 1), height=112, left=8, right=8)
     line = 58
-    marks = ticks(*frame.x_range, 4)
+    marks = ticks(*frame.x_range, 5)
     parts = [path([(8, line), (WIDTH - 8, line)], "axis")]
     parts += [path([(frame.x(v), line - 4), (frame.x(v), line + 4)], "axis") for v in marks]
     parts += [text(number(v, min(score.digits, 3)), frame.x(v), line + 46, "label") for v in marks]
@@ -39,7 +39,9 @@ def scale(score: Score) -> str:
     parts.append(diamond(naive, line, 8, "hollow s2"))
     parts.append(text(f"honest {number(score.value, score.digits)}", _kept(honest), line + 26, "mark s1"))
     parts.append(text(f"plain CV {number(score.naive, score.digits)}", _kept(naive), line - 18, "mark s2"))
-    words = f"Honest score {number(score.value, score.digits)}, plain cross-validation {number(score.naive, score.digits)}"
+    words = (
+        f"Honest score {number(score.value, score.digits)}, plain cross-validation {number(score.naive, score.digits)}"
+    )
     interval = "" if score.interval is None else f", interval {between(score.interval, score.digits)}"
     return picture(parts, words + interval, height=112, class_="scale")
 
@@ -90,7 +92,9 @@ def race(data: Race) -> str:
                 parts.append(tag("rect", x=x, y=top, width=wide, height=height, class_=class_))
             floor += size
         told = f"Round {r.number}: {r.alive} still in the race, {r.dropped} dropped, {r.failed} failed"
-        parts.append(titled(tag("rect", x=x, y=frame.top, width=wide, height=frame.y(0) - frame.top, class_="hit"), told))
+        parts.append(
+            titled(tag("rect", x=x, y=frame.top, width=wide, height=frame.y(0) - frame.top, class_="hit"), told)
+        )
         if (r.number - 1) % every == 0 or r.number == n:
             parts.append(text(str(r.number), frame.x(r.number), frame.y(0) + 17))
     ends = f"{data.n_start} at the start, {data.rounds[-1].alive} at the end"
@@ -124,33 +128,35 @@ def xy(chart: Chart, only: int | None = None) -> str:
 
 
 def _band(frame: Frame, line: Line, i: int) -> str:
-    known = [(x, lo, hi) for x, lo, hi in zip(line.x, line.low, line.high, strict=True) if lo is not None and hi is not None]
+    known = [
+        (x, lo, hi) for x, lo, hi in zip(line.x, line.low, line.high, strict=True) if lo is not None and hi is not None
+    ]
     upper = [frame.at(x, hi) for x, _, hi in known]
     lower = [frame.at(x, lo) for x, lo, _ in known]
     if line.stepped:
         upper, lower = steps(upper), steps(lower)
-    return path([*upper, *reversed(lower)], f"band s{i % SERIES + 1}", closed=True)
+    return path([*upper, *reversed(lower)], f"band {SERIES[i % 3]}", closed=True)
 
 
 def _line(frame: Frame, line: Line, i: int) -> Iterator[str]:
     known: list[Point] = [frame.at(x, y) for x, y in zip(line.x, line.y, strict=True) if y is not None]
-    yield path(steps(known) if line.stepped else known, f"stroke s{i % SERIES + 1} d{i % SERIES + 1}")
+    yield path(steps(known) if line.stepped else known, f"stroke {SERIES[i % 3]}")
     if line.marked:
-        yield from (tag("circle", cx=x, cy=y, r=3.5, class_=f"fill s{i % SERIES + 1}") for x, y in known)
+        yield from (tag("circle", cx=x, cy=y, r=3.5, class_=f"fill {SERIES[i % 3]}") for x, y in known)
 
 
 def swatch(i: int) -> str:
     """Draw a short piece of a line, for a key."""
-    line = path([(1, 6), (27, 6)], f"stroke s{i % SERIES + 1} d{i % SERIES + 1}")
+    line = path([(1, 6), (27, 6)], f"stroke {SERIES[i % 3]}")
     return tag("svg", line, viewBox="0 0 28 12", class_="swatch", aria_hidden="true")
 
 
 def matrix(data: Matrix) -> str:
     """Draw a confusion matrix as tinted cells with their shares."""
     k = len(data.labels)
-    side = min(64.0, (WIDTH - 108) / k)
+    side = min(76.0, (WIDTH - 108) / k)
     left, top = 100.0, 34.0
-    width, height = left + side * k + 8, top + side * k + 12
+    height = top + side * k + 12
     parts = [text("predicted", left + side * k / 2, 12, "name")]
     middle = top + side * k / 2
     parts.append(text("true", 10, middle, "name", transform=f"rotate(-90 10 {short(middle)})"))
@@ -159,17 +165,41 @@ def matrix(data: Matrix) -> str:
         parts.append(titled(text(_cut(label, 11), left - 8, top + side * (i + 0.5) + 4, anchor="end"), label))
         parts += [_cell(data, i, j, left + side * j, top + side * i, side) for j in range(k)]
     told = ", ".join(f"{label} {percent(data.share[i][i])}" for i, label in enumerate(data.labels))
-    return picture(parts, f"Confusion matrix. Predicted correctly: {told}", max(width, 240.0), height)
+    return picture(parts, f"Confusion matrix. Predicted correctly: {told}", WIDTH, height)
 
 
 def _cell(data: Matrix, i: int, j: int, x: float, y: float, side: float) -> str:
     share = data.share[i][j]
-    tint = tag("rect", x=x + 1, y=y + 1, width=side - 2, height=side - 2, rx=3, class_="cell s1", fill_opacity=f"{share or 0:.2f}")
+    tint = tag(
+        "rect",
+        x=x + 1,
+        y=y + 1,
+        width=side - 2,
+        height=side - 2,
+        rx=3,
+        class_="cell s1",
+        fill_opacity=f"{share or 0:.2f}",
+    )
     class_ = "on" if (share or 0) > 0.55 else "label"
-    parts = [tint, text(percent(share).replace(" ", "\u202f") if side > 30 else NOTHING, x + side / 2, y + side / 2 + (1 if side > 50 else 4), f"{class_} big")]
+    parts = [
+        tint,
+        text(
+            percent(share).replace(" ", "\u202f") if side > 30 else NOTHING,
+            x + side / 2,
+            y + side / 2 + (1 if side > 50 else 4),
+            f"{class_} big",
+        ),
+    ]
     if side > 50:
         low, high = data.low[i][j], data.high[i][j]
-        parts.append(text(f"{100 * (low or 0):.0f}\u2013{100 * (high or 0):.0f}", x + side / 2, y + side / 2 + 15, f"{class_} small"))
+        parts.append(
+            text(
+                f"{100 * (low or 0):.0f}\u2013{100 * (high or 0):.0f}",
+                x + side / 2,
+                y + side / 2 + 15,
+                f"{class_} small",
+            )
+        )
     told = f"true {data.labels[i]}, predicted {data.labels[j]}: {data.count[i][j]:g} samples, {percent(share)}"
     return titled("".join(parts), told)
 

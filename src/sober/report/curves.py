@@ -147,7 +147,7 @@ def precision_curve(scores: Array, positive: Array) -> Curve:
             return np.full(len(GRID) + 1, np.nan)
         first = np.flatnonzero(called > 0)[0]
         recall, precision = found[first:] / found[-1], found[first:] / called[first:]
-        at = np.minimum(np.searchsorted(recall, GRID - 1e-12), len(recall) - 1)
+        at = np.minimum(np.searchsorted(recall, np.maximum(GRID - 1e-12, 1e-12)), len(recall) - 1)
         return np.append(precision[at], np.sum(np.diff(recall, prepend=0.0) * precision))
 
     return curve

@@ -30,6 +30,10 @@ class Band:
     low: Array
     high: Array
 
+    def where(self, keep: Array) -> Band:
+        """Leave places undefined."""
+        return Band(*(np.where(keep, values, np.nan) for values in (self.centre, self.low, self.high)))
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence:

@@ -64,7 +64,9 @@ def _target(table: Any) -> str:
 
 def _n_columns(search: Any, X: Any) -> int | None:
     shape = getattr(X, "shape", ())
-    return int(shape[1]) if len(shape) == 2 else getattr(getattr(search, "best_estimator_", None), "n_features_in_", None)
+    return (
+        int(shape[1]) if len(shape) == 2 else getattr(getattr(search, "best_estimator_", None), "n_features_in_", None)
+    )
 
 
 def timing(search: Any) -> tuple[Fact, ...]:

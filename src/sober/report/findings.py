@@ -61,7 +61,9 @@ def why(search: Any, score: Score) -> str:
             f"There was one configuration and nothing to choose, so the two differ only by chance: {honest} is the "
             f"mean over {count(score.n_draws, 'resample')} of its score on the {unit} left out."
         )
-    again = f"choosing again in {count(score.n_draws, 'resample')} and scoring each choice on the {unit} it had not seen"
+    again = (
+        f"choosing again in {count(score.n_draws, 'resample')} and scoring each choice on the {unit} it had not seen"
+    )
     if score.optimism <= 0:
         return (
             f"{again[0].upper()}{again[1:]} gives {honest}, no less than plain cross-validation's {naive}: choosing "

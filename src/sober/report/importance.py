@@ -14,7 +14,7 @@ from ..containers import Array
 from .caveats import caveat
 from .findings import estimates_of
 from .records import Bar, Caveat, Importance
-from .words import clean, count, metric_label
+from .words import clean, count
 
 TOP = 20
 MOST_SHUFFLES = 5000
@@ -81,11 +81,11 @@ def column_names(X: Any) -> list[str]:
 
 
 def _sentence(search: Any, n_columns: int, n_permutations: int, n: int) -> str:
-    metric = metric_label(estimates_of(search)[0].metric)
+    metric = estimates_of(search)[0].metric
     shown = f"The {TOP} largest of {n_columns:,} columns. " if n_columns > TOP else ""
     rows = f"{MOST_ROWS:,} of {n:,} rows, " if n > MOST_ROWS else ""
     return (
-        f"{shown}How much {metric} falls when one column is shuffled ({rows}mean and standard deviation of "
+        f"{shown}How much the score ({metric}) falls when one column is shuffled ({rows}mean and standard deviation of "
         f"{count(n_permutations, 'shuffle')}). Computed on the training data of the final model, so it tells what the "
         "model leans on, not what would help on new data; columns that say the same share their importance."
     )

@@ -72,6 +72,7 @@ def survival(evidence: Evidence) -> Chart | None:
         here = group == g
         curve = KaplanMeier(event, time, grid)
         band = evidence.banded(lambda _, weight, here=here, curve=curve: curve(weight * here), 1)  # type: ignore[misc]
+        band = band.where(grid <= time[here].max())  # nobody is left to tell what comes after
         text = f"{count(int(here.sum()), 'sample')}, {count(int((event & here).sum()), 'event')}"
         lines.append(line_of(name, grid, band, text, stepped=True))
     marks = np.linspace(0.0, float(time.max()), 5)[:-1]

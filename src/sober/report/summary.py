@@ -72,9 +72,7 @@ def summarize(
     scores = findings.scores(search)
     evidence = Evidence.of(search, seed)
     charts, matrix = charts_of(evidence)
-    columns, reasons = importance(
-        search, X, y, sample_weight=sample_weight, n_permutations=n_permutations, seed=seed
-    )
+    columns, reasons = importance(search, X, y, sample_weight=sample_weight, n_permutations=n_permutations, seed=seed)
     return Summary(
         title=clean(title or "Tuning report", 120),
         task=evidence.task,
@@ -114,13 +112,17 @@ def _missing(evidence: Evidence, charts: tuple[Chart, ...], matrix: Matrix | Non
     shown = {chart.name for chart in charts}
     found = []
     if evidence.task == "classification" and evidence.scores() is None:
-        text = "The search kept predicted labels only, so there is no ROC curve; add roc_auc or neg_log_loss to scoring."
+        text = (
+            "The search kept predicted labels only, so there is no ROC curve; add roc_auc or neg_log_loss to scoring."
+        )
         found.append(caveat("W704", text))
     elif evidence.classes is not None and len(evidence.classes) == 2 and "calibration" not in shown:
         text = "The search kept no probabilities, so there is no calibration curve; add neg_log_loss to scoring."
         found.append(caveat("W704", text))
     if evidence.task == "classification" and matrix is None:
-        text = f"With more than {curves.MOST_CLASSES} classes there is no confusion matrix, and ROC curves for some only."
+        text = (
+            f"With more than {curves.MOST_CLASSES} classes there is no confusion matrix, and ROC curves for some only."
+        )
         found.append(caveat("W704", text))
     if evidence.task == "survival" and not charts:
         found.append(caveat("W704", "No sample had the event, so there are no survival curves."))

@@ -82,7 +82,7 @@ def tick_text(value: float, step: float) -> str:
     """Write a round number with as many decimals as its step needs."""
     if abs(value) >= 1e6 or 0 < step < 1e-5:
         return f"{value:.3g}"
-    return f"{value:,.{max(0, -math.floor(math.log10(step) + 1e-9))}f}"
+    return f"{value:,.{max(0, -math.floor(math.log10(step) + 1e-9))}f}".replace("-", "\u2212")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from .records import Score
+
 LABELS = {
     "roc_auc": "ROC AUC",
     "roc_auc_ovr": "ROC AUC, one class against the rest",
@@ -20,7 +22,7 @@ LABELS = {
     "concordance_index": "Concordance index",
     "matthews_corrcoef": "Matthews correlation",
 }
-NOTHING = "\u2013"
+NOTHING, MINUS = "\u2013", "\u2212"
 #: Half of a pair, or a control character: no file could hold it, and no reader could read it.
 _UNWRITABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 
@@ -58,12 +60,20 @@ def _blurs(value: float, digits: int) -> bool:
 
 def number(value: float | None, digits: int = 3) -> str:
     """Write a score."""
-    return NOTHING if value is None or not math.isfinite(value) else f"{value:,.{digits}f}"
+    return NOTHING if value is None or not math.isfinite(value) else f"{value:,.{digits}f}".replace("-", MINUS)
 
 
 def signed(value: float, digits: int = 3) -> str:
     """Write a difference."""
-    return f"{value:+,.{digits}f}"
+    return f"{value:+,.{digits}f}".replace("-", MINUS)
+
+
+def gap(score: Score) -> str:
+    """Say how far plain cross-validation is off, as the two numbers are written."""
+    difference = round(score.naive, score.digits) - round(score.value, score.digits)
+    if abs(difference) < 0.5 * 10.0**-score.digits:
+        return "the same to the last digit shown"
+    return f"{number(abs(difference), score.digits)} {'too good' if difference > 0 else 'lower'}"
 
 
 def between(bounds: Iterable[float | None], digits: int = 3) -> str:

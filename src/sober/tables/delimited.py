@@ -46,9 +46,10 @@ def parse(raw: bytes, name: str, delimiter: str | None = None) -> Parsed:
         raise SoberError("E802", f"{name} is empty. Give a table with a header and at least one row.")
     delimiter = delimiter or sniff(text)
     notes = [*notes, *_walk(text, delimiter, name)]
-    options: dict[str, Any] = {"sep": delimiter, "encoding": encoding}
+    options = {"sep": delimiter, "encoding": encoding, "low_memory": False, "index_col": False}
     frame = _frame(text, delimiter, name)
-    return Parsed(frame, options, (*notes, *_named_twice(text, delimiter)))
+    frame.attrs["named_twice"] = _named_twice(text, delimiter)
+    return Parsed(frame, options, (*notes, *_said_twice(frame.attrs["named_twice"])))
 
 
 def decode(raw: bytes, name: str) -> tuple[str, str, list[tuple[str, str]]]:
@@ -62,7 +63,7 @@ def decode(raw: bytes, name: str) -> tuple[str, str, list[tuple[str, str]]]:
         return raw.decode("utf-8"), "utf-8", []
     except UnicodeDecodeError as error:
         row = raw.count(b"\n", 0, error.start) + 1
-        note = f"{name} is not UTF-8 (line {row}), so it was read as Latin-1. Look at names with accents, or save as UTF-8."
+        note = f"{name} is not UTF-8 (line {row}), so it was read as Latin-1. Look at accents, or save it as UTF-8."
         encoding = "cp1252" if _is_windows(raw) else "latin-1"
         return raw.decode(encoding), encoding, [("W801", note)]
 
@@ -147,10 +148,13 @@ def _frame(text: str, delimiter: str, name: str) -> Any:
         raise SoberError("E803", f"{name} cannot be read as a table: {reason}. Look at that line.") from None
 
 
-def _named_twice(text: str, delimiter: str) -> list[tuple[str, str]]:
-    header = next((row for row in _rows(text, delimiter) if row), [])
-    twice = sorted(n for n, times in Counter(header).items() if times > 1 and n)
+def _named_twice(text: str, delimiter: str) -> list[str]:
+    header: list[str] = next((row for row in _rows(text, delimiter) if row), [])
+    return sorted(n for n, times in Counter(header).items() if times > 1 and n)
+
+
+def _said_twice(twice: list[str]) -> list[tuple[str, str]]:
     if not twice:
         return []
     some = ", ".join(repr(n[:40]) for n in twice[:3])
-    return [("W802", f"Columns share a name ({some}); the later ones are called {twice[0][:40]!r}.1 and so on.")]
+    return [("W802", f"Columns share a name ({some}); the later ones are called {twice[0][:40] + '.1'!r} and so on.")]

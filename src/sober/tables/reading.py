@@ -84,7 +84,7 @@ def read(source: str | Path) -> Table:
     if kind in ("csv", "tsv"):
         parsed = delimited.parse(raw, name, "\t" if kind == "tsv" else None)
         frame, notes = parsed.frame, parsed.notes
-        call = f"pd.read_csv({{path}}, {', '.join(f'{k}={v!r}' for k, v in parsed.options.items())}, low_memory=False, index_col=False)"
+        call = f"pd.read_csv({{path}}, {', '.join(f'{k}={v!r}' for k, v in parsed.options.items())})"
     else:
         frame, call = _columnar(raw, kind, name)
         notes = ()

@@ -1,15 +1,27 @@
 """From data and configurations to out-of-sample `Predictions`; never judges them."""
 
-from .events import Dropped, Event, Failed, Fitted, RoundEnded, RoundStarted
+from .events import (
+    Dropped,
+    Event,
+    Failed,
+    Fitted,
+    Listener,
+    RoundEnded,
+    RoundStarted,
+    SearchEnded,
+    SearchStarted,
+    teller,
+)
 from .executor import Executor, JoblibExecutor, SerialExecutor, make_executor
 from .plan import Plan, Split
 from .prefix import fit_predict_shared
 from .problem import Problem, infer_task, take
-from .race import Listener, RaceLog, Rule, Verdict, race
+from .race import RaceLog, Rule, Verdict, race
 from .recall import recalling
 from .response import Wanted
 from .space import Configuration, check_names, expand
 from .sqlite_store import SqliteStore, stored_seed
+from .stopping import Stop
 from .store import MemoryStore, Store
 from .task import Failure, Outcome, Task, fit_predict
 
@@ -31,9 +43,12 @@ __all__ = [
     "RoundEnded",
     "RoundStarted",
     "Rule",
+    "SearchEnded",
+    "SearchStarted",
     "SerialExecutor",
     "Split",
     "SqliteStore",
+    "Stop",
     "Store",
     "Task",
     "Verdict",
@@ -48,4 +63,5 @@ __all__ = [
     "recalling",
     "stored_seed",
     "take",
+    "teller",
 ]

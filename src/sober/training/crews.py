@@ -6,6 +6,7 @@ never retries anything itself.
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
@@ -14,10 +15,17 @@ from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
+from ..errors import SoberError
 from .parcel import Parcel, as_bytes, pack
 
 #: Calls in flight for each worker where a backend gives lists only: what is lost when the run is stopped.
 WAVE = 8
+
+#: Seconds to wait for a dask cluster that has lost all its workers.
+PATIENCE = 60
+
+#: Seconds between the return of a dask worker and its next trial: dask restarts only those that have been up a moment.
+SETTLING = 1.0
 
 #: How the death of a worker looks in loky, dask and ray. By name, because dask and ray may not be installed.
 DEATHS = {
@@ -126,7 +134,7 @@ class JoblibCrew:
             if self._common is None:
                 yield delayed(work)(key, None, call, self._here)
             else:
-                # As bytes, so that no backend looks for arrays in it to share: splits are short, and differ in every call.
+                # As bytes, so that no backend looks for arrays in it to share: splits are short and always new.
                 yield delayed(work)(key, self._common.token, as_bytes(call), *self._common.arrays)
 
     def dismiss(self) -> None:
@@ -148,12 +156,22 @@ class DaskCrew:
         self.n_workers = int(backend.effective_n_jobs(-1))
         self._options = dict(getattr(backend, "submit_kwargs", {}))
         self._token = ""
+        self._hired = False
         self._data: list[Any] = []
 
     def hire(self, common: Any) -> None:
         """Give all workers what they need in common."""
         parcel = pack(common)
         self._token = parcel.token
+        try:
+            self.client.wait_for_workers(1, timeout=PATIENCE)  # after a death, until one has been started again
+        except TimeoutError:
+            raise SoberError(
+                "E603", f"The dask cluster has had no worker for {PATIENCE} seconds; start some, and fit again."
+            ) from None
+        if self._hired:
+            time.sleep(SETTLING)
+        self._hired = True
         self._data = self.client.scatter(list(parcel.arrays), broadcast=True, hash=False)
 
     def run(self, work: Work, calls: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:

@@ -202,9 +202,7 @@ def _work(key: int, token: str | None, call: Any, *common: Any) -> tuple[int, li
     )
     with _one_blas_thread(), config_context(**config):
         return key, [
-            outcome
-            for task in batch
-            for outcome in fit_predict_shared(problem, estimator, task, wanted, raise_errors)
+            outcome for task in batch for outcome in fit_predict_shared(problem, estimator, task, wanted, raise_errors)
         ]
 
 

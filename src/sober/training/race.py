@@ -14,14 +14,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..containers import Array
-from ..errors import SoberError, warn
+from ..errors import SoberError
 from ..predictions import Predictions
-from .events import Dropped, Event, Failed, Fitted, RoundEnded, RoundStarted
+from .events import Dropped, Failed, Fitted, Listener, RoundEnded, RoundStarted, teller
 from .executor import Executor
 from .plan import Plan
 from .problem import Problem
 from .response import Wanted
 from .space import Configuration
+from .stopping import Stop
 from .store import Store
 from .task import Failure, Task
 
@@ -39,7 +40,6 @@ class Verdict(Protocol):
 
 
 Rule = Callable[[Predictions, int], Verdict | None]
-Listener = Callable[[Event], object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class RaceLog:
     Attributes
     ----------
     status : str array [C]
-        "finished", "dropped" or "failed".
+        "finished" (in the race until its end), "dropped" or "failed".
     dropped_at : int array [C]
         The round, counted from 0, after which a configuration was dropped; -1 where it was not.
     p : float array [C]
@@ -64,6 +64,10 @@ class RaceLog:
         How many were still in the race after each round.
     seconds : float
         Of the whole race, by the clock on the wall.
+    stopped : {"finished", "interrupted", "max_seconds", "tolerance"}
+        What ended the race.
+    n_fits_left : int
+        Fits that an early end left undone; what is not `n_fits` or saved.
     """
 
     status: Array
@@ -74,15 +78,18 @@ class RaceLog:
     n_fits_saved: int
     alive_by_round: Array
     seconds: float
+    stopped: str = "finished"
+    n_fits_left: int = 0
 
     @property
     def finishers(self) -> Array:
-        """Who has predictions on every split, bool [C]."""
+        """Who was in the race until its end, bool [C]."""
         return np.asarray(self.status == "finished")
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{int((self.status == s).sum())} {s}" for s in ("finished", "dropped", "failed"))
-        return f"RaceLog({counts}, {self.n_fits} fits, {self.n_fits_saved} saved)"
+        left = f", stopped by {self.stopped} with {self.n_fits_left} left" if self.n_fits_left else ""
+        return f"RaceLog({counts}, {self.n_fits} fits, {self.n_fits_saved} saved{left})"
 
 
 def race(
@@ -95,7 +102,8 @@ def race(
     executor: Executor,
     store: Store,
     rule: Rule | None = None,
-    on_event: Listener | None = None,
+    on_event: Listener | Sequence[Listener] | None = None,
+    stop: Stop | None = None,
 ) -> RaceLog:
     """Fit all configurations, round by round, and let the rule drop those that cannot win.
 
@@ -113,27 +121,35 @@ def race(
         What it holds already is not fitted again.
     rule : callable, optional
         ``rule(predictions, round)``, see `Verdict`; None as an answer keeps all. Without a rule there are no rounds:
-        everything is dispatched at once.
-    on_event : callable, optional
-        Hears what happens. What it does or raises changes nothing.
+        everything is dispatched at once, split by split.
+    on_event : callable or list of callables, optional
+        Hear what happens. What they do or raise changes nothing.
+    stop : Stop, optional
+        May end the race early; unless given, only an exception does.
     """
-    start, tell, log = perf_counter(), _teller(on_event), _Notes(len(configurations))
-    rounds = (plan.splits,) if rule is None else plan.rounds
-    with executor:
+    start, tell, log = perf_counter(), teller(on_event), _Notes(len(configurations))
+    stop = Stop(catch_interrupt=False) if stop is None else stop
+    rounds = plan.rounds if rule is not None or stop.wants_rounds else (plan.splits,)
+    with stop, executor:
         for index, splits in enumerate(rounds):
             tell(RoundStarted(index, len(rounds), log.n_alive))
             tasks = _tasks(plan, splits, configurations, log.alive, store)
-            for outcome in executor.run(problem, estimator, tasks, wanted) if tasks else ():
+            for outcome in stop.watch(executor.run(problem, estimator, tasks, wanted)) if tasks else ():
                 store.record(outcome)
                 tell(Fitted(outcome.configuration, outcome.repeat, outcome.fold, outcome.failure is None))
             for configuration, failure in log.set_aside(store.failures):
                 tell(Failed(configuration, index, failure))
+            if stop.reason is not None and _tasks(plan, splits, configurations, log.alive, store):
+                break  # an abandoned round is not judged; what it has recorded stays recorded
             if rule is not None:
                 for configuration, p in log.drop(rule(store.predictions(log.alive), index), index):
                     tell(Dropped(configuration, index, p))
             log.alive_by_round.append(log.n_alive)
-            tell(RoundEnded(index, len(rounds), log.n_alive, int(store.done.sum()), perf_counter() - start))
-    return log.close(store, perf_counter() - start)
+            done, saved, _ = log.count(store)
+            tell(RoundEnded(index, len(rounds), log.n_alive, done, perf_counter() - start, saved))
+            if index + 1 < len(rounds) and stop.after_round(store, log.alive):
+                break
+    return log.close(store, perf_counter() - start, stop.reason)
 
 
 class _Notes:
@@ -180,13 +196,18 @@ class _Notes:
         self.p[gone] = p[~keep]
         return [(int(c), float(self.p[c])) for c in gone]
 
-    def close(self, store: Store, seconds: float) -> RaceLog:
+    def count(self, store: Store) -> tuple[int, int, int]:
+        """How many fits are done, saved because their configuration is out of the race, and left."""
+        missing = ~store.done
+        return int(store.done.sum()), int(missing[~self.alive].sum()), int(missing[self.alive].sum())
+
+    def close(self, store: Store, seconds: float, reason: str | None) -> RaceLog:
         status = np.where(self.alive, "finished", "dropped").astype("<U8")
         status[list(self.failures)] = "failed"
-        n_fits = int(store.done.sum())
+        done, saved, left = self.count(store)
         return RaceLog(
-            status, self.dropped_at, self.p, dict(self.failures), n_fits, store.done.size - n_fits,
-            np.asarray(self.alive_by_round), seconds,
+            status, self.dropped_at, self.p, dict(self.failures), done, saved, np.asarray(self.alive_by_round), seconds,
+            reason if reason is not None and left else "finished", left,
         )  # fmt: skip
 
 
@@ -200,18 +221,3 @@ def _tasks(
         if missing.any():
             tasks.append(Task(split, tuple(c for c in configurations if missing[c.index])))
     return tasks
-
-
-def _teller(on_event: Listener | None) -> Callable[[Event], None]:
-    """Make a listener harmless: its first exception becomes a warning, and it hears no more."""
-    listeners = [] if on_event is None else [on_event]
-
-    def tell(event: Event) -> None:
-        for listener in listeners[:]:
-            try:
-                listener(event)
-            except Exception as error:
-                listeners.clear()
-                warn("W302", f"A listener of the race raised {type(error).__name__}: {error}; it hears no more events.")
-
-    return tell

@@ -78,8 +78,10 @@ class SqliteFile:
                 "E507",
                 f"{self.path} has format {written}, but this release of sober reads up to {FORMAT}; update sober.",
             )
-        if schema != SCHEMA:
+        if written < 1 or schema != SCHEMA:
             raise Damaged("its tables are not those of a store")
+        if self._run("PRAGMA journal_mode") != [("wal",)]:  # then what lies in the side file would be overlooked
+            raise Damaged("its header is not that of a store")
         return False
 
     def check(self) -> None:
@@ -120,13 +122,13 @@ class SqliteFile:
         except sqlite3.Error as error:
             raise _explained(error, self.path) from error
 
-    def readable_rows(self) -> list[Any]:
+    def readable_rows(self) -> list[tuple[int, Any]]:
         """Give the rows of a damaged file that can be reached from either end."""
         found: dict[int, Any] = {}
         for order in ("ASC", "DESC"):
             with suppress(Damaged, SoberError):
                 found.update(self.rows(order))
-        return list(found.values())
+        return list(found.items())
 
     def append(self, row: Any) -> None:
         """Write a row, in a transaction of its own."""

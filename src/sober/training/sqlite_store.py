@@ -17,7 +17,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError, warn
 from .manifest import Manifest
-from .outcome_bytes import Stored, decode, encode
+from .outcome_bytes import Row, decode, encode, sift
 from .plan import Plan, Split
 from .problem import Problem
 from .sqlite_file import Damaged, SqliteFile, replace_damaged
@@ -49,7 +49,7 @@ class SqliteStore:
         self._n_test = {key: len(split.test) for key, split in zip(self._splits, plan.splits, strict=True)}
         self._wanted = {alternatives.partition(" or ")[0] for alternatives in manifest.responses}
         self._n_classes = 0 if problem.classes is None else len(problem.classes)
-        self._stored: dict[tuple[bytes, bytes], Stored] = {}
+        self._stored: dict[tuple[bytes, bytes], Row] = {}
         self._file: SqliteFile | None = None
 
     # ---- opening -------------------------------------------------------------------------------------------------
@@ -58,7 +58,6 @@ class SqliteStore:
         try:
             self._open()
         except Damaged as damage:
-            self._stored = {}
             self._rescue(damage)
             try:
                 self._open()
@@ -82,7 +81,7 @@ class SqliteStore:
         """Read a manifest, and refuse another run's."""
         try:
             held = Manifest.from_json(body)
-        except (TypeError, ValueError, KeyError, AttributeError):
+        except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
             raise Damaged("its manifest cannot be read") from None
         differences = held.differences(self.manifest)
         if differences:
@@ -95,13 +94,8 @@ class SqliteStore:
 
     def _join(self, file: SqliteFile, held: Manifest) -> None:
         """Read all outcomes, take out damaged ones, and note in the file what has changed."""
-        bad = []
-        for number, row in file.rows():
-            stored = self._decoded(row)
-            if stored is None:
-                bad.append(number)
-            else:
-                self._stored[row[0], row[1]] = stored
+        good, bad = sift(file.rows(), self.manifest.seal, self._is_usable)
+        self._stored = {(row[0], row[1]): row for row in good}
         if bad:
             file.delete(bad)
             warn("W502", f"{len(bad)} outcomes in {self.path} were damaged and will be fitted again.", stacklevel=7)
@@ -118,13 +112,13 @@ class SqliteStore:
 
     def _rescue(self, damage: Damaged) -> None:
         """Put a whole file in the place of a damaged one, with all outcomes that are whole."""
-        held, rows = None, []
+        held, rows = None, list[Row]()
         with suppress(Damaged):
             file = SqliteFile(self.path)
             try:
                 with suppress(Damaged):  # without a manifest the seals still tell whose outcomes these are
                     held = self._held(file.manifest())
-                rows = [row for row in file.readable_rows() if self._decoded(row) is not None]
+                rows, _ = sift(file.readable_rows(), self.manifest.seal, self._is_usable)
             finally:
                 file.close()
         if not rows:
@@ -142,16 +136,13 @@ class SqliteStore:
             stacklevel=7,
         )
 
-    def _decoded(self, row: Any) -> Stored | None:
-        return decode(row, self.manifest.seal, self._is_usable)
-
     def _is_usable(self, split: bytes, responses: Mapping[str, Array]) -> bool:
-        """Whether arrays are what a fit on this split would have given: nobody looks at them again."""
+        """Whether arrays [rows, n, ...] are what fits on this split would have given: nobody looks at them again."""
         n_test = self._n_test.get(split)
         return responses.keys() == self._wanted and all(
-            (n_test is None or len(a) == n_test)
-            and (a.ndim == 1 or (a.ndim == 2 and a.shape[1] == self._n_classes > 2))
-            and (np.isfinite(a).all() if a.dtype.kind == "f" else a.min() >= 0 and a.max() < self._n_classes)
+            (n_test is None or a.shape[1] == n_test)
+            and (a.ndim == 2 or (a.ndim == 3 and a.shape[2] == self._n_classes > 2))
+            and bool(np.isfinite(a).all() if a.dtype.kind == "f" else a.min() >= 0 and a.max() < self._n_classes)
             for a in responses.values()
         )
 
@@ -164,8 +155,8 @@ class SqliteStore:
         configuration : int
         split : Split
         """
-        stored = self._stored.get(self._key(configuration, split.repeat, split.fold))
-        return None if stored is None else stored.as_outcome(configuration, split.repeat, split.fold)
+        row = self._stored.get(self._key(configuration, split.repeat, split.fold))
+        return None if row is None else decode(row, configuration, split.repeat, split.fold)
 
     def keep(self, outcome: Outcome) -> None:
         """Write an outcome down; when this returns, no end of the process can lose it.
@@ -211,7 +202,7 @@ def stored_seed(path: Any) -> int | None:
             return None if file.is_new() else Manifest.from_json(file.manifest()).seed
         finally:
             file.close()
-    except (Damaged, TypeError, ValueError, KeyError, AttributeError) as error:
+    except (Damaged, TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
         if isinstance(error, SoberError):
             raise
         return None

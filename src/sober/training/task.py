@@ -36,7 +36,7 @@ class Failure:
 
     Attributes
     ----------
-    kind : {"raised", "not finite", "wrong shape", "no method", "unknown label"}
+    kind : {"raised", "not finite", "wrong shape", "no method", "unknown label", "worker died"}
     message : str
         The exception's text, or what was wrong with the predictions.
     error : str

@@ -1,0 +1,121 @@
+"""Checks of single columns, and of rows: constant, empty, infinite, identifiers, dates, duplicates.
+
+Takes a `Dataset`, gives findings; never trains.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..tables import Dataset
+from .finding import Finding, some
+
+_LATER = re.compile(r"death|died|dead|discharge|follow|last|relapse|progress|recur|outcome|end|surviv|censor", re.I)
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+_ID = re.compile(r"(^|[_\W])(id|key|uuid|mrn|nr|no|index|row)($|[_\W])|(?<=[a-z])(ID|Id)$", re.I)
+
+
+def empty_columns(data: Dataset) -> Iterator[Finding]:
+    """Columns without a value, with one value only, or mostly missing."""
+    share = data.X.isna().mean()
+    empty = [c for c, s in share.items() if s == 1]
+    if empty:
+        yield Finding("W809", f"{_columns(empty)} no value at all: {some(empty)}. Left out of every model.", (*empty,))
+    constant = [c for c in data.X.columns if c not in empty and data.X[c].nunique(dropna=False) == 1]
+    if constant:
+        text = f"{_columns(constant)} the same value in every row: {some(constant)}. Left out of every model."
+        yield Finding("W809", text, (*constant,))
+    if len(empty) + len(constant) == data.X.shape[1]:
+        yield Finding("E818", "Every column is constant or empty, so nothing can be learnt. Give other columns.")
+    gappy = [c for c, s in share.items() if 0.5 < s < 1]
+    if gappy:
+        text = f"{_columns(gappy)} more gaps than values: {some(gappy)}. Gaps are filled by the median and marked."
+        yield Finding("W810", text, (*gappy,))
+
+
+def infinite_columns(data: Dataset) -> Iterator[Finding]:
+    """Columns with infinite numbers, which no preset can take."""
+    for name in data.X.columns:
+        column = data.X[name]
+        if column.dtype.kind == "f" and np.isinf(column.to_numpy()).any():
+            text = f"Column {some([name])} holds infinite values. Replace them by numbers, or by nothing for missing."
+            yield Finding("E817", text, (name,))
+
+
+def identifiers(data: Dataset) -> Iterator[Finding]:
+    """Columns that number the rows: a model can learn their order, which means nothing."""
+    found = [c for c in data.X.columns if _is_identifier(data.X[c], c)]
+    if found:
+        text = f"{_columns(found, 'looks', 'look')} like an identifier: {some(found)}. Write --id or --ignore for it."
+        yield Finding("W807", text, (*found,))
+
+
+def _is_identifier(column: Any, name: str) -> bool:
+    known = column.dropna()
+    if len(known) < 10 or not known.is_unique:
+        return False
+    if column.dtype.kind in "iu":
+        steps = np.diff(known.to_numpy())
+        return bool((steps == 1).all() or (_ID.search(name) is not None))
+    return column.dtype.kind not in "fbM" and not _dates(known)
+
+
+def repeated_ids(data: Dataset) -> Iterator[Finding]:
+    """Columns called id whose values occur several times: probably patients with several rows."""
+    if data.groups is not None:
+        return
+    for name in data.X.columns:
+        column = data.X[name]
+        if not _ID.search(name) or column.dtype.kind in "fbM" or column.isna().any():
+            continue
+        n = column.nunique()
+        if len(column) // 20 < n < len(column) and n > 10:
+            text = (
+                f"{some([name])} has {n} different values in {len(column)} rows. If it tells patients apart, write "
+                f"--group {name[:40]}, or rows of one patient are in training and test at once."
+            )
+            yield Finding("W812", text, (name,))
+
+
+def dates(data: Dataset) -> Iterator[Finding]:
+    """Dates that could have been written down only after the outcome."""
+    found = [c for c in data.X.columns if _dates(data.X[c].dropna())]
+    later = [c for c in found if _LATER.search(c)]
+    if later:
+        text = f"{_columns(later, 'is a date that', 'are dates that')} may come after the outcome: {some(later)}. "
+        yield Finding("W808", text + "Write --ignore for what is not known when the prediction is made.", (*later,))
+    plain = [c for c in found if c not in later]
+    if plain:
+        text = f"{_columns(plain, 'holds', 'hold')} dates: {some(plain)}. Are they known before the outcome?"
+        yield Finding("S803", text, (*plain,))
+
+
+def _dates(known: Any) -> bool:
+    if known.dtype.kind == "M":
+        return True
+    if known.dtype.kind in "iufb" or not len(known):
+        return False
+    return all(isinstance(v, str) and _DATE.match(v.strip()) for v in known.head(20))
+
+
+def duplicates(data: Dataset) -> Iterator[Finding]:
+    """Rows that occur more than once: the same sample would train and test."""
+    if data.groups is not None:
+        return
+    try:
+        again = data.X.duplicated(keep="first").to_numpy()
+    except TypeError:  # cells that cannot be compared
+        return
+    n = int(again.sum())
+    if n and data.X.shape[1] > 1:
+        rows = "One row repeats" if n == 1 else f"{n} rows repeat"
+        code = "W805" if n >= 0.01 * data.n_rows or n > 5 else "S804"
+        yield Finding(code, f"{rows} another in every column. Remove copies, or name what they share with --group.")
+
+
+def _columns(names: list[str], one: str = "has", many: str = "have") -> str:
+    return f"One column {one}" if len(names) == 1 else f"{len(names)} columns {many}"

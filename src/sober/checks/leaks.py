@@ -1,0 +1,112 @@
+"""Leak suspects: single columns that predict the target (nearly) alone.
+
+Takes a `Dataset`, grows tiny trees on one column at a time, gives findings. What leaks makes every score too good, and
+no correction can mend that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..containers import Array
+from ..tables import Dataset
+from .finding import Finding, some
+
+#: A column that reaches this alone is a suspect: balanced accuracy, R2, or concordance with the time.
+SUSPECT = 0.985
+MOST_ROWS = 2000
+#: Trees are grown only for the columns that go best with the target; one glance finds those.
+MOST_COLUMNS = 60
+
+
+def leaks(data: Dataset) -> Iterator[Finding]:
+    """Find columns that alone predict the target nearly perfectly.
+
+    Parameters
+    ----------
+    data : Dataset
+    """
+    if data.n_rows < 20:
+        return
+    step = max(1, data.n_rows // MOST_ROWS)
+    rows = np.arange(0, data.n_rows, step)
+    y = _codes(data)[rows]
+    found = []
+    for name, values in _candidates(data, rows, y):
+        score = _alone(values, y, data.task)
+        if score >= SUSPECT:
+            found.append((name, score))
+    if found:
+        found.sort(key=lambda pair: -pair[1])
+        names = [name for name, _ in found]
+        who = f"Column {some(names)} alone predicts" if len(names) == 1 else f"Columns {some(names)} alone predict"
+        text = f"{who} the target nearly perfectly. Was it known before the outcome? If not, write --ignore for it."
+        yield Finding("W806", text, tuple(names))
+
+
+def _codes(data: Dataset) -> Array:
+    if data.task == "survival":
+        return np.asarray(data.y["time"])
+    return data.y if data.task == "regression" else np.unique(data.y, return_inverse=True)[1].reshape(-1)
+
+
+def _candidates(data: Dataset, rows: Array, y: Array) -> list[tuple[str, Array]]:
+    """Give the columns as numbers [n, 2] (value, whether it is missing), those most associated with y first."""
+    columns = []
+    for name in data.X.columns:
+        values = _numbers(data.X[name].iloc[rows])
+        columns.append((_association(values, y, data.task), name, values))
+    columns.sort(key=lambda triple: -triple[0])
+    return [(name, values) for _, name, values in columns[:MOST_COLUMNS]]
+
+
+def _numbers(column: Any) -> Array:
+    gap = column.isna().to_numpy()
+    if column.dtype.kind in "iufb":
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+    else:
+        values = column.astype(str).factorize(sort=True)[0].astype(float)
+    return np.column_stack([np.where(gap | ~np.isfinite(values), 0.0, values), gap])
+
+
+def _association(values: Array, y: Array, task: str) -> float:
+    """Glance at how a column goes with the target, whatever the shape: the spread of y between ten slices of it."""
+    target = y.astype(float)
+    if task == "multiclass":
+        return max(_between(values, (y == k).astype(float)) for k in np.unique(y))
+    return _between(values, np.argsort(np.argsort(target)).astype(float) if task != "binary" else target)
+
+
+def _between(values: Array, target: Array) -> float:
+    total = target.var()
+    if total == 0:
+        return 0.0
+    best = 0.0
+    for column in values.T:
+        order = np.argsort(column, kind="stable")
+        means = [part.mean() for part in np.array_split(target[order], 10) if len(part)]
+        distinct = len(np.unique(column))
+        if distinct <= 20:  # slices would cut through equal values
+            means = [target[column == v].mean() for v in np.unique(column)]
+        best = max(best, float(np.var(means) / total) if distinct > 1 else 0.0)
+    return best
+
+
+def _alone(values: Array, y: Array, task: str) -> float:
+    from sklearn.model_selection import KFold, cross_val_predict
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    if task in ("binary", "multiclass"):
+        least = int(np.bincount(y).min())
+        if least < 3:
+            return 0.0
+        tree = DecisionTreeClassifier(max_depth=4, min_samples_leaf=2, random_state=0)
+        guess = cross_val_predict(tree, values, y, cv=3)
+        return float(np.mean([(guess[y == k] == k).mean() for k in np.unique(y)]))
+    tree = DecisionTreeRegressor(min_samples_leaf=2, random_state=0)
+    target = y.astype(float)
+    guess = cross_val_predict(tree, values, target, cv=KFold(3, shuffle=True, random_state=0))
+    return float(1.0 - np.mean((guess - target) ** 2) / target.var())

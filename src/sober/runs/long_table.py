@@ -1,0 +1,110 @@
+"""Predictions as a long table, one row a prediction, with the names that tidymodels users know.
+
+Takes `Predictions`, gives a pyarrow table; takes a fitted model and new rows, gives a data frame. Never judges.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..containers import Array
+from ..predictions import Predictions
+
+
+def long_table(table: Predictions, rows: Array) -> Any:
+    """Write every seen prediction as a row.
+
+    Parameters
+    ----------
+    table : Predictions
+    rows : int array [N]
+        Where each sample stood in the file, counted from 0.
+
+    Returns
+    -------
+    pyarrow.Table
+        `.row` (from 1), `.config`, `id` (repeat), `id2` (fold), `.pred_class`, `.pred_<class>` or `.pred`, `truth`.
+    """
+    import pyarrow as pa
+
+    sample, repeat = np.nonzero(table.seen)  # [M], the same for every configuration
+    c, m = len(table.configurations), len(sample)
+    columns: dict[str, Any] = {
+        ".row": pa.array(np.tile(rows[sample] + 1, c)),
+        ".config": _coded(np.repeat(np.arange(c), m), [f"Configuration{i:03d}" for i in table.configurations]),
+        "id": _coded(np.tile(repeat, c), [f"Repeat{r + 1}" for r in range(table.n_repeats)]),
+        "id2": _folds(np.tile(table.fold_of[sample, repeat], c)),
+    }
+    for name, values in table.responses.items():
+        picked = np.moveaxis(values[sample, :, repeat], 1, 0)  # [C, M(, K)]
+        columns.update(_response(name, picked.reshape(c * m, *picked.shape[2:]), table))
+    columns.update(_truth(np.tile(sample, c), table))
+    return pa.table(columns)
+
+
+def _coded(codes: Array, names: list[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), names)
+
+
+def _folds(folds: Array) -> Any:
+    n = int(folds.max()) + 1
+    return _coded(folds, [f"Fold{k + 1:0{len(str(n))}d}" for k in range(n)])
+
+
+def _response(name: str, values: Array, table: Predictions) -> dict[str, Any]:
+    if table.classes is None or name == "decision_function":
+        if values.ndim == 1:
+            return {".pred": values}
+        return {f".pred_{label}": values[:, k] for k, label in enumerate(_labels(table))}
+    if name == "predict":
+        return {".pred_class": _coded(values, _labels(table))}
+    if values.ndim == 1:  # two classes: the probability of the second
+        values = np.stack([1 - values, values], axis=1)
+    return {f".pred_{label}": values[:, k] for k, label in enumerate(_labels(table))}
+
+
+def _truth(sample: Array, table: Predictions) -> dict[str, Any]:
+    if table.task == "survival":
+        return {"truth_time": table.y["time"][sample], "truth_event": table.y["event"][sample]}
+    if table.classes is None:
+        return {"truth": table.y[sample]}
+    return {"truth": _coded(table.y[sample], _labels(table))}
+
+
+def _labels(table: Predictions) -> list[str]:
+    return [] if table.classes is None else [str(label) for label in table.classes.tolist()]
+
+
+def predict_table(model: Any, X: Any, task: str, classes: list[Any]) -> Any:
+    """Predict new rows.
+
+    Parameters
+    ----------
+    model : fitted pipeline
+    X : pandas.DataFrame
+    task : str
+    classes : list
+        Labels, where the target holds classes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `.row` (from 1), then `.pred_class` and `.pred_<class>` where the model gives probabilities, or `.pred`.
+    """
+    import pandas as pd
+
+    columns: dict[str, Any] = {".row": np.arange(1, len(X) + 1)}
+    if task in ("regression", "survival"):
+        columns[".pred"] = model.predict(X)
+    else:
+        columns[".pred_class"] = model.predict(X)
+        if hasattr(model, "predict_proba"):
+            chances = model.predict_proba(X)
+            columns.update({f".pred_{label}": chances[:, k] for k, label in enumerate(model.classes_)})
+        elif len(classes) == 2 and hasattr(model, "decision_function"):
+            columns[".score"] = model.decision_function(X)
+    return pd.DataFrame(columns)

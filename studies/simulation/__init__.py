@@ -1,0 +1,1 @@
+"""Section 6.1: simulated predictions with known truth, 196 settings."""
