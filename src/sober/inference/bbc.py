@@ -134,7 +134,8 @@ def bbc(
         n_jobs=n_jobs,
     )
     if by == "fold":
-        chosen, draws = _draw_folds(bound, n_bootstraps, counts, seed)
+        with blocks.one_blas_thread():
+            chosen, draws = _draw_folds(bound, n_bootstraps, counts, seed)
     else:
         chosen, draws = _draw_samples(bound, n_bootstraps, counts, stratify, seed, n_jobs)
     label = method if by == "sample" else "bbc-f" if method == "bbc" else "632+"

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import SoberError
 from . import charts, words
-from .records import Chart, Row, Summary
+from .records import Chart, Summary
 
 MOST_ROWS = 1000
 MOST_FAULTS = 100
@@ -66,7 +66,7 @@ def to_html(summary: Summary) -> str:
         between=words.between,
         percent=words.percent,
         seconds=words.seconds,
-        status=status,
+        status=words.status,
         status_order=lambda row: (row.dropped_after or 0) + 1e6 * STATUS.index(row.status),
         data=lambda value: "" if value is None else value,
         tiny=lambda share: markup(charts.tiny(share)),
@@ -88,15 +88,6 @@ def safe_json(values: Any) -> str:
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
-
-
-def status(row: Row) -> str:
-    """Say what became of a configuration."""
-    if row.is_winner:
-        return "winner"
-    if row.dropped_after is None:
-        return row.status
-    return f"dropped after round {row.dropped_after}" + ("" if row.p is None else f" (p\u00a0{row.p:.3f})")
 
 
 def _drawn(summary: Summary, markup: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from .records import Score
+from .records import Row, Score
 
 LABELS = {
     "roc_auc": "ROC AUC",
@@ -104,6 +104,15 @@ def seconds(value: float) -> str:
         return f"{value:.1f} s"
     minutes, rest = divmod(round(value), 60)
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def status(row: Row) -> str:
+    """Say what became of a configuration."""
+    if row.is_winner:
+        return "winner"
+    if row.dropped_after is None:
+        return row.status
+    return f"dropped after round {row.dropped_after}" + ("" if row.p is None else f" (p\u00a0{row.p:.3f})")
 
 
 def parameters(params: dict[str, Any], short: dict[str, str]) -> str:
