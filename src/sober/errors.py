@@ -107,6 +107,11 @@ CODES: dict[str, str] = {
     "S802": "Repeats would help",
     "S803": "Dates among the columns",
     "S804": "A few duplicate rows",
+    "E601": "Stopped before one split was complete",
+    "E602": "Workers cannot be given the data",
+    "E603": "No worker is left",
+    "W601": "The search was stopped early",
+    "W602": "A worker died",
 }
 
 

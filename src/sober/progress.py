@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from os import PathLike
-from pathlib import Path
 from typing import Any, TextIO
 
 from .errors import SoberError, warn
@@ -175,8 +174,9 @@ class JsonLines:
     def __call__(self, event: Event) -> None:
         """Write one line."""
         if self._file is None:
-            own = isinstance(self.target, (str, PathLike))
-            self._file = Path(self.target).open("a", encoding="utf-8") if own else self.target  # type: ignore[arg-type]
+            path = isinstance(self.target, (str, PathLike))
+            # Closed by `close`, which a search calls when its last event has been told.
+            self._file = open(self.target, "a", encoding="utf-8") if path else self.target  # type: ignore[arg-type] # noqa: SIM115
         name = "".join("_" + c.lower() if c.isupper() else c for c in type(event).__name__).lstrip("_")
         record = {"event": name, "time": time.time(), **asdict(event)}
         self._file.write(json.dumps(record) + "\n")

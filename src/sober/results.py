@@ -57,8 +57,11 @@ def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, within_folds:
     c, s = store.done.shape
     splits, pooled = np.full((c, s), np.nan), np.full(c, np.nan)
     usable = log.status != "failed"
+    done = store.done.copy()
+    # After an early end, those in the race are compared on the splits that all of them have, as the estimate is.
+    done[log.finishers] &= done[log.finishers].all(axis=0)
     # Configurations that ran the same splits are scored together: one group for each round in which any was dropped.
-    patterns, group = np.unique(store.done, axis=0, return_inverse=True)
+    patterns, group = np.unique(done, axis=0, return_inverse=True)
     for g, pattern in enumerate(patterns):
         members = usable & (group.reshape(-1) == g)
         if not members.any() or not pattern.any():

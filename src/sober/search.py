@@ -20,15 +20,18 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
     process_routing,
 )
+from sklearn.utils.validation import check_is_fitted
 
 from . import seeds
 from .callbacks import CallbackSupport, RoundCallbacks, with_callbacks
+from .early_end import caveat, check_limits, marked, tight_enough
 from .errors import SoberError, warn
 from .inference import BootstrapDrop, Estimate, bbc
 from .inference.intervals import check_level
 from .inference.selection import rule_of
 from .metrics import Metric
 from .predictions import Predictions
+from .progress import audience, display
 from .results import cv_results
 from .scoring import metrics_of
 from .training import (
@@ -36,6 +39,9 @@ from .training import (
     Plan,
     Problem,
     RaceLog,
+    SearchEnded,
+    SearchStarted,
+    Stop,
     expand,
     infer_task,
     make_executor,
@@ -90,10 +96,17 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
     store : path, optional
         A file that keeps every fit as soon as it is done. The same call with the same file goes on where it stopped;
         with more repeats or more configurations it fits only what is new.
+    max_seconds : float, optional
+        Stop training after this time, and judge by what is complete then. A fit under way is not broken off.
+    tolerance : float, optional
+        Stop training when half the width of the interval is within this; looked at after each round, once 50 samples
+        have predictions.
     error_score : {"raise"} or NaN, default=NaN
         Configurations that fail are set aside with the reason, or raise.
     verbose : int, default=0
-        1 prints a line for each round.
+        1 shows a bar in a terminal or a notebook (with rich) and a line for each round elsewhere; 2 always shows lines.
+    on_event : callable or list of callables, optional
+        Hear what happens, such as `sober.progress.JsonLines("log.jsonl")`. What they do changes no result.
 
     Attributes
     ----------
@@ -108,6 +121,10 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         Out-of-sample predictions of the finishers.
     race_ : RaceLog
         Who was dropped when, with which p, and who failed why.
+    stopped_ : {"finished", "interrupted", "max_seconds", "tolerance"}
+        What ended the training. Ctrl-C once gives the estimate from what is complete; twice ends at once.
+    is_complete_ : bool
+        Whether every split was run; if not, the notes of `estimate_` say how many were.
     n_fits_ : int
         Models really trained, the final one included.
     n_splits_ : int
@@ -156,8 +173,11 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         n_jobs: int | None = None,
         random_state: Any = 0,
         store: Any = None,
+        max_seconds: float | None = None,
+        tolerance: float | None = None,
         error_score: Any = np.nan,
         verbose: int = 0,
+        on_event: Any = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -177,8 +197,11 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.store = store
+        self.max_seconds = max_seconds
+        self.tolerance = tolerance
         self.error_score = error_score
         self.verbose = verbose
+        self.on_event = on_event
 
     # ---- the journey ---------------------------------------------------------------------------------------------
     # Not in the signature of `fit`, which says what every estimator can take: a pipeline cannot take weights.
@@ -211,19 +234,24 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         wanted = tuple(dict.fromkeys(metric.responses for metric in metrics.values()))
         executor = make_executor(self.n_jobs, self.error_score == "raise")
         callbacks = RoundCallbacks(self, X, y, len(configurations) * plan.n_splits, plan.n_rounds, rule is None)
-        log = race(
-            problem,
-            self.estimator,
-            configurations,
-            plan,
-            wanted,
-            executor=recalling(executor, self.store, problem, self.estimator, configurations, plan, wanted, seed),
-            store=store,
-            rule=None if rule is None else self._drop_rule(rule, next(iter(metrics.values())), seed),
-            on_event=callbacks.listener(self.verbose),
-        )
+        with audience(self.on_event, display(self.verbose), callbacks.listener) as tell:
+            tell(SearchStarted(len(configurations), plan.n_splits))
+            log = race(
+                problem,
+                self.estimator,
+                configurations,
+                plan,
+                wanted,
+                executor=recalling(executor, self.store, problem, self.estimator, configurations, plan, wanted, seed),
+                store=store,
+                rule=None if rule is None else self._drop_rule(rule, next(iter(metrics.values())), seed),
+                on_event=tell,
+                stop=Stop(self.max_seconds, tight_enough(self.tolerance, lambda p: self._first(p, metrics, seed))),
+            )
+            tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
         self._report_failures(log)
-        self._judge(store.predictions(log.finishers), metrics, seed)
+        incomplete = caveat(log, store)
+        self._judge(store.predictions(log.finishers), metrics, seed, incomplete)
         self._remember(configurations, store, log, metrics, plan, seed)
         if self.refit:
             with callbacks.refit():
@@ -242,10 +270,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
                 if callable(self.refit)
                 else ""
             )
-            raise SoberError(
-                "E108", f"`refit` must be True, False or the name of a metric; got {self.refit!r}.{hint}"
-            )
+            raise SoberError("E108", f"`refit` must be True, False or the name of a metric; got {self.refit!r}.{hint}")
         check_level(self.confidence_level)
+        check_limits(self.max_seconds, self.tolerance)
         rule_of(self.select)
         allowed = {"aggregate": ("pooled", "fold"), "method": ("bbc", "632+")}
         for name, values in allowed.items():
@@ -327,12 +354,12 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
     def _n_threads(self) -> int:
         return 1 if self.n_jobs is None else self.n_jobs
 
-    def _judge(self, predictions: Predictions, metrics: dict[str, Metric], seed: int) -> None:
+    def _estimates(self, predictions: Predictions, metrics: list[Metric], seed: int) -> dict[str, Estimate]:
         """Turn predictions into the honest claim."""
         found: dict[str, Estimate] = bbc(
             None,
             predictions,
-            list(metrics.values()),
+            metrics,
             select=self.select,
             aggregate=self.aggregate,
             method=self.method,
@@ -343,6 +370,16 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
             random_state=seed,
             n_jobs=self._n_threads,
         )
+        return found
+
+    def _first(self, predictions: Predictions, metrics: dict[str, Metric], seed: int) -> Estimate:
+        """Judge by the metric that selects."""
+        return next(iter(self._estimates(predictions, list(metrics.values())[:1], seed).values()))
+
+    def _judge(self, predictions: Predictions, metrics: dict[str, Metric], seed: int, incomplete: str | None) -> None:
+        """Judge by all metrics, and remember it."""
+        estimates = self._estimates(predictions, list(metrics.values()), seed)
+        found = {name: marked(estimate, incomplete) for name, estimate in estimates.items()}
         self.multimetric_ = not (
             self.scoring is None or isinstance(self.scoring, (str, Metric)) or callable(self.scoring)
         )
@@ -370,6 +407,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
             several=self.multimetric_,
         )
         self.race_ = log
+        self.stopped_ = log.stopped
+        self.is_complete_ = log.stopped == "finished"
         self.seed_ = seed
         self.n_splits_ = plan.n_splits
         self.n_fits_ = log.n_fits + bool(self.refit)
@@ -395,6 +434,35 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         self.refit_time_ = time.perf_counter() - start
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
+
+    # ---- for readers ---------------------------------------------------------------------------------------------
+    def report(self, path: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
+        """Write a report: one HTML file that works offline, plain text, or JSON.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends with `.html`, `.txt` or `.json`.
+        X, y : array-like, optional
+            The data given to `fit`, for the permutation importance of the winner; left out without them.
+        **options
+            `title`, `command`, `sample_weight`, `n_permutations`, `seed` and `created`, see `sober.report.summarize`.
+
+        Returns
+        -------
+        Path
+        """
+        from .report import summarize, write
+
+        return write(summarize(self, X, y, **options), path)
+
+    @property
+    def plot(self) -> Any:
+        """Plots of the fitted search: `search.plot.race()`, `.draws()`, `.roc()` and more, each with `ax=`."""
+        from .report.displays import Plots
+
+        check_is_fitted(self, "estimate_")
+        return Plots(self)
 
     # ---- a scikit-learn citizen ----------------------------------------------------------------------------------
     def __sklearn_is_fitted__(self) -> bool:

@@ -9,13 +9,13 @@ from typing import Any
 
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from .elastic import ElasticNetLogistic
-from .models import SVM_STEPS, CappedSVC, RootForestClassifier
+from .models import SVM_STEPS, CappedSVC, RootForestClassifier, SerialBoostingClassifier
 from .spaces import Grid, Request, cross, family
 
 
@@ -41,7 +41,7 @@ def space(request: Request) -> tuple[Any, list[Grid]]:
         extra = ExtraTreesClassifier(request.n_trees, n_jobs=jobs, random_state=seed)
         families.append(family(extra, min_samples_leaf=level.sizes, max_features=level.rates))
     else:
-        boosting = HistGradientBoostingClassifier(max_iter=level.rounds, early_stopping=False, random_state=seed)
+        boosting = SerialBoostingClassifier(max_iter=level.rounds, early_stopping=False, random_state=seed)
         families.append(family(boosting, learning_rate=level.rates, max_leaf_nodes=level.sizes))
     return logistic, cross(DummyClassifier(), families, request)
 

@@ -1,17 +1,27 @@
-"""Models that the spaces need and scikit-learn does not have in this form: capped SVMs, forests that count in roots.
+"""Models that the spaces need and scikit-learn does not have in this form.
 
-Takes what their scikit-learn parents take; never warns where the cap is meant.
+SVMs with a cap, forests that count in roots, gradient boosting in one thread. Takes what their scikit-learn parents take;
+never warns where the cap is meant.
 """
 
 from __future__ import annotations
 
 import warnings
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
+from threadpoolctl import ThreadpoolController
+
+from ..containers import Array
 
 #: libsvm can take hours where a kernel with huge values cannot separate the classes; no useful SVM needs as many steps.
 SVM_STEPS = 500_000
@@ -98,3 +108,52 @@ class RootForestRegressor(RandomForestRegressor):  # type: ignore[misc]
         self.max_features = columns_to_try(X, self.roots)
         super().fit(X, y, sample_weight)
         return self
+
+
+@lru_cache(maxsize=1)
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()  # looking at all libraries takes milliseconds, so once
+
+
+class SerialBoostingClassifier(HistGradientBoostingClassifier):  # type: ignore[misc]
+    """scikit-learn's histogram boosting in one thread.
+
+    Searches run configurations side by side; threads that wait for each other inside every one of them make small
+    tables a hundred times slower when the machine is busy.
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SerialBoostingClassifier:
+        """Grow the trees."""
+        with _threads().limit(limits=1, user_api="openmp"):
+            super().fit(X, y, sample_weight)
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """Give probabilities [N, K]."""
+        with _threads().limit(limits=1, user_api="openmp"):
+            return super().predict_proba(X)
+
+    def decision_function(self, X: Any) -> Array:
+        """Give log-odds."""
+        with _threads().limit(limits=1, user_api="openmp"):
+            return super().decision_function(X)
+
+    def predict(self, X: Any) -> Array:
+        """Give labels."""
+        with _threads().limit(limits=1, user_api="openmp"):
+            return super().predict(X)
+
+
+class SerialBoostingRegressor(HistGradientBoostingRegressor):  # type: ignore[misc]
+    """The same for numbers; see `SerialBoostingClassifier`."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SerialBoostingRegressor:
+        """Grow the trees."""
+        with _threads().limit(limits=1, user_api="openmp"):
+            super().fit(X, y, sample_weight)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Give numbers."""
+        with _threads().limit(limits=1, user_api="openmp"):
+            return super().predict(X)

@@ -9,13 +9,13 @@ from typing import Any
 
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyRegressor
-from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
+from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
 
 from .elastic import QuietElasticNet
-from .models import SVM_STEPS, CappedSVR, RootForestRegressor
+from .models import SVM_STEPS, CappedSVR, RootForestRegressor, SerialBoostingRegressor
 from .spaces import Grid, Request, cross, family
 
 
@@ -41,7 +41,7 @@ def space(request: Request) -> tuple[Any, list[Grid]]:
         extra = ExtraTreesRegressor(request.n_trees, n_jobs=jobs, random_state=seed)
         families.append(family(extra, min_samples_leaf=level.sizes, max_features=level.rates))
     else:
-        boosting = HistGradientBoostingRegressor(max_iter=level.rounds, early_stopping=False, random_state=seed)
+        boosting = SerialBoostingRegressor(max_iter=level.rounds, early_stopping=False, random_state=seed)
         families.append(family(boosting, learning_rate=level.rates, max_leaf_nodes=level.sizes))
     return ridge, cross(DummyRegressor(), families, request)
 

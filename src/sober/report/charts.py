@@ -27,7 +27,7 @@ def scale(score: Score) -> str:
     room = 0.18 * (high - low) or 0.05 * abs(high) or 1.0
     frame = Frame((low - room, high + room), (0, 1), height=112, left=8, right=8)
     line = 58
-    marks = ticks(*frame.x_range, 5)
+    marks = ticks(frame.x_range)
     parts = [path([(8, line), (WIDTH - 8, line)], "axis")]
     parts += [path([(frame.x(v), line - 4), (frame.x(v), line + 4)], "axis") for v in marks]
     parts += [text(number(v, min(score.digits, 3)), frame.x(v), line + 46, "label") for v in marks]
@@ -105,11 +105,7 @@ def xy(chart: Chart, only: int | None = None) -> str:
     """Draw lines with their bands, and points, over two axes; `only` draws a single line."""
     frame = Frame(chart.x_range, chart.y_range)
     parts = frame.axes(chart.x_label, chart.y_label)
-    inside = tag(
-        "clipPath",
-        tag("rect", x=frame.left, y=frame.top, width=frame.x(chart.x_range[1]) - frame.left, height=frame.y(chart.y_range[0]) - frame.top),
-        id=f"clip-{chart.name}{'' if only is None else only}",
-    )  # fmt: skip
+    name = f"clip-{chart.name}{'' if only is None else only}"
     drawn: list[str] = []
     if chart.reference is not None:
         x0, y0, x1, y1 = chart.reference
@@ -122,9 +118,8 @@ def xy(chart: Chart, only: int | None = None) -> str:
     numbered = [(0 if only is not None else i, line) for i, line in lines]
     drawn += [_band(frame, line, i) for i, line in numbered]
     drawn += [part for i, line in numbered for part in _line(frame, line, i)]
-    clip = f"url(#clip-{chart.name}{'' if only is None else only})"
     told = "; ".join(f"{line.label}: {line.text}" if line.text else line.label for _, line in lines)
-    return picture([inside, *parts, tag("g", *drawn, clip_path=clip)], f"{chart.title}. {told}")
+    return picture([frame.clip(name), *parts, tag("g", *drawn, clip_path=f"url(#{name})")], f"{chart.title}. {told}")
 
 
 def _band(frame: Frame, line: Line, i: int) -> str:
@@ -212,7 +207,7 @@ def bars(data: Importance) -> str:
     low = min([b.value - b.spread for b in data.bars] + [0.0])
     frame = Frame((low, high * 1.02), (0, 1), height=height, left=left, bottom=30)
     parts = []
-    for v in ticks(low, high, 4):
+    for v in ticks((low, high), 4):
         parts.append(path([(frame.x(v), frame.top), (frame.x(v), height - 30)], "grid"))
         parts.append(text(f"{v:.6g}", frame.x(v), height - 14))
     for i, bar in enumerate(data.bars):

@@ -6,6 +6,7 @@ Takes a finished search, gives labels with texts; never measures anything itself
 from __future__ import annotations
 
 import platform
+import re
 from importlib import metadata
 from typing import Any
 
@@ -23,6 +24,7 @@ CITATION = (
 )
 PACKAGES = ("sober", "scikit-learn", "numpy", "scipy", "numba", "joblib")
 MOST_CLASSES = 8
+_NUMPY = re.compile(r"np\.(?:float64|int64|bool_?|str_)\(([^()]*)\)")  # a number is enough, for readers
 
 
 def data(search: Any, X: Any = None) -> tuple[Fact, ...]:
@@ -63,7 +65,7 @@ def _target(table: Any) -> str:
 
 
 def _n_columns(search: Any, X: Any) -> int | None:
-    shape = getattr(X, "shape", ())
+    shape: tuple[int, ...] = getattr(X, "shape", ())
     return (
         int(shape[1]) if len(shape) == 2 else getattr(getattr(search, "best_estimator_", None), "n_features_in_", None)
     )
@@ -107,7 +109,7 @@ def method(search: Any) -> str:
 def command(search: Any) -> str:
     """Write the search as code; with its seed it repeats the run."""
     text = BaseEstimator.__repr__(search, N_CHAR_MAX=4000)
-    return clean(f"{text}.fit(X, y)", 4000)
+    return clean(_NUMPY.sub(r"\1", f"{text}.fit(X, y)"), 4000)
 
 
 def curves_note(search: Any, score: Score, n_bands: int) -> str:

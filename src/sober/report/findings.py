@@ -34,7 +34,7 @@ def _score(estimate: Estimate) -> Score:
         metric=estimate.metric,
         label=metric_label(estimate.metric),
         value=estimate.value,
-        interval=None if estimate.interval is None else (float(bounds[0]), float(bounds[1])),
+        interval=None if estimate.interval is None else tuple(float(v) for v in estimate.interval),
         level=estimate.confidence_level,
         naive=estimate.naive,
         optimism=estimate.optimism,

@@ -73,7 +73,7 @@ def _shuffled(
 
 def column_names(X: Any) -> list[str]:
     """Names of the columns as text, or their numbers; empty where X has no columns."""
-    shape = getattr(X, "shape", ())
+    shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) != 2:
         return []
     columns = getattr(X, "columns", None)

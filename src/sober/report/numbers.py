@@ -93,7 +93,7 @@ def survival(evidence: Evidence) -> Chart | None:
 
 
 class KaplanMeier:
-    """Share without event at given times, of weighted samples."""
+    """Share without event at given times, of weighted samples; called with weights [N], gives shares [G]."""
 
     def __init__(self, event: Array, time: Array, grid: Array) -> None:
         self._order = np.argsort(time, kind="stable")
@@ -104,6 +104,7 @@ class KaplanMeier:
         self._run = np.unique(times[self._event], return_inverse=True)[1].reshape(-1)
 
     def __call__(self, weight: Array) -> Array:
+        """Share without event at each place of the grid."""
         w = weight[self._order]
         if w.sum() <= 0:
             return np.full(len(self._at), np.nan)

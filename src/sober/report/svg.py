@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 Point = tuple[float, float]
 WIDTH, HEIGHT = 360, 264
@@ -57,7 +58,7 @@ def path(points: Iterable[Point], class_: str, *, closed: bool = False) -> str:
 def steps(points: Sequence[Point]) -> list[Point]:
     """Go to the right first, then up or down."""
     out = list(points[:1])
-    for (_, before), (x, y) in zip(points, points[1:], strict=False):
+    for (_, before), (x, y) in pairwise(points):
         out += [(x, before), (x, y)]
     return out
 
@@ -67,8 +68,9 @@ def short(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:.1f}".removesuffix(".0")
 
 
-def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
+def ticks(ends: Sequence[float], wanted: int = 5) -> list[float]:
     """Round numbers between two ends."""
+    low, high = ends
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
         return []
     raw = (high - low) / wanted
@@ -112,14 +114,19 @@ class Frame:
         """Place both."""
         return self.x(x), self.y(y)
 
+    def clip(self, name: str) -> str:
+        """Define the plotting area under a name, so that nothing is drawn outside it."""
+        wide, high = self.width - self.left - self.right, self.height - self.top - self.bottom
+        return tag("clipPath", tag("rect", x=self.left, y=self.top, width=wide, height=high), id=name)
+
     def axes(self, x_label: str, y_label: str, *, x_ticks: bool = True) -> list[str]:
         """Draw a quiet grid, round numbers, and what the axes mean."""
         bottom, right = self.height - self.bottom, self.width - self.right
-        marks = ticks(*self.y_range)
+        marks = ticks(self.y_range)
         parts = [path([(self.left, self.y(v)), (right, self.y(v))], "grid") for v in marks]
         parts += [text(t, self.left - 6, self.y(v) + 4, anchor="end") for v, t in _written(marks)]
         if x_ticks:
-            marks = ticks(*self.x_range)
+            marks = ticks(self.x_range)
             parts += [path([(self.x(v), bottom), (self.x(v), bottom + 4)], "axis") for v in marks]
             parts += [text(t, self.x(v), bottom + 17) for v, t in _written(marks)]
         parts.append(path([(self.left, bottom), (right, bottom)], "axis"))

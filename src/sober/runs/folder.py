@@ -51,13 +51,17 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             reason = error.strerror or error
-            raise SoberError("E809", f"{self._name} cannot be written: {reason}. Name another folder with -o.") from None
+            raise SoberError(
+                "E809", f"{self._name} cannot be written: {reason}. Name another folder with -o."
+            ) from None
         return self
 
     def check(self) -> RunFolder:
         """Refuse what is no folder of a run."""
         if not self.path.is_dir():
-            raise SoberError("E809", f"There is no run folder {self._name}. Make one with: sober fit ... -o {self.path}")
+            raise SoberError(
+                "E809", f"There is no run folder {self._name}. Make one with: sober fit ... -o {self.path}"
+            )
         if not (self.path / SETTINGS).is_file():
             raise SoberError("E809", f"{self._name} holds no run of sober. Name the folder that `sober fit` wrote.")
         return self
@@ -78,7 +82,9 @@ class RunFolder:
         """Read plain data that `write_json` wrote."""
         path = self.path / name
         if not path.is_file():
-            raise SoberError("E809", f"{self._name} lacks {name}: the run is not finished. Write: sober resume {self.path}")
+            raise SoberError(
+                "E809", f"{self._name} lacks {name}: the run is not finished. Write: sober resume {self.path}"
+            )
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):

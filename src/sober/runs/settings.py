@@ -109,7 +109,7 @@ def from_toml(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise SoberError("E807", f"{path} cannot be read ({error}). Write the settings as UTF-8 text.") from None
     except tomllib.TOMLDecodeError as error:
-        raise SoberError("E807", f"{path} is not valid TOML: {error}. Write lines like: target = \"y\"") from None
+        raise SoberError("E807", f'{path} is not valid TOML: {error}. Write lines like: target = "y"') from None
     known = [f.name for f in fields(Settings)] + list(OUTWARD)
     settings = {}
     for name, value in found.items():

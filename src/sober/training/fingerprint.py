@@ -173,7 +173,8 @@ def _by_state(value: Any, seen: Seen) -> str:
             "time whether it is the same; use a parameter that can be pickled, or leave out store=.",
         ) from error
     if isinstance(reduced, str):
-        return f"{type(value).__module__}.{reduced}"
+        wrapped = getattr(value, "__wrapped__", None)  # a cached function, a compiled one
+        return f"{type(value).__module__}.{reduced}" + ("" if wrapped is None else _text(wrapped, seen))
     maker, arguments, *rest = reduced
     state = [list(part) if isinstance(part, Iterator) else part for part in rest]
     return f"{_class(type(value), seen)}:{_text(maker, seen)}{_text(tuple(arguments), seen)}{_text(state, seen)}"

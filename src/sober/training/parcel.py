@@ -94,7 +94,7 @@ def unpack(token: str, arrays: tuple[Array, ...]) -> Any:
         if token not in _opened:
             try:
                 # numpy's arrays become views of the buffers: read-only where these are, and rows are copied anyway.
-                _opened[token] = pickle.loads(memoryview(arrays[0]), buffers=arrays[1:])
+                _opened[token] = pickle.loads(arrays[0].data, buffers=arrays[1:])
             except Exception as error:
                 raise SoberError(
                     "E602",

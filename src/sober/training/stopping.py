@@ -48,7 +48,7 @@ class Stop:
         self.catch_interrupt = catch_interrupt
         self.reason: str | None = None
         self._start = perf_counter()
-        self._waiting = False
+        self._waiting = self._again = False
         self._before: Any = None
 
     def __enter__(self) -> Stop:
@@ -64,8 +64,8 @@ class Stop:
             self._before = None
 
     def _heard(self, number: int, frame: Any) -> None:
-        again, self.reason = self.reason == "interrupted", "interrupted"
-        if again or self._waiting:  # while an outcome is being recorded, the loop is left to see the reason itself
+        self._again, self.reason = self.reason == "interrupted", "interrupted"
+        if self._again or self._waiting:  # while an outcome is being recorded, the loop is left to see the reason itself
             raise KeyboardInterrupt
 
     @property
@@ -92,7 +92,7 @@ class Stop:
                     return
                 yield outcome
         except KeyboardInterrupt:
-            if not self.catch_interrupt:
+            if self._again or not self.catch_interrupt:
                 raise
             self.reason = "interrupted"
         finally:

@@ -1,0 +1,101 @@
+"""METHODS.md: a paragraph for a paper, with the run's own numbers and the right citation.
+
+Takes a fitted search and what was planned, gives text; never computes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from ..checks import Planned
+from ..report.records import Summary
+from ..report.words import between, count, metric_label, number
+from ..tables import Dataset
+
+FAMILIES = {
+    "LogisticRegression": "ridge logistic regression", "ElasticNetLogistic": "elastic-net logistic regression",
+    "CappedSVC": "support vector machines", "CalibratedClassifierCV": "calibrated support vector machines",
+    "GaussianNB": "naive Bayes", "BernoulliNB": "naive Bayes", "KNeighborsClassifier": "nearest neighbours",
+    "KNeighborsRegressor": "nearest neighbours", "RootForestClassifier": "random forests",
+    "RootForestRegressor": "random forests", "RootSurvivalForest": "random survival forests",
+    "HistGradientBoostingClassifier": "gradient boosting", "HistGradientBoostingRegressor": "gradient boosting",
+    "GradientBoostingSurvivalAnalysis": "gradient boosting", "Ridge": "ridge regression",
+    "QuietElasticNet": "elastic nets", "TransformedTargetRegressor": "support vector machines",
+    "ElasticNetCox": "elastic-net Cox regression", "LinearSurvivalSVM": "linear survival support vector machines",
+    "KernelSurvivalSVM": "kernel survival support vector machines", "DummyClassifier": "a constant baseline",
+    "DummyRegressor": "a constant baseline", "NoRisk": "a constant baseline",
+}  # fmt: skip
+
+
+def methods(search: Any, planned: Planned, data: Dataset, summary: Summary, version: str) -> str:
+    """Write the paragraph.
+
+    Parameters
+    ----------
+    search : BBCSearchCV
+        Fitted.
+    planned : Planned
+    data : Dataset
+    summary : Summary
+    version : str
+        Of sober.
+    """
+    score = summary.scores[0]
+    label = metric_label(score.metric)
+    label = label if label[1:2].isupper() or label[1:2] == "\u00b2" else label[:1].lower() + label[1:]
+    interval = (
+        "" if score.interval is None else f" ({100 * score.level:g} % CI {between(score.interval, score.digits)})"
+    )
+    text = [
+        f"# Methods\n\nModels were tuned and assessed with sober {version}. The data comprised {_data(data)}. "
+        f"We compared {count(planned.n_configurations, 'configuration')} of {_families(planned)} "
+        f"(preset \u201c{planned.preset}\u201d), tuned by {_folds(planned, data)}. Cleaning, imputation, scaling and feature "
+        f"selection were fitted inside the training folds only. {_dropping(search)}"
+        f"The configuration with the best {label} over all out-of-sample predictions was refitted on all data.",
+        f"Because the winner was chosen on the same predictions, its cross-validated {label} of "
+        f"{number(score.naive, score.digits)} is optimistic. We therefore report the bootstrap bias corrected estimate "
+        f"(BBC-CV{'; with early dropping of inferior configurations BCED-CV, also known as BBCD-CV' if search.race_.n_fits_saved else ''}; "
+        f"Tsamardinos et al., 2018), which repeats the selection in {count(score.n_draws, 'bootstrap sample')} of the out-of-sample "
+        f"predictions and scores each selected configuration on the samples left out: {label} "
+        f"**{number(score.value, score.digits)}**{interval}. "
+        f"The final model is: {summary.winner.text}. All random numbers derive from seed {summary.seed}.",
+        f"# Reference\n\n{summary.citation}",
+    ]
+    return "\n\n".join(text) + "\n"
+
+
+def _data(data: Dataset) -> str:
+    rows = count(data.n_rows, "row")
+    if data.groups is not None:
+        rows += f" of {count(int(data.groups.max()) + 1, 'group')} (kept together in folds and resamples)"
+    text = f"{rows} and {count(data.X.shape[1], 'candidate predictor')}"
+    if data.task == "survival":
+        return f"{text}; the event was observed in {count(int(data.y['event'].sum()), 'row')}"
+    if data.task == "regression":
+        return f"{text}; the target was numeric"
+    sizes = Counter(map(str, data.y.tolist()))
+    shown = ", ".join(f"{label}: {n}" for label, n in sizes.most_common(6))
+    return f"{text}; classes {shown}" + (" and others" if len(sizes) > 6 else "")
+
+
+def _families(planned: Planned) -> str:
+    kinds = dict.fromkeys(type(c.params["model"]).__name__ for c in planned.configurations if "model" in c.params)
+    names = list(dict.fromkeys(FAMILIES.get(kind, kind) for kind in kinds))
+    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names) or "one pipeline"
+
+
+def _folds(planned: Planned, data: Dataset) -> str:
+    kind = "stratified " if data.task != "regression" else ""
+    repeats = f", repeated {planned.repeats} times with new folds" if planned.repeats > 1 else ""
+    return f"{kind}{planned.folds}-fold cross-validation{repeats}"
+
+
+def _dropping(search: Any) -> str:
+    dropped = int((search.race_.status == "dropped").sum())
+    if not dropped:
+        return ""
+    return (
+        f"{count(dropped, 'configuration')} that scored below the best in more than 99 % of bootstrap samples of the "
+        f"predictions made so far were dropped early, which left {search.race_.n_fits:,} fits. "
+    )

@@ -1,0 +1,61 @@
+"""A claim of the paper, our number, and whether they agree.
+
+Takes numbers, gives verdicts as plain data and as a table; computes nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence of the paper that can be checked.
+
+    Attributes
+    ----------
+    where : str
+        Section or figure.
+    says : str
+        What the paper says, in our words.
+    paper : str
+        Its number or direction.
+    ours : str
+        Our number, with its Monte Carlo error where it has one.
+    agrees : bool
+    comment : str
+        Why not, where not; or what the number is.
+    """
+
+    where: str
+    says: str
+    paper: str
+    ours: str
+    agrees: bool
+    comment: str = ""
+
+
+HEADS = ("where", "the paper says", "paper", "ours", "agrees", "comment")
+
+
+def _cells(claim: Claim) -> tuple[str, ...]:
+    return (claim.where, claim.says, claim.paper, claim.ours, "yes" if claim.agrees else "NO", claim.comment)
+
+
+def as_markdown(claims: Sequence[Claim]) -> str:
+    """The claims as a Markdown table."""
+    lines = ["| " + " | ".join(HEADS) + " |", "|" + " --- |" * len(HEADS)]
+    lines += ["| " + " | ".join(_cells(c)) + " |" for c in claims]
+    return "\n".join(lines)
+
+
+def as_text(claims: Sequence[Claim]) -> str:
+    """The claims for a terminal: one line each, the verdict first."""
+    lines = [
+        f"{'agrees   ' if c.agrees else 'DISAGREES'}  {c.says}: paper {c.paper}, ours {c.ours}"
+        + (f" ({c.comment})" if c.comment else "")
+        for c in claims
+    ]
+    agreeing = sum(c.agrees for c in claims)
+    return "\n".join([*lines, f"{agreeing} of {len(claims)} claims agree"])
