@@ -9,6 +9,7 @@ import os
 import resource
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from pathlib import Path
@@ -36,7 +37,10 @@ def child(order) -> None:
 
 
 def serve() -> None:
-    print(json.dumps({"bits": runs.bits(runs.search(None))}), flush=True)  # also compiles what the children need
+    # These compile and import all that the children need: some of them may read no file of root's.
+    with tempfile.TemporaryDirectory() as folder:
+        runs.search(Path(folder) / "run.sqlite")
+    print(json.dumps({"bits": runs.bits(runs.search(None))}), flush=True)
     for line in sys.stdin:
         order = json.loads(line)
         reading, order["pipe"] = os.pipe()

@@ -69,12 +69,9 @@ def test_classes(K, m):
     for x, statistic in zip(X[:3], found, strict=True):
 
         def loglikelihood(b, x=x):
-            total = 0.0
             null, extra = b[: d * (m + 1)].reshape(d, m + 1), b[d * (m + 1) :]
-            for i in range(N):
-                eta = np.r_[0.0, null @ np.r_[1.0, X[3:, i]] + extra * x[i]]
-                total += eta[codes[i]] - np.log(np.exp(eta).sum())
-            return total
+            eta = np.vstack([np.zeros(N), null @ np.vstack([np.ones(N), X[3:]]) + np.outer(extra, x)])
+            return (eta[codes, np.arange(N)] - np.log(np.exp(eta).sum(axis=0))).sum()
 
         assert statistic == pytest.approx(score_statistic(loglikelihood, d * (m + 1), d), rel=2e-3)
 

@@ -1,4 +1,4 @@
-"""SES finds the neighbours of a target in simulated networks, keeps false ones rare, and obeys the laws of a selector."""
+"""SES finds the neighbours of a target in simulated networks, and little else; it obeys the laws of a selector."""
 
 import pickle
 

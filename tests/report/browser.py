@@ -1,4 +1,4 @@
-"""A tiny client of headless Chromium: DevTools messages over two pipes, so that no port is opened and nothing installed.
+"""A tiny client of headless Chromium: DevTools messages over two pipes, no port and nothing to install.
 
 Takes a page, gives what the browser says about it: values of expressions, errors, requests, pictures.
 """
@@ -32,7 +32,8 @@ class Browser:
         self.home = tempfile.mkdtemp(prefix="sober-chromium-")
         read_theirs, self.write = os.pipe()
         self.read, write_theirs = os.pipe()
-        command = f'exec "{executable()}" {OPTIONS} --user-data-dir="{self.home}" about:blank 3<&{read_theirs} 4>&{write_theirs}'
+        command = f'exec "{executable()}" {OPTIONS} --user-data-dir="{self.home}" about:blank'
+        command += f" 3<&{read_theirs} 4>&{write_theirs}"
         self.process = subprocess.Popen(
             ["bash", "-c", command],
             pass_fds=(read_theirs, write_theirs),
@@ -84,9 +85,7 @@ class Browser:
         return answer["result"].get("value")
 
     def size(self, width, height=900, mobile=False):
-        self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile
-        )
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
 
     def media(self, media="", scheme="light"):
         self.call(

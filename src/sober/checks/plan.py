@@ -128,7 +128,8 @@ def measure(planned: Planned, data: Dataset, jobs: int | None = None) -> float:
     start = perf_counter()
     cleaned = clone(planned.estimator[0]).fit_transform(X, y)
     seconds = perf_counter() - start
-    families, first = Counter[tuple[str, str]](), {}
+    families = Counter[tuple[str, str]]()
+    first: dict[tuple[str, str], Any] = {}
     for configuration in planned.configurations:
         model = clone(planned.estimator).set_params(**clone(dict(configuration.params), safe=False))
         key = repr(model[1]), type(model[-1]).__name__

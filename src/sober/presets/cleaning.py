@@ -85,7 +85,7 @@ def make_cleaner(X: Any, seed: int = 0) -> Pipeline:
 
     Mixed tables go through skrub: text becomes categories, numbers or dates, categories become 0/1 columns (many
     different values: 10 columns that summarise the text), dates become year, month, day and seconds. Then, as for plain
-    numbers: scale, fill gaps by the median and mark them, leave constant columns out.
+    numbers: fill gaps by the median and mark them, scale, leave constant columns out.
 
     Parameters
     ----------
@@ -99,8 +99,9 @@ def make_cleaner(X: Any, seed: int = 0) -> Pipeline:
     if kind == "table":
         steps.append(("types", _vectorizer(seed)))
     steps += [
-        ("scale", StandardScaler(with_mean=kind != "sparse")),
+        # Empty columns become constant ones: the scaler would warn about them, and a fold can make one any time.
         ("fill", SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)),
+        ("scale", StandardScaler(with_mean=kind != "sparse")),
         # Scaled columns have variance 1, so that this is only rounding noise.
         ("vary", VarianceThreshold(1e-12)),
     ]

@@ -86,7 +86,8 @@ def _fit(X: Any, loss: _Loss, alpha: float, l1_ratio: float, max_iter: int, tol:
     null, current, step = max(value, np.finfo(float).tiny), penalised(value, coef), 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the next step goes on where this one stopped
-        for step in range(1, max_iter + 1):
+        while step < max_iter:
+            step += 1
             weights = np.maximum(curvature, _LEAST_WEIGHT)
             target = np.asarray(X @ coef).ravel() + intercept + gradient / weights
             inner.alpha = alpha * n / weights.sum()

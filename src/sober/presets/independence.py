@@ -4,8 +4,8 @@ Takes a target, standardised columns [P, N] and conditioning columns [m, N]; giv
 always with the same degrees of freedom. Never selects, and never sees a file, a frame or a generator.
 
 Every test is a score test: the model of the target given the conditioning columns is fitted once, and then all P
-columns are tested against it by matrix products. A likelihood-ratio or Wald test would fit P models instead. Because the
-degrees of freedom are the same for all tests of a target, the largest p-value is the smallest statistic: nothing
+columns are tested against it by matrix products. A likelihood-ratio or Wald test would fit P models instead. Because
+the degrees of freedom are the same for all tests of a target, the largest p-value is the smallest statistic: nothing
 underflows, and p-values are computed only to be shown.
 """
 
@@ -45,7 +45,6 @@ class Columns:
 class Test(Protocol):
     """A test of the independence of a target and many columns given a few others."""
 
-    __test__ = False  # for pytest
     df: int  #: degrees of freedom of every statistic
     order: Array  #: the order in which the samples must stand in all columns
     size: int  #: how many samples carry information: all, or those with an event

@@ -1,7 +1,7 @@
 """Models that the spaces need and scikit-learn does not have in this form.
 
-SVMs with a cap, forests that count in roots, gradient boosting in one thread. Takes what their scikit-learn parents take;
-never warns where the cap is meant.
+SVMs with a cap, forests that count in roots, gradient boosting in one thread. Takes what their scikit-learn parents
+take; never warns where the cap is meant.
 """
 
 from __future__ import annotations

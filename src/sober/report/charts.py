@@ -201,7 +201,7 @@ def _cell(data: Matrix, i: int, j: int, x: float, y: float, side: float) -> str:
 
 def bars(data: Importance) -> str:
     """Draw horizontal bars with a whisker of one standard deviation."""
-    row, left = 22.0, 128.0
+    row, left = 22.0, 136.0
     height = row * len(data.bars) + 36
     high = max([b.value + b.spread for b in data.bars] + [1e-9])
     low = min([b.value - b.spread for b in data.bars] + [0.0])
@@ -213,7 +213,7 @@ def bars(data: Importance) -> str:
     for i, bar in enumerate(data.bars):
         middle = frame.top + row * (i + 0.5) - 2
         start, stop = sorted((frame.x(0), frame.x(bar.value)))
-        parts.append(titled(text(_cut(bar.label, 19), left - 8, middle + 4, anchor="end"), bar.label))
+        parts.append(titled(text(_cut(bar.label, 18), left - 8, middle + 4, anchor="end"), bar.label))
         box = tag("rect", x=start, y=middle - 6, width=max(stop - start, 0.5), height=12, class_="bar s1")
         parts.append(titled(box, f"{bar.label}: {bar.value:.4g}, standard deviation {bar.spread:.2g}"))
         whisker = [(frame.x(bar.value - bar.spread), middle), (frame.x(bar.value + bar.spread), middle)]

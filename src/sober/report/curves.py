@@ -6,6 +6,7 @@ Takes the winner's out-of-sample predictions, gives charts with bootstrap bands;
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,7 @@ def precision_recall(evidence: Evidence) -> Chart | None:
 def calibration(evidence: Evidence) -> Chart | None:
     """Predicted probability against observed share, in bins of equal size; two classes only."""
     probabilities = evidence.responses.get("predict_proba") if _is_binary(evidence) else None
-    if probabilities is None:
+    if probabilities is None or evidence.classes is None:
         return None
     edges = bin_edges(probabilities[evidence.seen])
     bins = np.searchsorted(edges[1:-1], probabilities, side="right")  # [N, R]
@@ -76,7 +77,9 @@ def calibration(evidence: Evidence) -> Chart | None:
 
     band, x = evidence.banded(observed), evidence.banded(predicted).centre
     keep = ~np.isnan(x)
-    line = line_of(_positive(evidence), x[keep], Band(band.centre[keep], band.low[keep], band.high[keep]), marked=True)
+    line = line_of(
+        class_name(evidence.classes[1]), x[keep], Band(band.centre[keep], band.low[keep], band.high[keep]), marked=True
+    )
     return Chart(
         name="calibration",
         title="Calibration",
@@ -185,7 +188,7 @@ def _one_against_rest(evidence: Evidence, make: Callable[[Array, Array], Curve],
         curves = [make(ranked[:, r], evidence.y == code) for r in range(evidence.n_repeats)]
         band = evidence.banded(lambda r, weight, curves=curves: curves[r](weight))  # type: ignore[misc]
         text = f"{area} {number(band.centre[-1])}, {between((band.low[-1], band.high[-1]))}"
-        lines.append(line_of(clean(classes[code], 60), GRID, _without_last(band), text))
+        lines.append(line_of(class_name(classes[code]), GRID, _without_last(band), text))
     return tuple(lines)
 
 
@@ -217,6 +220,6 @@ def _is_binary(evidence: Evidence) -> bool:
     return evidence.classes is not None and len(evidence.classes) == 2
 
 
-def _positive(evidence: Evidence) -> str:
-    assert evidence.classes is not None
-    return clean(evidence.classes[1], 60)
+def class_name(label: Any) -> str:
+    """Name a class; a bare number says nothing."""
+    return clean(label if isinstance(label, str) else f"class {label}", 60)

@@ -191,7 +191,8 @@ def _finish(ax: Any, title: str, x_label: str, y_label: str, *, grid: bool = Tru
     ax.set_title(title, loc="left", fontweight="bold")
     ax.set(xlabel=x_label, ylabel=y_label)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(grid, axis="y", color=LIGHT, lw=0.8)
+    if grid:
+        ax.grid(True, axis="y", color=LIGHT, lw=0.8)
     ax.set_axisbelow(True)
     if ax.get_legend_handles_labels()[1]:
         ax.legend(frameon=False, fontsize="small")

@@ -2,7 +2,7 @@
 
 from .folder import RunFolder
 from .settings import Settings
-from .train import Trained, prepare, train
+from .train import Prepared, prepare, train
 from .write import write
 
-__all__ = ["RunFolder", "Settings", "Trained", "prepare", "train", "write"]
+__all__ = ["Prepared", "RunFolder", "Settings", "prepare", "train", "write"]

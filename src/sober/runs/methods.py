@@ -10,21 +10,18 @@ from typing import Any
 
 from ..checks import Planned
 from ..report.records import Summary
-from ..report.words import between, count, metric_label, number
+from ..report.words import between, clean, count, metric_label, number
 from ..tables import Dataset
 
+#: What a model is called in a paper, by a part of its class's name; the first that fits.
 FAMILIES = {
-    "LogisticRegression": "ridge logistic regression", "ElasticNetLogistic": "elastic-net logistic regression",
-    "CappedSVC": "support vector machines", "CalibratedClassifierCV": "calibrated support vector machines",
-    "GaussianNB": "naive Bayes", "BernoulliNB": "naive Bayes", "KNeighborsClassifier": "nearest neighbours",
-    "KNeighborsRegressor": "nearest neighbours", "RootForestClassifier": "random forests",
-    "RootForestRegressor": "random forests", "RootSurvivalForest": "random survival forests",
-    "HistGradientBoostingClassifier": "gradient boosting", "HistGradientBoostingRegressor": "gradient boosting",
-    "GradientBoostingSurvivalAnalysis": "gradient boosting", "Ridge": "ridge regression",
-    "QuietElasticNet": "elastic nets", "TransformedTargetRegressor": "support vector machines",
-    "ElasticNetCox": "elastic-net Cox regression", "LinearSurvivalSVM": "linear survival support vector machines",
-    "KernelSurvivalSVM": "kernel survival support vector machines", "DummyClassifier": "a constant baseline",
-    "DummyRegressor": "a constant baseline", "NoRisk": "a constant baseline",
+    "Dummy": "a constant baseline", "NoRisk": "a constant baseline", "Boosting": "gradient boosting",
+    "SurvivalForest": "random survival forests", "Forest": "random forests", "ExtraTrees": "extremely randomised trees",
+    "SurvivalSVM": "survival support vector machines", "SV": "support vector machines",
+    "Calibrated": "calibrated support vector machines", "TransformedTarget": "support vector machines",
+    "NB": "naive Bayes", "Neighbors": "nearest neighbours", "ElasticNetCox": "elastic-net Cox regression",
+    "ElasticNetLogistic": "elastic-net logistic regression", "ElasticNet": "elastic nets",
+    "Logistic": "ridge logistic regression", "Ridge": "ridge regression",
 }  # fmt: skip
 
 
@@ -47,22 +44,47 @@ def methods(search: Any, planned: Planned, data: Dataset, summary: Summary, vers
     interval = (
         "" if score.interval is None else f" ({100 * score.level:g} % CI {between(score.interval, score.digits)})"
     )
-    text = [
-        f"# Methods\n\nModels were tuned and assessed with sober {version}. The data comprised {_data(data)}. "
-        f"We compared {count(planned.n_configurations, 'configuration')} of {_families(planned)} "
-        f"(preset \u201c{planned.preset}\u201d), tuned by {_folds(planned, data)}. Cleaning, imputation, scaling and feature "
-        f"selection were fitted inside the training folds only. {_dropping(search)}"
-        f"The configuration with the best {label} over all out-of-sample predictions was refitted on all data.",
+    early = "; with early dropping of inferior configurations BCED-CV, also known as BBCD-CV"
+    paragraphs = [
+        "# Methods",
+        f"Models were tuned and assessed with sober {version}. The data comprised {_data(data)}. We compared "
+        f"{count(planned.n_configurations, 'configuration')} of {_families(planned)} (preset {planned.preset}), tuned "
+        f"by {_folds(planned, data)}. Cleaning, imputation, scaling and feature selection were fitted inside the "
+        f"training folds only. {_dropping(search)}The configuration with the best {label} over all out-of-sample "
+        "predictions was refitted on all data.",
         f"Because the winner was chosen on the same predictions, its cross-validated {label} of "
         f"{number(score.naive, score.digits)} is optimistic. We therefore report the bootstrap bias corrected estimate "
-        f"(BBC-CV{'; with early dropping of inferior configurations BCED-CV, also known as BBCD-CV' if search.race_.n_fits_saved else ''}; "
-        f"Tsamardinos et al., 2018), which repeats the selection in {count(score.n_draws, 'bootstrap sample')} of the out-of-sample "
-        f"predictions and scores each selected configuration on the samples left out: {label} "
-        f"**{number(score.value, score.digits)}**{interval}. "
-        f"The final model is: {summary.winner.text}. All random numbers derive from seed {summary.seed}.",
-        f"# Reference\n\n{summary.citation}",
+        f"(BBC-CV{early if search.race_.n_fits_saved else ''}; Tsamardinos et al., 2018), which repeats the selection "
+        f"in {count(score.n_draws, 'bootstrap sample')} of the out-of-sample predictions and scores each selected "
+        f"configuration on the samples left out: {label} **{number(score.value, score.digits)}**{interval}. "
+        f"The final model is {winner_of(search)}. All random numbers derive from seed {summary.seed}.",
+        "# Reference",
+        summary.citation,
     ]
-    return "\n\n".join(text) + "\n"
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def winner_of(search: Any) -> str:
+    """Write the winner for people: what kind of model, its parameters, what it selects from.
+
+    Parameters
+    ----------
+    search : BBCSearchCV
+        Fitted.
+    """
+    params = dict(search.best_params_)
+    kind, select = type(params.pop("model", search.best_estimator_[-1])).__name__, params.pop("select", "passthrough")
+    values = ", ".join(f"{name.rpartition('__')[2]} {_short(value)}" for name, value in params.items())
+    columns = "all columns" if isinstance(select, str) else f"columns chosen by SES (alpha {select.alpha}, k {select.k})"
+    return f"{_family(kind)}{f' ({values})' if values else ''}, {columns}"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else clean(value, 60)
+
+
+def _family(kind: str) -> str:
+    return next((words for part, words in FAMILIES.items() if part in kind), kind)
 
 
 def _data(data: Dataset) -> str:
@@ -81,7 +103,7 @@ def _data(data: Dataset) -> str:
 
 def _families(planned: Planned) -> str:
     kinds = dict.fromkeys(type(c.params["model"]).__name__ for c in planned.configurations if "model" in c.params)
-    names = list(dict.fromkeys(FAMILIES.get(kind, kind) for kind in kinds))
+    names = list(dict.fromkeys(_family(kind) for kind in kinds))
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names) or "one pipeline"
 
 

@@ -1,7 +1,7 @@
 """The final model in files, with a manifest; and back, only where it can be trusted.
 
 Takes a fitted pipeline, gives files and loads them again. Loading a joblib file executes code, so that it is done only
-where the file is, byte for byte, the one that this user made on this machine, or where the user says that it is trusted.
+where the file is, byte for byte, the one that this user made on this machine, or where the user trusts it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy as np
 from ..tables import Dataset, Table
 from .vendored import Vendored
 
-_SCRIPT = '''"""Trains the winner again, without sober: {note}
+_SCRIPT = '''"""Trains the winner again, without sober.
 
 Made by sober {version}.  Usage: python refit.py [table] [file for predictions]
 """
@@ -42,7 +42,7 @@ else:
 '''
 
 
-def refit_script(search: Any, data: Dataset, table: Table, path: str, version: str, note: str) -> str:
+def refit_script(search: Any, data: Dataset, table: Table, path: str, version: str) -> str:
     """Write the script.
 
     Parameters
@@ -53,8 +53,8 @@ def refit_script(search: Any, data: Dataset, table: Table, path: str, version: s
     table : Table
     path : str
         Where the table lies.
-    version, note : str
-        For the head of the script.
+    version : str
+        Of sober.
     """
     writer = _Writer()
     model = writer.source(search.best_estimator_, 0)
@@ -70,7 +70,6 @@ def refit_script(search: Any, data: Dataset, table: Table, path: str, version: s
     )
     future = "from __future__ import annotations\n\n" if vendored else ""
     text = _SCRIPT.format(
-        note=note,
         version=version,
         imports="\n".join(sorted(imports, key=lambda line: (line.startswith("from"), line))),
         path=path,
@@ -135,7 +134,7 @@ class _Writer:
             pad = "    " * (depth + 1)
             steps = "".join(f"{pad}({name!r}, {self.source(step, depth + 1)}),\n" for name, step in value.steps)
             return f"Pipeline([\n{steps}{'    ' * depth}])"
-        kind = _outside(type(value))
+        kind: Any = _outside(type(value))
         given = _changed(kind, value)
         return f"{self._name(kind)}({', '.join(f'{k}={self.source(v, depth)}' for k, v in given.items())})"
 
@@ -147,7 +146,7 @@ class _Writer:
         parts = kind.__module__.split(".")
         for n in range(1, len(parts) + 1):
             path = ".".join(parts[:n])
-            if getattr(import_module(path), kind.__name__, None) is kind:
+            if vars(import_module(path)).get(kind.__name__) is kind:
                 self.imports[f"from {path} import {kind.__name__}"] = None
                 break
         return str(kind.__name__)
@@ -162,7 +161,7 @@ def _outside(kind: Any) -> Any:
     if not _is_own(kind):
         return kind
     for parent in kind.__mro__:
-        if not _is_own(parent) and "fit" in vars(parent) and "__init__" in vars(parent):
+        if not _is_own(parent) and hasattr(parent, "fit") and "__init__" in vars(parent):
             return parent
     return kind
 

@@ -15,7 +15,7 @@ from ..report.records import Summary
 from ..report.summary import summarize
 from .folder import SETTINGS, RunFolder
 from .long_table import long_table
-from .methods import methods
+from .methods import methods, winner_of
 from .model import save
 from .refit import refit_script
 from .settings import Settings
@@ -83,6 +83,7 @@ def write(search: Any, prepared: Prepared, settings: Settings, folder: RunFolder
     summary = summarize(search, data.X, data.y, title=title, command=command)
     results = {
         **headline(summary),
+        "winner": winner_of(search),
         "data": describe(prepared),
         "findings": [f.to_dict() for f in prepared.findings],
         "settings": settings.to_dict(),
@@ -91,8 +92,7 @@ def write(search: Any, prepared: Prepared, settings: Settings, folder: RunFolder
         "n_fits": int(search.n_fits_),
         "summary": summary.to_dict(),
     }
-    note = f"{summary.winner.text}."
-    script = refit_script(search, data, prepared.table, str(settings.data), found["sober"], note)
+    script = refit_script(search, data, prepared.table, str(settings.data), found["sober"])
     parquet.write_table(long_table(search.predictions_, data.rows), folder / "predictions.parquet")
     save(search.best_estimator_, data, folder, {"score": results["score"], "versions": found, "command": command})
     folder.write_text("refit.py", script)
@@ -115,7 +115,6 @@ def headline(summary: Summary) -> dict[str, Any]:
             "optimism": score.optimism,
         },
         "others": {s.metric: {"honest": s.value, "plain_cv": s.naive} for s in summary.scores[1:]},
-        "winner": summary.winner.text,
         "n_configurations": summary.race.n_start,
         "n_finished": sum(row.status == "finished" for row in summary.rows),
         "n_dropped": sum(row.status == "dropped" for row in summary.rows),

@@ -1,0 +1,76 @@
+"""A command in this process: its exit code, what it printed, what it said; and small tables to run it on."""
+
+import contextlib
+import io
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sober.cli.app import run
+
+#: Options that make a run small: a few configurations, few folds, no other process.
+SMALL = ("--preset", "quick", "--configurations", "3", "--folds", "3", "--jobs", "1")
+
+
+@dataclass
+class Ended:
+    code: int
+    out: str
+    err: str
+
+
+class _Stream(io.StringIO):
+    encoding = "utf-8"
+
+    @property
+    def buffer(self):
+        return self._buffer
+
+
+@pytest.fixture
+def sober(tmp_path, monkeypatch):
+    """Run a command in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / ".state"))
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def go(*arguments, stdin=None):
+        out, err = io.StringIO(), io.StringIO()
+        if stdin is not None:
+            fake = _Stream()
+            fake._buffer = io.BytesIO(stdin)
+            monkeypatch.setattr(sys, "stdin", fake)
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = run([str(a) for a in arguments])
+        return Ended(code, out.getvalue(), err.getvalue())
+
+    return go
+
+
+def table(task="binary", n=60, seed=0):
+    """Give a small table with one good column, one useless one and a category."""
+    rng = np.random.default_rng(seed)
+    good = rng.normal(size=n)
+    noisy = good + rng.normal(size=n)
+    frame = pd.DataFrame({"good": good, "useless": rng.normal(size=n), "site": rng.choice(["north", "south"], n)})
+    if task == "binary":
+        frame["y"] = np.where(noisy > 0, "ill", "well")
+    elif task == "multiclass":
+        frame["y"] = np.array(["low", "middle", "high"])[np.digitize(noisy, np.quantile(noisy, [1 / 3, 2 / 3]))]
+    elif task == "regression":
+        frame["y"] = noisy
+    else:
+        frame["months"] = np.round(np.exp(-noisy) * 10 + 0.1, 2)
+        frame["died"] = (rng.random(n) < 0.7).astype(int)
+    return frame
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Write data.csv: two classes."""
+    path = tmp_path / "data.csv"
+    table().to_csv(path, index=False)
+    return path

@@ -1,0 +1,174 @@
+"""sober fit and what comes after it: the folder, and each file in it, for every task."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from .conftest import SMALL, table
+
+FILES = {
+    "METHODS.md", "model.joblib", "model.json", "predictions.parquet", "refit.py", "report.html", "results.json",
+    "run.sqlite", "settings.json",
+}  # fmt: skip
+ROLES = {
+    "binary": ("--target", "y"),
+    "multiclass": ("--target", "y"),
+    "regression": ("--target", "y"),
+    "survival": ("--time", "months", "--event", "died"),
+}
+
+
+@pytest.mark.parametrize("task", ROLES)
+def test_a_run_of_each_task_leaves_all_files_and_they_agree(sober, tmp_path, task):
+    frame = table(task)
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    ended = sober("fit", "data.csv", *ROLES[task], *SMALL, "-o", "run")
+    assert ended.code == 0, ended.err
+    assert "honest score" in ended.out
+    assert "run/report.html" in ended.out
+    assert FILES <= {p.name for p in (tmp_path / "run").iterdir()}
+    results = json.loads((tmp_path / "run" / "results.json").read_text())
+    assert results["data"]["task"] == task
+    assert f"{results['score']['honest']:.3f}" in ended.out
+    assert f"{results['score']['plain_cv']:.3f}" in ended.out
+    methods = (tmp_path / "run" / "METHODS.md").read_text()
+    assert f"{results['score']['honest']:.3f}" in methods
+    assert "10.1007/s10994-018-5714-4" in methods
+    again = sober("predict", "run", "data.csv")
+    assert again.code == 0, again.err
+    said = pd.read_csv(pd.io.common.StringIO(again.out))
+    assert len(said) == len(frame)
+    refit = subprocess.run(
+        [sys.executable, "-W", "ignore", "run/refit.py", "data.csv", "p.csv"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert refit.returncode == 0, refit.stderr
+    assert "sober" not in (tmp_path / "run" / "refit.py").read_text().split("import sys", 1)[1].replace(
+        "# Copied from sober, so that this script needs none.", ""
+    )
+    trained = pd.read_csv(tmp_path / "p.csv")["prediction"]
+    column = ".pred" if task in ("regression", "survival") else ".pred_class"
+    if trained.dtype.kind == "f":
+        np.testing.assert_allclose(trained, said[column], rtol=1e-6)
+    else:
+        assert (trained == said[column]).all()
+
+
+def test_predictions_are_a_long_table_that_correct_reads_again(sober, data):
+    assert sober("fit", "data.csv", "--target", "y", *SMALL, "-o", "run", "--repeats", "2").code == 0
+    long = pd.read_parquet("run/predictions.parquet")
+    assert list(long.columns) == [".row", ".config", "id", "id2", ".pred", "truth"]
+    assert set(long["id"]) == {"Repeat1", "Repeat2"}
+    assert set(long["id2"]) == {"Fold1", "Fold2", "Fold3"}
+    assert long.groupby([".config", "id"], observed=True)[".row"].apply(lambda rows: sorted(rows) == list(range(1, 61))).all()
+    ended = sober("correct", "run/predictions.parquet", "--metric", "roc_auc", "--json")
+    assert ended.code == 0, ended.err
+    first = json.loads((data.parent / "run" / "results.json").read_text())["score"]
+    assert json.loads(ended.out)["score"]["plain_cv"] == pytest.approx(first["plain_cv"])
+
+
+def test_json_is_valid_and_alone_on_standard_output(sober, data):
+    for command in (
+        ("check", "data.csv", "--target", "y", *SMALL, "--json"),
+        ("fit", "data.csv", "--target", "y", *SMALL, "-o", "run", "--json"),
+        ("resume", "run", "--json"),
+        ("report", "run", "--json"),
+        ("compare", "data.csv", "--target", "y", *SMALL, "--protocols", "cvt,bbc", "--json"),
+    ):
+        ended = sober(*command)
+        assert ended.code == 0, ended.err
+        assert isinstance(json.loads(ended.out), dict)
+        assert ended.err == ""
+
+
+def test_quiet_prints_the_result_only(sober, data):
+    ended = sober("fit", "data.csv", "--target", "y", *SMALL, "-o", "run", "--quiet")
+    assert ended.err == ""
+    assert [line.split()[0] for line in ended.out.splitlines()] == ["metric", "honest", "plain", "report"]
+
+
+def test_jobs_change_no_result(sober, data):
+    small = [a for a in SMALL if a not in ("--jobs", "1")]
+    assert sober("fit", "data.csv", "--target", "y", *SMALL, "-o", "one", "-q").code == 0
+    assert sober("fit", "data.csv", "--target", "y", *small, "--jobs", "2", "-o", "two", "-q").code == 0
+    one, two = (json.loads((data.parent / f / "results.json").read_text())["score"] for f in ("one", "two"))
+    assert one == two
+
+
+def test_extend_adds_repeats_and_trains_nothing_again(sober, data):
+    sober("fit", "data.csv", "--target", "y", *SMALL, "-o", "run", "-q")
+    ended = sober("extend", "run", "--repeats", "2", "--json")
+    assert ended.code == 0, ended.err
+    whole = sober("fit", "data.csv", "--target", "y", *SMALL, "--repeats", "2", "-o", "whole", "--json")
+    assert json.loads(ended.out)["score"] == json.loads(whole.out)["score"]
+    assert json.loads(ended.out)["settings"]["repeats"] == 2
+
+
+def test_standard_input_works_and_can_be_resumed(sober, tmp_path):
+    raw = table().to_csv(index=False).encode()
+    ended = sober("fit", "-", "--target", "y", *SMALL, "-o", "run", "-q", stdin=raw)
+    assert ended.code == 0, ended.err
+    assert (tmp_path / "run" / "data.csv").read_bytes() == raw
+    assert sober("resume", "run", "-q").out == ended.out
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "parquet", "feather", "csv.gz"])
+def test_every_format_gives_the_same_plan(sober, tmp_path, suffix):
+    frame, path = table(), tmp_path / f"data.{suffix}"
+    if suffix == "tsv":
+        frame.to_csv(path, index=False, sep="\t")
+    elif suffix == "csv.gz":
+        frame.to_csv(path, index=False)
+    else:
+        getattr(frame, f"to_{suffix}")(path)
+    ended = sober("fit", path, "--target", "y", *SMALL, "-o", "run", "--json")
+    assert ended.code == 0, ended.err
+    frame.to_csv(tmp_path / "plain.csv", index=False)
+    plain = sober("fit", "plain.csv", "--target", "y", *SMALL, "-o", "plain", "--json")
+    assert json.loads(ended.out)["score"]["honest"] == pytest.approx(json.loads(plain.out)["score"]["honest"], abs=1e-6)
+
+
+def test_groups_stay_together_and_ids_come_back(sober, tmp_path):
+    frame = table().assign(patient=np.repeat([f"p{i}" for i in range(20)], 3))
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    ended = sober("fit", "data.csv", "--target", "y", "--id", "patient", *SMALL, "-o", "run", "--json")
+    assert ended.code == 0, ended.err
+    assert json.loads(ended.out)["data"]["groups"] == 20
+    long = pd.read_parquet("run/predictions.parquet").merge(
+        frame.assign(**{".row": range(1, 61)})[[".row", "patient"]], on=".row"
+    )
+    assert (long.groupby("patient")["id2"].nunique() == 1).all()
+    assert sober("predict", "run", "data.csv").out.splitlines()[0].startswith("patient,.row")
+
+
+def test_settings_file_counts_less_than_the_command_line(sober, data, tmp_path):
+    (tmp_path / "sober.toml").write_text(
+        'data = "data.csv"\ntarget = "y"\npreset = "quick"\nconfigurations = 3\nfolds = 3\njobs = 1\nmax-time = "10m"\n'
+        'metric = ["accuracy", "roc_auc"]\noutput = "from-file"\n'
+    )
+    ended = sober("fit", "--folds", "4", "--json")
+    assert ended.code == 0, ended.err
+    results = json.loads(ended.out)
+    assert results["settings"]["folds"] == 4
+    assert results["settings"]["max_time"] == 600
+    assert results["score"]["metric"] == "accuracy"
+    assert set(results["others"]) == {"roc_auc"}
+    assert (tmp_path / "from-file" / "report.html").exists()
+
+
+def test_a_command_that_repeats_the_run_is_written_down(sober, data):
+    ended = sober("fit", "data.csv", "--target", "y", *SMALL, "--ignore", "useless", "-o", "run", "--json")
+    command = json.loads(ended.out)["command"]
+    again = sober(*command.split()[1:], "--jobs", "1", "-o", "again", "--json")
+    assert json.loads(again.out)["score"] == json.loads(ended.out)["score"]
+
+
+def test_max_time_judges_what_is_there_and_resume_finishes(sober, data):
+    ended = sober("fit", "data.csv", "--target", "y", *SMALL, "--repeats", "3", "--max-time", "0.2s", "-o", "run", "--json")
+    assert ended.code in (0, 2), ended.err
+    done = sober("resume", "run", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["stopped"] == "finished"

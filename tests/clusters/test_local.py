@@ -1,0 +1,96 @@
+"""joblib's own processes: deaths cost a retry, a killer is named, and data travel once."""
+
+import os
+
+import numpy as np
+import pytest
+
+from sober.errors import SoberError, SoberWarning
+from sober.training import Configuration, JoblibExecutor, Plan, Problem, Task
+from sober.training.crews import JoblibCrew
+
+from .mortal import Mortal, X, Y, mortal_search, parts
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
+
+
+@pytest.fixture(scope="module")
+def serial():
+    return mortal_search()
+
+
+def test_a_worker_that_is_killed_costs_a_retry(serial, tmp_path):
+    with pytest.warns(SoberWarning) as caught:
+        found = mortal_search({"once": str(tmp_path / "killed")}, n_jobs=2)
+    assert {w.message.code for w in caught if isinstance(w.message, SoberWarning)} == {"W602"}
+    assert (tmp_path / "killed").exists()
+    assert parts(found) == parts(serial)
+    assert found.race_.n_fits == 40
+
+
+def test_a_configuration_that_kills_twice_is_named_and_the_others_finish(serial):
+    with pytest.warns(SoberWarning) as caught:
+        found = mortal_search({"spared": os.getpid()}, n_jobs=2, refit=False)
+    assert {w.message.code for w in caught if isinstance(w.message, SoberWarning)} == {"W303", "W602"}
+    assert list(found.race_.failures) == [3]
+    failure = found.race_.failures[3]
+    assert (failure.kind, failure.repeat, failure.fold) == ("worker died", 0, 0)
+    assert "died again" in str(failure)
+    assert found.race_.status.tolist() == ["finished"] * 3 + ["failed"] + ["finished"] * 6
+    expected = np.delete(serial.predictions_.responses["predict"], 3, axis=1)
+    np.testing.assert_array_equal(found.predictions_.responses["predict"], expected)
+
+
+def test_a_killer_can_be_an_error():
+    with pytest.raises(SoberError, match="died again") as error, pytest.warns(SoberWarning):
+        mortal_search({"spared": os.getpid()}, n_jobs=2, error_score="raise")
+    assert error.value.code == "E314"
+
+
+class Counted(list):
+    """Rows that count how often they are pickled."""
+
+    pickled = 0
+
+    def __reduce__(self):
+        Counted.pickled += 1
+        return list, (list(self),)
+
+
+def test_data_travel_once_not_with_every_task(monkeypatch):
+    Counted.pickled = 0
+    sent = []
+    plain = JoblibCrew._calls
+
+    def calls(self, work, calls, noted):
+        for function, arguments, options in plain(self, work, calls, noted):
+            sent.append(arguments)
+            yield function, arguments, options
+
+    monkeypatch.setattr(JoblibCrew, "_calls", calls)
+    rows = np.random.default_rng(0).normal(size=(300, 50))
+    problem = Problem.build(Counted(map(tuple, rows)), np.arange(300) % 2, task="classification")
+    plan = Plan.build(problem, 5)
+    with JoblibExecutor(2) as executor:
+        for split in plan.splits:  # a run for each round
+            tasks = [Task(split, tuple(Configuration(c) for c in range(12)))]
+            assert len(list(executor.run(problem, Sizes(), tasks, (("predict",),)))) == 12
+    assert Counted.pickled == 1
+    assert len(sent) > 20
+    assert {id(array) for _, _, _, *arrays in sent for array in arrays} == {id(array) for array in sent[0][3:]}
+    assert max(len(call) for _, _, call, *_ in sent) < 8 * 300 + 2000  # the split, and no data
+
+
+class Sizes(Mortal):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[0], len(X))
+
+
+def test_what_cannot_be_pickled_is_said_in_a_sentence():
+    search = lambda: mortal_search({"once": (i for i in ())}, n_jobs=2)  # noqa: E731
+    with pytest.raises((SoberError, TypeError)):
+        search()

@@ -1,0 +1,160 @@
+"""Small searches, one for each kind of task, and a summary made by hand for golden texts."""
+
+import warnings
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+
+import sober
+from sober.report import summarize
+from sober.report.records import (
+    Bar,
+    Bins,
+    Caveat,
+    Chart,
+    Fact,
+    Fault,
+    Importance,
+    Line,
+    Matrix,
+    Race,
+    Round,
+    Row,
+    Score,
+    Summary,
+)
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(2)>',
+    "'; alert(3); //",
+    "two\nlines\r\nand\ttabs",
+    "</script><script>alert(4)</script>",
+    "<!--<script>",
+    "{{ 7 * 7 }}{% raw %}",
+    "$\\frac{1}$ &amp; & % _",
+    "\U0001f600 \u202ertl \u2028\u2029 \x00\x1b[31m",
+    "x" * 500,
+)
+
+
+def table(n, columns, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(rng.normal(size=(n, len(columns))), columns=list(columns))
+
+
+@lru_cache
+def binary():
+    X = table(150, [f"gene {i}" for i in range(6)])
+    y = np.where(X["gene 0"] + np.random.default_rng(1).normal(size=150) > 0, "case", "control")
+    grid = [{"C": [1e-4, 1e-2, 1.0, 100.0]}, {"C": [1.0], "solver": ["nonsense"]}]
+    return fitted(LogisticRegression(), grid, X, y, scoring=["roc_auc", "accuracy", "neg_log_loss"]), X, y
+
+
+@lru_cache
+def labels_only():
+    X, y = binary()[1:]
+    return fitted(LogisticRegression(), {"C": [0.1, 1.0]}, X, y, scoring="accuracy"), X, y
+
+
+@lru_cache
+def several():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(150, 4)), rng.integers(0, 3, 150)
+    X[:, 0] += y
+    return (
+        fitted(GaussianNB(), {"var_smoothing": [1e-9, 0.1, 1.0]}, X, y, scoring="roc_auc_ovr", n_repeats=2, drop=None),
+        X,
+        y,
+    )
+
+
+@lru_cache
+def regression():
+    X = table(160, "abcde", 3)
+    y = (2 * X["a"] + X["b"] ** 2 + np.random.default_rng(3).normal(size=160)).to_numpy()
+    return fitted(Ridge(), {"alpha": [0.1, 10.0, 1000.0]}, X, y, scoring="neg_mean_absolute_error"), X, y
+
+
+@lru_cache
+def survival():
+    from sksurv.linear_model import CoxPHSurvivalAnalysis
+
+    rng = np.random.default_rng(4)
+    X = table(120, "abc", 4)
+    time, censored = rng.exponential(np.exp(-X["a"])), rng.exponential(2.0, 120)
+    y = np.array(
+        list(zip(time <= censored, np.minimum(time, censored), strict=True)), dtype=[("e", bool), ("t", float)]
+    )
+    return fitted(CoxPHSurvivalAnalysis(), {"alpha": [0.1, 10.0]}, X, y), X, y
+
+
+@lru_cache
+def hostile():
+    X = table(80, HOSTILE, 5)
+    X.columns = list(HOSTILE)
+    y = np.array([HOSTILE[0], HOSTILE[4]], object)[(X.iloc[:, 0] > 0).astype(int)]
+    grid = [{"C": [0.1, 1.0]}, {"C": [1.0], "solver": ["</script><script>alert(5)</script>"]}]
+    return fitted(LogisticRegression(), grid, X, y, scoring=["roc_auc", "neg_log_loss"]), X, y
+
+
+def fitted(estimator, grid, X, y, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return sober.BBCSearchCV(estimator, grid, **{"cv": 5, "n_bootstraps": 200, **options}).fit(X, y)
+
+
+@lru_cache
+def summary(name):
+    search, X, y = CASES[name]()
+    return summarize(search, X, y, n_permutations=1, created="now")
+
+
+CASES = {case.__name__: case for case in (binary, labels_only, several, regression, survival, hostile)}
+
+
+def by_hand():
+    """A summary whose every number is written here, so that a golden text changes only with its writer."""
+    line = Line(
+        "case", (0.0, 0.5, 1.0), (0.0, 0.8, 1.0), (0.0, 0.6, 1.0), (0.0, None, 1.0), "AUC 0.800, 0.700 to 0.900"
+    )
+    chart = Chart(
+        "roc", "ROC", "false positive rate", "true positive rate", (0.0, 1.0), (0.0, 1.0), (line,), "A curve."
+    )
+    cells = ((0.8, 0.2), (0.1, 0.9))
+    return Summary(
+        title="Sepsis by day 3",
+        task="classification",
+        created="2026-01-02 03:04 UTC",
+        headline="ROC AUC: 0.812, 95 % interval 0.701 to 0.893.",
+        why="Plain cross-validation quotes the best of 12 scores, so part of its 0.861 is luck; choosing again in "
+        "1,000 resamples and scoring each choice on the samples it had not seen gives 0.812.",
+        scores=(
+            Score("roc_auc", "ROC AUC", 0.8123, (0.7011, 0.8934), 0.95, 0.8611, 0.0488, 1000, 3, 3),
+            Score("neg_log_loss", "Negative log loss", -0.51, (-0.6, -0.4), 0.95, -0.45, 0.06, 1000, 0, 3),
+        ),
+        draws=Bins((0.7, 0.8, 0.9), (3, 5)),
+        race=Race(12, (Round(1, 11, 0, 1), Round(2, 6, 5, 0)), 17, 7, "BootstrapDrop(threshold=0.99)"),
+        rows=(
+            Row(4, "C=1", "finished", True, 1, 0.8611, 0.87, 0.05, 0.64, 0.0042, None, None),
+            Row(7, "C=10, kernel='rbf'", "dropped", False, 7, 0.71, 0.72, 0.0, None, 1.5, 2, 0.9951),
+            Row(9, "C=-1", "failed", False, 12, None, None, None, None, 75.0, None, None),
+        ),
+        winner=Fact("C=1", "Configuration 4. It won 64 % of the resamples; 3 configurations won at least once."),
+        curves_note="Drawn from the winner's out-of-sample predictions.",
+        charts=(chart,),
+        matrix=Matrix("Confusion", ("case", "control"), cells, cells, cells, ((8.0, 2.0), (1.0, 9.0)), "Shares."),
+        importance=Importance((Bar("lactate", 0.2, 0.01), Bar("age", -0.01, 0.02)), 2, 10, "Shuffled."),
+        caveats=(Caveat("W303", "Configurations failed", "1 of 12 configurations failed."), Caveat("", "", "A note.")),
+        faults=(Fault(9, "C=-1", "fold 1 of repeat 1", "ValueError", "C must be positive."),),
+        data=(Fact("Task", "classification, 2 classes"), Fact("Samples", "20"), Fact("Configurations", "12")),
+        timing=(Fact("Models trained", "18"),),
+        versions=(Fact("sober", "0.1.0"),),
+        method="BBC-CV: bootstrap bias corrected.",
+        citation="Tsamardinos, Greasidou, Borboudakis (2018).",
+        seed=7,
+        command="sober fit sepsis.csv --target sepsis --seed 7",
+    )  # fmt: skip

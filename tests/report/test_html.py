@@ -1,0 +1,104 @@
+import base64
+import hashlib
+import json
+import re
+import sys
+from dataclasses import replace
+from html import unescape
+from xml.etree import ElementTree
+
+import pytest
+
+from sober.errors import SoberError
+from sober.report import Summary, html, summarize, to_html
+
+from . import cases
+
+
+def page(name):
+    return to_html(cases.summary(name))
+
+
+def without_data(text):
+    return re.sub(r'<script type="application/json".*?</script>', "", text, flags=re.S)
+
+
+@pytest.mark.parametrize("name", cases.CASES)
+def test_one_file_that_asks_for_nothing(name):
+    text = page(name)
+    links = re.findall(
+        r'(?:src|href|action|data|poster|srcset)\s*=\s*["\']?([^"\'\s>]+)', re.sub(r">[^<]*<", "><", text)
+    )
+    assert [link for link in links if not link.startswith(("data:", "#"))] == []
+    assert "@import" not in text
+    assert re.findall(r"url\((?!#)", without_data(text)) == []
+    assert " style=" not in re.sub(r">[^<]*<", "><", text)
+
+
+@pytest.mark.parametrize("name", cases.CASES)
+def test_drawings_are_well_formed_and_names_are_unique(name):
+    text = page(name)
+    drawings = re.findall(r"<svg.*?</svg>", text, flags=re.S)
+    assert len(drawings) > 3
+    for drawing in drawings:
+        ElementTree.fromstring(drawing)
+        assert "nan" not in re.sub(r"<(title|text).*?</\1>", "", drawing)
+    ids = re.findall(r'\sid="([^"]+)"', without_data(text))
+    assert len(ids) == len(set(ids))
+    pictures = [d for d in drawings if 'role="img"' in d]
+    assert all("<title>" in d for d in pictures)
+
+
+def test_the_policy_allows_this_style_and_this_script_only():
+    text = page("binary")
+    policy = unescape(re.search(r'Content-Security-Policy" content="([^"]+)"', text)[1])
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    for kind, element in (("style-src", "style"), ("script-src", "script")):
+        (inside,) = re.findall(rf"<{element}>(.*?)</{element}>", text, flags=re.S)
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert f"{kind} 'sha256-{digest}'" in policy
+
+
+def test_hostile_names_are_only_text():
+    search, X, y = cases.hostile()
+    command = "sober fit '</script><script>alert(6)</script>' & \"x\""
+    text = to_html(summarize(search, X, y, title=f"{cases.HOSTILE[0]}\ud800", command=command, n_permutations=1))
+    assert text.count("<script") == 2
+    assert text.count("</script") == 2
+    assert "<img" not in text
+    assert "onerror=" not in re.sub(r">[^<]*<", "><", re.sub(r'"[^"]*"', '""', without_data(text)))
+    assert "49" not in re.findall(r"<title>([^<]*)</title>", text)[0]
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "{{ 7 * 7 }}" in text
+    text.encode("utf-8")
+
+
+def test_the_embedded_data_are_the_summary_and_cannot_end_their_element():
+    summary = replace(cases.by_hand(), title="</script><!--<script>&")
+    text = to_html(summary)
+    (data,) = re.findall(r'<script type="application/json" id="summary">(.*?)</script>', text, flags=re.S)
+    assert not set("<>&") & set(data)
+    assert Summary.from_dict(json.loads(data)) == summary
+
+
+def test_honest_and_naive_stand_on_the_first_screen():
+    text = to_html(cases.by_hand())
+    top = text[: text.index("</section>")]
+    for words in ("0.812", "0.701 to 0.893", "0.861", "0.049 too good", "part of its 0.861 is luck"):
+        assert words in top, words
+
+
+def test_long_tables_are_cut_and_say_so():
+    summary = cases.by_hand()
+    rows = tuple(replace(summary.rows[1], index=i) for i in range(1500))
+    text = to_html(replace(summary, rows=rows))
+    assert text.count('<tr class="dropped">') == html.MOST_ROWS
+    assert "The first 1,000 of 1,500 are shown." in text
+
+
+def test_without_jinja_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(SoberError) as caught:
+        to_html(cases.by_hand())
+    assert "sober[cli]" in caught.value.message

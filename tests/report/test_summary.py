@@ -1,0 +1,163 @@
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression, Ridge
+
+import sober
+from sober import seeds
+from sober.errors import CODES, SoberError
+from sober.report import Summary, summarize
+from sober.report.caveats import code_of
+from sober.report.importance import importance
+
+from . import cases
+
+CHARTS = {
+    "binary": ["roc", "precision_recall", "calibration"],
+    "labels_only": [],
+    "several": ["roc"],
+    "regression": ["predicted", "residuals"],
+    "survival": ["survival"],
+    "hostile": ["roc", "precision_recall", "calibration"],
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_every_task_has_its_charts_and_the_summary_survives_json(name):
+    search, X, y = cases.CASES[name]()
+    summary = cases.summary(name)
+    assert [chart.name for chart in summary.charts] == CHARTS[name]
+    assert (summary.matrix is not None) == (summary.task == "classification")
+    assert summary.importance is not None
+    text = json.dumps(summary.to_dict(), allow_nan=False)
+    assert Summary.from_dict(json.loads(text)) == summary
+    assert summary == summarize(search, X, y, n_permutations=1, created="now")
+
+
+def test_numbers_are_those_of_the_search():
+    search, _, _ = cases.binary()
+    summary = summarize(search)
+    estimate = search.estimate_["roc_auc"]
+    first = summary.scores[0]
+    assert (first.value, first.interval, first.naive) == (estimate.value, estimate.interval, estimate.naive)
+    assert [s.metric for s in summary.scores] == ["roc_auc", "accuracy", "neg_log_loss"]
+    assert f"{estimate.value:.{first.digits}f}" in summary.headline
+    assert f"{estimate.value:.{first.digits}f}" in summary.why
+    assert sum(summary.draws.heights) == len(estimate.draws)
+    assert summary.importance is None
+    assert (summary.seed, summary.task) == (search.seed_, "classification")
+
+
+def test_the_race_adds_up_and_the_table_tells_everybodys_fate():
+    search, _, _ = cases.binary()
+    summary = summarize(search)
+    log = search.race_
+    gone = sum(r.dropped + r.failed for r in summary.race.rounds)
+    assert summary.race.n_start - gone == summary.race.rounds[-1].alive == int(log.finishers.sum())
+    assert [row.index for row in summary.rows if row.is_winner] == [search.best_index_] == [summary.rows[0].index]
+    by_index = {row.index: row for row in summary.rows}
+    for c, status in enumerate(log.status):
+        row = by_index[c]
+        assert row.status == status
+        assert (row.dropped_after is not None) == (status == "dropped") == (row.p is not None)
+        assert (row.wins is None) == (status != "finished")
+    assert sum(row.wins or 0.0 for row in summary.rows) == pytest.approx(1.0)
+    assert [fault.index for fault in summary.faults] == list(log.failures)
+    assert "nonsense" in summary.faults[0].params
+
+
+def test_why_speaks_of_luck_only_where_there_was_some():
+    search, X, y = cases.binary()
+    one = cases.fitted(LogisticRegression(), {"C": [1.0]}, X, y, scoring="roc_auc")
+    assert "one configuration" in summarize(one).why
+    best = summarize(search)
+    assert ("luck" in best.why) == (best.scores[0].optimism > 0)
+    assert {"W202"} <= {c.code for c in summarize(one).caveats}
+
+
+def test_caveats_have_codes_and_titles():
+    found = {c.code: c for c in summarize(*cases.labels_only()[:1]).caveats}
+    assert "roc_auc" in found["W704"].text
+    assert "W303" in {c.code for c in summarize(cases.binary()[0]).caveats}
+    rng = np.random.default_rng(0)
+    noise = cases.fitted(
+        LogisticRegression(), {"C": [0.01, 1.0, 100.0]}, rng.normal(size=(60, 5)), np.arange(60) % 2, scoring="roc_auc"
+    )
+    codes = {c.code: c.title for c in summarize(noise).caveats}
+    assert codes["W701"] == CODES["W701"]
+
+
+@pytest.mark.filterwarnings("ignore::sober.errors.SoberWarning")
+def test_notes_of_an_estimate_find_the_code_of_their_warning():
+    rng = np.random.default_rng(0)
+    y, p, folds = np.arange(40) % 2, rng.random((40, 3)), np.arange(40) // 10
+    pruned = np.ma.masked_array(p, np.arange(120).reshape(40, 3) > 116)
+    given = {
+        "W201": sober.bbc((np.arange(40) < 3).astype(int), p, "roc_auc", n_bootstraps=300, random_state=0),
+        "W202": sober.bbc(y, p[:, :1], "roc_auc", n_bootstraps=50, random_state=0),
+        "W203": sober.bbc(y, p + 100.0 * folds[:, None], "roc_auc", folds=folds, n_bootstraps=50),
+        "W204": sober.bbc(y, pruned, "roc_auc", n_bootstraps=50, random_state=0),
+        "W205": sober.bbc(y[:12], p[:12], "accuracy", n_bootstraps=50, random_state=0),
+    }  # fmt: skip
+    for code, estimate in given.items():
+        assert code in [code_of(note) for note in estimate.notes], (code, estimate.notes)
+
+
+def test_importance_is_scikit_learns():
+    search, X, y = cases.regression()
+    found, reasons = importance(search, X, y, n_permutations=3, seed=5)
+    expected = permutation_importance(search, X, y, n_repeats=3, random_state=seeds.integer(5, "permutation"))
+    assert reasons == ()
+    assert {b.label: b.value for b in found.bars} == pytest.approx(
+        dict(zip(X.columns, expected.importances_mean, strict=True)), rel=1e-5
+    )
+    assert [b.value for b in found.bars] == sorted((b.value for b in found.bars), reverse=True)
+    assert "training data" in found.sentence
+
+
+def test_importance_is_left_out_with_a_reason():
+    search, X, y = cases.regression()
+    unfinished = cases.fitted(Ridge(), {"alpha": [1.0, 2.0]}, X, y, refit=False)
+    wide = np.zeros((160, 6000))
+    given = [
+        (search, X, None, "y was not"),
+        (unfinished, X, y, "refit=False"),
+        (search, X.to_numpy().tolist(), y, "columns"),
+        (search, wide, y, "6,000"),
+        (search, sparse.csr_matrix(X), y, "refused"),
+    ]
+    for fitted, data, target, words in given:
+        found, reasons = importance(fitted, data, target)
+        assert found is None
+        assert reasons[0].code == "W703"
+        assert words in reasons[0].text
+    assert importance(search, None, None) == (None, ())
+
+
+def test_bad_arguments_are_refused_in_a_sentence():
+    search, X, y = cases.regression()
+    with pytest.raises(SoberError) as caught:
+        summarize(search, X[:50], y)
+    assert caught.value.code == "E701"
+    assert "50" in caught.value.message
+    with pytest.raises(SoberError) as caught:
+        summarize(search, X, y, n_permutations=-1)
+    assert caught.value.code == "E108"
+    with pytest.raises(SoberError) as caught:
+        search.report("report.pdf")
+    assert caught.value.code == "E703"
+    with pytest.raises(NotFittedError):
+        sober.BBCSearchCV(Ridge(), {"alpha": [1.0]}).report("x.html")
+
+
+@pytest.mark.parametrize("ending", ["html", "txt", "json"])
+def test_report_writes_what_the_ending_says(tmp_path, ending):
+    search, X, y = cases.regression()
+    path = search.report(tmp_path / f"report.{ending}", X, y, title="Sugar", n_permutations=1)
+    text = path.read_text(encoding="utf-8")
+    assert "Sugar" in text
+    assert text.startswith({"html": "<!doctype html>", "txt": "Sugar\n=====", "json": "{"}[ending])

@@ -1,0 +1,55 @@
+import math
+
+import pytest
+
+from sober.report import words
+
+
+@pytest.mark.parametrize(
+    ("values", "digits"),
+    [
+        ((0.8, 0.7, 0.9), 3),
+        ((0.9945, 0.9878, 0.9997), 4),  # 0.9997 must not be written as 1.000
+        ((0.99996, 1.0), 5),
+        ((54.2, 60.1), 2),
+        ((3021.5,), 0),
+        ((0.0003,), 5),
+        ((math.nan,), 3),
+    ],
+)
+def test_digits(values, digits):
+    assert words.digits_for(values) == digits
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0, "0 %"), (0.001, "<1 %"), (0.5, "50 %"), (0.999, ">99 %"), (1.0, "100 %"), (None, "\u2013")],
+)
+def test_percent(share, text):
+    assert words.percent(share) == text
+
+
+TIMES = [(0.0004, "0.4 ms"), (0.02, "20 ms"), (0.1, "0.1 s"), (59.9, "59.9 s"), (75, "1 min 15 s"), (7500, "2 h 5 min")]
+
+
+@pytest.mark.parametrize(("seconds", "text"), TIMES)
+def test_seconds(seconds, text):
+    assert words.seconds(seconds) == text
+
+
+def test_names_are_cleaned_and_cut():
+    assert words.clean("a\nb\t c") == "a b c"
+    assert words.clean("\x00\x1b\ud800") == "\ufffd" * 3
+    assert len(words.clean("x" * 1000)) == 300
+    words.clean("\ud800 \U0001f600").encode("utf-8")
+
+
+def test_steps_are_left_out_where_the_rest_is_enough():
+    assert words.short_names(["model__C", "scale__with_mean"]) == {"model__C": "C", "scale__with_mean": "with_mean"}
+    assert words.short_names(["a__C", "b__C"]) == {"a__C": "a__C", "b__C": "b__C"}
+
+
+def test_metric_names():
+    assert words.metric_label("roc_auc") == "ROC AUC"
+    assert words.metric_label("neg_log_loss") == "Negative log loss"
+    assert words.metric_label("f1_macro") == "F1 macro"

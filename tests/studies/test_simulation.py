@@ -1,0 +1,49 @@
+"""The simulation study: the same numbers however it is cut or interrupted, and claims that can disagree."""
+
+import numpy as np
+import pytest
+from studies.simulation import run as runner
+from studies.simulation.claims import claims
+from studies.simulation.design import COLUMNS, one_table, settings
+from studies.simulation.run import read, run, summarise, write
+
+
+def test_the_design_is_the_papers():
+    assert len(settings()) == 196
+    assert {(s.a, s.b) for s in settings()} == {(9, 6), (14, 6), (24, 6), (54, 6)}
+
+
+def test_a_row_has_what_it_says():
+    row = dict(zip(COLUMNS, one_table(settings()[0], 3, 0), strict=True))
+    assert row["estimate cvt"] >= row["estimate bbc"]
+    assert 0 < row["models bced"] <= 1
+    assert row["covered bbc 0.99"] >= row["covered bbc 0.5"]
+
+
+def test_pieces_and_interruptions_change_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "QUICK_SAMPLES", (20,))
+    monkeypatch.setattr(runner, "QUICK_CONFIGURATIONS", (50,))
+    monkeypatch.setattr(runner, "QUICK_REPETITIONS", 4)
+    quiet = {"quick": True, "n_jobs": 1, "say": lambda _: None}
+    whole = run(tmp_path / "a", **quiet)
+    run(tmp_path / "b", **quiet)
+    for path in sorted((tmp_path / "b").iterdir())[::2]:
+        path.unlink()  # as if stopped in the middle
+    again = run(tmp_path / "b", **quiet)
+    assert whole == again
+    write(whole, tmp_path / "results.csv", 0, False)
+    back = read(tmp_path / "results.csv")
+    assert [r["n"] for r in back] == [r["n"] for r in whole]
+    assert back[0]["bias cvt"] == pytest.approx(whole[0]["bias cvt"], rel=1e-5)
+
+
+def test_claims_disagree_when_the_numbers_do():
+    design = [s for s in settings() if s.c in (50, 500)]
+    rows = [
+        summarise(s, np.tile(np.array([one_table(s, r, 0) for r in range(2)]), (3, 1))) for s in design if s.n <= 40
+    ]
+    for row in rows:
+        row["bias cvt"] = -0.1
+    verdicts = {c.says: c.agrees for c in claims(rows)}
+    assert not verdicts["CVT is optimistic in all settings"]
+    assert not verdicts["the bias of CVT is as high as"]

@@ -1,0 +1,112 @@
+"""Our own metrics and rules obey the contracts that we ship; and the contracts catch those that do not."""
+
+import numpy as np
+import pytest
+
+import sober
+from sober import metrics
+from sober.inference import Verdict, best
+from sober.predictions import Predictions
+from sober.testing.contracts import DropRuleContract, MetricContract, SelectionRuleContract
+
+RNG = np.random.default_rng(0)
+Y2, Y3 = RNG.integers(0, 2, 40), np.arange(40) % 3
+P3 = RNG.dirichlet(np.ones(3), (40, 4))
+TIME = np.stack([RNG.random(40) < 0.7, RNG.exponential(size=40)], axis=1)
+POSITIVE = RNG.gamma(2.0, size=40)
+
+
+def table_for(metric: metrics.Metric) -> Predictions:
+    if metric.task == "survival":
+        y, p = TIME, RNG.normal(size=(40, 4))
+    elif metric.task == "regression":
+        y, p = POSITIVE, RNG.gamma(2.0, size=(40, 4))
+    elif metric.max_classes == 2:
+        y, p = Y2, RNG.random((40, 4))
+    else:
+        y, p = Y3, P3
+    return Predictions.build(y, p, task=metric.task, responses=metric.responses)
+
+
+class TestEveryMetric(MetricContract):
+    @pytest.fixture(autouse=True, params=metrics.names())
+    def _name(self, request):
+        self.name = request.param
+
+    def metric(self):
+        return metrics.get(self.name)
+
+    def predictions(self):
+        return table_for(self.metric())
+
+
+class TestGeneralMetric(TestEveryMetric):
+    @pytest.fixture(
+        autouse=True, params=["jaccard_macro", "neg_max_error", "d2_absolute_error_score", "top_k_accuracy"]
+    )
+    def _name(self, request):
+        self.name = request.param
+
+
+class TestBest(SelectionRuleContract):
+    def rule(self):
+        return best
+
+
+class TestSimplestWithin(SelectionRuleContract):
+    def rule(self):
+        return sober.simplest_within(tolerance=0.3)
+
+
+class TestBootstrapDrop(DropRuleContract):
+    def rule(self):
+        return sober.BootstrapDrop(threshold=0.95, min_predictions=10, n_bootstraps=200)
+
+
+class Ignorant(metrics.Metric):
+    """Ignores counts: the mistake that the contract exists for."""
+
+    name, task, responses = "ignorant", "regression", ("predict",)
+
+    def core(self, part, n_threads=1):
+        raise NotImplementedError
+
+    def scores(self, predictions, counts, **_):
+        return np.zeros((len(counts), predictions.n_configurations)) + predictions.responses["predict"].mean(
+            axis=(0, 2)
+        )
+
+
+def test_the_contract_catches_a_metric_that_ignores_counts():
+    class Suite(MetricContract):
+        def metric(self):
+            return Ignorant()
+
+        def predictions(self):
+            return table_for(metrics.get("r2"))
+
+    with pytest.raises(AssertionError):
+        Suite().test_counts_are_repetitions()
+
+
+def test_the_contract_catches_a_rule_that_looks_at_other_rows():
+    class Suite(SelectionRuleContract):
+        def rule(self):
+            return lambda scores: np.full(len(scores), scores.sum(axis=0).argmax())
+
+    with pytest.raises(AssertionError):
+        Suite().test_rows_are_independent()
+
+
+def test_the_contract_catches_a_rule_that_drops_equals():
+    def first_only(predictions, metric, seed, round_index):
+        keep = np.zeros(predictions.n_configurations, bool)
+        keep[0] = True
+        return Verdict(keep, np.zeros(len(keep)), 0)
+
+    class Suite(DropRuleContract):
+        def rule(self):
+            return first_only
+
+    with pytest.raises(AssertionError):
+        Suite().test_equals_are_kept()
