@@ -8,7 +8,9 @@ ROWS = ((20, 500), (40, 500), (100, 500), (500, 500))
 
 def main() -> None:
     print("50 simulated searches a row; 500 configurations of which the best looking one is picked (accuracy).\n")
-    print(f"{'samples':>8} {'plain CV claims':>16} {'sober says':>12} {'true score':>12} {'truth in 95 % interval':>24}")
+    print(
+        f"{'samples':>8} {'plain CV claims':>16} {'sober says':>12} {'true score':>12} {'truth in 95 % interval':>24}"
+    )
     for n, c in ROWS:
         claims, honest, truths, inside = [], [], [], 0
         for seed in range(50):

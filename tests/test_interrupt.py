@@ -1,5 +1,6 @@
 """Ctrl-C, a time budget and a tolerance: what is complete is judged as if it had been all, and says so."""
 
+import contextlib
 import json
 import os
 import pickle
@@ -131,8 +132,7 @@ def test_ctrl_c_before_one_split_is_complete_is_an_error(ctrl_c):
 def test_ctrl_c_during_the_final_training_ends_at_once_but_the_estimate_is_there(ctrl_c):
     ctrl_c(9, 10)
     found = search()
-    with pytest.raises(KeyboardInterrupt), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with pytest.warns(SoberWarning), pytest.raises(KeyboardInterrupt):
         found.fit(X, Y)
     assert found.estimate_.n_samples < len(Y)
     assert not hasattr(found, "best_estimator_")
@@ -185,12 +185,9 @@ def test_interrupted_runs_go_on_from_their_file(ctrl_c, tmp_path, drop):
     for at in (2, 13, 29):
         file = tmp_path / f"{at}.sqlite"
         ctrl_c(at)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), contextlib.suppress(SoberError):  # E601 where not one split is complete
             warnings.simplefilter("ignore")
-            try:
-                search(drop=drop, n_repeats=2, store=file).fit(X, Y)
-            except SoberError as error:
-                assert error.code == "E601"
+            search(drop=drop, n_repeats=2, store=file).fit(X, Y)
         ctrl_c()
         again = search(drop=drop, n_repeats=2, store=file).fit(X, Y)
         assert Signalling.fits == n_whole - (at - 1) + 1  # the one that was broken off, and the winner on all data
@@ -231,14 +228,10 @@ def test_max_seconds_that_is_long_enough_changes_nothing(whole):
 
 
 def test_max_seconds_with_workers():
-    with warnings.catch_warnings(), joblib.parallel_config("threading", n_jobs=2):
-        warnings.simplefilter("ignore")
-        try:
-            found = search(max_seconds=0.5, cv=15, n_repeats=30).fit(X, Y)
-            assert found.stopped_ == "max_seconds"
-            assert 0 < found.race_.n_fits < 4 * 450
-        except SoberError as error:  # a very slow machine
-            assert error.code == "E601"
+    with joblib.parallel_config("threading", n_jobs=2):
+        found = early(max_seconds=1.5, cv=15, n_repeats=100, n_bootstraps=20)
+    assert found.stopped_ == "max_seconds"
+    assert 0 < found.race_.n_fits < 4 * 1500
 
 
 @pytest.mark.parametrize("name", ["max_seconds", "tolerance"])
@@ -313,9 +306,7 @@ if __name__ == "__main__":
 def test_ctrl_c_in_a_terminal(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    process = subprocess.Popen(
-        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
+    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stdout.readline() == "now\n"
     start = time.perf_counter()
     os.killpg(process.pid, signal.SIGINT)

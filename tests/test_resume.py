@@ -1,5 +1,6 @@
 """Resume and extend: the same call goes on, a larger one fits only what is new, another one is refused."""
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -63,6 +64,17 @@ def test_a_stopped_run_goes_on(tmp_path, fits, rounds, n_jobs):
     assert runs.bits(again) == runs.bits(truth)
     for name in ("mean_fit_time", "std_fit_time", "mean_score_time"):
         np.testing.assert_array_equal(again.cv_results_[name], found.cv_results_[name])
+
+
+def test_a_run_that_was_out_of_time_goes_on(tmp_path):
+    path = tmp_path / "run.sqlite"
+    truth = runs.bits(runs.search(None))
+    for limit in (0.05, 0.2, 0.4):
+        # An early end gives an incomplete result, or none at all where no round was done.
+        with contextlib.suppress(SoberError), warnings.catch_warnings():
+            warnings.simplefilter("ignore", SoberWarning)
+            runs.search(path, seconds=0.005, max_seconds=limit)
+    assert runs.bits(runs.search(path, seconds=0.005)) == truth
 
 
 def test_later_rounds_on_disk_do_not_leak_into_earlier_ones(tmp_path):

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, i
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.decomposition import PCA
 from sklearn.ensemble import StackingClassifier, VotingClassifier
-from sklearn.exceptions import NotFittedError, SkipTestWarning
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, f1_score, fbeta_score, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
@@ -26,7 +26,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
-from sklearn.utils.metadata_routing import UNUSED, WARN  # noqa: F401  (scikit-learn's own import order needs it)
 from sklearn.utils.validation import check_is_fitted
 
 import sober
@@ -38,24 +37,25 @@ DIABETES = load_diabetes(return_X_y=True)
 TREE = DecisionTreeClassifier(random_state=0)
 DEPTHS = {"max_depth": [1, 3, 5]}
 RIDGE = {"alpha": [0.1, 1.0]}
+NAMES = [f"gene {i}" for i in range(X.shape[1])]
 SMOOTHING = {"var_smoothing": [1e-9, 0.1]}
 
 
 def search(estimator=TREE, grid=None, **options):
-    return sober.BBCSearchCV(
-        estimator, DEPTHS if grid is None else grid, **{"cv": 3, "n_bootstraps": 20, "drop": None, **options}
-    )
+    grid = DEPTHS if grid is None else grid
+    return sober.BBCSearchCV(clone(estimator), grid, **{"cv": 3, "n_bootstraps": 20, "drop": None, **options})
 
 
 # ---- scikit-learn's own checks ---------------------------------------------------------------------------------------
 CHECKED = {
-    "classifier": (GaussianNB(), SMOOTHING),
-    "regressor": (Ridge(), RIDGE),
+    "classifier": (GaussianNB(), SMOOTHING, "auto"),
+    "regressor": (Ridge(), RIDGE, "auto"),
     "pipeline of a classifier": (
         make_pipeline(PCA(), LogisticRegression(tol=0.01, max_iter=20)),
         {"logisticregression__C": [0.1, 1.0]},
+        None,
     ),
-    "pipeline of a regressor": (make_pipeline(PCA(), Ridge()), {"ridge__alpha": [0.1, 1.0]}),
+    "pipeline of a regressor": (make_pipeline(PCA(), Ridge()), {"ridge__alpha": [0.1, 1.0]}, None),
 }
 
 
@@ -72,27 +72,22 @@ def outcome(check, estimator):
     return "passed"
 
 
-@pytest.mark.parametrize("drop", [None, "auto"])
 @pytest.mark.parametrize("name", CHECKED)
-def test_estimator_checks_fail_only_where_grid_search_fails(name, drop):
-    estimator, grid = CHECKED[name]
+def test_estimator_checks_fail_only_where_grid_search_fails(name):
+    estimator, grid, drop = CHECKED[name]
     ours = sober.BBCSearchCV(estimator, grid, cv=2, error_score="raise", n_bootstraps=5, drop=drop)
     theirs = {
-        repr(check): (check, instance)
+        check.func.__name__: (check, instance)
         for instance, check in estimator_checks_generator(GridSearchCV(estimator, grid, cv=2, error_score="raise"))
     }
-    ran, unmet = 0, {}
+    passed, unmet = 0, {}
     for instance, check in estimator_checks_generator(ours):
-        said = outcome(check, instance)
-        ran += said == "passed"
-        if said not in ("passed", "skipped"):
-            known = theirs.get(repr(check))
-            if known is None or outcome(*known) == "passed":
-                unmet[repr(check)] = said
-        elif said == "skipped":
-            assert repr(check) in theirs, f"{check} is skipped here only"
+        said, known = outcome(check, instance), theirs.get(check.func.__name__)
+        passed += said == "passed"
+        if said != "passed" and (known is None or outcome(*known) == "passed"):
+            unmet[check.func.__name__] = said
     assert unmet == {}
-    assert ran > 40
+    assert passed > 40
 
 
 # ---- tools around it -------------------------------------------------------------------------------------------------
@@ -107,7 +102,7 @@ def test_clone_is_unfitted_and_fits_the_same():
 @pytest.mark.parametrize("fitted", [False, True])
 @pytest.mark.parametrize("way", ["pickle", "joblib"])
 def test_pickle_and_joblib_bring_everything_back(way, fitted):
-    one = search(drop="auto", scoring=make_scorer(fbeta_score, beta=2))
+    one = search(scoring=make_scorer(fbeta_score, beta=2))
     one = one.fit(X, Y) if fitted else one
     if way == "pickle":
         back = pickle.loads(pickle.dumps(one))
@@ -134,16 +129,18 @@ def test_parameters_are_read_and_set():
 
 def test_last_step_of_a_pipeline():
     pipeline = Pipeline([("scale", StandardScaler()), ("search", search())]).set_output(transform="pandas")
-    pipeline.fit(pd.DataFrame(X, columns=[f"gene {i}" for i in range(X.shape[1])]), Y)
-    assert pipeline["search"].feature_names_in_[3] == "gene 3"
-    assert pipeline.score(X, Y) > 0.9
+    frame = pd.DataFrame(X, columns=NAMES)
+    pipeline.fit(frame, Y)
+    assert pipeline["search"].feature_names_in_.tolist() == NAMES
+    assert pipeline.score(frame, Y) > 0.9
 
 
 def test_output_of_the_transformers_inside_can_be_set():
     inner = make_pipeline(StandardScaler(), GaussianNB()).set_output(transform="pandas")
-    one = search(inner, {"gaussiannb__var_smoothing": [1e-9, 0.1]}).fit(pd.DataFrame(X).rename(columns=str), Y)
-    assert isinstance(one.best_estimator_[0].transform(X), pd.DataFrame)
-    assert one.best_estimator_[-1].feature_names_in_.tolist() == [str(i) for i in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=NAMES)
+    one = search(inner, {"gaussiannb__var_smoothing": [1e-9, 0.1]}).fit(frame, Y)
+    assert isinstance(one.best_estimator_[0].transform(frame), pd.DataFrame)
+    assert one.best_estimator_[-1].feature_names_in_.tolist() == NAMES
 
 
 def test_cross_validation_around_it_is_nested_cross_validation():
@@ -157,7 +154,7 @@ def test_cross_validation_around_it_is_nested_cross_validation():
 
 META = {
     "another grid": lambda one: GridSearchCV(one, {"estimator__criterion": ["gini", "entropy"]}, cv=2),
-    "itself": lambda one: search(one, {"estimator__criterion": ["gini", "entropy"]}, cv=2, n_jobs=2),
+    "itself": lambda one: search(one, {"estimator__criterion": ["gini", "entropy"]}, cv=2),
     "voting": lambda one: VotingClassifier([("one", one), ("other", GaussianNB())], voting="soft"),
     "stacking": lambda one: StackingClassifier([("one", one), ("other", GaussianNB())], cv=2),
 }
@@ -179,7 +176,7 @@ def test_tags_are_those_of_the_estimator():
 
 
 # ---- habits ----------------------------------------------------------------------------------------------------------
-PROXIES = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")
+PROXIES = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
 
 
 @pytest.mark.parametrize(
@@ -276,7 +273,6 @@ def test_fit_returns_self_and_leaves_its_arguments_alone():
 
 
 # ---- containers ------------------------------------------------------------------------------------------------------
-NAMES = [f"gene {i}" for i in range(X.shape[1])]
 CONTAINERS = {
     "lists": lambda: (X.tolist(), Y.tolist()),
     "pandas": lambda: (pd.DataFrame(X, columns=NAMES), pd.Series(Y, index=np.arange(len(Y))[::-1])),
@@ -435,7 +431,7 @@ class TestMetadataRouting:
             one, X, Y, cv=GroupKFold(3), params={"sample_weight": WEIGHT, "groups": GROUPS}, return_estimator=True
         )
         assert scores["test_score"].min() > 0.85
-        assert all(e.estimate_.n_groups == 2 * len(set(GROUPS)) // 3 for e in scores["estimator"])
+        assert sum(e.estimate_.n_groups for e in scores["estimator"]) == 2 * len(set(GROUPS))
 
     @pytest.mark.parametrize(
         ("params", "message"),
@@ -514,51 +510,52 @@ def test_repr_shows_the_honest_number_first():
     assert repr(search()).startswith("BBCSearchCV(")
 
 
-@pytest.mark.skipif(not hasattr(sober.BBCSearchCV, "set_callbacks"), reason="scikit-learn before 1.9 has no callbacks")
-class TestCallbacks:
-    class Recording:
-        """Writes down what a search tells its callbacks."""
+if hasattr(sober.BBCSearchCV, "set_callbacks"):  # scikit-learn 1.9 and later
 
-        def __init__(self):
-            self.heard = []
+    class TestCallbacks:
+        class Recording:
+            """Writes down what a search tells its callbacks."""
 
-        def setup(self, estimator, context):
-            self.heard.append("setup")
+            def __init__(self):
+                self.heard = []
 
-        def on_fit_task_begin(self, estimator, context, **data):
-            self.heard.append(("begin", context.task_name, type(estimator).__name__))
+            def setup(self, estimator, context):
+                self.heard.append("setup")
 
-        def on_fit_task_end(self, estimator, context, **data):
-            self.heard.append(("end", context.task_name, type(estimator).__name__))
+            def on_fit_task_begin(self, estimator, context, **data):
+                self.heard.append(("begin", context.task_name, type(estimator).__name__))
 
-        def teardown(self, estimator, context):
-            self.heard.append("teardown")
+            def on_fit_task_end(self, estimator, context, **data):
+                self.heard.append(("end", context.task_name, type(estimator).__name__))
 
-    @pytest.mark.parametrize("refit", [True, False])
-    @pytest.mark.parametrize(("drop", "name", "n_tasks"), [(None, "fit", 9), ("auto", "round", 3)])
-    def test_every_task_begins_and_ends(self, drop, name, n_tasks, refit):
-        callback = self.Recording()
-        search(drop=drop, refit=refit).set_callbacks(callback).fit(X, Y)
-        inner = [name] * n_tasks + ["refit"] * refit
-        tasks = [(hook, task, "BBCSearchCV") for task in inner for hook in ("begin", "end")]
-        root = ("fit", "BBCSearchCV")
-        assert callback.heard == ["setup", ("begin", *root), *tasks, ("end", *root), "teardown"]
+            def teardown(self, estimator, context):
+                self.heard.append("teardown")
 
-    def test_results_do_not_depend_on_callbacks(self):
-        told = search(drop="auto").set_callbacks(self.Recording()).fit(X, Y)
-        assert told.estimate_.to_dict() == search(drop="auto").fit(X, Y).estimate_.to_dict()
+        @pytest.mark.parametrize("refit", [True, False])
+        @pytest.mark.parametrize(("drop", "name", "n_tasks"), [(None, "fit", 9), ("auto", "round", 3)])
+        def test_every_task_begins_and_ends(self, drop, name, n_tasks, refit):
+            callback = self.Recording()
+            search(drop=drop, refit=refit).set_callbacks(callback).fit(X, Y)
+            inner = [name] * n_tasks + ["refit"] * refit
+            tasks = [(hook, task, "BBCSearchCV") for task in inner for hook in ("begin", "end")]
+            root = ("fit", "BBCSearchCV")
+            assert callback.heard == ["setup", ("begin", *root), *tasks, ("end", *root), "teardown"]
 
-    def test_progress_bar(self, capsys):
-        from sklearn.callback import ProgressBar
+        def test_results_do_not_depend_on_callbacks(self):
+            told = search(drop="auto").set_callbacks(self.Recording()).fit(X, Y)
+            assert told.estimate_.to_dict() == search(drop="auto").fit(X, Y).estimate_.to_dict()
 
-        search(drop="auto").set_callbacks(ProgressBar()).fit(X, Y)
-        assert "100%" in capsys.readouterr().out
+        def test_progress_bar(self, capsys):
+            from sklearn.callback import ProgressBar
 
-    def test_passed_down_by_another_search(self):
-        from sklearn.callback import ProgressBar
+            search(drop="auto").set_callbacks(ProgressBar()).fit(X, Y)
+            assert "100%" in capsys.readouterr().out
 
-        outer = GridSearchCV(search(), {"estimator__criterion": ["gini", "entropy"]}, cv=2)
-        assert outer.set_callbacks(ProgressBar()).fit(X, Y).best_score_ > 0.9
+        def test_passed_down_by_another_search(self):
+            from sklearn.callback import ProgressBar
+
+            outer = GridSearchCV(search(), {"estimator__criterion": ["gini", "entropy"]}, cv=2)
+            assert outer.set_callbacks(ProgressBar()).fit(X, Y).best_score_ > 0.9
 
 
 def test_verbose_prints_a_line_for_each_round(capsys):

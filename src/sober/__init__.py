@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from . import metrics, testing
     from .compare import Comparison, compare
     from .errors import SoberError, SoberWarning
-    from .inference import BootstrapDrop, Estimate, bbc, naive, nested, simplest_within, tibshirani
+    from .inference import BootstrapDrop, Estimate, naive, nested, simplest_within, tibshirani
+    from .inference.bbc import bbc
     from .metrics import make_metric
     from .predictions import Predictions
     from .search import BBCSearchCV

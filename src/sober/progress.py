@@ -222,7 +222,7 @@ def audience(on_event: Audience, *more: Listener | None) -> Iterator[Listener]:
         What the user wants to be called.
     *more : callable or None
     """
-    given = [] if on_event is None else list(on_event) if isinstance(on_event, (list, tuple)) else [on_event]
+    given: list[Any] = [] if on_event is None else list(on_event) if isinstance(on_event, (list, tuple)) else [on_event]
     for listener in given:
         if not callable(listener):
             raise SoberError(

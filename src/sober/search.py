@@ -309,7 +309,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
             routed = process_routing(self, "fit", **params, **given)
             # What `fit` receives, weights included, is what was asked for, perhaps under another name.
             params, weighted_fit = dict(routed.estimator.fit), False
-            if "splitter" in routed:
+            if hasattr(routed, "splitter"):
                 split_params = dict(routed.splitter.split)
                 groups = split_params.get("groups") if groups is None else groups
         problem = Problem.build(

@@ -50,12 +50,14 @@ def sober(tmp_path, monkeypatch):
     return go
 
 
-def table(task="binary", n=60, seed=0):
-    """Give a small table with one good column, one useless one and a category."""
+def table(task="binary", n=60, seed=0, text=False):
+    """Give a small table with one good column, a useless one and, on request, a category."""
     rng = np.random.default_rng(seed)
     good = rng.normal(size=n)
     noisy = good + rng.normal(size=n)
-    frame = pd.DataFrame({"good": good, "useless": rng.normal(size=n), "site": rng.choice(["north", "south"], n)})
+    frame = pd.DataFrame({"good": good, "useless": rng.normal(size=n)})
+    if text:
+        frame["site"] = rng.choice(["north", "south"], n)
     if task == "binary":
         frame["y"] = np.where(noisy > 0, "ill", "well")
     elif task == "multiclass":

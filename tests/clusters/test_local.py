@@ -9,8 +9,9 @@ from sober.errors import SoberError, SoberWarning
 from sober.training import Configuration, JoblibExecutor, Plan, Problem, Task
 from sober.training.crews import JoblibCrew
 
-from .mortal import Mortal, X, Y, mortal_search, parts
+from .mortal import Mortal, mortal_search, parts
 
+LABELS = (("predict",),)
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
 
 
@@ -71,10 +72,11 @@ def test_data_travel_once_not_with_every_task(monkeypatch):
     rows = np.random.default_rng(0).normal(size=(300, 50))
     problem = Problem.build(Counted(map(tuple, rows)), np.arange(300) % 2, task="classification")
     plan = Plan.build(problem, 5)
+    estimator = Sizes()
     with JoblibExecutor(2) as executor:
         for split in plan.splits:  # a run for each round
             tasks = [Task(split, tuple(Configuration(c) for c in range(12)))]
-            assert len(list(executor.run(problem, Sizes(), tasks, (("predict",),)))) == 12
+            assert len(list(executor.run(problem, estimator, tasks, LABELS))) == 12
     assert Counted.pickled == 1
     assert len(sent) > 20
     assert {id(array) for _, _, _, *arrays in sent for array in arrays} == {id(array) for array in sent[0][3:]}
@@ -90,7 +92,26 @@ class Sizes(Mortal):
         return np.repeat(self.classes_[0], len(X))
 
 
-def test_what_cannot_be_pickled_is_said_in_a_sentence():
-    search = lambda: mortal_search({"once": (i for i in ())}, n_jobs=2)  # noqa: E731
-    with pytest.raises((SoberError, TypeError)):
-        search()
+class Sticky(list):
+    """Rows that cannot be sent, or that arrive broken."""
+
+    how = "sent"
+
+    def __reduce__(self):
+        if Sticky.how == "sent":
+            raise TypeError("these rows stay here")
+        return explode, ()
+
+
+def explode():
+    raise ImportError("no module named rows")
+
+
+@pytest.mark.parametrize(("how", "words"), [("sent", "these rows stay here"), ("opened", "no module named rows")])
+def test_what_workers_cannot_be_given_is_said_in_a_sentence(how, words):
+    Sticky.how = how
+    problem = Problem.build(Sticky([[0.0]] * 20), np.arange(20) % 2, task="classification")
+    tasks = [Task(split, (Configuration(0),)) for split in Plan.build(problem, 2).splits]
+    with pytest.raises(SoberError, match=words) as error, JoblibExecutor(2) as executor:
+        list(executor.run(problem, Sizes(), tasks, LABELS))
+    assert error.value.code == "E602"

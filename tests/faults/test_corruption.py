@@ -123,9 +123,7 @@ def test_damage_anywhere_is_never_a_wrong_result(snapshots, truths, tmp_path):
         try:
             found, heard = call(path)
         except SoberError as error:
-            assert error.code in REFUSALS, (case, error)
-            assert str(path) in str(error)
-            refused.append(error.code)
+            refused.append((case, error.code, str(path) in str(error)))
             continue
         assert found == truths[call], case
         assert set(heard) <= {"W502"}
@@ -134,6 +132,7 @@ def test_damage_anywhere_is_never_a_wrong_result(snapshots, truths, tmp_path):
         if heard:
             assert call(path) == (truths[call], []), case  # what was mended stays mended
         shutil.rmtree(work)
+    assert all(code in REFUSALS and named for _, code, named in refused), refused
     assert mended > CASES / 10  # the rescue was really needed,
     assert quiet > CASES / 10  # and cuts between two outcomes need none
     assert len(refused) < CASES / 3  # most of the time there is something to save

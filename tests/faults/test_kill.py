@@ -1,4 +1,4 @@
-"""SIGKILL at random moments, then the same call again: the same bits, and nothing fitted twice but what was in flight."""
+"""SIGKILL at random moments, then the same call again: the same bits, nothing fitted twice but what was in flight."""
 
 import os
 from collections import Counter
@@ -37,7 +37,7 @@ def test_a_killed_run_ends_with_the_same_bits(zygote, tmp_path):
         assert fits.total() - needed.total() <= here  # one fit at a time is in flight
         kills += here
         case += 1
-    assert 0 < np.mean(np.array(sizes) < len(needed))  # some came before the end
+    assert min(sizes) < len(needed)  # some came before the end,
     assert len(set(sizes)) > KILLS // 8  # and at many different moments
 
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import ParameterGrid
 
 import sober
 from sober import presets
-from sober.errors import SoberError
+from sober.errors import SoberError, SoberWarning
 from sober.training.prefix import prefix_keys
 from sober.training.problem import Problem
 from sober.training.space import expand
@@ -46,6 +46,7 @@ def few(grids):
 def run(preset, X, y, metric, grids=None, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", SoberWarning)  # caveats about 50 draws and two folds; a failed fit raises
         search = sober.BBCSearchCV(
             preset.estimator,
             preset.param_grid if grids is None else grids,

@@ -48,8 +48,8 @@ def leaks(data: Dataset) -> Iterator[Finding]:
 
 
 def _codes(data: Dataset) -> Array:
-    if data.task == "survival":
-        return np.asarray(data.y["time"])
+    if data.task == "survival":  # the order of times; their few largest must not decide
+        return np.argsort(np.argsort(data.y["time"], kind="stable"))
     return data.y if data.task == "regression" else np.unique(data.y, return_inverse=True)[1].reshape(-1)
 
 

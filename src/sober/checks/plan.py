@@ -105,8 +105,10 @@ def plan(
     space = presets.get(preset, data.task, data.X, data.y, seed=seed, probabilities=probabilities)
     n_iter = None if configurations is None or configurations >= space.n_configurations else configurations
     every = expand(space.param_grid, n_iter, seeds.root(seed), space.estimator)
+    drawn = f"{preset}: {n_iter} of {space.n_configurations} configurations, drawn at random."
+    description = space.description if n_iter is None else drawn
     return Planned(
-        space.estimator, space.param_grid, names, preset, space.description, folds, repeats, seed, every, n_iter
+        space.estimator, space.param_grid, names, preset, description, folds, repeats, seed, every, n_iter
     )  # fmt: skip
 
 

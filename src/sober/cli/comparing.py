@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ..compare import PROTOCOLS
 from ..compare import compare as compared
+from ..errors import SoberError
 from ..runs.train import prepare
 from .ending import DONE
 from .request import Request
@@ -19,9 +20,12 @@ from .screen import Screen
 def compare(request: Request, protocols: str) -> int:
     """Run the protocols on one table and print what each claims."""
     screen = Screen(request.json, request.quiet)
+    wanted = [p.strip().lower() for p in protocols.split(",") if p.strip()]
+    unknown = next((p for p in wanted if p not in PROTOCOLS), None)
+    if unknown is not None or not wanted:
+        raise SoberError("E108", f"--protocols takes any of {', '.join(PROTOCOLS)}; got {unknown!r}.")
     prepared = prepare(request.settings)
     planned, data = prepared.plan, prepared.data
-    wanted = [p.strip().lower() for p in protocols.split(",") if p.strip()]
     screen.say(
         f"{planned.n_configurations} configurations, {planned.folds} folds; nested CV needs the most models.", "dim"
     )

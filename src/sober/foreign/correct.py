@@ -16,7 +16,7 @@ from .. import metrics
 from ..containers import Array
 from ..errors import SoberError
 from ..inference import Estimate, bbc
-from .recognise import Foreign
+from .table import Foreign
 
 _ENSEMBLE = re.compile(r"WeightedEnsemble|_L[2-9]\b|_L[2-9]$|stack(ed|ing|_?ensemble)|super_?learner|blend", re.I)
 #: So many rows all predicted rightly are more likely predictions of training rows than a perfect model.
@@ -105,6 +105,8 @@ def _objections(foreign: Foreign) -> list[tuple[str, str]]:
 
 
 def _usual(foreign: Foreign) -> str:
+    if foreign.y.dtype.names is not None:
+        return "concordance_index"
     is_number = foreign.y.dtype.kind == "f" or (foreign.y.dtype.kind in "iu" and len(np.unique(foreign.y)) > 20)
     if is_number:
         return "r2"

@@ -7,52 +7,27 @@ response, names of the configurations. Never scores.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from ..containers import Array
 from ..errors import SoberError
-from ..tables.roles import find
+from ..tables.roles import find, target_names
 from .long import Parts, pivot
+from .table import Foreign
+from .wide import wide
 
 _CARET_REPEAT = re.compile(r"\.?(Rep\d+)$")
 _MLR3_CONFIGURATION = ("uhash", "nr", "config", "learner_id", "batch_nr")
 
 
-@dataclass(frozen=True, eq=False)
-class Foreign:
-    """Predictions of another tool.
-
-    Attributes
-    ----------
-    tool : str
-    y : array [N]
-    responses : mapping of str to masked array [N, C, R] or [N, C, R, K]
-        By "predict" or "predict_proba", or "" where a bare column can be either.
-    names : list of str
-        Of the configurations.
-    groups : array [N] or None
-    folds : int array [N, R] or None
-    is_adaptive : bool
-        Whether later configurations were chosen by the scores of earlier ones.
-    n_repeats : int
-    """
-
-    tool: str
-    y: Array
-    responses: Mapping[str, Any]
-    names: list[str]
-    groups: Array | None = None
-    folds: Array | None = None
-    is_adaptive: bool = False
-    n_repeats: int = 1
-
-
 def recognise(
-    frame: Any, *, target: str | None = None, group: str | None = None, ignore: Sequence[str] = ()
+    frame: Any,
+    *,
+    target: str | None = None,
+    time: str | None = None,
+    event: str | None = None,
+    group: str | None = None,
+    ignore: Sequence[str] = (),
 ) -> Foreign:
     """Read a table of predictions.
 
@@ -61,18 +36,23 @@ def recognise(
     frame : pandas.DataFrame
     target : str, optional
         The column with the truth; long tables of known tools tell it themselves.
+    time, event : str, optional
+        The truth of survival times, in wide tables of risks.
     group : str, optional
         Rows of one group are resampled together.
     ignore : sequence of str
         Columns or, in long tables, configurations to leave out.
     """
-    for name in filter(None, [target, group]):
+    truth = [] if (target, time, event) == (None, None, None) else target_names(target, time, event, None)
+    for name in [*truth, *filter(None, [group])]:
         find(frame, name)
     columns = set(frame.columns)
     for needed, reader in _READERS:
         if needed <= columns:
+            if len(truth) == 2:
+                raise SoberError("E812", "Survival predictions are read from wide tables: one column a configuration.")
             return reader(frame, target, group, ignore)
-    return _wide(frame, target, group, ignore)
+    return wide(frame, truth, group, ignore)
 
 
 # ---- long tables ---------------------------------------------------------------------------------------------------
@@ -180,60 +160,3 @@ def _only(candidates: list[str]) -> str:
         return candidates[0]
     found = "none of the columns is" if not candidates else f"{', '.join(map(repr, candidates[:4]))} could be"
     raise SoberError("E808", f"Which column holds the truth? It seems that {found} it. Write --target COLUMN.")
-
-
-# ---- wide tables ---------------------------------------------------------------------------------------------------
-def _wide(frame: Any, target: str | None, group: str | None, ignore: Sequence[str]) -> Foreign:
-    """One row a sample, one column a configuration."""
-    if target is None:
-        raise SoberError(
-            "E808", "Say which column holds the truth: --target COLUMN. (No known long table of predictions was found.)"
-        )
-    for name in ignore:
-        find(frame, name)
-    kept = frame.loc[frame[target].notna()]
-    if not len(kept):
-        raise SoberError("E805", f"The truth {target!r} is missing in every row. Name another column.")
-    names = [c for c in frame.columns if c not in {target, group, *ignore}]
-    names = [c for c in names if not _is_counter(kept[c], c)]
-    if not names:
-        raise SoberError("E812", "Beside the truth there is no column of predictions. Give one column a configuration.")
-    values = [_column(kept[c], c, kept[target]) for c in names]
-    stacked = np.ma.stack(values, axis=1) if len({v.dtype.kind for v in values}) == 1 else None
-    if stacked is None:
-        raise SoberError(
-            "E812", "Some columns hold labels and others numbers. Give one kind; --ignore leaves some out."
-        )
-    trial = [re.match(r"(?i)trial[_ ]?\d+$|.*_trial\d+$", c) is not None for c in names]
-    stacks = any(re.search(r"_BAG_L\d|WeightedEnsemble_L\d", c) for c in names)
-    return Foreign(
-        tool="AutoGluon" if stacks else "wide",
-        y=kept[target].to_numpy(dtype=object) if kept[target].dtype.kind not in "iufb" else kept[target].to_numpy(),
-        responses={"": stacked},
-        names=names,
-        groups=None if group is None else kept[group].astype(str).to_numpy(dtype=object).astype(str),
-        is_adaptive=all(trial),
-    )
-
-
-def _is_counter(column: Any, name: str) -> bool:
-    """Whether a column only numbers the rows, as pandas and R write them."""
-    if not re.fullmatch(r"(?i)unnamed: \d+|index|row|row_?id|row_?index|id|x", name) or column.dtype.kind not in "iu":
-        return False
-    return bool((np.diff(column.to_numpy()) == 1).all()) and len(column) > 2
-
-
-def _column(column: Any, name: str, truth: Any) -> Any:
-    """Give a column of predictions as a masked array: numbers, or labels as text."""
-    gaps = column.isna().to_numpy()
-    if column.dtype.kind in "iufb":
-        return np.ma.masked_array(column.fillna(0).to_numpy(), gaps)
-    known = set(truth.astype(str)) if truth.dtype.kind not in "iufb" else set()
-    strange = next((v for v in column.dropna().astype(str) if v not in known), None)
-    if strange is not None:
-        raise SoberError(
-            "E812",
-            f"Column {name[:40]!r} holds {strange[:30]!r}, which is neither a number nor one of the classes. "
-            f"Leave it out with --ignore {name[:40]}.",
-        )
-    return np.ma.masked_array(column.fillna(next(iter(known))).to_numpy(dtype=object), gaps)

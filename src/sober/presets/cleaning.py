@@ -110,7 +110,7 @@ def make_cleaner(X: Any, seed: int = 0) -> Pipeline:
 
 def _vectorizer(seed: int) -> Any:
     try:
-        from skrub import StringEncoder, TableVectorizer
+        from skrub import StringEncoder, TableVectorizer  # type: ignore[import-untyped,import-not-found,unused-ignore]
     except ImportError:
         raise SoberError(
             "E403", "Tables with text, dates or categories need skrub: pip install 'sober[cli]', or encode them first."

@@ -29,7 +29,7 @@ def space(request: Request) -> tuple[Any, list[Grid]]:
     level, seed, jobs = request.level, request.seed, request.n_jobs
     n = request.cleaned.shape[0]
     ridge = Ridge()
-    # The mean square counts here, so that a penalty means the same for all sample sizes, as C = n / alpha / 100 does.
+    # In proportion to the sample size, so that one value means the same for every table; a larger c fits closer.
     families = [family(ridge, alpha=[n * 0.01 / c for c in level.ridge])]
     for ratio in level.l1_ratios:
         families.append(family(QuietElasticNet(l1_ratio=ratio), alpha=request.penalties(ratio)))

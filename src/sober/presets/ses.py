@@ -31,9 +31,9 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Columns are added one by one: always the one whose weakest association with the target, over all conditioning sets
     of at most `k` columns selected so far, is the strongest. A column that is independent of the target given one such
-    set is out for good, selected or not. In a faithful Bayesian network what remains are the neighbours of the target: its
-    direct causes and effects, which are the Markov blanket but for the other causes of those effects. For each, columns
-    that could replace it are found.
+    set is out for good, selected or not. In a faithful Bayesian network what remains are the neighbours of the target:
+    its direct causes and effects, which are the Markov blanket but for the other causes of those effects. For each,
+    columns that could replace it are found.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ def scale(score: Score) -> str:
     room = 0.18 * (high - low) or 0.05 * abs(high) or 1.0
     frame = Frame((low - room, high + room), (0, 1), height=112, left=8, right=8)
     line = 58
-    marks = ticks(frame.x_range)
+    marks = [v for v in ticks(frame.x_range) if 22 <= frame.x(v) <= WIDTH - 22]
     parts = [path([(8, line), (WIDTH - 8, line)], "axis")]
     parts += [path([(frame.x(v), line - 4), (frame.x(v), line + 4)], "axis") for v in marks]
     parts += [text(number(v, min(score.digits, 3)), frame.x(v), line + 46, "label") for v in marks]
@@ -55,7 +55,7 @@ def histogram(bins: Bins, score: Score) -> str:
     """Draw how the draws are spread, with the honest number, its interval and the naive one."""
     shown = [*bins.edges, score.naive]
     pad = 0.03 * (max(shown) - min(shown))
-    frame = Frame((min(shown) - pad, max(shown) + pad), (0, max(bins.heights) * 1.16))
+    frame = Frame.fitting((min(shown) - pad, max(shown) + pad), (0, max(bins.heights) * 1.16))
     parts = frame.axes(score.label, "resamples")
     low, high = score.interval or (bins.edges[0], bins.edges[-1])
     for left, right, height in zip(bins.edges, bins.edges[1:], bins.heights, strict=False):
@@ -79,7 +79,7 @@ def histogram(bins: Bins, score: Score) -> str:
 def race(data: Race) -> str:
     """Draw one column a round: who stayed, who was dropped, who failed."""
     n = len(data.rounds)
-    frame = Frame((0.4, n + 0.6), (0, data.n_start * 1.08))
+    frame = Frame.fitting((0.4, n + 0.6), (0, data.n_start * 1.08))
     parts = frame.axes("round of the cross-validation", "configurations", x_ticks=False)
     every = max(1, -(-n // 12))
     wide = min(40.0, 0.78 * (frame.x(1) - frame.x(0)))
@@ -103,7 +103,7 @@ def race(data: Race) -> str:
 
 def xy(chart: Chart, only: int | None = None) -> str:
     """Draw lines with their bands, and points, over two axes; `only` draws a single line."""
-    frame = Frame(chart.x_range, chart.y_range)
+    frame = Frame.fitting(chart.x_range, chart.y_range)
     parts = frame.axes(chart.x_label, chart.y_label)
     name = f"clip-{chart.name}{'' if only is None else only}"
     drawn: list[str] = []

@@ -5,6 +5,7 @@ Takes records of the summary functions, gives axes; computes nothing itself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -157,8 +158,14 @@ def _xy(ax: Any, chart: Chart) -> Any:
         ax.plot(chart.points_x, chart.points_y, ".", color=GREY, alpha=0.45, ms=4)
     for i, line in enumerate(chart.lines):
         _draw(ax, line, *SERIES[i % len(SERIES)])
-    ax.set(xlim=chart.x_range, ylim=chart.y_range)
+    ax.set(xlim=_roomy(chart.x_range), ylim=_roomy(chart.y_range))
     return _finish(ax, chart.title, chart.x_label, chart.y_label)
+
+
+def _roomy(ends: Sequence[float]) -> tuple[float, float]:
+    """Leave room for half the width of a line that runs along the edge."""
+    room = 0.01 * (ends[1] - ends[0])
+    return ends[0] - room, ends[1] + room
 
 
 def _draw(ax: Any, line: Line, color: str, dash: str) -> None:

@@ -100,6 +100,12 @@ class Frame:
     top: float = 10
     bottom: float = 42
 
+    @classmethod
+    def fitting(cls, x_range: Sequence[float], y_range: Sequence[float]) -> Frame:
+        """Make room for the numbers beside the vertical axis."""
+        longest = max((len(t) for _, t in _written(ticks(y_range))), default=3)
+        return cls(x_range, y_range, left=26 + 7.4 * longest)
+
     def x(self, value: float) -> float:
         """Place on the horizontal axis."""
         low, high = self.x_range
@@ -117,7 +123,9 @@ class Frame:
     def clip(self, name: str) -> str:
         """Define the plotting area under a name, so that nothing is drawn outside it."""
         wide, high = self.width - self.left - self.right, self.height - self.top - self.bottom
-        return tag("clipPath", tag("rect", x=self.left, y=self.top, width=wide, height=high), id=name)
+        room = 3  # for half the width of a line that runs along the edge
+        area = tag("rect", x=self.left - room, y=self.top - room, width=wide + 2 * room, height=high + 2 * room)
+        return tag("clipPath", area, id=name)
 
     def axes(self, x_label: str, y_label: str, *, x_ticks: bool = True) -> list[str]:
         """Draw a quiet grid, round numbers, and what the axes mean."""

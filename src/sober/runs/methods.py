@@ -75,7 +75,9 @@ def winner_of(search: Any) -> str:
     params = dict(search.best_params_)
     kind, select = type(params.pop("model", search.best_estimator_[-1])).__name__, params.pop("select", "passthrough")
     values = ", ".join(f"{name.rpartition('__')[2]} {_short(value)}" for name, value in params.items())
-    columns = "all columns" if isinstance(select, str) else f"columns chosen by SES (alpha {select.alpha}, k {select.k})"
+    columns = (
+        "all columns" if isinstance(select, str) else f"columns chosen by SES (alpha {select.alpha}, k {select.k})"
+    )
     return f"{_family(kind)}{f' ({values})' if values else ''}, {columns}"
 
 

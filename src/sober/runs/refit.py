@@ -143,13 +143,13 @@ class _Writer:
         if _is_own(kind):
             self.vendored.add(kind)
             return str(kind.__name__)
-        parts = kind.__module__.split(".")
+        name, parts = str(kind.__name__), kind.__module__.split(".")
         for n in range(1, len(parts) + 1):
             path = ".".join(parts[:n])
-            if vars(import_module(path)).get(kind.__name__) is kind:
-                self.imports[f"from {path} import {kind.__name__}"] = None
+            if getattr(import_module(path), name, None) is kind:
+                self.imports[f"from {path} import {name}"] = None
                 break
-        return str(kind.__name__)
+        return name
 
 
 def _is_own(kind: Any) -> bool:

@@ -21,6 +21,8 @@ from .refit import refit_script
 from .settings import Settings
 from .train import Prepared
 
+#: Tables with text and more columns than this get no importance of columns: each shuffle encodes all text anew.
+MOST_ENCODED = 200
 PACKAGES = ("sober", "scikit-learn", "numpy", "scipy", "pandas", "skrub", "joblib", "scikit-survival")
 
 
@@ -80,7 +82,8 @@ def write(search: Any, prepared: Prepared, settings: Settings, folder: RunFolder
     data, planned, found = prepared.data, prepared.plan, versions()
     command = settings.command()
     title = f"{' and '.join(data.target)} in {prepared.table.name}"
-    summary = summarize(search, data.X, data.y, title=title, command=command)
+    shuffles = n_shuffles(data.X)
+    summary = summarize(search, data.X, data.y, title=title, command=command, n_permutations=shuffles)
     results = {
         **headline(summary),
         "winner": winner_of(search),
@@ -100,6 +103,14 @@ def write(search: Any, prepared: Prepared, settings: Settings, folder: RunFolder
     folder.write_text("report.html", to_html(summary))
     folder.write_json("results.json", results)
     return results
+
+
+def n_shuffles(X: Any) -> int:
+    """Shuffle each column as often as the patience of people allows; text takes long to encode."""
+    columns = X.shape[1]
+    if all(dtype.kind in "iufb" for dtype in X.dtypes):
+        return 10
+    return max(1, min(10, 60 // columns)) if columns <= MOST_ENCODED else 0
 
 
 def headline(summary: Summary) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def assign(
     task : {"binary", "multiclass", "regression", "survival"}, optional
         Told from the target unless given.
     """
-    names = _targets(target, time, event, task)
+    names = target_names(target, time, event, task)
     given = _roles(names, id, group, ignore)
     for name in given:
         find(frame, name)
@@ -137,7 +137,8 @@ def find(frame: Any, name: str, what: str = "column") -> None:
     raise SoberError("E804", f"There is no {what} {name!r}. The columns are {some}.")
 
 
-def _targets(target: str | None, time: str | None, event: str | None, task: str | None) -> list[str]:
+def target_names(target: str | None, time: str | None, event: str | None, task: str | None) -> list[str]:
+    """Give [target] or [time, event]; refuse what does not go together."""
     if task is not None and task not in TASKS:
         raise SoberError("E402", f"There is no task {task!r}; choose one of {', '.join(TASKS)}.")
     if target is not None and (time is not None or event is not None):

@@ -10,6 +10,7 @@ import pickle
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from threading import Lock
 from typing import Any, Protocol
@@ -112,7 +113,7 @@ class JoblibExecutor:
             try:
                 for key, outcomes in self._crew.run(_work, dict(left)):
                     del left[key]
-                    yield from outcomes
+                    yield from _together(outcomes)
             except WorkersDied as death:
                 self._mourn(death)
                 for key in sorted(death.suspects & left.keys()):
@@ -132,10 +133,11 @@ class JoblibExecutor:
             self._common = common
 
     def _mourn(self, death: WorkersDied) -> None:
+        cause = "" if death.__cause__ is None else f" ({type(death.__cause__).__name__})"
         warn(
             "W602",
-            "A worker process died (killed from outside, crashed, or out of memory). The fits that it was busy with "
-            f"are tried again; the cause was {type(death.__cause__).__name__ if death.__cause__ else 'told by dask'}.",
+            f"A worker process died{cause}: killed from outside, crashed, or out of memory. The fits that it may have "
+            "been busy with are tried again.",
             stacklevel=6,
         )
         self._hire(self._common, anew=True)
@@ -193,6 +195,11 @@ def make_executor(n_jobs: int | None = None, raise_errors: bool = False) -> Seri
     if effective_n_jobs(n_jobs) == 1 and not is_far_away():
         return SerialExecutor(raise_errors)
     return JoblibExecutor(n_jobs, raise_errors)
+
+
+def _together(outcomes: list[Outcome]) -> list[Outcome]:
+    """Say of all but the last that more is here: whoever stops the stream need not lose what has come back."""
+    return [*(replace(outcome, more=True) for outcome in outcomes[:-1]), *outcomes[-1:]]
 
 
 def _work(key: int, token: str | None, call: Any, *common: Any) -> tuple[int, list[Outcome]]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import platform
+import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -22,6 +24,7 @@ from .space import Configuration
 
 #: Bytes of the keys under which outcomes are kept.
 KEY = 8
+_PACKAGE = re.compile(r"(?<![\w.'])([A-Za-z]\w*)\.\w+(?:\.\w+)*[#(:]")
 _DATA = ("task", "X", "y", "groups", "sample_weight", "fit_params")
 
 
@@ -77,14 +80,15 @@ class Manifest:
         """
         fit_params = {**problem.fit_params, "weighted_fit": problem.weighted_fit}
         parts = (problem.task, problem.X, problem.y, problem.group_codes, problem.sample_weight, fit_params)
+        text, keyed = canonical(estimator), _keyed(configurations)
         return cls(
             data={name: digest(part).hex() for name, part in zip(_DATA, parts, strict=True)},
-            estimator=canonical(estimator),
+            estimator=text,
             responses=tuple(" or ".join(alternatives) for alternatives in wanted),
             seed=seed,
             splits=tuple(digest(split.train, split.test, size=KEY).hex() for split in plan.splits),
-            configurations=_keyed(configurations),
-            versions=(_versions(estimator),),
+            configurations=keyed,
+            versions=(_versions([text, *keyed.values()]),),
         )
 
     @cached_property
@@ -167,15 +171,22 @@ def _keyed(configurations: Sequence[Configuration]) -> dict[str, str]:
     return keyed
 
 
-def _versions(estimator: Any) -> dict[str, str]:
-    packages = {"sober", "numpy", "scipy", "scikit-learn", type(estimator).__module__.partition(".")[0]}
+def _versions(texts: Sequence[str]) -> dict[str, str]:
+    """Note the versions of everything that the texts name, whose classes do the work."""
+    packages = {"sober", "numpy", "scipy", "scikit-learn"}
+    for text in texts:
+        packages.update(_PACKAGE.findall(text))
     found = {"python": platform.python_version(), "machine": platform.machine()}
-    for package in sorted(packages - {"sklearn"}):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:  # the user's own code, or a package of another name
-            continue
+    found |= {package: _version(package) for package in sorted(packages - {"sklearn"}) if _version(package)}
     return found
+
+
+@lru_cache(maxsize=64)  # looking one up takes milliseconds
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # the user's own code, or a package of another name
+        return str(getattr(sys.modules.get(package), "__version__", ""))
 
 
 def _first_difference(was: str, now: str) -> str:

@@ -46,6 +46,9 @@ class SqliteFile:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        for needed in (path, os.path.dirname(path) or "."):
+            if os.path.exists(needed) and not os.access(needed, os.W_OK):
+                raise _not_writable(path, f"{needed} is read-only")
         try:
             self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
         except sqlite3.Error as error:
@@ -92,6 +95,7 @@ class SqliteFile:
 
     def create(self, manifest: str, rows: Iterable[Any] = ()) -> None:
         """Make the tables, all or nothing."""
+        self._run("PRAGMA synchronous = OFF")  # nothing is in the file yet that waiting for the disk could save
         self._run("PRAGMA journal_mode = WAL")
         self._run("BEGIN IMMEDIATE")
         self._run(f"PRAGMA application_id = {APPLICATION}")
@@ -102,6 +106,7 @@ class SqliteFile:
         for row in rows:
             self._run(_INSERT, row)
         self._run("COMMIT")
+        self._run("PRAGMA synchronous = NORMAL")
 
     def manifest(self) -> bytes:
         """Read the manifest."""
@@ -187,12 +192,8 @@ def _explained(error: sqlite3.Error, path: str) -> Exception:
         )
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_DATA", "SQLITE_FORMAT")):
         return Damaged(str(error))
-    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
-        return SoberError(
-            "E504",
-            f"{path} cannot be opened for writing ({error}). Check that its folder exists and that both may be written "
-            "to. What is stored is kept.",
-        )
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH", "SQLITE_IOERR_LOCK")):
+        return _not_writable(path, str(error))
     if name.startswith("SQLITE_IOERR"):
         return SoberError(
             "E506",
@@ -200,6 +201,14 @@ def _explained(error: sqlite3.Error, path: str) -> Exception:
             "mend the disk and repeat the call to go on.",
         )
     return Damaged(str(error))
+
+
+def _not_writable(path: str, reason: str) -> SoberError:
+    return SoberError(
+        "E504",
+        f"{path} cannot be opened for writing ({reason}). See that its folder exists and that both may be written to. "
+        "What is stored is kept.",
+    )
 
 
 def _sealed(body: bytes) -> tuple[bytes, bytes]:

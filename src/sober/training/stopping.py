@@ -26,7 +26,8 @@ class Stop:
     Parameters
     ----------
     max_seconds : float, optional
-        Looked at after every outcome; a fit under way is not broken off.
+        Looked at whenever something comes back: after every fit, or every batch of a worker. What is under way in
+        this process is not broken off.
     enough : callable, optional
         ``enough(predictions)`` is asked after every round.
     catch_interrupt : bool
@@ -65,7 +66,9 @@ class Stop:
 
     def _heard(self, number: int, frame: Any) -> None:
         self._again, self.reason = self.reason == "interrupted", "interrupted"
-        if self._again or self._waiting:  # while an outcome is being recorded, the loop is left to see the reason itself
+        if (
+            self._again or self._waiting
+        ):  # while an outcome is being recorded, the loop is left to see the reason itself
             raise KeyboardInterrupt
 
     @property
@@ -81,8 +84,9 @@ class Stop:
         outcomes : iterator of Outcome
             Closed at the end: what is under way is abandoned.
         """
+        more = False
         try:
-            while not self._is_time():
+            while more or not self._is_time():
                 try:
                     self._waiting = True
                     outcome = next(outcomes, None)
@@ -90,6 +94,7 @@ class Stop:
                     self._waiting = False
                 if outcome is None:
                     return
+                more = outcome.more
                 yield outcome
         except KeyboardInterrupt:
             if self._again or not self.catch_interrupt:

@@ -1,4 +1,4 @@
-"""Where outcomes are kept: in memory.
+"""Where the outcomes of a race are kept: in memory; what outlives the process is in `sqlite_store.py`.
 
 Takes outcomes in any order, gives `Predictions` of whoever is still in the race; never fits and never judges. What it
 gives depends on which outcomes it holds, not on the order in which they came. Axes: N, C, R, K.
@@ -20,7 +20,7 @@ from .task import Failure, Outcome
 
 
 class Store(Protocol):
-    """Keeps outcomes; a store on disk has the same members."""
+    """Keeps the outcomes of a race."""
 
     @property
     def done(self) -> Array:

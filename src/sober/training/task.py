@@ -73,6 +73,8 @@ class Outcome:
         Empty where the fit failed.
     fit_seconds, predict_seconds : float
     failure : Failure or None
+    more : bool
+        Whether others that came back from a worker together with it follow at once.
     """
 
     configuration: int
@@ -82,6 +84,7 @@ class Outcome:
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     failure: Failure | None = None
+    more: bool = False
 
 
 def fit_predict(

@@ -1,0 +1,118 @@
+"""sober correct: tables of other tools are recognised, and give what sober.bbc gives; refusals can be overruled."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sober as library
+from sober.foreign import recognise
+
+RNG = np.random.default_rng(5)
+N, C = 80, 6
+Y = np.where(np.arange(N) % 2 == 0, "no", "yes")
+CHANCE = np.clip(0.5 + 0.2 * (Y == "yes")[:, None] - 0.1 + 0.25 * RNG.normal(size=(N, C)), 0.01, 0.99)
+FOLD = np.arange(N) // 16
+EXPECTED = library.bbc(Y, CHANCE, "roc_auc", random_state=0)
+SETS = [f"set {c}" for c in range(C)]
+
+
+def melted(**columns):
+    """One row a prediction, configurations one after the other."""
+    row, config = np.tile(np.arange(N), C), np.repeat(np.arange(C), N)
+    base = {"row": row, "config": config, "p": CHANCE[row, config], "y": Y[row], "fold": FOLD[row]}
+    return pd.DataFrame({name: make(base) for name, make in columns.items()})
+
+
+TABLES = {
+    "wide": pd.DataFrame({"y": Y, **{SETS[c]: CHANCE[:, c] for c in range(C)}}),
+    "tidymodels": melted(**{
+        "id": lambda b: np.char.add("Fold", b["fold"].astype(str)), ".pred_no": lambda b: 1 - b["p"],
+        ".pred_yes": lambda b: b["p"], ".pred_class": lambda b: np.where(b["p"] > 0.5, "yes", "no"),
+        ".row": lambda b: b["row"] + 1, ".config": lambda b: np.array(SETS)[b["config"]], "y": lambda b: b["y"],
+    }),
+    "caret": melted(
+        pred=lambda b: np.where(b["p"] > 0.5, "yes", "no"), obs=lambda b: b["y"], no=lambda b: 1 - b["p"],
+        yes=lambda b: b["p"], rowIndex=lambda b: b["row"] + 1, mtry=lambda b: b["config"] % 3,
+        ntree=lambda b: 100 * (b["config"] // 3), Resample=lambda b: np.char.add("Fold", b["fold"].astype(str)),
+    ),
+    "mlr3": melted(**{
+        "row_ids": lambda b: b["row"] + 1, "truth": lambda b: b["y"], "prob.no": lambda b: 1 - b["p"],
+        "response": lambda b: np.where(b["p"] > 0.5, "yes", "no"), "prob.yes": lambda b: b["p"],
+        "iteration": lambda b: b["fold"] + 1, "nr": lambda b: b["config"] + 1,
+    }),
+}  # fmt: skip
+TABLES["AutoGluon"] = TABLES["wide"].rename(columns={name: f"{name}_BAG_L1" for name in SETS})
+
+
+@pytest.mark.parametrize("tool", TABLES)
+def test_every_known_table_gives_what_the_library_gives(sober, tmp_path, tool):
+    TABLES[tool].sample(frac=1, random_state=1).to_csv(tmp_path / "p.csv", index=False)
+    target = ("--target", "y") if tool in ("wide", "AutoGluon") else ()
+    ended = sober("correct", "p.csv", *target, "--metric", "roc_auc", "--json")
+    assert ended.code == 0, ended.err
+    found = json.loads(ended.out)
+    assert found["tool"] == tool
+    assert found["n_rows"] == N
+    assert found["n_configurations"] == C
+    assert found["score"]["plain_cv"] == pytest.approx(EXPECTED.naive)
+    if tool not in ("wide", "AutoGluon"):  # long tables give back the order of the rows, and so the same draws
+        # Configurations may come in another order, which decides between equals.
+        assert found["score"]["honest"] == pytest.approx(EXPECTED.value, abs=1e-3)
+
+
+def test_repeats_are_told_by_caret_and_by_tidymodels():
+    caret = pd.concat([TABLES["caret"].assign(Resample=lambda f, r=r: f["Resample"] + f".Rep{r}") for r in (1, 2)])
+    assert recognise(caret).n_repeats == 2
+    tidy = TABLES["tidymodels"].rename(columns={"id": "id2"})
+    assert recognise(pd.concat([tidy.assign(id=f"Repeat{r}") for r in (1, 2, 3)])).n_repeats == 3
+
+
+def test_bootstraps_are_hold_outs_of_their_own():
+    boot = TABLES["tidymodels"].assign(id=lambda f: f["id"].str.replace("Fold", "Bootstrap"))
+    foreign = recognise(boot)
+    assert foreign.n_repeats == 5
+    assert np.ma.getmaskarray(foreign.responses["predict_proba"]).any()
+
+
+def test_labels_numbers_several_classes_and_survival(sober, tmp_path):
+    labels = pd.DataFrame({"y": Y, **{f"m{c}": np.where(CHANCE[:, c] > 0.5, "yes", "no") for c in range(C)}})
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    assert json.loads(sober("correct", "labels.csv", "--target", "y", "--json").out)["score"]["metric"] == "accuracy"
+    y = RNG.normal(size=N)
+    numbers = pd.DataFrame({"y": y, **{f"m{c}": y + RNG.normal(size=N) for c in range(C)}})
+    numbers.to_csv(tmp_path / "numbers.csv", index=False)
+    assert json.loads(sober("correct", "numbers.csv", "--target", "y", "--json").out)["score"]["metric"] == "r2"
+    risks = numbers.rename(columns={"y": "time"}).assign(time=np.exp(y), event=np.arange(N) % 2)
+    risks.to_csv(tmp_path / "risks.csv", index=False)
+    ended = sober("correct", "risks.csv", "--time", "time", "--event", "event", "--json")
+    assert json.loads(ended.out)["score"]["metric"] == "concordance_index"
+
+
+def test_force_overrules_a_refusal_and_says_so(sober, tmp_path):
+    TABLES["wide"].assign(WeightedEnsemble_L2=0.4 + CHANCE[:, 0] / 9).to_csv(tmp_path / "p.csv", index=False)
+    assert sober("correct", "p.csv", "--target", "y").code == 2
+    ended = sober("correct", "p.csv", "--target", "y", "--force")
+    assert ended.code == 0
+    assert "E815" in ended.err
+    assert sober("correct", "p.csv", "--target", "y", "--ignore", "WeightedEnsemble_L2").err == ""
+
+
+def test_an_adaptive_search_gets_a_warning(sober, tmp_path):
+    TABLES["tidymodels"].assign(**{".iter": np.repeat(np.arange(C), N)}).to_csv(tmp_path / "p.csv", index=False)
+    ended = sober("correct", "p.csv")
+    assert ended.code == 0, ended.err
+    assert "W811" in ended.err
+
+
+def test_what_people_see(sober, tmp_path):
+    TABLES["tidymodels"].to_csv(tmp_path / "p.csv", index=False)
+    ended = sober("correct", "p.csv", "--metric", "roc_auc")
+    assert [line.rstrip() for line in ended.out.splitlines()] == [
+        "metric        ROC AUC",
+        f"honest score  {EXPECTED.value:.3f}   95 % interval {EXPECTED.interval[0]:.3f} to {EXPECTED.interval[1]:.3f}",
+        f"plain CV      {EXPECTED.naive:.3f}   what plain cross-validation claims ({EXPECTED.optimism:+.3f})",
+        f"winner        {SETS[EXPECTED.winner]}",
+        "read as       tidymodels: 80 rows, 6 configurations",
+    ]

@@ -1,0 +1,133 @@
+"""The command as a process: it starts fast, survives Ctrl-C, and knows whom to trust."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from .conftest import SMALL, table
+
+SOBER = [sys.executable, "-m", "sober.cli"]
+
+
+def test_help_starts_fast_and_imports_nothing_heavy():
+    code = (
+        "import sys; from sober.cli.app import run; run(['--help'])\n"
+        "heavy = {'numpy', 'sklearn', 'numba', 'pandas', 'scipy'} & set(sys.modules); assert not heavy, heavy"
+    )
+    best = 9.0
+    for _ in range(3):
+        start = time.process_time(), os.times().children_user
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+        best = min(best, os.times().children_user - start[1])
+    assert best < 0.5, "seconds of processor time, which a busy machine does not stretch"
+
+
+def test_completion_knows_commands_and_values():
+    def complete(words):
+        environment = {
+            **os.environ,
+            "_SOBER_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(words.split())),
+        }
+        done = subprocess.run([*SOBER], env=environment, capture_output=True, text=True)
+        return done.stdout.split()
+
+    assert {"check", "fit", "correct"} <= set(complete("sober "))
+    assert "quick" in complete("sober fit --preset ")
+
+
+def test_ctrl_c_saves_and_resume_finishes(tmp_path):
+    table(n=400).to_csv(tmp_path / "data.csv", index=False)
+    options = ["--target", "y", "--preset", "quick", "--folds", "5", "--repeats", "4", "--jobs", "1"]
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    running = subprocess.Popen(
+        [*SOBER, "fit", "data.csv", *options, "-o", "run"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+    for line in running.stderr:
+        if line.startswith("round 2"):
+            break
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=120)
+    assert running.returncode == 130, err
+    assert "sober resume run" in err
+    assert "Traceback" not in err
+    done = subprocess.run(
+        [*SOBER, "resume", "run", "--json"], cwd=tmp_path, capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)
+    assert results["stopped"] == "finished"
+    assert results["settings"]["repeats"] == 4
+
+
+@pytest.fixture
+def run_folder(sober, data, tmp_path):
+    assert sober("fit", "data.csv", "--target", "y", *SMALL, "-o", "run", "-q").code == 0
+    return tmp_path / "run"
+
+
+def test_a_model_that_was_changed_is_never_loaded(sober, run_folder):
+    (run_folder / "model.joblib").write_bytes((run_folder / "model.joblib").read_bytes() + b"\0")
+    for trust in ((), ("--trust",)):
+        ended = sober("predict", "run", "data.csv", *trust)
+        assert ended.code == 2
+        assert "E810" in ended.err
+
+
+def test_a_model_from_elsewhere_needs_trust(sober, run_folder, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another user"))
+    ended = sober("predict", "run", "data.csv")
+    assert ended.code == 2
+    assert "executes code" in ended.err
+    assert sober("predict", "run", "data.csv", "--trust").code == 0
+
+
+def test_new_rows_must_have_the_columns(sober, run_folder, tmp_path):
+    table().drop(columns="good").to_csv(tmp_path / "new.csv", index=False)
+    ended = sober("predict", "run", "new.csv")
+    assert ended.code == 2
+    assert "lack 1 of 2 columns: 'good'" in ended.err
+    table().assign(good="much").to_csv(tmp_path / "new.csv", index=False)
+    assert "held numbers in training but now 'much'" in sober("predict", "run", "new.csv").err
+    table().drop(columns="y").assign(more=1).to_csv(tmp_path / "new.csv", index=False)
+    assert sober("predict", "run", "new.csv", "-o", "p.csv").code == 0
+    assert (tmp_path / "p.csv").read_text().startswith(".row,")
+
+
+def test_data_that_changed_are_refused_and_data_that_moved_are_found(sober, run_folder, tmp_path):
+    (tmp_path / "data.csv").rename(tmp_path / "moved.csv")
+    assert "E801" in sober("resume", "run").err
+    assert sober("resume", "run", "--data", "moved.csv", "-q").code == 0
+    with (tmp_path / "moved.csv").open("a") as file:
+        file.write("1,2,ill\n")
+    ended = sober("resume", "run")
+    assert ended.code == 2
+    assert "E811" in ended.err
+
+
+def test_overwrite_begins_anew_and_report_writes_again(sober, run_folder, tmp_path):
+    assert sober("fit", "data.csv", "--target", "y", *SMALL, "-o", "run", "--overwrite", "-q").code == 0
+    (run_folder / "report.html").unlink()
+    ended = sober("report", "run")
+    assert ended.code == 0
+    assert "honest score" in ended.out
+    assert (run_folder / "report.html").exists()
+    assert sober("report", "run", "-o", "mine.html", "-q").code == 0
+    assert (tmp_path / "mine.html").read_text() == (run_folder / "report.html").read_text()
+
+
+def test_study_says_where_it_can_run(sober):
+    ended = sober("study", "simulation", "--quick")
+    assert ended.code in (0, 2)
+    assert "Traceback" not in ended.err
+
+
+def test_version(sober):
+    assert sober("--version").out.startswith("sober ")
