@@ -112,7 +112,8 @@ def section(data: Path, sets: list[str], how_many: int, n_jobs: int) -> report.S
             full, dropped = pairs[-1]
             print(
                 f"{name} {seed}: {full.models} models and {dropped.models}, hold-out {full.auc:.4f} and "
-                f"{dropped.auc:.4f} (standard error {full.error:.4f}), {full.seconds:.1f} s and {dropped.seconds:.1f} s",
+                f"{dropped.auc:.4f} (standard error {full.error:.4f}), {full.seconds:.1f} s and "
+                f"{dropped.seconds:.1f} s",
                 flush=True,
             )
         everything += pairs
@@ -135,7 +136,7 @@ def section(data: Path, sets: list[str], how_many: int, n_jobs: int) -> report.S
         verdicts,
         [
             f"Each line is the mean of {how_many} sub-samples of {N} rows (the last line of all {len(everything)}), "
-            "tuned with `BBCSearchCV(..., drop=None)` and `drop=\"auto\"` on the same folds; the rows left over are the "
+            "tuned with `BBCSearchCV(..., drop=None)` and `drop='auto'` on the same folds; the rows left over are the "
             "hold-out. Models: fits by the search, the final one included. Standard error: DeLong's, of one hold-out "
             "AUC. Honest AUC: `estimate_.value`, what the search itself claims.",
             f"The two searches picked the same configuration in {same} of {len(everything)} sub-samples; the two "

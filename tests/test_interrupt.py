@@ -227,11 +227,13 @@ def test_max_seconds_that_is_long_enough_changes_nothing(whole):
     assert parts(search(max_seconds=1e6).fit(X, Y)) == parts(whole)
 
 
-def test_max_seconds_with_workers():
+def test_max_seconds_with_workers_keeps_whole_batches(monkeypatch):
+    clock = iter(range(10_000))
+    monkeypatch.setattr(stopping, "perf_counter", lambda: next(clock))
     with joblib.parallel_config("threading", n_jobs=2):
-        found = early(max_seconds=1.5, cv=15, n_repeats=100, n_bootstraps=20)
+        found = early(max_seconds=2, cv=15, n_repeats=20, n_bootstraps=20)
     assert found.stopped_ == "max_seconds"
-    assert 0 < found.race_.n_fits < 4 * 1500
+    assert found.race_.n_fits == 2 * 10 * 4  # 300 splits in batches of 10, and two looks before it is late
 
 
 @pytest.mark.parametrize("name", ["max_seconds", "tolerance"])

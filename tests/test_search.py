@@ -86,7 +86,16 @@ def assert_same(ours, theirs):
     assert ours.multimetric_ == theirs.multimetric_
 
 
-CLASSIFICATION = ["accuracy", "roc_auc", "neg_log_loss", "f1", "average_precision", "matthews_corrcoef", "jaccard", None]
+CLASSIFICATION = [
+    "accuracy",
+    "roc_auc",
+    "neg_log_loss",
+    "f1",
+    "average_precision",
+    "matthews_corrcoef",
+    "jaccard",
+    None,
+]
 MANY_CLASSES = ["accuracy", "roc_auc_ovr", "f1_macro", "neg_log_loss", "roc_auc_ovo_weighted", "balanced_accuracy"]
 REGRESSION = ["r2", "neg_mean_squared_error", "neg_median_absolute_error", "neg_max_error", None]
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sober
-from sober.errors import SoberError
+from sober.errors import SoberError, SoberWarning
 from sober.inference.dropping import Verdict
 
 X, Y = (a[::2] for a in load_breast_cancer(return_X_y=True))
@@ -76,7 +76,9 @@ def test_scores_of_all_that_ran_are_those_of_the_search_without_dropping():
         ran = ~np.isnan(mine)
         assert np.array_equal(mine[ran], full.cv_results_[f"split{i}_test_score"][ran])
     finished = one.race_.finishers
-    assert np.array_equal(one.cv_results_["pooled_test_score"][finished], full.cv_results_["pooled_test_score"][finished])
+    assert np.array_equal(
+        one.cv_results_["pooled_test_score"][finished], full.cv_results_["pooled_test_score"][finished]
+    )
     assert one.best_index_ == full.best_index_
     assert full.n_fits_ == 5 * 6 + 1
 
@@ -129,7 +131,7 @@ def test_equals_are_never_dropped():
 def test_later_repeats_are_run_by_survivors_only():
     one = search(n_repeats=3, drop="auto").fit(X, Y)
     assert (one.race_.dropped_at < 5).all()
-    assert one.n_fits_ == 5 * 3 * one.race_.finishers.sum() + (one.race_.dropped_at + 1).sum() - 0 + 1
+    assert one.n_fits_ == 5 * 3 * one.race_.finishers.sum() + (one.race_.dropped_at + 1).sum() + 1
     assert one.predictions_.is_complete
     assert one.predictions_.n_repeats == 3
 
@@ -143,7 +145,9 @@ def test_every_kind_of_metric_can_be_raced_over_repeats(metric, aggregate):
     assert one.estimate_.naive == pytest.approx(score[one.best_index_], rel=1e-12)
 
 
-@pytest.mark.parametrize("cv", [ShuffleSplit(6, test_size=0.3, random_state=0), LeaveOneOut()], ids=["hold-outs", "loo"])
+@pytest.mark.parametrize(
+    "cv", [ShuffleSplit(6, test_size=0.3, random_state=0), LeaveOneOut()], ids=["hold-outs", "loo"]
+)
 def test_splits_that_are_no_partition_can_be_raced(cv):
     X_few, Y_few = X[:90], Y[:90]
     one = sober.BBCSearchCV(
@@ -176,9 +180,9 @@ def test_selection_rules_pick_the_winner_and_are_run_in_every_resample():
 
 
 def test_the_simplest_within_a_tolerance():
-    best, simple = search(drop=None).fit(X, Y), search(drop=None, select=sober.simplest_within(tolerance=0.1)).fit(X, Y)
+    best, simple = search(drop=None).fit(X, Y), search(drop=None, select=sober.simplest_within(tolerance=0.2)).fit(X, Y)
     score = best.cv_results_["pooled_test_score"]
-    assert simple.best_index_ == np.flatnonzero(score >= score.max() - 0.1)[0] < best.best_index_
+    assert simple.best_index_ == np.flatnonzero(score >= score.max() - 0.2)[0] < best.best_index_
     assert simple.estimate_.value < best.estimate_.value
     assert simple.predict(X).shape == Y.shape
 
@@ -212,17 +216,10 @@ def test_the_compromise_lies_between():
 def test_strata_keep_rare_classes_in_every_resample():
     rare = np.concatenate([np.flatnonzero(Y == 1)[:80], np.flatnonzero(Y == 0)[:6]])
     options = {"scoring": "roc_auc", "cv": 3, "drop": None, "n_bootstraps": 400}
-    with pytest.warns(sober.errors.SoberWarning, match="W20") if False else _nothing():
-        strata = search(**options, stratify=True).fit(X[rare], Y[rare]).estimate_
-    assert strata.n_undefined < 20
-
-
-class _nothing:
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        return False
+    with pytest.warns(SoberWarning, match="stratify=True.*W201"):
+        plain = search(**options).fit(X[rare], Y[rare]).estimate_
+    strata = search(**options, stratify=True).fit(X[rare], Y[rare]).estimate_
+    assert strata.n_undefined < 0.05 * 400 < plain.n_undefined
 
 
 def test_confidence_level_sets_the_interval_only():

@@ -298,7 +298,9 @@ def test_any_container_gives_the_same(name):
     x, y = CONTAINERS[name]()
     one = search(scoring="roc_auc", drop="auto").fit(x, y)
     assert one.estimate_.draws.tolist() == plain.estimate_.draws.tolist()
-    assert np.array_equal(one.predictions_.responses["decision_function"], plain.predictions_.responses["decision_function"])
+    assert np.array_equal(
+        one.predictions_.responses["decision_function"], plain.predictions_.responses["decision_function"]
+    )
     assert np.array_equal(one.classes_[plain.predict(X)], one.predict(x))
     assert one.score(x, y) == plain.score(X, Y)
     if name in ("pandas", "polars"):

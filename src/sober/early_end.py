@@ -94,7 +94,7 @@ def caveat(log: RaceLog, store: MemoryStore) -> str | None:
         f"on the {n_samples} of {store.plan.n_samples} samples that every configuration in the race has predicted."
     )
     if log.stopped != "tolerance":
-        warn("W601", text, stacklevel=4)
+        warn("W601", text)
     return text
 
 

@@ -5,6 +5,7 @@ Takes a code and a sentence that says what was given, what is allowed and what t
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 #: Every code that the library can raise or warn with, and its title. Codes are never reused.
@@ -147,6 +148,9 @@ class SoberWarning(UserWarning):
         return f"{self.message} [{self.code}]"
 
 
-def warn(code: str, message: str, stacklevel: int = 3) -> None:
-    """Warn with a code, pointing at the caller's caller."""
-    warnings.warn(SoberWarning(code, message), stacklevel=stacklevel)
+def warn(code: str, message: str) -> None:
+    """Warn with a code, pointing at the user's line: the first one outside of sober and scikit-learn."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("sober", "sklearn"):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(SoberWarning(code, message), stacklevel=level)

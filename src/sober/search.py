@@ -422,8 +422,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
             warn(
                 "W303",
                 f"{len(log.failures)} of {len(log.status)} configurations failed and were set aside; the first is "
-                f"configuration {first}, {cause}. See race_.failures.",
-                stacklevel=4,
+                f"configuration {first}, {str(cause).rstrip('.')}. See race_.failures.",
             )
 
     def _refit(self, problem: Problem) -> None:

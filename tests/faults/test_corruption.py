@@ -138,6 +138,20 @@ def test_damage_anywhere_is_never_a_wrong_result(snapshots, truths, tmp_path):
     assert len(refused) < CASES / 3  # most of the time there is something to save
 
 
+def test_names_that_are_no_text(snapshots, truths, tmp_path):
+    """Messages of SQLite quote the damaged bytes."""
+    whole = (snapshots / "finished").read_bytes()
+    start = whole.index(b"outcomes")
+    for i in range(start - 4, start + 120, 4):
+        path = tmp_path / f"{i}.sqlite"
+        path.write_bytes(whole[:i] + b"\xe0" + whole[i + 1 :])
+        try:
+            found = fit(path)
+        except SoberError as error:
+            found = error.code
+        assert found in ("E505", (truths[fit], ["W502"])), i
+
+
 @pytest.mark.parametrize("case", ["missing", "empty", "of another run"])
 def test_a_side_file_that_is_not_its_own(snapshots, truths, tmp_path, case):
     path = tmp_path / "run.sqlite"

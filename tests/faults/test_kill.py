@@ -38,7 +38,7 @@ def test_a_killed_run_ends_with_the_same_bits(zygote, tmp_path):
         kills += here
         case += 1
     assert min(sizes) < len(needed)  # some came before the end,
-    assert len(set(sizes)) > KILLS // 8  # and at many different moments
+    assert len(set(sizes)) >= min(KILLS // 8, len(needed) // 2)  # and at many different moments
 
 
 def test_a_finished_run_fits_nothing_again(zygote, tmp_path):

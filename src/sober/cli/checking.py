@@ -25,7 +25,8 @@ def check(request: Request) -> int:
     screen = Screen(request.json, request.quiet)
     prepared = prepare(request.settings)
     planned = prepared.planned
-    guess = None if planned is None else measure(planned, prepared.data, request.settings.jobs)
+    with screen.busy("Measuring a few fits"):
+        guess = None if planned is None else measure(planned, prepared.data, request.settings.jobs)
     has_errors = planned is None
     facts = describe(prepared)
     if request.json:

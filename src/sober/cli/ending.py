@@ -16,7 +16,7 @@ import typer
 
 DONE, FAILED, BAD, INTERRUPTED = 0, 1, 2, 130
 #: Errors that are no fault of the command or of the data as they stand: something broke on the way.
-BROKEN = frozenset({"E117", "E314", "E315", "E505", "E506"})
+BROKEN = frozenset({"E117", "E314", "E315", "E505", "E506", "E602", "E603"})
 # typer brings its own click and does not export this; its relatives are public.
 _Usage = typer.BadParameter.__mro__[2]
 

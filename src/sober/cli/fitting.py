@@ -7,14 +7,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from ..errors import SoberWarning
+from ..errors import SoberError, SoberWarning
 from ..progress import Bars, Lines
 from ..report.words import count
 from ..runs.folder import RunFolder
 from ..runs.settings import Settings
 from ..runs.train import Prepared, prepare, train
 from ..runs.write import begin, stored, write
-from .ending import DONE, INTERRUPTED
+from .ending import BAD, DONE, INTERRUPTED, tell
 from .request import Request
 from .screen import Screen, honest
 
@@ -66,10 +66,21 @@ def _run(screen: Screen, folder: RunFolder, prepared: Prepared, settings: Settin
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", SoberWarning)
             search = train(prepared, folder.store, _listener(screen))
-        results = write(search, prepared, settings, folder)
+        with screen.busy("Writing the report"):
+            results = write(search, prepared, settings, folder)
     except KeyboardInterrupt:
-        screen.say(f"Interrupted; every finished fit is saved. Go on with: sober resume {folder.path}", "yellow")
+        tell(f"Interrupted; every finished fit is saved. Go on with: sober resume {folder.path}")
         return INTERRUPTED
+    except SoberError as error:
+        if error.code != "E601":
+            raise
+        # Too early to judge anything, but what was done is kept.
+        was_time = "max_seconds" in error.message
+        cause = "The time was over" if was_time else "Interrupted"
+        tell(
+            f"{cause} before one fold was complete; every finished fit is saved. Go on: sober resume {folder.path} [E601]"
+        )
+        return BAD if was_time else INTERRUPTED
     stopped = search.stopped_
     notes = [(w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning)]
     results["stopped"] = stopped

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json as json_
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from rich.console import Console
@@ -76,6 +77,10 @@ class Screen:
         """Print a line beside the result."""
         if self.talks:
             self.err.print(Text(one_line(text), style))
+
+    def busy(self, text: str) -> AbstractContextManager[object]:
+        """Show that something goes on, where there is a terminal to show it."""
+        return self.err.status(text) if self.talks and self.err.is_terminal else nullcontext()
 
 
 def safe(text: str) -> Text:

@@ -261,17 +261,17 @@ def _notes(bound: Bound, winner: int) -> tuple[str, ...]:
         )
     elif table.n_configurations == 1:
         text = "There is only one configuration, so there is no selection to correct for; the interval is still valid."
-        warn("W202", text, stacklevel=5)
+        warn("W202", text)
         notes.append(text)
     units = table.n_samples if table.groups is None else len(np.unique(table.groups))
     if units < FEW:
         what = "samples" if table.groups is None else "groups"
         text = f"Only {units} {what}: expect a wide interval and a conservative score."
-        warn("W205", text, stacklevel=5)
+        warn("W205", text)
         notes.append(text)
     scales = check_scales(bound, winner)
     if scales is not None:
-        warn("W203", scales, stacklevel=5)
+        warn("W203", scales)
         notes.append(scales)
     if table.n_left_out:
         notes.append(f"{table.n_left_out} configurations lacked predictions and were left out.")
@@ -294,6 +294,6 @@ def _judge_undefined(name: str, undefined: int, values: Array) -> tuple[str, ...
             f"{name} was undefined on {undefined} of {len(values)} draws, which were left out of the mean. "
             "stratify=True keeps every class in every resample."
         )
-        warn("W201", text, stacklevel=6)
+        warn("W201", text)
         return (text,)
     return ()

@@ -125,7 +125,6 @@ def bind(
                 "W204",
                 f"{table.n_left_out} of {table.n_left_out + table.n_configurations} configurations lack predictions "
                 "that others have, and were left out.",
-                stacklevel=4,
             )
     if (aggregate == "fold" or within_folds) and not table.folds_known:
         wish = '`aggregate="fold"`' if aggregate == "fold" else "`within_folds=True`"

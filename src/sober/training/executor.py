@@ -138,7 +138,6 @@ class JoblibExecutor:
             "W602",
             f"A worker process died{cause}: killed from outside, crashed, or out of memory. The fits that it may have "
             "been busy with are tried again.",
-            stacklevel=6,
         )
         self._hire(self._common, anew=True)
 

@@ -186,6 +186,5 @@ def _check_groups(plan: Plan, problem: Problem) -> None:
                 "W301",
                 f"In {split.place} some groups have samples both to train on and to predict, so the predictions know "
                 "their group already. Use a splitter that keeps groups together, such as GroupKFold.",
-                stacklevel=4,
             )
             return

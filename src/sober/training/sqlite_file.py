@@ -30,6 +30,8 @@ _INSERT = f"INSERT INTO outcomes ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
 #: Seconds to wait for a lock: a process that is just ending needs some.
 _PATIENCE = 1.0
 _SIDE_FILES = ("-wal", "-shm")
+#: What reading a damaged file can raise: SQLite's messages quote it, and are then no text; sizes in it may be absurd.
+_TROUBLE = (sqlite3.Error, UnicodeError, MemoryError)
 
 
 class Damaged(Exception):
@@ -51,7 +53,7 @@ class SqliteFile:
                 raise _not_writable(path, f"{needed} is read-only")
         try:
             self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
-        except sqlite3.Error as error:
+        except _TROUBLE as error:
             raise _explained(error, path) from error
         # Exclusive before the first read: one holder, and no shared memory beside the file.
         settings = ("locking_mode = EXCLUSIVE", "synchronous = NORMAL", "trusted_schema = OFF", "cell_size_check = ON")
@@ -65,7 +67,7 @@ class SqliteFile:
 
     def close(self) -> None:
         """Let the file go; what was committed is in it, or beside it where the disk is full."""
-        with suppress(sqlite3.Error):
+        with suppress(*_TROUBLE):
             self._db.close()
 
     def is_new(self) -> bool:
@@ -124,7 +126,7 @@ class SqliteFile:
         try:
             for number, *row in self._db.execute(f"SELECT id, {_COLUMNS} FROM outcomes ORDER BY id {order}"):
                 yield number, tuple(row)
-        except sqlite3.Error as error:
+        except _TROUBLE as error:
             raise _explained(error, self.path) from error
 
     def readable_rows(self) -> list[tuple[int, Any]]:
@@ -149,7 +151,7 @@ class SqliteFile:
     def _run(self, statement: str, values: Any = ()) -> list[Any]:
         try:
             return self._db.execute(statement, values).fetchall()
-        except sqlite3.Error as error:
+        except _TROUBLE as error:
             raise _explained(error, self.path) from error
 
 
@@ -174,7 +176,7 @@ def replace_damaged(path: str, manifest: str, rows: Iterable[Any]) -> str:
     return kept
 
 
-def _explained(error: sqlite3.Error, path: str) -> Exception:
+def _explained(error: Exception, path: str) -> Exception:
     """Turn SQLite's words into a sentence that says what to do."""
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):

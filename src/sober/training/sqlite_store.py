@@ -98,7 +98,7 @@ class SqliteStore:
         self._stored = {(row[0], row[1]): row for row in good}
         if bad:
             file.delete(bad)
-            warn("W502", f"{len(bad)} outcomes in {self.path} were damaged and will be fitted again.", stacklevel=7)
+            warn("W502", f"{len(bad)} outcomes in {self.path} were damaged and will be fitted again.")
         united = held.united(self.manifest).to_json()
         if united != held.to_json():
             file.rewrite_manifest(united)
@@ -107,7 +107,6 @@ class SqliteStore:
             warn(
                 "W501",
                 f"Outcomes in {self.path} were made with {', '.join(other)}, so new ones may differ in last digits.",
-                stacklevel=7,
             )
 
     def _rescue(self, damage: Damaged) -> None:
@@ -133,7 +132,6 @@ class SqliteStore:
             "W502",
             f"{self.path} was damaged ({damage}). {len(rows)} whole outcomes are in a new file of this name, others "
             f"will be fitted again; the damaged file is kept as {kept}.",
-            stacklevel=7,
         )
 
     def _is_usable(self, split: bytes, responses: Mapping[str, Array]) -> bool:
