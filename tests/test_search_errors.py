@@ -21,7 +21,6 @@ PIPELINE = Pipeline([("scale", StandardScaler()), ("model", LogisticRegression()
 GRID = {"model__C": [0.1, 1.0]}
 N = len(Y)
 RARE = np.where(np.arange(N) < 4, "rare", "common")
-ORDERED = np.repeat(["a", "b", "c"], [50, 50, N - 100])
 GAP = X[:, 0].copy()
 GAP[3] = np.nan
 
@@ -68,14 +67,14 @@ BAD = [
     ("more folds than members of the rarest class", search(y=RARE, cv=5), "E308", r"now 5.*'rare' has 4 samples"),
     ("more folds than groups", search(cv=10, data={"groups": np.arange(N) % 4}), "E308", r"10.*4 groups"),
     ("time series", search(cv=TimeSeriesSplit(3)), "E309", r"TimeSeriesSplit.*GridSearchCV.*groups"),
-    ("folds without a class", search(y=ORDERED, cv=KFold(3)), "E310", r"no sample of class 'a'.*[Ss]tratified"),
+    ("folds without a class", search(y=RARE, cv=KFold(3)), "E310", r"Fold 1 of repeat 1 has no sample of class 'rare'.*shuffles"),
     ("unshuffled iris", search(GaussianNB(), {}, *IRIS, cv=KFold(3)), "E310", r"no sample of class 0"),
     ("splits that train on what they predict", search(cv=[(np.arange(N), np.arange(5))]), "E311", r"row 0"),
     ("splits without rows", search(cv=[([], np.arange(5))]), "E311", r"no row to train on"),
     ("splits of other data", search(cv=[(np.arange(5), [N + 3])]), "E311", rf"0 to {N - 1}"),
     ("no split at all", search(cv=[]), "E311", r"no split"),
     ("splits that are no pairs", search(cv=[1, 2, 3]), "E311", r"pair of \(train, test\)"),
-    ("a splitter that cannot", search(y=RARE, cv=StratifiedKFold(9)), "E311", r"StratifiedKFold"),
+    ("a splitter that cannot", search(cv=StratifiedKFold(N + 1)), "E311", r"StratifiedKFold"),
     ("groups forgotten", search(cv=GroupKFold(3)), "E312", r"GroupKFold needs groups"),
     ("repeats of a splitter", search(cv=ShuffleSplit(3), n_repeats=2), "E313", r"n_repeats.*ShuffleSplit"),
     ("repeats zero", search(n_repeats=0), "E313", r"n_repeats.*0"),
@@ -83,7 +82,7 @@ BAD = [
     ("weights too short", search(GaussianNB(), {}, data={"sample_weight": np.ones(3)}), "E107", rf"{N}.*3"),
     ("negative weights", search(GaussianNB(), {}, data={"sample_weight": -np.ones(N)}), "E107", r"negative"),
     ("X and y of different lengths", search(y=Y[:-1]), "E302", rf"{N}.*{N - 1}"),
-    ("X a number", search(X=3), "E302", r"int"),
+    ("X a number", search(X=3), "E302", r"one row a sample"),
     ("no task", search(Unknown(), {}), "E301", r"Unknown is neither"),
     ("a clustering", search(KMeans(), {}), "E301", r"KMeans"),
     ("numbers for classes", search(y=X[:, 0]), "E112", r"continuous.*regressor"),
@@ -130,7 +129,7 @@ def test_bad_input_has_a_code_and_a_sentence(call, code, says):
     assert caught.value.code == code
     text = str(caught.value)
     assert text.endswith(f"[{code}]")
-    assert caught.value.message[-1] in ".'" or caught.value.message.endswith(")")
+    assert caught.value.message[-1] in ".?"
     assert len(text) < 500
 
 
@@ -155,14 +154,17 @@ class Counted(GaussianNB):
         return super().fit(X, y)
 
 
-EARLY = ["aggregate", "method", "drop", "select", "refit", "error_score", "cv", "scoring", "confidence_level"]
+EARLY = {
+    "aggregate": "mean", "method": "ncv", "drop": "yes", "select": 0, "refit": 0.5, "error_score": 0, "cv": 1,
+    "scoring": "r2", "confidence_level": 95, "n_bootstraps": 0, "within_folds": True, "n_repeats": 0,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("option", EARLY)
 def test_options_are_refused_before_anything_is_trained(option):
     TRAINED.clear()
     with pytest.raises(SoberError):
-        search(Counted(), {"var_smoothing": [0.1, 1]}, **{option: 0 if option != "drop" else "no"})()
+        search(Counted(), {"var_smoothing": [0.1, 1]}, **{option: EARLY[option]})()
     assert not TRAINED
 
 

@@ -321,6 +321,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
             fit_params=params,
             weighted_fit=weighted_fit,
         )
+        if self.stratify and task == "regression":
+            raise SoberError("E114", "`stratify=True` is for classes and survival; here the target is a number.")
         if self.within_folds and not first.pools_scores:
             raise SoberError(
                 "E114", f"`within_folds` is for metrics that rank samples, such as roc_auc; {first.name} does not."

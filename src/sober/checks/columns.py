@@ -73,7 +73,7 @@ def repeated_ids(data: Dataset) -> Iterator[Finding]:
         if not _ID.search(name) or column.dtype.kind in "fbM" or column.isna().any():
             continue
         n = column.nunique()
-        if len(column) // 20 < n < len(column) and n > 10:
+        if len(column) // 20 < n < 0.9 * len(column) and n > 10:
             text = (
                 f"{some([name])} has {n} different values in {len(column)} rows. If it tells patients apart, write "
                 f"--group {name[:40]}, or rows of one patient are in training and test at once."

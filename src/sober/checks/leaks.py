@@ -42,8 +42,11 @@ def leaks(data: Dataset) -> Iterator[Finding]:
     if found:
         found.sort(key=lambda pair: -pair[1])
         names = [name for name, _ in found]
-        who = f"Column {some(names)} alone predicts" if len(names) == 1 else f"Columns {some(names)} alone predict"
-        text = f"{who} the target nearly perfectly. Was it known before the outcome? If not, write --ignore for it."
+        if len(names) == 1:
+            text = f"Column {some(names)} alone predicts the target nearly perfectly. Was it known before the outcome?"
+        else:
+            text = f"Columns {some(names)} predict the target nearly perfectly, each alone. Were they known before it?"
+        text += " If not, write --ignore."
         yield Finding("W806", text, tuple(names))
 
 

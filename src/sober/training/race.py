@@ -184,7 +184,8 @@ class _Notes:
         live = np.flatnonzero(self.alive)
         keep, p = np.asarray(getattr(verdict, "keep", None)), np.asarray(getattr(verdict, "p", None), float)
         if keep.shape != live.shape or keep.dtype != bool or p.shape != live.shape or not keep.any():
-            got = f"keep {keep.dtype}{list(keep.shape)} with {int(keep.sum())} kept and p {list(p.shape)}"
+            kept = f" with {int(keep.sum())} kept" if keep.dtype == bool else ""
+            got = f"keep {keep.dtype}{list(keep.shape)}{kept} and p {list(p.shape)}"
             raise SoberError(
                 "E316",
                 f"A drop rule must answer with `keep` (booleans, not all False) and `p` for {len(live)} configurations;"
