@@ -1,4 +1,4 @@
-"""Command line: `python -m benchmarks [kernels] [growth] [startup] [store] [--quick] [--large] [--write [FILE]]`."""
+"""Command line: `python -m benchmarks [kernels] [growth] [startup] [store] [search] [--quick] [--large] [--write [FILE]]`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import argparse
 import os
 from pathlib import Path
 
-from . import growth, kernels, report, startup, store
+from . import growth, kernels, report, search, startup, store
 
-SECTIONS = {"kernels": kernels.run, "growth": growth.run, "startup": startup.run, "store": store.run}
+SECTIONS = {
+    "kernels": kernels.run,
+    "growth": growth.run,
+    "startup": startup.run,
+    "store": store.run,
+    "search": search.run,
+}
 
 
 def main() -> None:

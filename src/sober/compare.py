@@ -208,13 +208,14 @@ def compare(
     if plain.multimetric_:
         raise SoberError("E108", "`compare` judges by one metric; got several in `scoring`. Name one.")
     metric: Metric = plain.scorer_
+    fixed = {**options, "cv": plain.splits_}  # the same folds, also where `cv` is an iterator or has no seed
     rows: list[Row] = []
     for protocol in PROTOCOLS:
         if protocol not in protocols:
             continue
         start = time.perf_counter()
         if protocol == "bced":
-            search = BBCSearchCV(estimator, param_grid, drop=drop, **options).fit(X, y, **data)
+            search = BBCSearchCV(estimator, param_grid, drop=drop, **fixed).fit(X, y, **data)
             rows.append(_row(protocol, search.estimate_, search.race_.n_fits + 1, None, time.perf_counter() - start))
         elif protocol == "bbc-repeated":
             search = BBCSearchCV(estimator, param_grid, drop=None, n_repeats=n_repeats, **options).fit(X, y, **data)

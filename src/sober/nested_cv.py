@@ -27,9 +27,9 @@ def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: A
     outer fold k and fold k for outer fold j, so K (K - 1) / 2 * C inner fits suffice; the outer models are those of
     plain cross-validation. Gives the estimate and the number of inner fits.
     """
-    problem, metrics, split_params = search._problem(X, y, groups, sample_weight, {})
+    problem, metrics, _ = search._problem(X, y, groups, sample_weight, {})
     metric = next(iter(metrics.values()))
-    plan = Plan.build(problem, search.cv, 1, search.seed_, split_params)
+    plan = Plan.build(problem, search.splits_)  # never split anew: a splitter without a seed gives other folds
     if plan.n_repeats > 1 or not plan.seen(range(plan.n_splits)).all():
         raise SoberError("E114", "Nested cross-validation needs folds that partition the samples once. Pass cv=10.")
     table: Predictions = search.predictions_

@@ -128,6 +128,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
     n_fits_ : int
         Models really trained, the final one included.
     n_splits_ : int
+    splits_ : list of (train, test)
+        The rows of every split; passed as `cv` they repeat the folds, also those of a splitter without a seed.
     scorer_ : Metric, or dict of them
     multimetric_ : bool
     refit_time_ : float
@@ -413,6 +415,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         self.is_complete_ = log.stopped == "finished"
         self.seed_ = seed
         self.n_splits_ = plan.n_splits
+        self.splits_ = [(split.train, split.test) for split in plan.splits]
         self.n_fits_ = log.n_fits + bool(self.refit)
         self.best_params_ = dict(configurations[self.best_index_].params)
         tail = next(iter(metrics)) if self.multimetric_ else "score"

@@ -77,9 +77,7 @@ def _run(screen: Screen, folder: RunFolder, prepared: Prepared, settings: Settin
         # Too early to judge anything, but what was done is kept.
         was_time = "max_seconds" in error.message
         cause = "The time was over" if was_time else "Interrupted"
-        tell(
-            f"{cause} before one fold was complete; every finished fit is saved. Go on: sober resume {folder.path} [E601]"
-        )
+        tell(f"{cause} before one fold was complete; every fit is saved. Go on: sober resume {folder.path} [E601]")
         return BAD if was_time else INTERRUPTED
     stopped = search.stopped_
     notes = [(w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning)]
