@@ -1,4 +1,4 @@
-"""Command line: `python -m benchmarks [kernels] [growth] [startup] [store] [search] [--quick] [--large] [--write [FILE]]`."""
+"""Command line: `python -m benchmarks [SECTION ...] [--quick] [--large] [--write [FILE]]`."""
 
 from __future__ import annotations
 

@@ -47,7 +47,8 @@ def _table(found: Any) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     heads = ("protocol", found.metric, f"{100 * found.confidence_level:g} % interval", "models", "seconds", "")
     for head in heads:
-        table.add_column(head, justify="right" if head in (found.metric, "models", "seconds") else "left")
+        right = head in (found.metric, "models", "seconds")
+        table.add_column(head, justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
     for row in found.rows:
         style = "bold green" if row.protocol in ("bbc", "bced") else ""
         interval = "" if row.interval is None else f"{row.interval[0]:.3f} to {row.interval[1]:.3f}"

@@ -1,0 +1,54 @@
+"""refit.py trains the same model without sober, whatever kind of model wins."""
+
+import runpy
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from sober.checks import plan
+from sober.runs.refit import refit_script
+from sober.tables import assign, read
+
+from .conftest import table
+
+ROLES = {"survival": {"time": "months", "event": "died"}}
+#: Probabilities wrap SVMs, so that a metric which wants them shows other models.
+METRICS = {"binary": ("roc_auc", "neg_log_loss"), "multiclass": ("balanced_accuracy",)}
+CASES = [(task, m) for task in ("binary", "multiclass", "regression", "survival") for m in METRICS.get(task, (None,))]
+
+
+def winners(data, metric):
+    """Give one fitted pipeline for each kind of model and of selection."""
+    planned = plan(data, preset="quick", scoring=[metric] if metric else [])
+    kinds = {}
+    for configuration in planned.configurations:
+        model = clone(planned.estimator).set_params(**clone(dict(configuration.params), safe=False))
+        kinds.setdefault((type(model[1]).__name__, type(model[-1]).__name__), model)
+    return kinds
+
+
+@pytest.mark.parametrize(("task", "metric"), CASES)
+@pytest.mark.filterwarnings("ignore")
+def test_every_kind_of_winner_is_trained_again(task, metric, tmp_path, monkeypatch):
+    table(task, n=90, text=True).to_csv(tmp_path / "data.csv", index=False)
+    found = read(tmp_path / "data.csv")
+    data = assign(found.frame, **ROLES.get(task, {"target": "y"}))
+    kinds = winners(data, metric)
+    assert len(kinds) > 8
+    for kind, model in kinds.items():
+        model.fit(data.X, data.y)
+        script = refit_script(SimpleNamespace(best_estimator_=model), data, found, str(found.path), "0.1.0")
+        assert "import sober" not in script, kind
+        assert "from sober" not in script, kind
+        (tmp_path / "refit.py").write_text(script)
+        monkeypatch.setattr(sys, "argv", ["refit.py", str(found.path), str(tmp_path / "p.csv")])
+        runpy.run_path(str(tmp_path / "refit.py"))
+        again = pd.read_csv(tmp_path / "p.csv")["prediction"].to_numpy()
+        if task in METRICS:
+            assert (again == model.predict(data.X)).all(), kind
+        else:
+            np.testing.assert_allclose(again, model.predict(data.X), rtol=1e-6, err_msg=str(kind))
