@@ -138,7 +138,7 @@ class Asked(DecisionTreeClassifier):
         (["roc_auc", "f1"], {"decision_function", "predict"}),
         (["neg_log_loss", "neg_brier_score", "accuracy"], {"predict_proba", "predict"}),
     ],
-    ids=str,
+    ids=lambda value: "-".join(sorted(value)) if isinstance(value, set) else str(value),  # sets have no order
 )
 def test_only_what_the_metrics_need_is_asked_for(scoring, methods):
     Asked.calls.clear()

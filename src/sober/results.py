@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from .containers import Array
+from .inference.selection import margin
 from .metrics import Metric
 from .metrics.base import Aggregate
 from .training import Configuration, MemoryStore, RaceLog
@@ -80,16 +80,22 @@ def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, within_folds:
 
 
 def ranks(scores: Array, log: RaceLog) -> Array:
-    """Rank from 1 (best): finishers by score, then the dropped (latest first), then the failed."""
-    floor = np.nanmin(scores, initial=0.0) - 1.0
-    score = np.where(np.isnan(scores), floor, scores)
-    order = np.full(len(scores), 0.0)
-    for place, status in enumerate(("failed", "dropped", "finished")):
-        order[log.status == status] = place
-    # Sorted by (status, round of dropping, score), equal ones sharing the best rank, as scikit-learn does.
-    keys = np.stack([order, np.where(log.status == "dropped", log.dropped_at, 0), score], axis=1)
-    _, dense = np.unique(np.round(keys, 12), axis=0, return_inverse=True)
-    return rankdata(-dense.reshape(-1), method="min").astype(np.int32)
+    """Rank from 1 (best): finishers by score, then the dropped (latest first), then the failed.
+
+    Equal ones share the best rank, as in scikit-learn; what counts as equal is what the selection takes for equal.
+    """
+    score = np.where(np.isnan(scores), -np.inf, scores)
+    place = np.select([log.status == "finished", log.status == "dropped"], [2, 1], 0)
+    round_ = np.where(log.status == "dropped", log.dropped_at, 0)
+    order = np.lexsort((-score, -round_, -place))
+    rank, top = np.empty(len(scores), np.int32), order[0]
+    for at, index in enumerate(order):
+        same = (place[index], round_[index]) == (place[top], round_[top])
+        if at == 0 or not (same and (score[index] == score[top] or score[index] >= score[top] - margin(score[top]))):
+            top, rank[index] = index, at + 1
+        else:
+            rank[index] = rank[top]
+    return rank
 
 
 def _times(store: MemoryStore) -> dict[str, Any]:

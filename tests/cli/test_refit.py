@@ -1,5 +1,6 @@
 """refit.py trains the same model without sober, whatever kind of model wins."""
 
+import re
 import runpy
 import sys
 from types import SimpleNamespace
@@ -42,8 +43,7 @@ def test_every_kind_of_winner_is_trained_again(task, metric, tmp_path, monkeypat
     for kind, model in kinds.items():
         model.fit(data.X, data.y)
         script = refit_script(SimpleNamespace(best_estimator_=model), data, found, str(found.path), "0.1.0")
-        assert "import sober" not in script, kind
-        assert "from sober" not in script, kind
+        assert not re.search(r"^\s*(import|from) +\.*sober", script, flags=re.M), kind
         (tmp_path / "refit.py").write_text(script)
         monkeypatch.setattr(sys, "argv", ["refit.py", str(found.path), str(tmp_path / "p.csv")])
         runpy.run_path(str(tmp_path / "refit.py"))
