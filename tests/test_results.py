@@ -58,13 +58,12 @@ def test_times_are_means_over_the_splits_that_were_run():
     from sklearn.pipeline import Pipeline
 
     pipeline = Pipeline([("slow", Counting()), ("model", GaussianNB())])
-    grid = {"slow__seconds": [0.0, 0.03], "model__var_smoothing": [0.1, 0.2]}
+    grid = {"slow__seconds": [0.0, 0.2], "model__var_smoothing": [0.1, 0.2]}
     Counting.fits = 0
     one = sober.BBCSearchCV(pipeline, grid, cv=3, n_bootstraps=20, drop=None, refit=False).fit(X, Y)
     assert Counting.fits == 2 * 3  # the slow step is fitted once for each of its settings
     times = dict(zip(map(repr, one.cv_results_["params"]), one.cv_results_["mean_fit_time"], strict=True))
-    slow = [seconds for params, seconds in times.items() if "0.03" in params]
-    assert sum(slow) == pytest.approx(0.03, rel=0.9)  # paid once, by the first that needed it
-    assert max(slow) >= 0.03
+    slow = [seconds for params, seconds in times.items() if "'slow__seconds': 0.2" in params]
+    assert min(slow) < 0.2 <= max(slow)  # paid once, by the first that needed it
     assert (one.cv_results_["std_fit_time"] >= 0).all()
     assert (one.cv_results_["mean_score_time"] > 0).all()

@@ -181,10 +181,9 @@ def test_weights_as_scikit_learn():
 
 
 def test_random_search_as_scikit_learn():
-    space = [{"C": loguniform(1e-4, 1e2)}, {"C": [1.0], "fit_intercept": [True, False]}]
-    model = LogisticRegression(max_iter=20, solver="liblinear")
-    theirs = RandomizedSearchCV(model, space, n_iter=6, cv=3, random_state=5).fit(*BREAST)
-    ours = search(model, space, n_iter=6, cv=3, random_state=5).fit(*BREAST)
+    space = [{"var_smoothing": loguniform(1e-9, 1)}, {"var_smoothing": [1e-3], "priors": [None, [0.5, 0.5]]}]
+    theirs = RandomizedSearchCV(GaussianNB(), space, n_iter=6, cv=3, random_state=5).fit(*BREAST)
+    ours = search(GaussianNB(), space, n_iter=6, cv=3, random_state=5).fit(*BREAST)
     assert_same(ours, theirs)
 
 

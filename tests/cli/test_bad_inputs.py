@@ -97,7 +97,7 @@ BAD = [
     # ---- tables
     ("a row too long", {"d.csv": "\n".join([*ROWS[:5], "1,2,ill,4,5,6", *ROWS[5:]])}, CHECK, "line 6 has 6 fields.*3"),
     ("row names without a name", {"d.csv": NUMBERED}, CHECK, "R writes"),
-    ("a quote never closed", {"d.csv": GOOD.replace("ill", '"ill', 1)}, CHECK, "."),
+    ("a quote never closed", {"d.csv": GOOD.replace("ill", '"ill', 1)}, CHECK, "quote is opened and never closed"),
     ("a missing target", {"d.csv": GOOD}, ("check", "d.csv", "--target", "Y"), "Did you mean 'y'"),
     ("a far name", {"d.csv": GOOD}, ("check", "d.csv", "--target", "outcome"), "The columns are 'good'"),
     ("a missing group", {"d.csv": GOOD}, (*CHECK, "--group", "patient"), "no column 'patient'"),

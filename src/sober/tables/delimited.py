@@ -144,7 +144,9 @@ def _frame(text: str, delimiter: str, name: str) -> Any:
     try:
         return pd.read_csv(io.StringIO(text), sep=delimiter, low_memory=False, index_col=False)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError, OverflowError) as error:
-        reason = " ".join(str(error).split())[:200].rstrip(".")
+        reason = " ".join(str(error).split())[:200].rstrip(".").removeprefix("Error tokenizing data. C error: ")
+        if "EOF inside string" in reason:
+            reason = f"a quote is opened and never closed{reason.partition('EOF inside string')[2]}"
         raise SoberError("E803", f"{name} cannot be read as a table: {reason}. Look at that line.") from None
 
 
