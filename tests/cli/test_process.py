@@ -123,10 +123,12 @@ def test_overwrite_begins_anew_and_report_writes_again(sober, run_folder, tmp_pa
     assert (tmp_path / "mine.html").read_text() == (run_folder / "report.html").read_text()
 
 
-def test_study_says_where_it_can_run(sober):
-    ended = sober("study", "simulation", "--quick")
-    assert ended.code in (0, 2)
-    assert "Traceback" not in ended.err
+def test_study_says_where_it_can_run(tmp_path):
+    command = [sys.executable, "-m", "sober.cli", "study", "simulation", "--quick"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert "in a clone of the project" in " ".join(ended.stderr.split())
+    assert "Traceback" not in ended.stderr
 
 
 def test_version(sober):

@@ -7,6 +7,8 @@ from studies.simulation.claims import claims
 from studies.simulation.design import COLUMNS, one_table, settings
 from studies.simulation.run import read, run, summarise, write
 
+import studies
+
 
 def test_the_design_is_the_papers():
     assert len(settings()) == 196
@@ -47,3 +49,13 @@ def test_claims_disagree_when_the_numbers_do():
     verdicts = {c.says: c.agrees for c in claims(rows)}
     assert not verdicts["CVT is optimistic in all settings"]
     assert not verdicts["the bias of CVT is as high as"]
+
+
+def test_studies_by_name(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "QUICK_SAMPLES", (20,))
+    monkeypatch.setattr(runner, "QUICK_CONFIGURATIONS", (50, 100))
+    monkeypatch.setattr(runner, "QUICK_REPETITIONS", 3)
+    assert studies.main(["nothing"]) == 2
+    assert "simulation" in capsys.readouterr().out
+    assert studies.main(["simulation", "--quick", "--jobs", "1", "--work", str(tmp_path)]) == 0
+    assert "claims agree" in capsys.readouterr().out
