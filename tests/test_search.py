@@ -103,7 +103,7 @@ REGRESSION = ["r2", "neg_mean_squared_error", "neg_median_absolute_error", "neg_
 @pytest.mark.parametrize("scoring", CLASSIFICATION)
 def test_breast_cancer_as_scikit_learn(scoring):
     theirs = GridSearchCV(PIPELINE, C, scoring=scoring, cv=4).fit(*BREAST)
-    ours = search(PIPELINE, C, scoring=scoring, cv=4).fit(*BREAST)
+    ours = search(PIPELINE, C, scoring=scoring, cv=4, n_bootstraps=5).fit(*BREAST)
     assert_same(ours, theirs)
     assert np.array_equal(ours.predict(BREAST[0]), theirs.predict(BREAST[0]))
     np.testing.assert_allclose(ours.predict_proba(BREAST[0]), theirs.predict_proba(BREAST[0]), rtol=1e-9)
@@ -113,7 +113,7 @@ def test_breast_cancer_as_scikit_learn(scoring):
 @pytest.mark.parametrize("scoring", MANY_CLASSES)
 def test_digits_as_scikit_learn(scoring):
     theirs = GridSearchCV(TREE, DEPTHS, scoring=scoring, cv=3).fit(*DIGITS)
-    ours = search(TREE, DEPTHS, scoring=scoring, cv=3).fit(*DIGITS)
+    ours = search(TREE, DEPTHS, scoring=scoring, cv=3, n_bootstraps=5).fit(*DIGITS)
     assert_same(ours, theirs)
     assert ours.score(*DIGITS) == pytest.approx(theirs.score(*DIGITS), rel=1e-12)
 

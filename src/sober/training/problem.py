@@ -184,7 +184,8 @@ def _with_rows(X: Any) -> Any:
         return X if X.format == "csr" else X.tocsr()
     if hasattr(X, "iloc") or hasattr(X, "__getitem__"):
         return X
-    return np.asarray(X)
+    array = np.asarray(X)
+    return array if array.ndim else X
 
 
 def _n_rows(X: Any) -> int:
