@@ -45,7 +45,7 @@ def test_functions_take_the_task_of_the_problem():
         ({"b": "roc_auc", "a": make_scorer(accuracy_score)}, "a", ["a", "b"]),
         ({"roc_auc", "accuracy"}, True, ["accuracy", "roc_auc"]),  # a set has no order but its names'
     ],
-    ids=repr,
+    ids=lambda value: repr(sorted(value)) if isinstance(value, set) else repr(value),
 )
 def test_several_metrics_come_with_the_selecting_one_first(scoring, refit, order):
     found = metrics_of(scoring, "classification", refit)

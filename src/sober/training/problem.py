@@ -154,7 +154,7 @@ def infer_task(estimator: Any, y: Any) -> Kind:
     raise SoberError(
         "E301",
         f"{type(estimator).__name__} is neither a classifier nor a regressor, and `y` is no survival target; use an "
-        "estimator that derives from ClassifierMixin or RegressorMixin, or say which task it is.",
+        "estimator that derives from ClassifierMixin or RegressorMixin, or pass scoring=.",
     )
 
 
