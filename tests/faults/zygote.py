@@ -47,6 +47,7 @@ def serve() -> None:
         pid = os.fork()
         if pid == 0:
             signal.alarm(120)  # whatever happens, nobody waits for ever
+            os.dup2(2, 1)  # orphaned workers may print; standard output is for answers only
             child(order)
             os._exit(0)
         os.close(order["pipe"])
