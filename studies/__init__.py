@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
-STUDIES = ("simulation",)
+STUDIES = ("simulation", "real")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run a study by name: what `sober study` calls. Gives an exit code."""
     name, *rest = arguments
     if name not in STUDIES:
-        print(f"The study {name!r} is not part of this clone yet; there is {', '.join(STUDIES)}.")
+        print(f"The study {name!r} is not known; there are {' and '.join(STUDIES)}.")
         return 2
     import_module(f"{__name__}.{name}.__main__").main(rest)
     return 0

@@ -46,7 +46,7 @@ def _cells(claim: Claim) -> tuple[str, ...]:
 def as_markdown(claims: Sequence[Claim]) -> str:
     """The claims as a Markdown table."""
     lines = ["| " + " | ".join(HEADS) + " |", "|" + " --- |" * len(HEADS)]
-    lines += ["| " + " | ".join(_cells(c)) + " |" for c in claims]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in _cells(c)) + " |" for c in claims]
     return "\n".join(lines)
 
 

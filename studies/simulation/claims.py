@@ -5,8 +5,6 @@ Takes the rows of `results.csv`, gives claims with verdicts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ..claims import Claim, as_text
@@ -28,13 +26,13 @@ def _pm(value: float, error: float) -> str:
     return f"{value:+.4f} ± {2 * error:.4f}"
 
 
-def _only(rows: Rows, keep: Callable[[dict[str, float]], bool]) -> Rows:
-    return [row for row in rows if keep(row)]
+def _at(rows: Rows, name: str, *values: float) -> Rows:
+    return [row for row in rows if row[name] in values]
 
 
 def claims(rows: Rows) -> list[Claim]:
     """All claims of the section."""
-    hard = _only(rows, lambda r: r["a"] == 9)  # the mean accuracy of 0.6 that the paper's figure shows
+    hard = _at(rows, "a", 9)  # the mean accuracy of 0.6 that the paper's figure shows
     return [*_cvt(rows), *_tt(hard), *_ncv(rows), *_bbc(rows, hard), *_bced(rows, hard)]
 
 
@@ -42,8 +40,8 @@ def _cvt(rows: Rows) -> list[Claim]:
     bias, error = column(rows, "bias cvt"), column(rows, "se cvt")
     # At the easiest settings the bias is smaller than its error: "all" is judged within two of them.
     all_up = bool((bias > -2 * error).all())
-    by_n = [column(_only(rows, lambda r, n=n: r["n"] == n), "bias cvt").mean() for n in sorted({r["n"] for r in rows})]
-    by_c = [column(_only(rows, lambda r, c=c: r["c"] == c), "bias cvt").mean() for c in sorted({r["c"] for r in rows})]
+    by_n = [column(_at(rows, "n", n), "bias cvt").mean() for n in sorted({r["n"] for r in rows})]
+    by_c = [column(_at(rows, "c", c), "bias cvt").mean() for c in sorted({r["c"] for r in rows})]
     n_up = int((bias > 0).sum())
     return [
         Claim("6.1", "CVT is optimistic in all settings", "all", f"{n_up} of {len(rows)}", all_up),
@@ -74,7 +72,7 @@ def _tt(hard: Rows) -> list[Claim]:
         ((60, 80, 100), "TT over-corrects on average for N = 60, 80, 100", False),
         ((500, 1000), "TT is conservative for N of 500 and more", False),
     ):
-        part = _only(hard, lambda r, s=samples: r["n"] in s)
+        part = _at(hard, "n", *samples)
         if not part:
             continue
         value, error = _mean(part, "bias tt", "se tt")
@@ -103,10 +101,7 @@ def _ncv(rows: Rows) -> list[Claim]:
 def _bbc(rows: Rows, hard: Rows) -> list[Claim]:
     bias = column(rows, "bias bbc")
     share = float((bias < 2 * column(rows, "se bbc")).mean())
-    by_n = [
-        float(np.abs(column(_only(rows, lambda r, n=n: r["n"] == n), "bias bbc")).mean())
-        for n in sorted({r["n"] for r in rows})
-    ]
+    by_n = [float(np.abs(column(_at(rows, "n", n), "bias bbc")).mean()) for n in sorted({r["n"] for r in rows})]
     value, error = _mean(hard, "minus ncv bbc", "minus ncv se bbc")
     every, every_error = _mean(rows, "minus ncv bbc", "minus ncv se bbc")
     worst = min(hard, key=lambda r: r["minus ncv bbc"])

@@ -15,6 +15,8 @@ import sober
 from sober import metrics
 from sober.testing import simulate
 
+from ..race import replay
+
 SAMPLES = (20, 40, 60, 80, 100, 500, 1000)
 CONFIGURATIONS = (50, 100, 200, 300, 500, 1000, 2000)
 BETAS = ((9, 6), (14, 6), (24, 6), (54, 6))
@@ -23,6 +25,8 @@ FOLDS = 10
 BOOTSTRAPS = 1000
 PROTOCOLS = ("cvt", "tt", "ncv", "bbc", "bced", "bbc-f", "632+")
 WITH_INTERVAL = ("bbc", "bced", "bbc-f", "632+")
+#: The paper simulates dropping after every fold, without the guard of 50 predictions.
+UNGUARDED = sober.BootstrapDrop(threshold=0.99, min_predictions=0, n_bootstraps=BOOTSTRAPS)
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,8 @@ def one_table(setting: Setting, repetition: int, seed: int, shared: bool = False
         bbc = sober.bbc(None, table, "accuracy", **options)
         by_fold = sober.bbc(None, table, "accuracy", by="fold", **options)
         plus = bbc.as_632plus()
-        survivors, models = race(table, place)
-        bced = sober.bbc(None, survivors, "accuracy", **options)
+        raced = replay(table, UNGUARDED, metrics.get("accuracy"), place)
+        bced = sober.bbc(None, raced.survivors, "accuracy", **options)
         tt = sober.tibshirani(None, table, "accuracy", n_jobs=1)
         ncv = sober.nested(None, table, "accuracy", n_jobs=1)
     truth, truth_bced = data.truth[bbc.winner], data.truth[bced.winner]
@@ -85,7 +89,7 @@ def one_table(setting: Setting, repetition: int, seed: int, shared: bool = False
         plus.value,
         truth,
         truth_bced,
-        models,
+        raced.models,
     ]
     values += [e.interval[1] - e.interval[0] for e, _ in intervals]
     for estimate, t in intervals:
@@ -93,22 +97,3 @@ def one_table(setting: Setting, repetition: int, seed: int, shared: bool = False
             low, high = estimate.interval_at(level)
             values.append(float(low <= t <= high))
     return np.array(values)
-
-
-def race(table: sober.Predictions, seed: int) -> tuple[sober.Predictions, float]:
-    """Early dropping as the paper simulates it: after every fold, without the guard of 50 predictions.
-
-    Gives the survivors' table and the share of all models that was trained.
-    """
-    rule = sober.BootstrapDrop(threshold=0.99, min_predictions=0, n_bootstraps=BOOTSTRAPS)
-    metric = metrics.get("accuracy")
-    fold_of = table.fold_of[:, 0]
-    n_folds = int(fold_of.max()) + 1
-    trained, alive = 0, table
-    for k in range(n_folds):
-        trained += alive.n_configurations
-        so_far = alive.take_rows(np.flatnonzero(fold_of <= k))
-        verdict = rule(so_far, metric, seed, k, n_jobs=1)
-        if not verdict.keep.all():
-            alive = alive.take_configurations(np.flatnonzero(verdict.keep))
-    return alive, trained / (n_folds * table.n_configurations)

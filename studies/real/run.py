@@ -1,0 +1,114 @@
+"""Run the study on real data: a piece for each sub-data set, on all cores, resumable; one small CSV at the end.
+
+Takes a scale and data, gives rows: one for each sub-data set.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import scipy
+import sklearn
+
+import sober
+
+from .data import Source, fits, load, sub_sample
+from .design import FOLDS, SCALES, Row, Scale, one_sub_sample
+
+HERE = Path(__file__).parent
+
+
+def _piece(source: Source, n: int, sample: int, scale: Scale, seed: int, path: Path) -> None:
+    X, y = load(source)
+    start = time.process_time()
+    numbers = one_sub_sample(sub_sample(X, y, n, sample, seed), scale, seed * 1009 + sample)
+    row = {"data": source.name, "n": n, "sample": sample, **numbers, "seconds": time.process_time() - start}
+    part = path.with_suffix(".tmp")
+    part.write_text(json.dumps(row))
+    part.rename(path)  # a piece is there as a whole or not at all
+
+
+def run(
+    work: Path,
+    found: list[Source],
+    *,
+    scale: str,
+    seed: int = 0,
+    n_jobs: int = -1,
+    say: Callable[[str], None] = print,
+) -> list[dict[str, Any]]:
+    """Run what is missing in the work folder, then read all of it.
+
+    Results depend on the seed alone, not on the number of jobs or on interruptions.
+    """
+    amount = SCALES[scale]
+    work.mkdir(parents=True, exist_ok=True)
+    pieces, left_out = [], []
+    for source in found:
+        y = load(source)[1]
+        for n in amount.sizes:
+            if not fits(y, n, FOLDS):
+                left_out.append(f"{source.name} with N = {n}")
+                continue
+            for sample in range(amount.sub_samples_500 if n == 500 else amount.sub_samples):
+                path = work / f"{scale}-{seed}-{source.name}-{n:03d}-{sample:02d}.json"
+                pieces.append((source, n, sample, amount, seed, path))
+    if left_out:
+        say(f"left out, as the pool of 30 % or a class is too small: {', '.join(left_out)}")
+    # The first sub-samples of all data first, so that an early look sees a bit of everything; large ones before small.
+    pieces.sort(key=lambda p: (p[2], -p[1]))
+    todo = [p for p in pieces if not p[5].exists()]
+    say(f"{len(found)} data sets, {len(pieces)} sub-data sets; {len(pieces) - len(todo)} are there already")
+    start = told = time.perf_counter()
+    results = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")(
+        joblib.delayed(_piece)(*piece) for piece in todo
+    )
+    for done, _ in enumerate(results, 1):
+        if time.perf_counter() - told > 30:
+            told = time.perf_counter()
+            say(f"{done} of {len(todo)} after {(told - start) / 60:.1f} min")
+    say(f"trained in {(time.perf_counter() - start) / 60:.1f} min")
+    rows = [json.loads(piece[5].read_text()) for piece in pieces]
+    return sorted(rows, key=lambda r: (r["data"], r["n"], r["sample"]))
+
+
+def write(rows: list[dict[str, Any]], path: Path, *, scale: str, seed: int, found: list[Source]) -> None:
+    """Write results as CSV, and what they were made with beside them."""
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
+    about = {
+        "scale": scale,
+        **asdict(SCALES[scale]),
+        "seed": seed,
+        "data": [source.name for source in found],
+        "only a part of": [source.name for source in found if source.is_partial],
+        "sober": sober.__version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "python": sys.version.split()[0],
+    }
+    path.with_suffix(".json").write_text(json.dumps(about, indent=1) + "\n")
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Read results back."""
+    with path.open(newline="") as file:
+        return [{k: v if k == "data" else float(v) for k, v in row.items()} for row in csv.DictReader(file)]
+
+
+def as_rows(rows: list[dict[str, Any]]) -> list[Row]:
+    """Only the numbers."""
+    return [{k: v for k, v in row.items() if k != "data"} for row in rows]

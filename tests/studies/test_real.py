@@ -1,0 +1,197 @@
+"""The study on real data: the paper's design, replayed races that equal real ones, claims that can disagree."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import ParameterGrid
+from studies.race import replay
+from studies.real import design
+from studies.real import run as runner
+from studies.real.claims import bias, claims, coverage
+from studies.real.data import PAPER, Source, fits, load, sources, sub_sample
+from studies.real.design import GUARD, SCALES, SUBSET_SELECTIONS, Scale, one_sub_sample, space, subset
+from studies.real.run import read, run, write
+
+import sober
+import studies
+from sober import metrics
+
+TINY = Scale(1, 1, 3, False, (20,), 2)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return load(Source("breast_cancer"))
+
+
+def test_the_full_scale_is_the_papers(table):
+    X, y = table
+    full = SCALES["full"]
+    assert (full.sub_samples, full.trees, full.sizes, full.repeats) == (20, 1000, (20, 40, 60, 80, 100, 500), 10)
+    _, grid = space(full, X, y)
+    assert sum(np.prod([len(v) for v in g.values()]) for g in grid) == 610
+
+
+def test_the_small_grid_is_a_part_of_the_full_one(table):
+    X, y = table
+    _, grid = space(SCALES["small"], X, y)
+    _, whole = space(SCALES["full"], X, y)
+    assert sum(np.prod([len(v) for v in g.values()]) for g in grid) == 36
+    selections = {None if g["select"][0] == "passthrough" else (g["select"][0].alpha, g["select"][0].k) for g in grid}
+    assert selections == set(SUBSET_SELECTIONS)
+    every = {str(c) for g in whole for c in ParameterGrid({k: v for k, v in g.items() if k not in ("select", "model")})}
+    for part in grid:
+        assert {str(c) for c in ParameterGrid({k: v for k, v in part.items() if k not in ("select", "model")})} <= every
+
+
+def test_pool_and_hold_out_never_meet(table):
+    y = table[1]
+    numbered = np.arange(len(y))[:, None]
+    parts = [sub_sample(numbered, y, n, sample, 0) for n in (20, 100) for sample in (0, 1)]
+    rest = {tuple(p.X_rest[:, 0]) for p in parts}
+    assert len(rest) == 1  # one hold-out set for all sub-data sets
+    assert len(parts[0].X_rest) == len(y) - int(0.3 * len(y))
+    for part in parts:
+        assert not set(part.X[:, 0]) & set(part.X_rest[:, 0])
+        assert len(part.X) in (20, 100)
+        assert abs(part.y.mean() - y.mean()) < 0.05
+    assert set(parts[0].X[:, 0]) != set(parts[1].X[:, 0])
+    assert fits(y, 100, 10)
+    assert not fits(y, 500, 10)  # more than the pool
+    assert not fits(y, 20, 10)  # too few of the rarer class
+
+
+def test_dense_and_sparse_files_are_found(tmp_path, table):
+    X, y = table
+    np.savez(tmp_path / "sylvine.npz", X=X.astype(np.float32), y=y.astype(np.int8))
+    rows = sparse.csr_matrix(X)
+    np.savez(
+        tmp_path / "gisette_valid.npz",
+        data=rows.data,
+        indices=rows.indices,
+        indptr=rows.indptr,
+        shape=rows.shape,
+        format=b"csr",
+        y=y.astype(np.int8),
+    )
+    found, missing = sources(tmp_path, False)
+    assert {s.name for s in found} == {"sylvine", "gisette"}
+    assert [s.is_partial for s in found] == [s.name == "gisette" for s in found]
+    assert len(missing) == len(PAPER) - 2
+    for source in found:
+        here, labels = load(source)
+        assert here.shape == X.shape
+        assert here.dtype == np.float64
+        assert np.array_equal(labels, y)
+
+
+def test_an_empty_folder_is_one_sentence(tmp_path, capsys):
+    with pytest.raises(SystemExit, match="holds none of the paper's data sets"):
+        studies.main(["real", "--data", str(tmp_path)])
+
+
+def test_no_network_is_one_sentence(monkeypatch):
+    def away(**_):
+        raise OSError("no network")
+
+    monkeypatch.setattr("studies.real.data.fetch_openml", away)
+    with pytest.raises(sober.SoberError, match="--data"):
+        load(Source("christine"))
+
+
+@pytest.mark.parametrize("guard", [0, GUARD])
+def test_a_replayed_race_is_the_real_race(guard):
+    X, y = load_breast_cancer(return_X_y=True)
+    part = sub_sample(X, y, 100, 0, 0)
+    pipeline, grid = space(TINY, part.X, part.y)
+    rule = sober.BootstrapDrop(threshold=0.99, min_predictions=guard, n_bootstraps=200)
+    options = {"scoring": "roc_auc", "cv": 10, "random_state": 3, "refit": False, "n_bootstraps": 200}
+    real = sober.BBCSearchCV(pipeline, grid[:4], drop=rule, **options).fit(part.X, part.y)
+    whole = sober.BBCSearchCV(pipeline, grid[:4], drop=None, **options).fit(part.X, part.y)
+    again = replay(whole.predictions_, rule, metrics.get("roc_auc"), whole.seed_)
+    assert round(again.models * 10 * whole.predictions_.n_configurations) == real.race_.n_fits
+    assert np.array_equal(again.survivors.configurations, real.predictions_.configurations)
+    if guard == 0:
+        assert again.models < 1
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    """One sub-data set with five SVMs, run as the study runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(runner.SCALES, "tiny", TINY)
+        patch.setattr(design, "subset", lambda grids: subset(grids)[2:4])
+        work = tmp_path_factory.mktemp("work")
+        said: list[str] = []
+        found = run(work, [Source("digits")], scale="tiny", n_jobs=1, say=said.append)
+        assert "1 sub-data sets" in said[0]
+        yield found, work
+
+
+def test_a_piece_is_not_trained_twice(rows):
+    found, work = rows
+    (path,) = work.iterdir()
+    path.write_text(json.dumps({**json.loads(path.read_text()), "cvt": 0.123}))
+    again = run(work, [Source("digits")], scale="tiny", n_jobs=1, say=lambda _: None)
+    assert again[0]["cvt"] == 0.123
+    assert again[0]["bbc"] == found[0]["bbc"]
+
+
+def test_a_row_has_what_it_says(rows):
+    row = rows[0][0]
+    assert row["cvt"] >= row["bbc"]
+    assert row["width 1"] == row["width bbc"]
+    assert 0 < row["models bced"] <= 1 == row["models bced50"]  # 20 samples never reach the guard
+    assert row["bced50"] == row["bbc"]
+    assert row["ncv"] == pytest.approx(row["ncv"])
+    X, y = load(Source("digits"))
+    again = one_sub_sample(sub_sample(X, y, 20, 0, 0), TINY, 0)
+    assert again == {k: v for k, v in row.items() if k in again}
+
+
+def test_results_are_read_back(rows, tmp_path):
+    write(rows[0], tmp_path / "r.csv", scale="tiny", seed=0, found=[Source("digits")])
+    back = read(tmp_path / "r.csv")
+    assert back[0]["data"] == "digits"
+    assert back[0]["bbc"] == pytest.approx(rows[0][0]["bbc"], rel=1e-5)
+    assert json.loads((tmp_path / "r.json").read_text())["trees"] == 3
+
+
+def _made_up(rng, cvt, bced_truth):
+    """Results of a world in which we know what every claim must say."""
+    made = []
+    for data in ("sylvine", "madelon", "dexter"):
+        for n in (20, 40, 60, 80, 100, 500):
+            for sample in range(4):
+                truth = 0.8 + 0.01 * rng.normal()
+                row = {"data": data, "n": n, "sample": sample, "configurations": 36, "seconds": 1.0}
+                row |= {"cvt": truth + cvt * 20 / n, "tt": truth + (0.1 if n == 20 else -0.1), "ncv": truth}
+                for p in ("bbc", "632+", "bbc-f", "bbc10", "bced", "bced50"):
+                    row |= {p: truth - 0.001, f"truth {p}": truth, f"reached {p}": 0.5, f"width {p}": 2 / n}
+                row["truth bced"] = truth * (bced_truth if n <= 100 else 1)
+                row |= {"bced": row["truth bced"] - 0.02, "truth bbc10": truth + 0.01, "bbc10": truth + 0.009}
+                row |= {"alive bced": 0.02, "alive bced50": 1.0, "models bced": 0.3, "models bced50": 0.4}
+                row |= {f"width {r}": (2 + 1 / r) / n for r in range(1, 10)}
+                made.append(row)
+    return made
+
+
+def test_claims_follow_the_numbers():
+    good = {c.says: c.agrees for c in claims(_made_up(np.random.default_rng(0), 0.1, 0.92))}
+    bad = {c.says: c.agrees for c in claims(_made_up(np.random.default_rng(0), -0.1, 1.0))}
+    for says in ("CVT is optimistic for N up to 100", "TT over-estimates for N = 20"):
+        assert good[says]
+    assert not bad["CVT is optimistic for N up to 100"]
+    loses = "without a guard BCED loses performance for N up to 100, at worst (dexter, N = 40)"
+    assert good[loses]
+    assert not bad[loses]
+
+
+def test_coverage_counts_what_was_reached():
+    rows = [{"reached bbc": level, "bbc": 0.5, "truth bbc": 0.4} for level in (0.5, 0.8, 0.95, 2.0)]
+    assert coverage(rows, "bbc", 0.8) == 0.5
+    assert coverage(rows, "bbc", 0.99) == 0.75
+    assert np.allclose(bias(rows, "bbc"), 0.1)
