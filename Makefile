@@ -36,8 +36,10 @@ architecture: $(DEV_STAMP)
 tests: $(DEV_STAMP)
 	$(RUN) -m pytest -n 2 tests
 
+# Real tables for the journey, where there are some: make bench DATA=../shared/data
 bench: $(DEV_STAMP)
-	$(RUN) -m benchmarks
+	$(RUN) -m pip install --quiet --editable ".[bench]"
+	$(RUN) -m benchmarks $(if $(DATA),--data $(DATA))
 
 soak: $(DEV_STAMP)
 	SOBER_SOAK=1 $(RUN) -m pytest -n 2 tests

@@ -1,12 +1,13 @@
-"""Command line: `python -m benchmarks [SECTION ...] [--quick] [--large] [--write [FILE]]`."""
+"""Command line: `python -m benchmarks [SECTION ...] [--quick] [--large] [--data FOLDER] [--write [FILE]]`."""
 
 from __future__ import annotations
 
 import argparse
 import os
+from functools import partial
 from pathlib import Path
 
-from . import growth, kernels, report, search, startup, store
+from . import big, growth, journey, kernels, report, search, startup, store
 
 SECTIONS = {
     "kernels": kernels.run,
@@ -14,6 +15,8 @@ SECTIONS = {
     "startup": startup.run,
     "store": store.run,
     "search": search.run,
+    "big": big.run,
+    "journey": journey.run,
 }
 
 
@@ -22,6 +25,7 @@ def main() -> None:
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; all unless named")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions and sizes: rough numbers in a minute")
     parser.add_argument("--large", action="store_true", help="growth: also N = 1,000,000, C = 100 (minutes, 4 GiB)")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="journey: also the real tables of this folder")
     parser.add_argument(
         "--write", nargs="?", const="docs/benchmarks.md", metavar="FILE", help="keep the tables (docs/benchmarks.md)"
     )
@@ -30,17 +34,19 @@ def main() -> None:
     if unknown:
         parser.error(f"no section is called {unknown[0]!r}; there are {', '.join(SECTIONS)}")
 
-    about = report.machine(os.getloadavg()[0])
-    print("\n".join(about), end="\n\n", flush=True)
-    found = []
+    print("\n".join(report.machine(os.getloadavg()[0])), end="\n\n", flush=True)
+    found: dict[str, list[report.Section]] = {}
+    about: dict[str, list[str]] = {}
+    runs = SECTIONS | {"journey": partial(journey.run, data=arguments.data)}
     for name in arguments.sections or SECTIONS:
-        for section in SECTIONS[name](quick=arguments.quick, large=arguments.large):
-            found.append(section)
+        about[name] = report.machine(os.getloadavg()[0])
+        found[name] = runs[name](quick=arguments.quick, large=arguments.large)
+        for section in found[name]:
             print(report.as_text(section), flush=True)
-    verdicts = [verdict for section in found for verdict in section.verdicts]
+        if arguments.write:  # after each part, so that an interrupted run keeps what it has
+            report.write(Path(arguments.write), {name: found[name]}, about, SECTIONS)
+    verdicts = [verdict for sections in found.values() for section in sections for verdict in section.verdicts]
     print(f"{sum(v.met for v in verdicts)} of {len(verdicts)} targets met")
-    if arguments.write:
-        Path(arguments.write).write_text(report.as_markdown(found, about))
 
 
 if __name__ == "__main__":

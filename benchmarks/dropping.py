@@ -195,7 +195,7 @@ def main() -> None:
     found = section(arguments.data, arguments.sets.split(","), arguments.samples, arguments.jobs)
     print(report.as_text(found))
     if arguments.write:
-        table = report.as_markdown([found], []).split("\n", 5)[-1].lstrip("\n")
+        table = report.as_markdown([found]) + "\n"
         machine = "\n".join(f"- {line}" for line in about)
         Path(arguments.write).write_text(PAGE.format(table=table, machine=machine))
 

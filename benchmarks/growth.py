@@ -1,27 +1,36 @@
-"""How the time grows with N, C and B, and what a table of a million samples takes (time and memory)."""
+"""How time and memory grow with samples, configurations, resamples and repeats, up to the sizes people ask about."""
 
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from .problems import problem
-from .report import Section, Verdict, number
-from .timing import race
+import sober
 
-BASE = {"N": 500, "C": 610, "B": 1000}
+from . import timing
+from .report import Section, Verdict, number
+
 METRICS = ("accuracy", "roc_auc")
+BASE = {"N": 500, "C": 610, "B": 1000, "R": 1}
+LONG_TABLES = {"C": 10, "B": 200}  # where N grows, so that ten million samples fit in memory and in a minute
 LINEAR = 1.15  # a slope up to this passes for linear: sorting adds a logarithm, the clock some noise
+ONCE = 1.0  # seconds: what takes longer is timed once
+FIGURE = "figures/growth.svg"
 LARGE = {"N": 1_000_000, "C": 100, "B": 1000}
 MEMORY = 4.0  # GiB
 
-# Filled by column, so that making the table takes no more memory than holding it.
+# Filled by column, so that making the table takes no more memory than holding it. The peak is that of the process
+# alone (VmHWM): ru_maxrss may still hold that of the parent.
 _CHILD = """
-import json, sys, time
+import json, re, resource, sys, time
 import numpy as np
 import sober
 n, c, b = map(int, sys.argv[1:])
@@ -31,51 +40,129 @@ scores = np.empty((n, c))
 for j in range(c):
     scores[:, j] = rng.standard_normal(n) + (0.5 + 0.5 * j / c) * y
 start = time.perf_counter()
-estimate = sober.bbc(y, scores, "roc_auc", n_bootstraps=b, random_state=0)
-print(json.dumps({"seconds": time.perf_counter() - start, "value": estimate.value}))
+sober.bbc(y, scores, "roc_auc", n_bootstraps=b, random_state=0)
+seconds = time.perf_counter() - start
+try:
+    peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
+except OSError:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "darwin" else 1)
+print(json.dumps({"seconds": seconds, "kib": peak}))
 """
 
 
+@dataclass(frozen=True)
+class Curve:
+    """What the sizes of one axis took, from small to large.
+
+    Attributes
+    ----------
+    metric, axis : str
+        The axis by its letter: N samples, C configurations, B resamples, R repeats.
+    sizes : list of int
+    seconds, work : list of float
+        Of the whole call, by the clock and of all cores together; the shortest of a few.
+    mib : list of float
+        Allocated by the call at its peak, beyond the input.
+    """
+
+    metric: str
+    axis: str
+    sizes: list[int]
+    seconds: list[float]
+    work: list[float]
+    mib: list[float]
+
+
+def sizes_of(axis: str, metric: str, quick: bool) -> list[int]:
+    longest = 10_000_000 if metric == "accuracy" else 1_000_000
+    return {
+        "N": [n for n in (10**3, 10**4, 10**5, 10**6, 10**7) if n <= (longest // 10 if quick else longest)],
+        "C": [10, 100, 1000] if quick else [10, 100, 1000, 10_000],
+        "B": [100, 1000] if quick else [100, 1000, 10_000],
+        "R": [1, 4] if quick else [1, 2, 5, 10],
+    }[axis]
+
+
 def run(quick: bool = False, large: bool = False) -> list[Section]:
-    factors = [0.5, 1, 2, 4] if quick else [0.25, 0.5, 1, 2, 4, 8]
-    rounds, budget = (2, 1.0) if quick else (5, 4.0)
-    rows, verdicts = [], []
     for metric in METRICS:
-        for axis in BASE:
-            sizes = [round(BASE[axis] * f) for f in factors]
-            taken = race({str(s): _call(metric, axis, s) for s in sizes}, rounds, budget)
-            times = [taken[str(s)] for s in sizes]
-            upper = slice(len(sizes) // 2 - 1, None)  # from the base size up
-            slope = float(np.polyfit(np.log(sizes[upper]), np.log(times[upper]), 1)[0])
-            rows.append([f"{metric}, {axis} = {_span(sizes)}", *(number(1e3 * t) for t in times), f"{slope:.2f}"])
-            verdicts.append(Verdict(f"{metric}, slope in {axis}", slope, LINEAR, True))
-    notes = [
-        "slope: of log time on log size over the upper half of the sizes; 1 is linear growth, less means that fixed "
-        "costs still count."
-    ]
-    if not large:
-        notes.append("Not run here: `--large`, the table of a million samples and its peak memory.")
+        table(metric, 500, 10)(200)  # loads kernels
+    curves = [trace(metric, axis, quick) for metric in METRICS for axis in BASE]
+    rows, verdicts = [], []
+    for curve in curves:
+        slopes = [slope(curve.sizes, values) for values in (curve.work, curve.mib)]
+        columns = (curve.sizes, curve.seconds, curve.work, curve.mib)
+        cells = [" / ".join(number(v) for v in values) for values in columns]
+        rows.append([f"{curve.metric}, {curve.axis}", *cells, *(f"{s:.2f}" for s in slopes)])
+        for what, s in zip(("time", "memory"), slopes, strict=True):
+            verdicts.append(Verdict(f"{curve.metric}, slope of {what} in {curve.axis}", s, LINEAR, True))
     base = ", ".join(f"{axis} = {size:,}" for axis, size in BASE.items())
-    sections = [
-        Section(
-            f"Growth around {base}",
-            ["metric and axis", *(f"x {f:g}, ms" for f in factors), "slope"],
-            rows,
-            verdicts,
-            notes,
-        )
-    ]
-    return sections + ([_large()] if large else [])
+    section = Section(
+        "Growth of tables held in memory",
+        ["metric and what grows", "sizes", "seconds", "CPU seconds", "MiB", "slope, time", "slope, memory"],
+        rows,
+        verdicts,
+        [
+            f"The whole call of `sober.bbc` on all cores, with {base} but for what grows; where N grows, "
+            f"C = {LONG_TABLES['C']} and B = {LONG_TABLES['B']}. Labels are uint8, scores float64.",
+            "MiB: the most that the call has allocated at any time beyond its input, as Python's tracemalloc sees it.",
+            "slope: of the logarithm of CPU seconds (all cores together) or of memory on that of the size, between the "
+            "last two sizes and, where N grows, over all from 10,000 on; 1 is linear growth, less means that fixed "
+            "costs still count.",
+        ],
+        figure=FIGURE,
+        draw=partial(_draw, curves),
+    )
+    return [section, *([_large()] if large else [])]
 
 
-def _call(metric: str, axis: str, size: int):
-    at = BASE | {axis: size}
-    data = problem(metric, at["N"], at["C"])
-    return lambda: data.bbc(at["B"])
+def trace(metric: str, axis: str, quick: bool) -> Curve:
+    curve = Curve(metric, axis, sizes_of(axis, metric, quick), [], [], [])
+    for size in curve.sizes:
+        at = BASE | (LONG_TABLES if axis == "N" else {}) | {axis: size}
+        seconds, work, mib = measure(partial(table(metric, at["N"], at["C"], at["R"]), at["B"]), 2 if quick else 7)
+        curve.seconds.append(seconds)
+        curve.work.append(work)
+        curve.mib.append(mib)
+    return curve
 
 
-def _span(sizes: list[int]) -> str:
-    return f"{sizes[0]:,} to {sizes[-1]:,}"
+def table(metric: str, n: int, c: int, r: int = 1) -> Callable[[int], Any]:
+    """Make predictions, column by column and in the type that they need; give the call that is measured."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(n) < 0.5).astype(np.uint8)
+    predictions = np.empty((n, c, r), np.uint8 if metric == "accuracy" else np.float64)
+    for j in range(c):
+        worth = 0.5 + 0.3 * j / c
+        for k in range(r):
+            if metric == "accuracy":
+                predictions[:, j, k] = y ^ (rng.random(n) > worth)
+            else:
+                predictions[:, j, k] = rng.standard_normal(n) + worth * y
+    return lambda b: sober.bbc(y, predictions, metric, n_bootstraps=b, random_state=0)
+
+
+def measure(call: Callable[[], Any], turns: int) -> tuple[float, float, float]:
+    """Seconds and CPU seconds, the shortest of a few turns, and MiB of one more."""
+    taken = [timing.seconds_and_work(call)]
+    if taken[0][0] < ONCE:
+        taken += [timing.seconds_and_work(call) for _ in range(turns)]
+    tracemalloc.start()
+    call()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return min(t[0] for t in taken), min(t[1] for t in taken), peak / 2**20
+
+
+def slope(sizes: list[int], values: list[float]) -> float:
+    """Of log value on log size, over the last two sizes, or over the decades from 10,000 on."""
+    last = max(2, sum(size >= 10_000 for size in sizes) if sizes[0] >= 1000 else 2)
+    return float(np.polyfit(np.log(sizes[-last:]), np.log(values[-last:]), 1)[0])
+
+
+def _draw(curves: list[Curve], path: Any) -> None:
+    from . import figure  # matplotlib is for writing only
+
+    figure.growth(curves, path)
 
 
 def _large() -> Section:
@@ -83,9 +170,7 @@ def _large() -> Section:
     sizes = [str(s) for s in LARGE.values()]
     child = subprocess.run([sys.executable, "-c", _CHILD, *sizes], check=True, capture_output=True, text=True)
     found = json.loads(child.stdout)
-    # The largest of all children so far; those of other sections hold far less. On Linux in KiB.
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / (1 if sys.platform != "darwin" else 1024)
-    gib = peak / 2**20
+    gib = found["kib"] / 2**20
     held = LARGE["N"] * LARGE["C"] * 8 / 2**30
     size = ", ".join(f"{axis} = {n:,}" for axis, n in LARGE.items())
     return Section(

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import platform
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from importlib.metadata import version
@@ -37,13 +39,18 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Section:
-    """One table, its targets, and what a reader must know to judge it."""
+    """One table, its targets, and what a reader must know to judge it.
+
+    A section with a picture says where it belongs (beside the page) and brings the function that draws it there.
+    """
 
     title: str
     columns: list[str]
     rows: list[list[str]]
     verdicts: list[Verdict] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    figure: str = ""
+    draw: Callable[[Path], None] | None = None
 
 
 def number(value: float) -> str:
@@ -94,19 +101,13 @@ def as_text(section: Section) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_markdown(sections: list[Section], about: list[str]) -> str:
-    """Render the page in docs/."""
-    lines = [
-        "# Benchmarks",
-        "",
-        "Written by `python -m benchmarks --write`; every ratio was measured side by side in one run: competitors take "
-        "turns, and the shortest time of each counts.",
-        "",
-        *(f"- {line}" for line in about),
-        "",
-    ]
+def as_markdown(sections: Iterable[Section]) -> str:
+    """Render sections for a page in docs/."""
+    lines: list[str] = []
     for section in sections:
         lines += [f"## {section.title}", ""]
+        if section.figure:
+            lines += [f"![{section.title}]({section.figure})", ""]
         lines.append("| " + " | ".join(section.columns) + " |")
         lines.append("| --- |" + " ---: |" * (len(section.columns) - 1))
         lines += ["| " + " | ".join(row) + " |" for row in section.rows]
@@ -115,4 +116,39 @@ def as_markdown(sections: list[Section], about: list[str]) -> str:
             lines += [*(f"- {verdict}" for verdict in section.verdicts), ""]
         for note in section.notes:
             lines += [note, ""]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join(lines)
+
+
+def write(path: Path, found: Mapping[str, list[Section]], about: Mapping[str, list[str]], order: Iterable[str]) -> None:
+    """Write the page and its pictures; what was not measured this time stays as it is.
+
+    Parameters
+    ----------
+    path : Path
+    found : mapping of str to list of Section
+        What each part of the benchmarks found.
+    about : mapping of str to list of str
+        The machine at the time.
+    order : iterable of str
+        All parts, in the order of the page.
+    """
+    parts = dict(re.findall(_PART, path.read_text(), re.DOTALL)) if path.exists() else {}
+    for name, sections in found.items():
+        for section in sections:
+            if section.draw is not None:
+                section.draw(path.parent / section.figure)
+        parts[name] = as_markdown(sections) + "\n".join(f"- {line}" for line in about[name])
+    lines = [
+        "# Benchmarks",
+        "",
+        "Written by `python -m benchmarks --write`; every ratio was measured side by side in one run: competitors take "
+        "turns, and the shortest time of each counts.",
+        "",
+    ]
+    for name in order:
+        if name in parts:
+            lines += [f"<!-- {name} -->", parts[name].strip(), f"<!-- end of {name} -->", ""]
+    path.write_text("\n".join(lines))
+
+
+_PART = r"<!-- (\w+) -->\n(.*?)\n<!-- end of \1 -->"

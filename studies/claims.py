@@ -23,7 +23,8 @@ class Claim:
         Its number or direction.
     ours : str
         Our number, with its Monte Carlo error where it has one.
-    agrees : bool
+    agrees : bool or None
+        None where our number is too uncertain to tell.
     comment : str
         Why not, where not; or what the number is.
     """
@@ -32,15 +33,17 @@ class Claim:
     says: str
     paper: str
     ours: str
-    agrees: bool
+    agrees: bool | None
     comment: str = ""
 
 
+LOUD = {True: "agrees     ", False: "DISAGREES  ", None: "cannot tell"}
+WORDS = {True: "yes", False: "NO", None: "cannot tell"}
 HEADS = ("where", "the paper says", "paper", "ours", "agrees", "comment")
 
 
 def _cells(claim: Claim) -> tuple[str, ...]:
-    return (claim.where, claim.says, claim.paper, claim.ours, "yes" if claim.agrees else "NO", claim.comment)
+    return (claim.where, claim.says, claim.paper, claim.ours, WORDS[claim.agrees], claim.comment)
 
 
 def as_markdown(claims: Sequence[Claim]) -> str:
@@ -53,9 +56,14 @@ def as_markdown(claims: Sequence[Claim]) -> str:
 def as_text(claims: Sequence[Claim]) -> str:
     """The claims for a terminal: one line each, the verdict first."""
     lines = [
-        f"{'agrees   ' if c.agrees else 'DISAGREES'}  {c.says}: paper {c.paper}, ours {c.ours}"
-        + (f" ({c.comment})" if c.comment else "")
+        f"{LOUD[c.agrees]}  {c.says}: paper {c.paper}, ours {c.ours}" + (f" ({c.comment})" if c.comment else "")
         for c in claims
     ]
-    agreeing = sum(c.agrees for c in claims)
-    return "\n".join([*lines, f"{agreeing} of {len(claims)} claims agree"])
+    return "\n".join([*lines, summary(claims)])
+
+
+def summary(claims: Sequence[Claim]) -> str:
+    """How many agree, in one line."""
+    agreeing, unclear = (sum(c.agrees is verdict for c in claims) for verdict in (True, None))
+    more = f", {unclear} cannot be told" if unclear else ""
+    return f"{agreeing} of {len(claims)} claims agree{more}"

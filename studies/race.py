@@ -7,6 +7,7 @@ the replay and a real race agree to the bit.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,8 +33,11 @@ class Replay:
     alive: list[float]
 
 
-def replay(table: sober.Predictions, rule: sober.BootstrapDrop, metric: Metric, seed: int) -> Replay:
-    """Run through the folds of a table with one repeat and drop after each of them, the last included."""
+def replay(table: sober.Predictions, rule: Any, metric: Metric, seed: int) -> Replay:
+    """Run through the folds of a table with one repeat and drop after each of them, the last included.
+
+    The rule is a `BootstrapDrop`, or any callable that takes what it takes and gives a verdict.
+    """
     fold_of = table.fold_of[:, 0]
     n_folds = int(fold_of.max()) + 1
     trained, survivors, alive = 0, table, []

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .metrics import make_metric
     from .predictions import Predictions
     from .search import BBCSearchCV
+    from .sources import stream
 
 __version__ = "0.1.0"
 
@@ -32,6 +33,7 @@ __all__ = [
     "naive",
     "nested",
     "simplest_within",
+    "stream",
     "testing",
     "tibshirani",
 ]
@@ -51,6 +53,7 @@ _HOMES = {
     "naive": "inference",
     "nested": "inference",
     "simplest_within": "inference",
+    "stream": "sources",
     "tibshirani": "inference",
 }
 
@@ -76,6 +79,10 @@ class _Package(ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in _HOMES and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
+
+    def __reduce__(self) -> Any:
+        # A function of a script or notebook that uses `sober` takes it along to other processes.
+        return import_module, (__name__,)
 
 
 sys.modules[__name__].__class__ = _Package

@@ -27,6 +27,8 @@ CODES: dict[str, str] = {
     "E115": "A selection rule gave no valid winner",
     "E116": "The metric needs another kind of prediction",
     "E117": "The metric failed",
+    "E118": "Not possible for predictions that are read in blocks",
+    "E119": "An exact score does not fit in memory",
     "E301": "The task cannot be told",
     "E302": "X and y do not fit together",
     "E303": "The search space cannot be read",

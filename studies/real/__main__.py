@@ -35,8 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if scale != "full":
         amount = SCALES[scale]
         print(
-            f"left out by the scale {scale!r}: {amount.sub_samples} sub-data sets a size ({amount.sub_samples_500} of "
-            f"N = 500) instead of 20, forests of {amount.trees} trees instead of 1000, "
+            f"left out by the scale {scale!r}: {amount.sub_samples} sub-data sets a size ({amount.costly} of "
+            f"N = 500 and of wide tables) instead of 20, forests of {amount.trees} trees instead of 1000, "
             f"{rows[0]['configurations']:.0f} of 610 configurations"
         )
     if not options.quick:

@@ -27,6 +27,7 @@ REPEATS = 10
 BOOTSTRAPS = 1000
 GUARD = 50
 METRIC = "roc_auc"
+WIDE = 5000
 
 Row = dict[str, float]
 
@@ -37,8 +38,8 @@ class Scale:
 
     Attributes
     ----------
-    sub_samples, sub_samples_500 : int
-        Sub-data sets of each size up to 100, and of size 500.
+    sub_samples, costly : int
+        Sub-data sets of each size, and as many of those that take long: N = 500, and tables with 5,000 columns or more.
     trees : int
     everything : bool
         All 610 configurations, or the subset named in `SUBSET`.
@@ -47,16 +48,20 @@ class Scale:
     """
 
     sub_samples: int
-    sub_samples_500: int
+    costly: int
     trees: int
     everything: bool
     sizes: tuple[int, ...] = SAMPLES
     repeats: int = REPEATS
 
+    def how_many(self, n: int, columns: int) -> int:
+        """Sub-data sets of this size from a table with so many columns."""
+        return self.costly if n >= 500 or columns >= WIDE else self.sub_samples
+
 
 SCALES = {
     "full": Scale(20, 20, 1000, True),
-    "small": Scale(5, 2, 25, False),
+    "small": Scale(3, 1, 25, False),
     "quick": Scale(2, 1, 10, False, (40, 100), 2),
 }
 
@@ -133,10 +138,10 @@ def _measure(search: sober.BBCSearchCV, part: SubSample, scale: Scale, seed: int
         found[name] = sober.bbc(None, raced.survivors, METRIC, **options)
         row[f"models {name}"] = raced.models
         row[f"alive {name}"] = raced.alive[1]
-    truths = _truths(search, part, {e.winner for e in found.values()})
+    judged = truths(search, part, {e.winner for e in found.values()})
     row["configurations"] = table.n_configurations
     for name, estimate in found.items():
-        truth = truths[estimate.winner]
+        truth = judged[estimate.winner]
         low, high = estimate.interval_at(0.95)
         row |= {name: estimate.value, f"truth {name}": truth, f"width {name}": high - low}
         row[f"reached {name}"] = _reached(estimate, truth)
@@ -161,13 +166,13 @@ def _first_repeats(table: sober.Predictions, r: int, options: dict[str, Any]) ->
     return estimate
 
 
-def _truths(search: sober.BBCSearchCV, part: SubSample, winners: set[int]) -> dict[int, float]:
+def truths(search: sober.BBCSearchCV, part: SubSample, winners: set[int]) -> dict[int, float]:
     """Train each winner on the whole sub-data set and judge it on the hold-out set."""
-    truths = {}
+    found = {}
     for winner in winners:
         model = clone(search.estimator).set_params(**clone(search.cv_results_["params"][winner], safe=False))
         model.fit(part.X, part.y)
         decide = getattr(model, "decision_function", None)
         scores = decide(part.X_rest) if decide is not None else model.predict_proba(part.X_rest)[:, 1]
-        truths[winner] = float(roc_auc_score(part.y_rest, scores))
-    return truths
+        found[winner] = float(roc_auc_score(part.y_rest, scores))
+    return found

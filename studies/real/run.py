@@ -54,12 +54,12 @@ def run(
     work.mkdir(parents=True, exist_ok=True)
     pieces, left_out = [], []
     for source in found:
-        y = load(source)[1]
+        X, y = load(source)
         for n in amount.sizes:
             if not fits(y, n, FOLDS):
                 left_out.append(f"{source.name} with N = {n}")
                 continue
-            for sample in range(amount.sub_samples_500 if n == 500 else amount.sub_samples):
+            for sample in range(amount.how_many(n, X.shape[1])):
                 path = work / f"{scale}-{seed}-{source.name}-{n:03d}-{sample:02d}.json"
                 pieces.append((source, n, sample, amount, seed, path))
     if left_out:

@@ -138,3 +138,24 @@ def test_paper_oracle_on_the_table():
     result = sober.BootstrapDrop(n_bootstraps=5000)(case.predictions(), sober.metrics.get("roc_auc"), 0, 0)
     assert result.best == best
     np.testing.assert_array_less(np.abs(result.p - p), 5 * np.sqrt(0.25 * (1 / 100 + 1 / 5000)))
+
+
+def share_of_hits(y_true, y_pred):
+    share_of_hits.calls += 1
+    return np.mean(y_true == y_pred)
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_function_decides_as_the_metric_does_with_fewer_scores(threshold, seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(80) % 2
+    p = np.where(rng.random((80, 12)) < np.linspace(0.5, 0.9, 12), y[:, None], 1 - y[:, None])
+    rule = sober.BootstrapDrop(threshold=threshold, n_bootstraps=300)
+    fast = verdict(y, p, rule, seed=seed)
+    share_of_hits.calls = 0
+    slow = verdict(y, p, rule, seed=seed, metric=sober.make_metric(share_of_hits, task="classification"))
+    assert slow.keep.tolist() == fast.keep.tolist()
+    assert slow.best == fast.best
+    np.testing.assert_allclose(slow.p[~slow.keep], fast.p[~fast.keep], rtol=0, atol=1e-12)
+    assert share_of_hits.calls < 300 * 12 // 2 + 300 * (~slow.keep).sum()

@@ -50,3 +50,26 @@ def test_one_large_group_is_cut_less_often():
 
 def test_nothing_to_do():
     assert cut(PROBLEM, Ridge(), [], 2) == []
+
+
+def test_known_times_are_shared_fairly_and_long_batches_come_first():
+    configurations = tuple(expand({"alpha": list(range(40))}))
+    task = Task(Plan.build(PROBLEM, 2).splits[0], configurations)
+    seconds = {c.index: 10.0 if c.index >= 36 else 0.1 for c in configurations}
+    batches = cut(PROBLEM, Ridge(), [task], 2, seconds)
+    fits = sorted(c.index for batch in batches for c in batch[0].configurations)
+    assert fits == list(range(40))
+    times = [sum(seconds[c.index] for c in batch[0].configurations) for batch in batches]
+    assert times == sorted(times, reverse=True)
+    assert max(times) < 14  # without the times, one batch would hold all four long ones
+
+
+def test_times_of_some_only_change_nothing():
+    configurations = tuple(expand({"alpha": list(range(40))}))
+    task = Task(Plan.build(PROBLEM, 2).splits[0], configurations)
+
+    def indices(seconds):
+        return [[c.index for c in batch[0].configurations] for batch in cut(PROBLEM, Ridge(), [task], 2, seconds)]
+
+    assert indices({0: 100.0}) == indices(None)
+    assert indices({c.index: 0.0 for c in configurations}) == indices(None)

@@ -1,6 +1,7 @@
 """BBC-CV: bootstrap the out-of-sample predictions, re-select in each resample, score on what was left out.
 
-Takes predictions of any tool, gives an `Estimate`; trains nothing. Paper: section 4, algorithm 5.
+Takes predictions of any tool, gives an `Estimate`; trains nothing. Paper: section 4, algorithm 5. Predictions that are
+read in blocks take the route of `inference/streaming`.
 """
 
 from __future__ import annotations
@@ -10,19 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import seeds
+from .. import seeds, sources
 from ..containers import Array
 from ..errors import SoberError, warn
 from ..metrics import blocks
 from ..metrics.base import as_counts
-from .estimate import Estimate
-from .intervals import check_level, percentile_interval
+from .claims import FROM_PROBABILITIES, Drawn, estimates, notes_on_size
+from .intervals import check_level
 from .resample import Bootstrap, fold_draws, replayed
 from .rivals import fold_scores
 from .selection import Rule, apply
-from .table import FEW, Bound, MetricLike, bind, check_scales
-
-MANY_UNDEFINED = 0.05
+from .table import Bound, MetricLike, bind, check_scales
 
 
 def bbc(
@@ -43,6 +42,7 @@ def bbc(
     confidence_level: float = 0.95,
     stratify: bool = False,
     counts: Any = None,
+    approximate: bool | int = False,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Any:
@@ -52,11 +52,13 @@ def bbc(
     ----------
     y : array-like [N]
         The truth: class labels of any type, numbers, or a survival target (scikit-survival's structured array or two
-        columns). Ignored when `predictions` is a `Predictions`.
+        columns). Ignored when `predictions` is a `Predictions`. The name of a column when `predictions` is Parquet,
+        as may be `groups`, `folds` and `sample_weight`.
     predictions : array-like [N, C], [N, C, R] or [N, C, R, K], dict of those, or Predictions
         Out-of-sample predictions: N samples, C configurations, R repeats, K classes. numpy, pandas or polars. A masked
         array or `seen` marks an incomplete cross-validation. A dict has one array for each of "predict",
-        "predict_proba" and "decision_function".
+        "predict_proba" and "decision_function". Predictions [N, C] need not fit in memory: a memory map, a zarr or
+        dask array, or the path of a Parquet file is read in blocks, see `sober.stream`.
     metric : str, Metric, callable, or a list of them
         The first selects; all are judged at the same winner, and a list gives a dict of estimates.
     groups : array-like [N], optional
@@ -83,6 +85,9 @@ def bbc(
         Draw within classes (or within events and censored), so that none is ever missing.
     counts : int array [B, N], optional
         Draws to use instead of our own ([B, K] with `by="fold"`): replays another tool's resamples.
+    approximate : bool or int, default=False
+        For roc_auc of more samples than fit in memory: True takes histograms of 512 bins, a number as many bins. The
+        estimate's notes say how far off its numbers can be.
     random_state : int, numpy generator or None, default=None
         The same number gives the same bits. None draws afresh; `Estimate.seed` tells what was drawn.
     n_jobs : int, optional
@@ -120,27 +125,60 @@ def bbc(
             "E114", '`stratify` draws samples within classes; by="fold" draws folds. Leave one of them out.'
         )
     seed = seeds.root(random_state)
-    bound = bind(
-        y,
-        predictions,
-        metric,
-        groups=groups,
-        folds=folds,
-        sample_weight=sample_weight,
-        seen=seen,
-        select=select,
-        aggregate="fold" if by == "fold" else aggregate,
-        within_folds=within_folds,
-        n_jobs=n_jobs,
-    )
-    if by == "fold":
-        with blocks.one_blas_thread():
-            chosen, draws = _draw_folds(bound, n_bootstraps, counts, seed)
+    options: dict[str, Any] = {
+        "groups": groups,
+        "folds": folds,
+        "sample_weight": sample_weight,
+        "select": select,
+        "aggregate": "fold" if by == "fold" else aggregate,
+        "within_folds": within_folds,
+        "n_jobs": n_jobs,
+    }
+    streamed = sources.recognise(predictions if approximate is False else sources.stream(predictions))
+    if streamed is not None:
+        _refuse_in_blocks(by, seen, counts)
+        drawn = _draw_blocks(y, streamed, metric, approximate, n_bootstraps, stratify, seed, options)
     else:
-        chosen, draws = _draw_samples(bound, n_bootstraps, counts, stratify, seed, n_jobs)
+        bound = bind(y, predictions, metric, seen=seen, **options)
+        if by == "fold":
+            with blocks.one_blas_thread():
+                chosen, draws = _draw_folds(bound, n_bootstraps, counts, seed)
+        else:
+            chosen, draws = _draw_samples(bound, n_bootstraps, counts, stratify, seed, n_jobs)
+        drawn = _drawn(bound, chosen, draws, seed)
     label = method if by == "sample" else "bbc-f" if method == "bbc" else "632+"
-    found = _estimates(bound, chosen, draws, label, confidence_level, seed)
+    found = estimates(drawn, label, confidence_level, seed)
     return found if isinstance(metric, (list, tuple)) else next(iter(found.values()))
+
+
+def _draw_blocks(
+    y: Any,
+    streamed: tuple[sources.Source, str],
+    metric: Any,
+    approximate: bool | int,
+    n_bootstraps: int,
+    stratify: bool,
+    seed: int,
+    options: dict[str, Any],
+) -> Drawn:
+    """Do the same with predictions that are read in blocks."""
+    from . import streaming  # most calls do without
+
+    request = streaming.prepare(
+        y, *streamed, metric, stratify=stratify, n_bootstraps=int(n_bootstraps), seed=seed, **options
+    )
+    return streaming.draw(request, approximate)
+
+
+def _refuse_in_blocks(by: str, seen: Any, counts: Any) -> None:
+    refused = {'by="fold"': by == "fold", "seen": seen is not None, "counts": counts is not None}
+    for name, given in refused.items():
+        if given:
+            raise SoberError(
+                "E118",
+                f"`{name}` is not available for predictions that are read in blocks. Leave it out, or load them: pass "
+                "a numpy array.",
+            )
 
 
 def _draw_samples(
@@ -212,63 +250,30 @@ def _strata(bound: Bound) -> Array:
     return y["event"].astype(np.int64) if bound.table.task == "survival" else y
 
 
-def _estimates(
-    bound: Bound, chosen: Array, draws: list[Array], method: str, level: float, seed: int
-) -> dict[str, Estimate]:
-    """Put draws into words: one estimate for each metric, all at the same winner."""
+def _drawn(bound: Bound, chosen: Array, draws: list[Array], seed: int) -> Drawn:
+    """Add what is known about the whole table, and select on it."""
     table = bound.table
     wholes = [bound.whole(scorer) for scorer in bound.scorers]
     winner = bound.winner(wholes[0], bound.standard_errors(seed))
-    wins = np.bincount(chosen[chosen >= 0], minlength=table.n_configurations)
-    notes = _notes(bound, winner)
-    found: dict[str, Estimate] = {}
-    for scorer, whole, values in zip(bound.scorers, wholes, draws, strict=True):
-        metric = scorer.metric
-        undefined = int(np.isnan(values).sum())
-        more = _judge_undefined(metric.name, undefined, values)
-        estimate = Estimate(
-            value=float(np.nanmean(values)),
-            naive=float(whole[winner]),
-            winner=int(table.configurations[winner]),
-            configurations=table.configurations,
-            scores=whole,
-            method="bbc" if method == "632+" else method,
-            metric=metric.name,
-            interval=percentile_interval(values, level),
-            draws=values,
-            win_counts=wins,
-            n_undefined=undefined,
-            confidence_level=level,
-            n_samples=table.n_samples,
-            n_repeats=table.n_repeats,
-            n_groups=None if table.groups is None else len(np.unique(table.groups)),
-            n_left_out=table.n_left_out,
-            seed=seed,
-            notes=(*notes, *more),
-            _range=metric.range,
-        )
-        found[metric.name] = estimate.as_632plus() if method == "632+" else estimate
-    return found
+    n_groups = None if table.groups is None else len(np.unique(table.groups))
+    return Drawn(
+        metrics=[scorer.metric for scorer in bound.scorers],
+        wholes=wholes,
+        winner=winner,
+        chosen=chosen,
+        draws=draws,
+        configurations=table.configurations,
+        n_samples=table.n_samples,
+        n_groups=n_groups,
+        n_repeats=table.n_repeats,
+        n_left_out=table.n_left_out,
+        notes=_notes(bound, winner, n_groups),
+    )
 
 
-def _notes(bound: Bound, winner: int) -> tuple[str, ...]:
-    notes: list[str] = []
+def _notes(bound: Bound, winner: int, n_groups: int | None) -> tuple[str, ...]:
     table = bound.table
-    if table.n_configurations == 1 and table.n_dropped:
-        notes.append(
-            f"All others ({table.n_dropped}) left the race early, so the bootstrap had nothing to choose from; the "
-            "score may be slightly too good."
-        )
-    elif table.n_configurations == 1:
-        text = "There is only one configuration, so there is no selection to correct for; the interval is still valid."
-        warn("W202", text)
-        notes.append(text)
-    units = table.n_samples if table.groups is None else len(np.unique(table.groups))
-    if units < FEW:
-        what = "samples" if table.groups is None else "groups"
-        text = f"Only {units} {what}: expect a wide interval and a conservative score."
-        warn("W205", text)
-        notes.append(text)
+    notes = notes_on_size(table.n_configurations, table.n_dropped, table.n_samples, n_groups)
     scales = check_scales(bound, winner)
     if scales is not None:
         warn("W203", scales)
@@ -276,24 +281,7 @@ def _notes(bound: Bound, winner: int) -> tuple[str, ...]:
     if table.n_left_out:
         notes.append(f"{table.n_left_out} configurations lacked predictions and were left out.")
     if table.labels_from_probabilities:
-        notes.append("Labels were read off probabilities: the likeliest class.")
+        notes.append(FROM_PROBABILITIES)
     if not table.is_complete:
         notes.append("The cross-validation is incomplete: only samples that have predictions were used.")
     return tuple(notes)
-
-
-def _judge_undefined(name: str, undefined: int, values: Array) -> tuple[str, ...]:
-    if undefined == len(values):
-        raise SoberError(
-            "E109",
-            f"{name} is undefined on every one of the {len(values)} draws: the samples left out never hold what it "
-            "compares. Use stratify=True, collect more data, or choose another metric.",
-        )
-    if undefined > MANY_UNDEFINED * len(values):
-        text = (
-            f"{name} was undefined on {undefined} of {len(values)} draws, which were left out of the mean. "
-            "stratify=True keeps every class in every resample."
-        )
-        warn("W201", text)
-        return (text,)
-    return ()

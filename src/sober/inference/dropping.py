@@ -6,14 +6,15 @@ predictions, and never the best.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..metrics import Metric, blocks
+from ..metrics import Metric, Scorer, blocks
 from ..metrics.base import Aggregate
 from ..predictions import Predictions
 from .resample import Bootstrap
@@ -28,7 +29,8 @@ class Verdict:
     ----------
     keep : bool array [C]
     p : float array [C]
-        How often each configuration was worse than the best; 0 where no test was made.
+        How often each configuration was worse than the best; 0 where no test was made. With a metric that calls a
+        function, those that stay were looked at only until that was certain.
     best : int
         Position of the best configuration so far; -1 where no test was made.
     """
@@ -107,30 +109,47 @@ class BootstrapDrop:
         c = table.n_configurations
         if table.n_samples < self.min_predictions or c < 2:
             return Verdict.everybody(c)
-        scorer = metric.bind(table, aggregate=aggregate, within_folds=within_folds, n_jobs=n_jobs)
+        bind = partial(metric.bind, aggregate=aggregate, within_folds=within_folds, n_jobs=n_jobs)
+        scorer = bind(table)
         whole = scorer.scores(np.ones((1, table.n_samples), np.uint8))
         top = int(self._best(rule_for(select, table.configurations), whole)[0])
         if top < 0:
             return Verdict.everybody(c)
         draws = Bootstrap(table.n_samples, seed, "drop", (round_index,), groups=table.groups)
-
-        def block(start: int, stop: int) -> tuple[Any, int]:
-            scores = scorer.scores(draws.counts(start, stop))
-            lead = scores[:, top]
-            defined = ~np.isnan(lead)
-            with np.errstate(invalid="ignore"):
-                worse = scores < (lead - margin(lead))[:, None]
-            return worse[defined].sum(axis=0), int(defined.sum())
-
         n_threads = blocks.threads(n_jobs)
-        done = blocks.run(block, list(blocks.ranges(self.n_bootstraps, table.n_samples, n_threads)), n_threads)
-        n_defined = sum(n for _, n in done)
-        if n_defined == 0:
+        if metric.calls_a_function:
+            worse, defined = self._sparingly(table, bind, draws, top)
+        else:
+            cut = blocks.ranges(self.n_bootstraps, table.n_samples, n_threads)
+            done = blocks.run(partial(_compare, scorer, draws, top), cut, n_threads)
+            worse, defined = np.sum(done, axis=0)
+        if not defined.any():
             return Verdict.everybody(c)
-        p = sum(worse for worse, _ in done) / n_defined
+        p = worse / defined
         keep = p <= self.threshold
         keep[top] = True
         return Verdict(keep, p, top)
+
+    def _sparingly(
+        self, table: Predictions, bind: Callable[[Predictions], Scorer], draws: Bootstrap, top: int
+    ) -> tuple[Array, Array]:
+        """Compare with as few scores as decide the same.
+
+        Whoever would stay even if it were worse in all resamples to come is not looked at again. Most are certain after
+        a hundred of a thousand; only those that are dropped need nearly all, and each of them just once in a race.
+        """
+        worse, defined = np.zeros((2, table.n_configurations), np.int64)
+        open_ = np.ones(table.n_configurations, bool)
+        for start, stop in blocks.cut(self.n_bootstraps, blocks.UNIT):
+            at = np.union1d(np.flatnonzero(open_), top)
+            more = _compare(bind(table.take_configurations(at)), draws, int(np.searchsorted(at, top)), start, stop)
+            worse[at] += more[0]
+            defined[at] += more[1]
+            left = self.n_bootstraps - stop
+            open_ &= worse + left > self.threshold * (defined + left)
+            if not open_.any():
+                break
+        return worse, defined
 
     @staticmethod
     def _best(select: Rule, whole: Array) -> Array:
@@ -142,3 +161,13 @@ class BootstrapDrop:
             f"BootstrapDrop(threshold={self.threshold}, min_predictions={self.min_predictions}, "
             f"n_bootstraps={self.n_bootstraps})"
         )
+
+
+def _compare(scorer: Scorer, draws: Bootstrap, top: int, start: int, stop: int) -> tuple[Array, Array]:
+    """In how many resamples each configuration is worse than the one at `top`, and in how many that is defined [C]."""
+    scores = scorer.scores(draws.counts(start, stop))
+    lead = scores[:, top]
+    defined = ~np.isnan(lead)
+    with np.errstate(invalid="ignore"):
+        worse = scores < (lead - margin(lead))[:, None]
+    return worse[defined].sum(axis=0), np.full(scores.shape[1], defined.sum())

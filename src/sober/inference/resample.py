@@ -2,13 +2,14 @@
 
 Takes the number of samples (with groups or strata) and a seed, gives counts `[B, N]`; never sees predictions. Every
 resample has random numbers of its own, and long tables are drawn in chunks of 65,536 units, so that the counts of any
-block can be drawn alone and are always the same.
+block of resamples and of any range of samples can be drawn alone and are always the same.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -65,6 +66,10 @@ class Bootstrap:
                 drawn[:, members] = part
         return drawn if self._members is None else drawn[:, self._members]
 
+    def by_rows(self, n_resamples: int) -> RowDraws:
+        """Prepare to draw the same counts a range of samples at a time, for tables too long to be drawn whole."""
+        return RowDraws(self, n_resamples)
+
     def _strata_of_units(self) -> list[Array | None]:
         if self.strata is None:
             return [None]
@@ -80,17 +85,109 @@ class Bootstrap:
         from ..metrics.kernels import draw
 
         n_resamples, n = counts.shape
-        chunks = [(at, min(at + CHUNK, n)) for at in range(0, n, CHUNK)]
-        draws = np.full((n_resamples, 1), n)
-        if len(chunks) > 1:
-            share = np.array([(stop - start) / n for start, stop in chunks])
-            draws = np.empty((n_resamples, len(chunks)), np.int64)
-            for b in range(n_resamples):
-                rng = generator(self.seed, self.purpose, *self.index, stratum, first + b)
-                draws[b] = rng.multinomial(n, share)
-        for c, (start, stop) in enumerate(chunks):
-            place = key(self.seed, self.purpose, *self.index, stratum, c)
-            draw(place, first, np.ascontiguousarray(draws[:, c]), counts[:, start:stop])
+        draws = self._shares(first, n_resamples, n, stratum)
+        for c, (start, stop) in enumerate(_chunks(n)):
+            draw(self._key(stratum, c), first, np.ascontiguousarray(draws[:, c]), counts[:, start:stop])
+
+    def _shares(self, first: int, n_resamples: int, n: int, stratum: int) -> Array:
+        """How many of the n draws of each resample fall into each chunk [B, chunks]."""
+        chunks = _chunks(n)
+        if len(chunks) == 1:
+            return np.full((n_resamples, 1), n)
+        share = np.array([(stop - start) / n for start, stop in chunks])
+        draws = np.empty((n_resamples, len(chunks)), np.int64)
+        for b in range(n_resamples):
+            rng = generator(self.seed, self.purpose, *self.index, stratum, first + b)
+            draws[b] = rng.multinomial(n, share)
+        return draws
+
+    def _key(self, stratum: int, chunk: int) -> np.uint64:
+        return key(self.seed, self.purpose, *self.index, stratum, chunk)
+
+
+def _chunks(n: int) -> list[tuple[int, int]]:
+    return [(at, min(at + CHUNK, n)) for at in range(0, n, CHUNK)]
+
+
+class RowDraws:
+    """The draws of a bootstrap, handed out by ranges of samples.
+
+    Parameters
+    ----------
+    bootstrap : Bootstrap
+    n_resamples : int
+    """
+
+    def __init__(self, bootstrap: Bootstrap, n_resamples: int) -> None:
+        self._bootstrap = bootstrap
+        strata = bootstrap._strata_of_units()
+        sizes = [bootstrap.n_units if members is None else len(members) for members in strata]
+        self._sizes = sizes
+        self._shares = [bootstrap._shares(0, n_resamples, n, s) for s, n in enumerate(sizes)]
+        # Where each unit stands: its stratum, and its place among the units of that stratum.
+        self._stratum: Array | None = None
+        self._place: Array | None = None
+        if bootstrap.strata is not None:
+            self._stratum = np.empty(bootstrap.n_units, np.int32)
+            self._place = np.empty(bootstrap.n_units, np.int64)
+            for s, members in enumerate(strata):
+                self._stratum[members] = s
+                self._place[members] = np.arange(len(members))  # type: ignore[arg-type]
+
+    def block(self, start: int, stop: int) -> BlockDraws:
+        """Give all that is needed to draw the counts of samples start to stop - 1, and no more: it may be sent away."""
+        bootstrap = self._bootstrap
+        if bootstrap._members is None and self._place is None and start // CHUNK == (stop - 1) // CHUNK:
+            at = start // CHUNK * CHUNK
+            return BlockDraws(stop - start, (self._chunk(0, start // CHUNK, None, slice(start - at, stop - at)),))
+        units = np.arange(start, stop) if bootstrap._members is None else bootstrap._members[start:stop]
+        stratum = np.zeros(len(units), np.int32) if self._stratum is None else self._stratum[units]
+        place = units if self._place is None else self._place[units]
+        chunks = []
+        for s in np.unique(stratum):
+            for c in np.unique(place[stratum == s] // CHUNK):
+                here = np.flatnonzero((stratum == s) & (place // CHUNK == c))
+                chunks.append(self._chunk(int(s), int(c), here, place[here] - c * CHUNK))
+        return BlockDraws(stop - start, tuple(chunks))
+
+    def _chunk(self, stratum: int, chunk: int, into: Array | None, taken: Any) -> ChunkDraws:
+        size = min(CHUNK, self._sizes[stratum] - chunk * CHUNK)
+        draws = np.ascontiguousarray(self._shares[stratum][:, chunk])
+        return ChunkDraws(self._bootstrap._key(stratum, chunk), draws, size, into, taken)
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkDraws:
+    """The draws of one chunk of units, and which of its units are samples of the block."""
+
+    key: np.uint64
+    n_draws: Array  # [B]
+    n_units: int
+    into: Array | None  # samples of the block; None for all of them
+    taken: Any  # their units, counted from the start of the chunk
+
+
+@dataclass(frozen=True, eq=False)
+class BlockDraws:
+    """The draws of a range of samples: small, and able to travel to where the samples are."""
+
+    n_rows: int
+    chunks: tuple[ChunkDraws, ...]
+
+    def counts(self, start: int, stop: int) -> Array:
+        """Counts of resamples start to stop - 1 for the samples of this block: uint8 [stop - start, rows]."""
+        from ..metrics.kernels import draw
+
+        out = np.empty((stop - start, self.n_rows), np.uint8)
+        for chunk in self.chunks:
+            drawn = np.zeros((stop - start, chunk.n_units), np.uint8)
+            draw(chunk.key, start, chunk.n_draws[start:stop], drawn)
+            if chunk.into is None:
+                if drawn.shape == out.shape:
+                    return drawn
+                return drawn[:, chunk.taken]
+            out[:, chunk.into] = drawn[:, chunk.taken]
+        return out
 
 
 def fold_draws(n_folds: int, n_resamples: int, seed: int) -> Array:

@@ -28,10 +28,13 @@ def margin(scores: Array) -> Array:
 
 def best(scores: Array) -> Array:
     """Pick the highest score; the first of equals."""
-    from ..metrics.kernels import first_best  # one pass where numpy would need five
+    from ..metrics.kernels import first_best, first_best_of_columns  # two passes where numpy would need five
 
     winners = np.empty(len(scores), np.int64)
-    first_best(np.ascontiguousarray(scores, np.float64), TIE, winners)
+    if scores.flags.f_contiguous and scores.dtype == np.float64:  # a copy would cost more than the search
+        first_best_of_columns(scores.T, TIE, winners)
+    else:
+        first_best(np.ascontiguousarray(scores, np.float64), TIE, winners)
     return winners
 
 

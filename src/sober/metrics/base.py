@@ -95,6 +95,8 @@ class Metric(ABC):
         Whether predictions of different folds are compared with each other.
     linear : bool
         Whether the score is a mean over samples, so that repeats can be averaged before scoring.
+    calls_a_function : bool
+        Whether every single score costs a call of somebody's function, so that few should be asked for.
     min_classes, max_classes : int
         How many classes it is defined for.
     """
@@ -106,6 +108,7 @@ class Metric(ABC):
     range: tuple[float, float] = (0.0, 1.0)
     pools_scores: bool = False
     linear: bool = False
+    calls_a_function: bool = False
     min_classes: int = 0
     max_classes: int | None = None
 
@@ -113,7 +116,7 @@ class Metric(ABC):
     def core(self, part: Part, n_threads: int = 1) -> Core:
         """Bind to one part: everything that does not depend on the resample is done here, once."""
 
-    def merged(self, parts: list[Part]) -> Core:
+    def merged(self, parts: list[Part], n_threads: int = 1) -> Core:
         """Bind to complete repeats at once; asked only of linear metrics."""
         raise NotImplementedError
 
@@ -159,7 +162,7 @@ class Metric(ABC):
         n_threads = blocks.threads(n_jobs)
         if aggregate == "pooled" and self.linear and predictions.is_complete:
             parts = [_part(predictions, values, r, slice(None), False) for r in range(predictions.n_repeats)]
-            return Scorer(self, [(None, self.merged(parts))], False)
+            return Scorer(self, [(None, self.merged(parts, n_threads))], False)
         rows: list[tuple[int, Array]] = []
         for r in range(predictions.n_repeats):
             seen = np.flatnonzero(predictions.seen[:, r])
@@ -229,12 +232,11 @@ class Scorer:
         self.metric = metric
         self._parts = parts
         self._equal = equal_weight
-        self._sign = 1.0 if metric.greater_is_better else -1.0
 
     def scores(self, counts: Array) -> Array:
         """Score every configuration: counts [B, N] -> [B, C]."""
         if len(self._parts) == 1 and self._parts[0][0] is None:
-            return self._sign * self._parts[0][1].scores(counts)
+            return self._signed(self._parts[0][1].scores(counts))
         total: Array | float = 0.0
         weight: Array | float = 0.0
         for rows, core in self._parts:
@@ -244,7 +246,7 @@ class Scorer:
             w = np.where(defined, 1.0 if self._equal else here.sum(axis=1, dtype=np.float64)[:, None], 0.0)
             total = total + np.where(defined, scores, 0.0) * w
             weight = weight + w
-        return self._sign * _mean(total, weight)
+        return self._signed(_mean(total, weight))
 
     def picked(self, counts: Array, winners: Array) -> Array:
         """Score one configuration for each resample: counts [B, N], winners [B] -> [B]; no winner (-1) gives NaN."""
@@ -255,7 +257,7 @@ class Scorer:
                 out[some] = self.picked(counts[some], winners[some])
             return out
         if len(self._parts) == 1 and self._parts[0][0] is None:
-            return self._sign * self._parts[0][1].picked(counts, winners)
+            return self._signed(self._parts[0][1].picked(counts, winners))
         total, weight = np.zeros(len(winners)), np.zeros(len(winners))
         for rows, core in self._parts:
             here = counts if rows is None else counts[:, rows]
@@ -264,7 +266,10 @@ class Scorer:
             w = np.where(defined, 1.0 if self._equal else here.sum(axis=1, dtype=np.float64), 0.0)
             total += np.where(defined, scores, 0.0) * w
             weight += w
-        return self._sign * _mean(total, weight)
+        return self._signed(_mean(total, weight))
+
+    def _signed(self, scores: Array) -> Array:
+        return scores if self.metric.greater_is_better else np.negative(scores, out=scores)
 
 
 def as_counts(counts: Array) -> Array:

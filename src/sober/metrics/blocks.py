@@ -43,7 +43,13 @@ def ranges(n_resamples: int, n_samples: int, n_threads: int) -> list[tuple[int, 
     fair = -(-n_resamples // n_threads)
     size = min(_LARGEST, max(1, _BYTES // max(1, n_samples)), fair)
     size = max(UNIT, -(-size // UNIT) * UNIT)
-    return [(start, min(start + size, n_resamples)) for start in range(0, n_resamples, size)]
+    return cut(n_resamples, size)
+
+
+def cut(n: int, step: int) -> list[tuple[int, int]]:
+    """Cut n things into ranges of `step`, at least one in each."""
+    step = max(1, step)
+    return [(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 def run(function: Callable[..., T], arguments: list[tuple[Any, ...]], n_threads: int) -> list[T]:

@@ -1,8 +1,8 @@
 """Metrics of the confusion matrix: how often each class was true, predicted, and both.
 
 Takes one part of labels, gives three tables for each resample: hits, predicted and true weight of every class. They
-come from matrix products of counts with indicators. A class that is never predicted scores 0, as in scikit-learn; a
-score that the truth alone makes impossible (no positive sample, one class only) is NaN.
+come from tallies of bits or, with weights, from matrix products. A class that is never predicted scores 0, as in
+scikit-learn; a score that the truth alone makes impossible (no positive sample, one class only) is NaN.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from ..containers import Array
 from ..predictions import Task
 from .base import Core, Metric, Part
+from .bits import pack, picked_tallies, tallies
 from .pointwise import picked_product, product
 
 Average = Literal["binary", "macro", "micro", "weighted"]
@@ -29,33 +30,37 @@ class ConfusionCore(Core):
         self._labels = np.ascontiguousarray(part.values.T)  # [C, N]
         self._part = part
         self._formula = formula
-        self._type = np.float32 if part.weight is None and len(part.y) < 1 << 16 else np.float64
-        self._weight = 1 if part.weight is None else part.weight
         self._rows = [np.flatnonzero(part.y == k) for k in range(part.n_classes)]
-        self._truth = np.stack([(part.y == k) * self._weight for k in range(part.n_classes)]).astype(self._type)
-
-    def _said(self, k: int) -> Array:
-        return ((self._labels == k) * self._weight).astype(self._type)
+        self._truth = np.stack([part.y == k for k in range(part.n_classes)])  # [K, N]
 
     def scores(self, counts: Array) -> Array:
-        true = product(counts, self._truth)  # [B, K]
+        everywhere = np.arange(counts.shape[1])
+        true = self._sums(counts, self._truth, everywhere)  # [B, K]
         shape = (len(counts), len(self._labels), self._part.n_classes)
         hits, predicted = np.empty(shape), np.empty(shape)
         for k, rows in enumerate(self._rows):
-            said = self._said(k)
-            predicted[:, :, k] = product(counts, said)
-            hits[:, :, k] = product(counts[:, rows], np.ascontiguousarray(said[:, rows]))
+            said = self._labels == k
+            predicted[:, :, k] = self._sums(counts, said, everywhere)
+            hits[:, :, k] = self._sums(counts[:, rows], said[:, rows], rows)
         return self._formula(hits, predicted, np.broadcast_to(true[:, None, :], shape))
 
     def picked(self, counts: Array, winners: Array) -> Array:
-        true = product(counts, self._truth)
-        hits, predicted = np.empty_like(true), np.empty_like(true)
+        everywhere = np.arange(counts.shape[1])
+        true = self._sums(counts, self._truth, everywhere)
+        hits, predicted = np.empty(true.shape), np.empty(true.shape)
         which, position = np.unique(winners, return_inverse=True)
         for k, rows in enumerate(self._rows):
-            said = ((self._labels[which] == k) * self._weight).astype(self._type)
-            predicted[:, k] = picked_product(counts, said, position)
-            hits[:, k] = picked_product(counts[:, rows], said[:, rows], position)
+            said = self._labels[which] == k
+            predicted[:, k] = self._sums(counts, said, everywhere, position)
+            hits[:, k] = self._sums(counts[:, rows], said[:, rows], rows, position)
         return self._formula(hits, predicted, true)
+
+    def _sums(self, counts: Array, flags: Array, rows: Array, position: Array | None = None) -> Array:
+        """Weight of the flagged samples of these rows: [B, C], or [B] for one row of flags a resample."""
+        if self._part.weight is None:
+            return tallies(counts, pack(flags)) if position is None else picked_tallies(counts, pack(flags), position)
+        weighted = flags * self._part.weight[rows]
+        return product(counts, weighted) if position is None else picked_product(counts, weighted, position)
 
 
 class Confusion(Metric):

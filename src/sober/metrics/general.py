@@ -107,6 +107,8 @@ class GeneralCore(Core):
 class GeneralMetric(Metric):
     """A metric made of any callable; see `sober.make_metric`."""
 
+    calls_a_function = True
+
     def __init__(
         self,
         function: Callable[..., Any],

@@ -1,7 +1,8 @@
 """Metrics that are a mean over samples, or a function of such means: one matrix product for all resamples.
 
 Takes one part, gives losses `[C, N]` and products with counts. Products are cut at fixed places (`blocks.UNIT`
-resamples, `blocks.ROWS` samples), so that they round the same way however the work is divided.
+resamples, `blocks.ROWS` samples), so that they round the same way however the work is divided. Losses that are 0 or 1
+are kept as bits and counted instead.
 """
 
 from __future__ import annotations
@@ -13,31 +14,31 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..predictions import Task
+from . import blocks
 from .base import Core, Metric, Part
+from .bits import pack, picked_tallies, tallies
 from .blocks import ROWS, UNIT
 
-_EXACT = 1 << 24  # float32 holds every whole number up to here
+_TOGETHER = 1 << 15  # losses computed at a time: what is written down on the way stays in the cache of a core
 
 
 def product(counts: Array, columns: Array) -> Array:
-    """Multiply counts [B, N] with columns [C, N], giving [B, C]; float32 columns must hold 0 and 1 only."""
-    if counts.dtype != np.uint8:
-        columns = columns.astype(np.float64, copy=False)  # large counts: sums may pass what float32 holds exactly
-    out = np.zeros((len(counts), len(columns)), columns.dtype)
-    for at in range(0, columns.shape[1], ROWS):
-        right = columns[:, at : at + ROWS].T
-        for b in range(0, len(counts), UNIT):
-            out[b : b + UNIT] += counts[b : b + UNIT, at : at + ROWS].astype(columns.dtype) @ right
-    return out.astype(np.float64, copy=False)
+    """Multiply counts [B, N] with columns [C, N], giving [B, C]."""
+    out = np.empty((len(counts), len(columns)))
+    for b in range(0, len(counts), UNIT):
+        some = out[b : b + UNIT]
+        np.matmul(counts[b : b + UNIT, :ROWS].astype(np.float64), columns[:, :ROWS].T, out=some)
+        for at in range(ROWS, columns.shape[1], ROWS):
+            some += counts[b : b + UNIT, at : at + ROWS].astype(np.float64) @ columns[:, at : at + ROWS].T
+    return out
 
 
 def picked_product(counts: Array, columns: Array, winners: Array) -> Array:
     """Multiply counts [B, N] with the one column that each resample picked, giving [B]."""
-    kind = columns.dtype if counts.dtype == np.uint8 else np.dtype(np.float64)
     out = np.zeros(len(counts))
     for at in range(0, columns.shape[1], ROWS):
         for b in range(0, len(counts), UNIT):
-            left = counts[b : b + UNIT, at : at + ROWS].astype(kind)
+            left = counts[b : b + UNIT, at : at + ROWS].astype(np.float64)
             out[b : b + UNIT] += np.einsum("bn,bn->b", left, columns[winners[b : b + UNIT], at : at + ROWS])
     return out
 
@@ -63,6 +64,16 @@ class MeanCore(Core):
         return means if self._link is None else self._link(means)
 
 
+class ShareCore(MeanCore):
+    """The mean of a loss that is 0 or 1, kept as bits [C, W]: the share of the samples present that have theirs set."""
+
+    def scores(self, counts: Array) -> Array:
+        return self._finish(tallies(counts, self._losses), counts)
+
+    def picked(self, counts: Array, winners: Array) -> Array:
+        return self._finish(picked_tallies(counts, self._losses, winners), counts)
+
+
 class Pointwise(Metric):
     """A mean over samples of `loss(y, values)`.
 
@@ -80,7 +91,7 @@ class Pointwise(Metric):
     check : callable, optional
         (y, values) -> None, raises where the loss does not exist.
     exact : bool
-        The loss is 0 or 1, so that sums are whole numbers.
+        The loss is 0 or 1, so that bits will do.
     """
 
     def __init__(
@@ -102,27 +113,40 @@ class Pointwise(Metric):
         self.min_classes = 2 if responses == ("predict_proba",) else 0
         self._loss, self._link, self._check, self._exact = loss, link, check, exact
 
-    def losses(self, part: Part) -> Array:
-        """Loss of every prediction, a row for each configuration: [C, N]."""
+    def losses(self, part: Part, n_threads: int = 1) -> Array:
+        """Loss of every prediction, a row for each configuration: [C, N]; float32 where it can only be 0 or 1."""
+        exact = self._exact and part.weight is None
+        return self._each(part, n_threads, np.empty(part.values.shape[1::-1], np.float32 if exact else np.float64))
+
+    def _each(self, part: Part, n_threads: int, out: Array) -> Array:
+        """Write the losses of all configurations, or their bits, a few at a time."""
         if self._check is not None:
             self._check(part.y, part.values)
         kind = np.float64 if part.values.dtype.kind == "f" else None  # losses of float32 are computed in double
-        values = np.ascontiguousarray(np.moveaxis(part.values, 0, 1), kind)  # [C, N(, K)]
-        loss = self._loss(part, values)
-        small = self._exact and part.weight is None and len(part.y) < _EXACT >> 8
-        return np.ascontiguousarray(loss, np.float32 if small else np.float64)
+        as_bits = out.dtype == np.uint64
+
+        def some(first: int, last: int) -> None:
+            values = np.ascontiguousarray(np.moveaxis(part.values[:, first:last], 0, 1), kind)  # [C, N(, K)]
+            loss = self._loss(part, values)
+            out[first:last] = pack(loss) if as_bits else loss
+
+        blocks.run(some, blocks.cut(len(out), _TOGETHER // len(part.y)), n_threads)
+        return out
 
     def core(self, part: Part, n_threads: int = 1) -> Core:
-        return MeanCore(self.losses(part), part, self._link)
+        if self._exact and part.weight is None:
+            n, c = part.values.shape
+            return ShareCore(self._each(part, n_threads, np.empty((c, -(-n // 64)), np.uint64)), part, None)
+        return MeanCore(self.losses(part, n_threads), part, self._link)
 
-    def merged(self, parts: list[Part]) -> Core:
+    def merged(self, parts: list[Part], n_threads: int = 1) -> Core:
+        if len(parts) == 1:
+            return self.core(parts[0], n_threads)
         # The mean over complete repeats of a mean over samples is the mean over samples of the mean over repeats.
-        losses = self.losses(parts[0])
-        if len(parts) > 1:
-            losses = losses.astype(np.float64)
-            for part in parts[1:]:
-                losses += self.losses(part)
-            losses /= len(parts)
+        losses = self.losses(parts[0], n_threads).astype(np.float64, copy=False)
+        for part in parts[1:]:
+            losses += self.losses(part, n_threads)
+        losses /= len(parts)
         return MeanCore(losses, parts[0], None)
 
 

@@ -7,8 +7,10 @@ counting half. Contests confine pairs to a fold, or to samples of which one outl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,14 +21,19 @@ from . import blocks
 from .base import Core, Metric, Part
 from .pointwise import product
 
-#: Walks of a range of configurations: first, last, (samples, actions, where each walk ends).
-Piece = tuple[int, int, tuple[Array, Array, Array]]
+#: Walks through the samples: (samples, actions, where each walk ends).
+Steps = tuple[Array, Array, Array]
+#: Those of a range of configurations: first, last, steps.
+Piece = tuple[int, int, Steps]
 
 _KEPT = 1 << 30  # bytes of walks that are kept; beyond, they are made again for each block of resamples
+_VECTOR = 64  # bytes: what begins and ends at such places is walked a fifth faster
+_PATIENCE = 8  # steps that win between two moves of 16-bit sums; where it must be less, 32 bits are faster
+_FEW = 4  # resamples that are walked one by one rather than as a vector
 
 
 def _kernels() -> Any:
-    from . import kernels  # numba takes a while to import, and mean-type metrics do without it
+    from . import kernels  # numba takes a while to import
 
     return kernels
 
@@ -55,6 +62,63 @@ class Contests:
         return out
 
 
+class Block:
+    """A block of resamples, laid out to be walked through.
+
+    Parameters
+    ----------
+    counts : array [B, N]
+    weight : float array [N] or None
+    """
+
+    def __init__(self, counts: Array, weight: Array | None) -> None:
+        self.counts, self.weight = counts, weight
+
+    def follow(self, steps: Steps, out: Array) -> None:
+        """Take some walks in every resample: twice the pairs won, out [C, B]."""
+        kernels = _kernels()
+        weight = np.ones(self.counts.shape[1]) if self.weight is None else self.weight
+        if self.weight is not None or self.counts.dtype != np.uint8 or self._most >= 2**32:
+            kernels.walk_float(*steps, self._turned, self._turned.ctypes.data, weight, out)
+        elif len(self.counts) <= _FEW:
+            each, b = np.indices(out.shape, np.int64).reshape(2, -1)
+            kernels.walk_alone(*steps, self.counts, weight, each, b, out.reshape(-1))
+        else:
+            bits = 16 if _PATIENCE * self._most < 2**16 else 32
+            below = np.uint16 if self._total < 2**16 else np.uint32
+            sums, twice = (np.uint16, np.uint32) if bits == 16 else (np.uint32, np.float64)
+            room = [_aligned((self._turned.shape[1],), kind) for kind in (below, sums, sums, twice)]
+            patience = (2**bits - 1) // self._most
+            kernels.walk_int(*steps, self._turned, self._turned.ctypes.data, *room, patience, out)
+
+    @cached_property
+    def _total(self) -> int:
+        """Samples in the largest resample."""
+        return int(self.counts.sum(axis=1, dtype=np.int64).max(initial=1))
+
+    @cached_property
+    def _most(self) -> int:
+        """What a step that wins adds at the most: the largest count against all others."""
+        return self._total * int(self.counts.max(initial=1))
+
+    @cached_property
+    def _turned(self) -> Array:
+        """The counts as [N, B], with resamples of zeros added up to a whole number of vectors."""
+        n_resamples, n = self.counts.shape
+        out = _aligned((n, -(-n_resamples // _VECTOR) * _VECTOR), self.counts.dtype)
+        out[:, :n_resamples] = self.counts.T
+        out[:, n_resamples:] = 0
+        return out
+
+
+def _aligned(shape: tuple[int, ...], kind: Any) -> Array:
+    """An empty array that begins at a whole vector: numpy's own begin anywhere."""
+    size = math.prod(shape) * np.dtype(kind).itemsize
+    room = np.empty(size + _VECTOR, np.uint8)
+    start = -room.ctypes.data % _VECTOR
+    return room[start : start + size].view(kind).reshape(shape)
+
+
 class Walks:
     """The walks of all configurations through their sorted samples, made once and kept where memory allows."""
 
@@ -62,14 +126,15 @@ class Walks:
         self._node = np.ascontiguousarray(contests.node, np.int32)
         self._role = np.ascontiguousarray(contests.role, np.int8)
         self._starts = contests.starts()
+        self._begins = np.zeros(contests.node.shape, np.uint8)
+        for begins, starts in zip(self._begins, self._starts, strict=True):
+            begins[starts[starts < len(begins)]] = 1
         self._room = int((contests.role >= 0).sum() + (contests.role == 1).sum())  # steps of a walk at the most
         self._scores: Array | None = scores  # [C, N]
         self._n = len(scores)
         self._kept: list[Piece] | None = None
         if self._room * self._n * 5 <= _KEPT:
-            step = max(1, -(-self._n // (4 * n_threads)))
-            cut = [(at, min(at + step, self._n)) for at in range(0, self._n, step)]
-            self._kept = blocks.run(self._make, cut, n_threads)
+            self._kept = blocks.run(self._make, blocks.cut(self._n, -(-self._n // (4 * n_threads))), n_threads)
             self._scores = None  # the walks hold all that is needed
 
     def _make(self, first: int, last: int) -> Piece:
@@ -79,39 +144,28 @@ class Walks:
         actions = np.empty((last - first) * self._room, np.int8)
         ends = np.zeros(last - first + 1, np.int64)
         order = np.argsort(score, axis=1)
-        _kernels().make_walks(order, score, self._node, self._role, self._starts, samples, actions, ends)
+        who = self._node, self._role, self._starts, self._begins
+        _kernels().make_walks(order, score, *who, samples, actions, ends)
         return first, last, (samples[: ends[-1]].copy(), actions[: ends[-1]].copy(), ends)
 
-    def wins(self, counts: Array, weight: Array | None) -> Array:
-        """Pairs won, a tie counting half, of every configuration in every resample [B, C]."""
-        kernels = _kernels()
-        turned = np.ascontiguousarray(counts.T)
-        out = np.empty((self._n, len(counts)))
-        exact = weight is None and counts.dtype == np.uint8
-        # A step that wins adds at most (largest count) x (all losers).
-        most = float(counts.max(initial=1)) * float(counts.sum(axis=1, dtype=np.float64).max(initial=1.0))
-        patience = int((2**31 - 1) // most) if most < 2**31 else 0
-        w = np.ones(counts.shape[1]) if weight is None else weight
-        for first, last, (samples, actions, starts) in self._pieces():
-            if exact and patience:
-                kernels.walk_int(samples, actions, starts, turned, patience, out[first:last])
-            else:
-                kernels.walk_float(samples, actions, starts, turned, w, out[first:last])
-        out *= 0.5
+    def wins(self, block: Block) -> Array:
+        """Twice the pairs won, a tie counting half, of every configuration in every resample [B, C]."""
+        out = np.empty((self._n, len(block.counts)))
+        for first, last, steps in self._pieces():
+            block.follow(steps, out[first:last])
         return out.T
 
-    def picked(self, counts: Array, weight: Array | None, winners: Array) -> Array:
-        """Pairs won by the one configuration that each resample picked [B]."""
-        kernels = _kernels()
+    def picked(self, block: Block, winners: Array) -> Array:
+        """Twice the pairs won by the one configuration that each resample picked [B]."""
+        kernels, counts = _kernels(), block.counts
         out = np.empty(len(counts))
-        w = np.ones(counts.shape[1]) if weight is None else weight
-        for first, last, (samples, actions, starts) in self._pieces(np.unique(winners)):
-            here = (winners >= first) & (winners < last)
-            if here.any():
-                part = np.empty(int(here.sum()))
-                kernels.walk_picked(samples, actions, starts, counts[here], w, winners[here] - first, part)
-                out[here] = part
-        return 0.5 * out
+        weight = np.ones(counts.shape[1]) if block.weight is None else block.weight
+        for first, last, steps in self._pieces(np.unique(winners)):
+            here = np.flatnonzero((winners >= first) & (winners < last))
+            alone = np.empty(len(here))
+            kernels.walk_alone(*steps, counts, weight, winners[here] - first, here, alone)
+            out[here] = alone
+        return out
 
     def _pieces(self, wanted: Array | None = None) -> Iterator[Piece]:
         if self._kept is not None:
@@ -129,8 +183,8 @@ class ClassPairs:
         sides = [(role == side) & (part.fold == f) for side in (1, 0) for f in np.unique(part.fold)]
         self._sides = np.stack(sides) * weight  # [2 F, N]
 
-    def __call__(self, counts: Array) -> Array:
-        winners, losers = np.split(product(counts, self._sides), 2, axis=1)
+    def __call__(self, block: Block) -> Array:
+        winners, losers = np.split(product(block.counts, self._sides), 2, axis=1)
         return (winners * losers).sum(axis=1)
 
 
@@ -138,25 +192,25 @@ class DuelCore(Core):
     """Share of pairs won in one duel, or the mean over several (one for each class or pair of classes)."""
 
     def __init__(self, duels: list[tuple[Walks, Any, Array | None]], weight: Array | None) -> None:
-        self._duels = duels  # (walks, pairs, the samples whose weight the duel carries in the mean)
+        self._duels = duels  # walks, the pairs there are, and who counts for the importance of the duel
         self._weight = weight
 
     def scores(self, counts: Array) -> Array:
-        return self._mean(counts, lambda walks: walks.wins(counts, self._weight))
+        return self._mean(Block(counts, self._weight), lambda walks, block: walks.wins(block))
 
     def picked(self, counts: Array, winners: Array) -> Array:
-        return self._mean(counts, lambda walks: walks.picked(counts, self._weight, winners))
+        return self._mean(Block(counts, self._weight), lambda walks, block: walks.picked(block, winners))
 
-    def _mean(self, counts: Array, wins_of: Any) -> Array:
+    def _mean(self, block: Block, wins_of: Callable[[Walks, Block], Array]) -> Array:
         total: Any = 0.0
         carried: Any = 0.0
         for walks, pairs_of, members in self._duels:
-            wins, pairs = wins_of(walks), pairs_of(counts)
-            shape = (-1,) + (1,) * (wins.ndim - 1)
-            share = wins / np.where(pairs > 0, pairs, np.nan).reshape(shape)
+            twice, pairs = wins_of(walks, block), pairs_of(block)
+            shape = (-1,) + (1,) * (twice.ndim - 1)
+            share = np.divide(twice, np.where(pairs > 0, 2.0 * pairs, np.nan).reshape(shape), out=twice)
             if len(self._duels) == 1:
-                return np.asarray(share)
-            importance = np.ones(len(counts)) if members is None else product(counts, members[None])[:, 0]
+                return share
+            importance = np.ones(len(pairs)) if members is None else product(block.counts, members[None])[:, 0]
             total = total + importance.reshape(shape) * share
             carried = carried + importance.reshape(shape)
         return np.asarray(total / carried)
@@ -248,8 +302,7 @@ class MedianCore(SortedCore):
 
 
 def _sorted(values: Array, n_threads: int) -> Array:
-    step = max(1, -(-len(values) // (4 * n_threads)))
-    cut = [(at, at + step) for at in range(0, len(values), step)]
+    cut = blocks.cut(len(values), -(-len(values) // (4 * n_threads)))
     return np.concatenate(blocks.run(lambda a, b: np.argsort(values[a:b], axis=1).astype(np.int32), cut, n_threads))
 
 

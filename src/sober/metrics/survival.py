@@ -11,7 +11,7 @@ import numpy as np
 from ..containers import Array
 from ..predictions import Task
 from .base import Core, Metric, Part
-from .ranking import Contests, DuelCore, Walks
+from .ranking import Block, Contests, DuelCore, Walks
 
 
 def outlived(event: Array, time: Array, fold: Array) -> Contests:
@@ -36,33 +36,35 @@ def outlived(event: Array, time: Array, fold: Array) -> Contests:
 
 
 class ComparablePairs:
-    """Weight of the comparable pairs in each resample: every event with all who outlived it, within folds."""
+    """Weight of the comparable pairs in each resample: what a walk wins in which the earlier event always leads.
+
+    Backwards in time, all who come first outlived those who come later. At equal times the censored come first, because
+    they outlived the events, and every event wins before it becomes a loser itself.
+    """
 
     def __init__(self, part: Part) -> None:
-        event, time = part.y["event"], part.y["time"]
-        # By fold, then time, events before those censored at the same time: who outlived an event comes after it.
-        self._order = np.lexsort((~event, time, part.fold))
-        e, t, f = event[self._order], time[self._order], part.fold[self._order]
-        n = len(e)
-        key_changes = np.flatnonzero((np.diff(t) != 0) | (np.diff(f) != 0) | (np.diff(e.astype(int)) != 0)) + 1
-        edges = np.concatenate([key_changes, [n]])
-        fold_ends = np.concatenate([np.flatnonzero(np.diff(f) != 0) + 1, [n]])
-        self._events = np.flatnonzero(e)
-        # An event outranks everything from the end of its run of equal (fold, time, event) to the end of its fold.
-        self._from = edges[np.searchsorted(edges, self._events, side="right")]
-        self._to = fold_ends[np.searchsorted(fold_ends, self._events, side="right")]
-        self._weight = np.ones(n) if part.weight is None else part.weight[self._order]
+        from .kernels import FIRST, LOSER, WINNER  # numba takes a while to import
 
-    def __call__(self, counts: Array) -> Array:
-        out = np.empty(len(counts))
-        for b in range(0, len(counts), 16):  # a few resamples at a time: cumulative sums are wide
-            present = counts[b : b + 16, self._order] * self._weight
-            ahead = np.concatenate([np.zeros((len(present), 1)), np.cumsum(present, axis=1)], axis=1)
-            outlived_by = ahead[:, self._to] - ahead[:, self._from]
-            # Differences of sums of weights round: nothing there must stay nothing.
-            outlived_by[np.abs(outlived_by) < 1e-12 * ahead[:, -1:]] = 0.0
-            out[b : b + 16] = (present[:, self._events] * outlived_by).sum(axis=1)
-        return out
+        event, time = part.y["event"], part.y["time"]
+        samples, actions = [], []
+        for f in np.unique(part.fold):
+            here = np.flatnonzero(part.fold == f)
+            censored, events = here[~event[here]], here[event[here]]
+            who = np.concatenate([censored, events, events])
+            turn = np.repeat([0, 1, 2], [len(censored), len(events), len(events)])
+            order = np.lexsort((turn, -time[who]))
+            action = np.where(turn[order] == 1, WINNER, LOSER)
+            first = int(np.argmax(action == LOSER))  # whoever wins before has nobody to win against
+            action[first] = FIRST
+            samples.append(who[order][first:])
+            actions.append(action[first:])
+        walk = np.concatenate(samples).astype(np.int32)
+        self._steps = walk, np.concatenate(actions).astype(np.int8), np.array([0, len(walk)])
+
+    def __call__(self, block: Block) -> Array:
+        out = np.empty((1, len(block.counts)))
+        block.follow(self._steps, out)
+        return 0.5 * out[0]
 
 
 class Concordance(Metric):

@@ -1,12 +1,12 @@
-"""How tasks are cut for several workers: few messages, equal shares, common prefixes together.
+"""How tasks are cut for several workers: few messages, equal shares of time, common prefixes together, long ones first.
 
 Takes tasks, gives lists of tasks that hold every fit exactly once; never runs them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 from .prefix import Keys, prefix_keys
@@ -20,7 +20,13 @@ Batch = tuple[Task, ...]
 FREE, COSTLY, MOST = 6, 3, 16
 
 
-def cut(problem: Problem, estimator: Any, tasks: Sequence[Task], n_workers: int) -> list[Batch]:
+def cut(
+    problem: Problem,
+    estimator: Any,
+    tasks: Sequence[Task],
+    n_workers: int,
+    seconds: Mapping[int, float] | None = None,
+) -> list[Batch]:
     """Cut tasks into batches for several workers.
 
     Parameters
@@ -29,6 +35,9 @@ def cut(problem: Problem, estimator: Any, tasks: Sequence[Task], n_workers: int)
     estimator : estimator
     tasks : sequence of Task
     n_workers : int
+    seconds : mapping of int to float, optional
+        What a fit of each configuration has taken so far, by its index. Where all are known, batches are cut to equal
+        times, and long ones come first, so that workers become idle together at the end.
 
     Returns
     -------
@@ -36,6 +45,9 @@ def cut(problem: Problem, estimator: Any, tasks: Sequence[Task], n_workers: int)
     """
     if not tasks:
         return []
+    known = {} if seconds is None else seconds
+    if not all(c.index in known for task in tasks for c in task.configurations):
+        known = {}
     if len(tasks) > MOST * n_workers:  # very many small tasks: whole ones, several a message
         size = -(-len(tasks) // (MOST * n_workers))
         return [tuple(tasks[i : i + size]) for i in range(0, len(tasks), size)]
@@ -47,34 +59,43 @@ def cut(problem: Problem, estimator: Any, tasks: Sequence[Task], n_workers: int)
     for task in tasks:
         missing = [c for c in task.configurations if c.index not in keys]
         keys.update(zip([c.index for c in missing], prefix_keys(problem, estimator, missing), strict=True))
-        batches += [(Task(task.split, part),) for part in _pieces(task.configurations, keys, free, costly)]
+        batches += [(Task(task.split, part),) for part in _pieces(task.configurations, keys, known, free, costly)]
+    if known:
+        batches.sort(key=lambda batch: -sum(known[c.index] for task in batch for c in task.configurations))
     return batches
 
 
 def _pieces(
-    configurations: Sequence[Configuration], keys: dict[int, Keys], free: int, costly: int
+    configurations: Sequence[Configuration],
+    keys: dict[int, Keys],
+    known: Mapping[int, float],
+    free: int,
+    costly: int,
 ) -> list[tuple[Configuration, ...]]:
     """Cut configurations into about equal pieces, at places where little is shared."""
     ordered = _in_tree_order(configurations, keys)
     own = [keys[c.index] for c in ordered]
     # What the neighbours on both sides of a place have in common: cutting there fits that once more.
     shared = [0, *(_common(a, b) for a, b in pairwise(own))]
-    places = _places(shared, free)
+    # How much is done before a place. Nobody takes no time at all, so that places differ.
+    before = [0.0, *accumulate(max(known[c.index], 1e-6) if known else 1.0 for c in ordered)]
+    places = _places(shared, before, free)
     if any(shared[place] for place in places):
-        places = _places(shared, costly)
+        places = _places(shared, before, costly)
     return [tuple(ordered[a:b]) for a, b in zip([0, *places], [*places, len(ordered)], strict=True)]
 
 
-def _places(shared: list[int], n_pieces: int) -> list[int]:
+def _places(shared: list[int], before: list[float], n_pieces: int) -> list[int]:
     """Near each of the ideal places, take the one where least is shared."""
-    n = len(shared)
+    n, whole = len(shared), before[-1]
     n_pieces = min(n_pieces, n)
     places: set[int] = set()
     for piece in range(1, n_pieces):
-        ideal = round(piece * n / n_pieces)
-        reach = n // (2 * n_pieces)
-        window = range(max(1, ideal - reach), min(n - 1, ideal + reach) + 1)
-        places.add(min(window, key=lambda place: (shared[place], abs(place - ideal), place)))
+        ideal, reach = piece * whole / n_pieces, whole / (2 * n_pieces)
+        far = {place: abs(before[place] - ideal) for place in range(1, n)}
+        nearest = min(far, key=lambda place: (far[place], place))
+        window = [place for place in far if far[place] <= reach] or [nearest]
+        places.add(min(window, key=lambda place: (shared[place], far[place], place)))
     return sorted(places)
 
 

@@ -89,6 +89,7 @@ class JoblibExecutor:
         self._crew: Crew | None = None
         self._common: tuple[Any, ...] = ()  # what the crew has been given
         self._given_up: set[int] = set()
+        self._seconds: dict[int, float] = {}  # of the latest fit of each configuration
 
     def __enter__(self) -> JoblibExecutor:
         # Threads share this process's BLAS, so it is limited here; processes limit their own.
@@ -98,7 +99,7 @@ class JoblibExecutor:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._crew, self._common, self._given_up = None, (), set()
+        self._crew, self._common, self._given_up, self._seconds = None, (), set(), {}
         self._stack.close()
 
     def run(self, problem: Problem, estimator: Any, tasks: Sequence[Task], wanted: Wanted) -> Iterator[Outcome]:
@@ -108,11 +109,12 @@ class JoblibExecutor:
                 yield from self.run(problem, estimator, tasks, wanted)
             return
         self._hire((problem, estimator, wanted))
-        left = dict(enumerate(cut(problem, estimator, tasks, self._crew.n_workers)))
+        left = dict(enumerate(cut(problem, estimator, tasks, self._crew.n_workers, self._seconds)))
         while left:
             try:
                 for key, outcomes in self._crew.run(_work, dict(left)):
                     del left[key]
+                    self._seconds.update((o.configuration, o.fit_seconds + o.predict_seconds) for o in outcomes)
                     yield from _together(outcomes)
             except WorkersDied as death:
                 self._mourn(death)

@@ -8,7 +8,7 @@ A step that draws from numpy's global generator (random_state=None) is drawn onc
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn import get_config
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from .problem import Problem, take
 from .response import Wanted, responses_of
 from .space import Configuration
-from .task import Outcome, Task, build, failed, fit_one, fit_predict
+from .task import Outcome, Task, build, failed, fit_predict
 
 #: One key for each step but the last; equal keys mean equal steps. Empty where nothing may be shared.
 Keys = tuple[Any, ...]
@@ -111,7 +112,7 @@ def _key(value: Any, seen: dict[int, Any]) -> Any:
 class _Member:
     configuration: Configuration
     keys: Keys
-    built: Any = None
+    final: Any = None  # its last step, unfitted
 
 
 class _Shared:
@@ -146,25 +147,43 @@ class _Walk:
     def __init__(self, problem: Problem, task: Task, wanted: Wanted, raise_errors: bool) -> None:
         self.problem, self.split, self.wanted, self.raise_errors = problem, task.split, wanted, raise_errors
         self.fit_debt = self.predict_debt = 0.0  # shared seconds, paid by the next outcome
+        shape: tuple[int, ...] = getattr(problem.X, "shape", ())
+        self.is_square = len(shape) == 2 and shape[0] == shape[1]  # only then X may be a matrix between samples
+        self.names: list[str] = []
+        self.steps: dict[Keys, Any] = {}  # by the keys that lead to them
 
     def start(self, estimator: Any, group: list[_Member]) -> Iterator[Outcome]:
         """Fit configurations that share at least the first step."""
+        self.names, self.steps = [name for name, _ in estimator.steps], {}
         ready = []
         for member in group:
-            try:
-                member.built = build(estimator, member.configuration)
-            except Exception as error:
-                yield failed(member.configuration, self.split, error, self.raise_errors)
-                continue
-            if _is_walkable(member.built) and not self.problem.is_pairwise_for(member.built):
+            if self.assemble(estimator, member):
                 ready.append(member)
             else:
-                yield fit_one(
-                    self.problem, member.built, member.configuration, self.split, self.wanted, self.raise_errors
-                )
+                alone = Task(self.split, (member.configuration,))
+                yield from fit_predict(self.problem, estimator, alone, self.wanted, self.raise_errors)
         if ready:
             X = self.problem.X
             yield from self.descend(ready, 0, _Shared(take(X, self.split.train), take(X, self.split.test)))
+
+    def assemble(self, estimator: Any, member: _Member) -> bool:
+        """Build the steps that a member needs and nobody before it has built; False where it must be fitted alone.
+
+        Cloning a whole pipeline for each member would take longer than many a fit.
+        """
+        params = member.configuration.params
+        try:
+            if self.is_square and self.problem.is_pairwise_for(build(estimator, member.configuration)):
+                return False
+            for depth, (name, default) in enumerate(estimator.steps[:-1], start=1):
+                if member.keys[:depth] not in self.steps:
+                    self.steps[member.keys[:depth]] = _step(name, default, params)
+            name, default = estimator.steps[-1]
+            member.final = _step(name, default, params)
+        except Exception:
+            return False  # the pipeline's own message is the better one
+        first = (self.steps[member.keys[:depth]] for depth in range(1, len(self.names)))
+        return all(map(_can_transform, first)) and not isinstance(member.final, str) and hasattr(member.final, "fit")
 
     def descend(self, members: list[_Member], depth: int, rows: _Shared) -> Iterator[Outcome]:
         """Fit members whose first `depth` steps are equal and have made `rows`."""
@@ -178,7 +197,7 @@ class _Walk:
         parts = list(groups.values())
         for part in parts:
             train, test = rows.hand_out(last=part is parts[-1])
-            name, step = part[0].built.steps[depth]
+            name, step = self.names[depth], self.steps.pop(part[0].keys[: depth + 1])
             if step is not None and step != "passthrough":
                 try:
                     train, test = self.transform(name, step, train, test)
@@ -209,7 +228,7 @@ class _Walk:
 
     def finish(self, member: _Member, train: Any, test: Any) -> Outcome:
         """Fit the last step and ask it."""
-        name, final = member.built.steps[-1]
+        name, final, member.final = self.names[-1], member.final, None  # its memory goes with its outcome
         split, start, fitted = self.split, perf_counter(), None
         try:
             final.fit(train, take(self.problem.y, split.train), **self.arguments(name))
@@ -239,13 +258,15 @@ class _Walk:
         )
 
 
-def _is_walkable(pipeline: Any) -> bool:
-    """Whether every step can do its part; if not, the pipeline's own message is the better one."""
-    *steps, (_, final) = pipeline.steps
-    able = all(
-        step is None
-        or (isinstance(step, str) and step == "passthrough")
-        or ((hasattr(step, "fit") or hasattr(step, "fit_transform")) and hasattr(step, "transform"))
-        for _, step in steps
-    )
-    return able and not isinstance(final, str) and hasattr(final, "fit")
+def _step(name: str, default: Any, params: Mapping[str, Any]) -> Any:
+    """Build one step of a pipeline as `task.build` would: a clone, with the parameters that are meant for it."""
+    step = clone(params.get(name, default), safe=False)
+    inner = {key[len(name) + 2 :]: value for key, value in params.items() if key.startswith(name + "__")}
+    return step.set_params(**clone(inner, safe=False)) if inner else step
+
+
+def _can_transform(step: Any) -> bool:
+    """Whether a step can do its part before the last."""
+    if step is None or (isinstance(step, str) and step == "passthrough"):
+        return True
+    return (hasattr(step, "fit") or hasattr(step, "fit_transform")) and hasattr(step, "transform")

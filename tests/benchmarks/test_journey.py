@@ -1,0 +1,83 @@
+"""The journey at a tiny size: everybody is asked, and the tables say what was measured."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
+
+from benchmarks import journey, peers, report
+
+GRID = [{"reduce": ["passthrough"], "model": [LogisticRegression()], "model__C": [0.1, 1.0, 10.0]}]
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """One set, four folds, one job: no workers to wait for."""
+    data = replace(journey.SHIPPED[0], n=60, n_samples=2, grid=GRID)
+    monkeypatch.setattr(journey, "SHIPPED", (data,))
+    monkeypatch.setattr(journey, "FORESTS", GRID)
+    monkeypatch.setattr(journey, "FOLDS", 4)
+    monkeypatch.setattr(peers, "N_JOBS", 1)
+    with threadpool_limits(1):  # as workers have it; on a busy machine, threads that wait for each other take minutes
+        yield data
+
+
+def test_all_tables_are_made(tiny, monkeypatch, capsys):
+    monkeypatch.setattr(peers, "has_optuna", lambda: False)
+    table, summary, share = journey.run()
+    assert [row[1] for row in table.rows] == [journey.PLAIN, journey.NESTED, journey.HALVING, journey.SOBER]
+    assert {"madeline", "jasmine", "sylvine"} <= set(table.notes[-1].rstrip(".").replace(",", "").split())
+    assert len(summary.verdicts) == 7
+    assert len(share.rows) == 2
+    text = report.as_text(summary)
+    assert "PASS" in text or "MISS" in text
+    assert "sub-sample 1" in capsys.readouterr().out
+
+
+def test_a_part_of_nested_cv_is_marked(tiny):
+    task = next(tiny.tasks(None, quick=False))
+    plain = peers.grid_search(task)
+    whole, part = peers.nested(task, plain), peers.nested(task, plain, n_outer=2)
+    assert not whole.scaled
+    assert np.isfinite(whole.reported)
+    assert part.scaled
+    assert np.isnan(part.reported)
+    assert whole.models == part.models == 5 * plain.models
+
+
+def test_the_clock_hears_tests_and_estimate(tiny):
+    task = next(tiny.tasks(None, quick=False))
+    result = peers.bbc_search(task)
+    assert 0 < result.bootstrap < result.seconds
+    assert result.models <= 4 * 3 + 1
+
+
+@pytest.mark.skipif(not peers.has_optuna(), reason="needs optuna")
+def test_optuna_tries_every_configuration(tiny):
+    task = next(tiny.tasks(None, quick=False))
+    result = peers.wilcoxon(task)
+    plain = peers.grid_search(task)
+    assert 3 * 2 + 1 <= result.models <= plain.models
+    assert result.held_out > 0.8
+
+
+def test_standard_errors():
+    assert journey.lost(journey.paired([0.0, 0.0])) == 0
+    assert journey.lost((0.1, 0.01)) == 0
+    assert journey.lost((-0.1, 0.05)) == pytest.approx(2)
+    assert journey.lost((-0.1, 0.0)) == np.inf
+    assert journey.paired([1.0, 3.0]) == pytest.approx((2.0, 1.0))
+
+
+def test_files_are_read(tmp_path):
+    rng = np.random.default_rng(0)
+    np.savez(
+        tmp_path / "madeline.npz", X=rng.integers(0, 9, (600, 3), np.uint8), y=np.tile([0, 1], 300).astype(np.int8)
+    )
+    task = next(journey.FROM_FILES[0].tasks(tmp_path, quick=True))
+    assert task.X.dtype == np.float64
+    assert len(task.X) == 500
+    assert len(task.splits) == journey.FOLDS
+    assert len(task.configurations) < len(journey.ParameterGrid(journey.CLASSES))
