@@ -15,7 +15,7 @@ GRID = [{"reduce": ["passthrough"], "model": [LogisticRegression()], "model__C":
 @pytest.fixture
 def tiny(monkeypatch):
     """One set, four folds, one job: no workers to wait for."""
-    data = replace(journey.SHIPPED[0], n=60, n_samples=2, grid=GRID)
+    data = replace(journey.SHIPPED[0], n=60, n_samples=2, n_outer=None, grid=GRID)
     monkeypatch.setattr(journey, "SHIPPED", (data,))
     monkeypatch.setattr(journey, "FORESTS", GRID)
     monkeypatch.setattr(journey, "FOLDS", 4)

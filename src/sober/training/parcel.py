@@ -25,6 +25,9 @@ except ImportError:  # joblib before 1.6 brought its own
 
 #: Arrays of this many bytes stay outside of the pickle, so that local workers share one copy in memory.
 LARGE = 100_000
+#: Up to this many bytes in large arrays, a worker takes its own copy of them. Whoever keeps joblib's shared memory in
+#: use makes joblib wait a second for it at the end of every search, and leave the file behind.
+COPIED = 1 << 24
 #: Opened parcels that a worker process remembers: one search, and another one that runs beside it.
 REMEMBERED = 2
 
@@ -94,7 +97,7 @@ def unpack(token: str, arrays: tuple[Array, ...]) -> Any:
         if token not in _opened:
             try:
                 # numpy's arrays become views of the buffers: read-only where these are, and rows are copied anyway.
-                _opened[token] = pickle.loads(arrays[0].data, buffers=arrays[1:])
+                _opened[token] = pickle.loads(arrays[0].data, buffers=_kept(arrays[1:]))
             except Exception as error:
                 raise SoberError(
                     "E602",
@@ -105,6 +108,11 @@ def unpack(token: str, arrays: tuple[Array, ...]) -> Any:
         while len(_opened) > REMEMBERED:
             _opened.popitem(last=False)
         return _opened[token]
+
+
+def _kept(large: tuple[Array, ...]) -> list[bytes] | tuple[Array, ...]:
+    """Give the buffers that stay in use after the call: copies, or what is shared where that would be too much."""
+    return [array.tobytes() for array in large] if sum(array.nbytes for array in large) <= COPIED else large
 
 
 _lock = Lock()
