@@ -108,6 +108,8 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
             "slope: of the logarithm of CPU seconds (all cores together) or of memory on that of the size, between the "
             "last two sizes and, where N grows, over all from 10,000 on; 1 is linear growth, less means that fixed "
             "costs still count.",
+            "AUC beyond 100,000 samples: its steps meet the samples in order of score, anywhere in the counts. "
+            "Once these no longer fit in the cache, each step waits for memory, and the slope exceeds 1 for a while.",
         ],
         figure=FIGURE,
         draw=partial(_draw, curves),

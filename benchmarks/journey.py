@@ -209,8 +209,9 @@ def _table(runs: dict[str, list[dict[str, Result]]], sets: tuple[Data, ...], lef
                 *(["-", "-"] if some[0].scaled else [f"{mean(some, 'reported'):.4f}", f"{mean(some, 'gap'):+.4f}"]),
             ])  # fmt: skip
     sizes = sorted({len(ParameterGrid(each.grid)) for each in sets})
+    how_many = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     return Section(
-        f"Journey: searches of {sizes[0]} to {sizes[-1]} configurations, {FOLDS} folds, {peers.N_JOBS} cores",
+        f"Journey: searches of {how_many} configurations, {FOLDS} folds, {peers.N_JOBS} cores",
         [
             "data",
             "tool",
@@ -331,7 +332,9 @@ def _share(found: dict[str, list[Result]]) -> Section:
         verdicts,
         [
             "Bootstrap: the drop tests after every round and the estimate, 1,000 resamples each. A fit: work of the "
-            f"whole search divided by its models. The target is for fits of {1e3 * LONG_FIT:.0f} ms and more."
+            f"whole search divided by its models. The target is for fits of {1e3 * LONG_FIT:.0f} ms and more.",
+            "The share is of a search that the bootstrap itself has made short: where it drops nearly everybody after "
+            "the first folds, there is little training left to be a share of.",
         ],
     )
 

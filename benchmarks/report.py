@@ -108,7 +108,7 @@ def as_markdown(sections: Iterable[Section]) -> str:
         lines += [f"## {section.title}", ""]
         if section.figure:
             lines += [f"![{section.title}]({section.figure})", ""]
-        lines.append("| " + " | ".join(section.columns) + " |")
+        lines.append("| " + " | ".join(name.replace("|", "\\|") for name in section.columns) + " |")
         lines.append("| --- |" + " ---: |" * (len(section.columns) - 1))
         lines += ["| " + " | ".join(row) + " |" for row in section.rows]
         lines += [""]
