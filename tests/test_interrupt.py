@@ -281,7 +281,8 @@ def test_a_stopped_search_can_be_pickled(ctrl_c):
 
 # ---- the real thing: a terminal's Ctrl-C goes to every process of the group -----------------------------------------
 SCRIPT = """
-import json, time, warnings
+import json, signal, time, warnings
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs inherit a deaf one
 import numpy as np
 from sklearn.dummy import DummyClassifier
 import sober
