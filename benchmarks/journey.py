@@ -296,6 +296,8 @@ def _summary(runs: dict[str, list[dict[str, Result]]], left_out: list[str]) -> S
             "sub-samples and its standard error (sub-samples of one set share rows, so the true one is larger). The "
             "bounds of the two verdicts about the report are GridSearchCV's own numbers.",
             *(_sentence(peer, faster[peer], better[peer]) for peer in (HALVING, OPTUNA) if peer in faster),
+            "Small tables gain least: with 100 or 200 rows nobody can be dropped before the guard of 50 predictions, "
+            "which is half or a quarter of the folds, and after each fold one worker waits for the other.",
             *_absent(left_out),
         ],
     )  # fmt: skip
