@@ -1,4 +1,4 @@
-"""Tables that do not fit in memory: time and peak memory of `sober.bbc` on files, each run in a process of its own."""
+"""Tables that do not fit in memory: time and peak memory of `sobercv.bbc` on files, each in its own process."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ import numpy as np
 folder, kind, n, c, b, metric, approximate = sys.argv[1:]
 y = np.lib.format.open_memmap(f"{folder}/y.npy", mode="r")
 table = np.lib.format.open_memmap(f"{folder}/{kind}.npy", mode="r")
-import sober
+import sobercv
 options = {"n_bootstraps": int(b), "random_state": 0}
 if int(approximate):
     options["approximate"] = int(approximate)
 start, busy = time.perf_counter(), time.process_time()
-estimate = sober.bbc(y, sober.stream(table), metric, **options)
+estimate = sobercv.bbc(y, sobercv.stream(table), metric, **options)
 seconds, busy = time.perf_counter() - start, time.process_time() - busy
 try:
     peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])

@@ -29,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-import sober
+import sobercv
 
 from . import report
 
@@ -65,7 +65,7 @@ class Run:
 
 def tune(X: Any, y: Any, X_rest: Any, y_rest: Any, drop: Any, n_jobs: int) -> Run:
     """Tune on the sub-sample, judge the winner on the rest."""
-    search = sober.BBCSearchCV(PIPELINE, GRID, scoring="roc_auc", cv=FOLDS, drop=drop, n_jobs=n_jobs)
+    search = sobercv.BBCSearchCV(PIPELINE, GRID, scoring="roc_auc", cv=FOLDS, drop=drop, n_jobs=n_jobs)
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # constant columns
@@ -104,7 +104,7 @@ def sub_samples(path: Path, how_many: int) -> Iterator[tuple[Any, Any, Any, Any]
 def section(data: Path, sets: list[str], how_many: int, n_jobs: int) -> report.Section:
     rows, everything, verdicts = [], [], []
     X, y, *_ = next(sub_samples(data / f"{sets[0]}.npz", 1))
-    sober.BBCSearchCV(PIPELINE, {}, cv=2, n_jobs=n_jobs, n_bootstraps=50).fit(X, y)  # starts workers, loads kernels
+    sobercv.BBCSearchCV(PIPELINE, {}, cv=2, n_jobs=n_jobs, n_bootstraps=50).fit(X, y)  # starts workers, loads kernels
     for name in sets:
         pairs = []
         for seed, part in enumerate(sub_samples(data / f"{name}.npz", how_many)):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-import sober
+import sobercv
 
 from . import timing
 from .report import Section, Verdict, number
@@ -32,7 +32,7 @@ MEMORY = 4.0  # GiB
 _CHILD = """
 import json, re, resource, sys, time
 import numpy as np
-import sober
+import sobercv
 n, c, b = map(int, sys.argv[1:])
 rng = np.random.default_rng(0)
 y = rng.permutation(np.arange(n) % 2).astype(np.int8)
@@ -40,7 +40,7 @@ scores = np.empty((n, c))
 for j in range(c):
     scores[:, j] = rng.standard_normal(n) + (0.5 + 0.5 * j / c) * y
 start = time.perf_counter()
-sober.bbc(y, scores, "roc_auc", n_bootstraps=b, random_state=0)
+sobercv.bbc(y, scores, "roc_auc", n_bootstraps=b, random_state=0)
 seconds = time.perf_counter() - start
 try:
     peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
@@ -102,7 +102,7 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
         rows,
         verdicts,
         [
-            f"The whole call of `sober.bbc` on all cores, with {base} but for what grows; where N grows, "
+            f"The whole call of `sobercv.bbc` on all cores, with {base} but for what grows; where N grows, "
             f"C = {LONG_TABLES['C']} and B = {LONG_TABLES['B']}. Labels are uint8, scores float64.",
             "MiB: the most that the call has allocated at any time beyond its input, as Python's tracemalloc sees it.",
             "slope: of the logarithm of CPU seconds (all cores together) or of memory on that of the size, between the "
@@ -140,7 +140,7 @@ def table(metric: str, n: int, c: int, r: int = 1) -> Callable[[int], Any]:
                 predictions[:, j, k] = y ^ (rng.random(n) > worth)
             else:
                 predictions[:, j, k] = rng.standard_normal(n) + worth * y
-    return lambda b: sober.bbc(y, predictions, metric, n_bootstraps=b, random_state=0)
+    return lambda b: sobercv.bbc(y, predictions, metric, n_bootstraps=b, random_state=0)
 
 
 def measure(call: Callable[[], Any], turns: int) -> tuple[float, float, float]:
@@ -178,7 +178,7 @@ def _large() -> Section:
     return Section(
         f"A large table: AUC with {size}",
         ["run", "seconds", "peak GiB", "of which the input"],
-        [["sober.bbc", number(found["seconds"]), f"{gib:.2f}", f"{held:.2f}"]],
+        [["sobercv.bbc", number(found["seconds"]), f"{gib:.2f}", f"{held:.2f}"]],
         [Verdict("AUC of a million samples, peak memory", gib, MEMORY, True, " GiB")],
         ["Peak resident memory of the whole process, the table of predictions and Python included."],
     )

@@ -1,4 +1,4 @@
-"""One whole `sober.bbc` against a loop over the metric, against plain numpy, and against the bare arithmetic."""
+"""One whole `sobercv.bbc` against a loop over the metric, against plain numpy, and against the bare arithmetic."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
             rows,
             verdicts,
             [
-                "sober: the whole call of `sober.bbc` from arrays to estimate, on all cores, after the first call.",
+                "sober: the whole call of `sobercv.bbc` from arrays to estimate, on all cores, after the first call.",
                 f"loop: scikit-learn's metric (all pairs in numpy for the C-index, which it lacks) called for {FEW_B} "
                 f"resamples of {FEW_C} configurations, and scaled up to the {B * C + B:,} calls of one BBC.",
                 "numpy: the same algorithm in plain numpy, from draws to out-of-bag scores, with numpy's own BLAS "

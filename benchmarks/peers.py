@@ -26,8 +26,8 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, ParameterGrid, cross_val_score
 
-import sober
-import sober.search
+import sobercv
+import sobercv.search
 
 N_JOBS = 2
 
@@ -121,7 +121,7 @@ def nested(task: Task, plain: Result, n_outer: int | None = None) -> Result:
 
 def bbc_search(task: Task) -> Result:
     """sober's search as it comes: with dropping and shared first steps."""
-    search = sober.BBCSearchCV(task.pipeline, task.grid, scoring=task.scoring, cv=task.splits, n_jobs=N_JOBS)
+    search = sobercv.BBCSearchCV(task.pipeline, task.grid, scoring=task.scoring, cv=task.splits, n_jobs=N_JOBS)
     with _inference_clock() as bootstrap:
         seconds, cpu = _timed(lambda: search.fit(task.X, task.y))
     held_out = _held_out(task, search.best_estimator_)
@@ -223,7 +223,7 @@ def _held_out(task: Task, model: Any) -> float:
 
 @contextmanager
 def _inference_clock() -> Iterator[list[float]]:
-    """Collect the seconds that a search spends in `sober.inference`."""
+    """Collect the seconds that a search spends in `sobercv.inference`."""
     spent: list[float] = []
 
     def clocked(function: Any) -> Any:
@@ -237,9 +237,9 @@ def _inference_clock() -> Iterator[list[float]]:
 
         return call
 
-    rule = sober.BootstrapDrop
+    rule = sobercv.BootstrapDrop
     with (
         patch.object(rule, "__call__", clocked(rule.__call__)),
-        patch.object(sober.search, "bbc", clocked(sober.search.bbc)),
+        patch.object(sobercv.search, "bbc", clocked(sobercv.search.bbc)),
     ):
         yield spent

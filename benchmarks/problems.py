@@ -1,6 +1,6 @@
 """The tables that are scored: one for each metric, with configurations of different worth.
 
-Takes sizes, gives a `Problem`: what a user has in hand when calling `sober.bbc`.
+Takes sizes, gives a `Problem`: what a user has in hand when calling `sobercv.bbc`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-import sober
-from sober.testing import simulate
+import sobercv
+from sobercv.testing import simulate
 
 METRICS = ("accuracy", "roc_auc", "concordance_index", "neg_mean_squared_error", "neg_log_loss")
 
@@ -24,7 +24,7 @@ class Problem:
 
     def bbc(self, n_bootstraps: int, counts: np.ndarray | None = None) -> Any:
         """The whole call, on all cores."""
-        return sober.bbc(
+        return sobercv.bbc(
             self.y, self.predictions, self.metric, n_bootstraps=n_bootstraps, counts=counts, random_state=0
         )
 

@@ -12,9 +12,9 @@ from functools import partial
 import numba as nb
 import numpy as np
 
-import sober
-from sober.predictions import Predictions
-from sober.testing import simulate
+import sobercv
+from sobercv.predictions import Predictions
+from sobercv.testing import simulate
 
 from .report import Section, number
 from .timing import seconds_and_work
@@ -47,7 +47,7 @@ def merged(scores: np.ndarray, old: np.ndarray, fresh: np.ndarray) -> np.ndarray
 
 
 def section(quick: bool = False) -> Section:
-    metric, rule = sober.metrics.get("roc_auc"), sober.BootstrapDrop()
+    metric, rule = sobercv.metrics.get("roc_auc"), sobercv.BootstrapDrop()
     rows = []
     for n in (500,) if quick else (500, 5000):
         data = simulate.binormal_auc(n, C, seed=1)

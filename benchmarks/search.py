@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
 
-import sober
+import sobercv
 
 from . import timing
 from .report import Section, Verdict, number, ratio
@@ -50,8 +50,8 @@ def _overhead(quick: bool) -> Section:
         options = {"cv": FOLDS, "scoring": "accuracy", "n_jobs": n_jobs}
         searches = {
             "GridSearchCV": GridSearchCV(Nothing(), grid, **options),
-            "drop=None": sober.BBCSearchCV(Nothing(), grid, drop=None, **options),
-            "drop='auto'": sober.BBCSearchCV(Nothing(), grid, **options),
+            "drop=None": sobercv.BBCSearchCV(Nothing(), grid, drop=None, **options),
+            "drop='auto'": sobercv.BBCSearchCV(Nothing(), grid, **options),
         }
         for search in searches.values():
             search.set_params(param_grid={"a": [0, 1]}).fit(X, y)  # starts workers, loads kernels
@@ -89,7 +89,7 @@ def _prefixes(quick: bool) -> Section:
         options: dict[str, Any] = {"cv": 3, "scoring": "roc_auc", "n_jobs": n_jobs, "refit": False}
         searches = {
             "GridSearchCV": GridSearchCV(pipeline, grid, **options),
-            "BBCSearchCV": sober.BBCSearchCV(pipeline, grid, drop=None, **options),
+            "BBCSearchCV": sobercv.BBCSearchCV(pipeline, grid, drop=None, **options),
         }
         searches["BBCSearchCV"].set_params(param_grid={"choose__k": [2, 4]}).fit(X, y)
         searches["BBCSearchCV"].set_params(param_grid=grid)

@@ -13,10 +13,10 @@ import time
 from .report import Section, Verdict, number
 
 COMPILE, CACHED = 3.0, 1.0  # seconds for the first call, after the imports: nothing compiled yet, and all of it
-IMPORT = 0.3  # seconds for `import sober` beyond scikit-learn's own import
+IMPORT = 0.3  # seconds for `import sobercv` beyond scikit-learn's own import
 HELP = 0.5  # seconds for the whole of `sober --help`
 
-# `import sober` gives names that are looked up when first used; so what is timed includes looking them up.
+# `import sobercv` gives names that are looked up when first used; so what is timed includes looking them up.
 _CHILD = """
 import json, time
 marks = []
@@ -25,19 +25,19 @@ def mark():
 mark()
 import sklearn.metrics, sklearn.model_selection
 mark()
-import sober
-sober.bbc, sober.BBCSearchCV
+import sobercv
+sobercv.bbc, sobercv.BBCSearchCV
 mark()
-from sober.testing import simulate
+from sobercv.testing import simulate
 data = simulate.binormal_auc(500, 610, seed=1)
 mark()
-sober.bbc(data.y, data.predictions, "roc_auc", random_state=0)
+sobercv.bbc(data.y, data.predictions, "roc_auc", random_state=0)
 mark()
-sober.bbc(data.y, data.predictions, "roc_auc", random_state=0)
+sobercv.bbc(data.y, data.predictions, "roc_auc", random_state=0)
 mark()
 print(json.dumps([[b - a for a, b in zip(*pair)] for pair in zip(marks, marks[1:])]))
 """
-STEPS = {0: "import scikit-learn", 1: "import sober, after scikit-learn", 3: "first AUC call", 4: "second AUC call"}
+STEPS = {0: "import scikit-learn", 1: "import sobercv, after scikit-learn", 3: "first AUC call", 4: "second AUC call"}
 
 
 def run(quick: bool = False, large: bool = False) -> list[Section]:
@@ -56,7 +56,7 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
             ["step", "empty cache, s", "CPU s", "next process, s", "CPU s"],
             rows,
             [
-                Verdict("import sober beyond import sklearn", min(first[1][1], after[1][1]), IMPORT, True, " s"),
+                Verdict("import sobercv beyond import sklearn", min(first[1][1], after[1][1]), IMPORT, True, " s"),
                 Verdict("sober --help", min(t[1] for t in helps), HELP, True, " s"),
                 Verdict("first AUC call, compilation included", first[3][1], COMPILE, True, " s"),
                 Verdict("first AUC call with cached kernels", after[3][1], CACHED, True, " s"),
@@ -65,7 +65,7 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
                 "Each column is a fresh process: the first has an empty numba cache (NUMBA_CACHE_DIR is a new folder), "
                 "the second finds what the first left there; the shortest of a few. These processes have one thread "
                 "that never waits, so that CPU seconds are what a quiet machine's clock shows: they are judged.",
-                "The import includes `sober.bbc` and `sober.BBCSearchCV`, which are loaded when first asked for. The "
+                "The import includes `sobercv.bbc` and `sobercv.BBCSearchCV`, loaded when first asked for. The "
                 "first AUC call (N = 500, C = 610, B = 1,000) also imports numba, which the import leaves for later.",
                 "Compilation happens once for each version on a machine; about a third of it is the maker of walks, "
                 "which is what makes sorting and ties cheap afterwards.",
@@ -87,6 +87,6 @@ def _process(cache: str) -> list[tuple[float, float]]:
 
 def _help() -> tuple[float, float]:
     start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "sober.cli", "--help"], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "sobercv.cli", "--help"], check=True, capture_output=True)
     seconds, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

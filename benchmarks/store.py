@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sober.training import MemoryStore, Outcome, Plan, Problem, Task, expand, make_executor, race, recalling
+from sobercv.training import MemoryStore, Outcome, Plan, Problem, Task, expand, make_executor, recalling
+from sobercv.training.race import race
 
 from . import timing
 from .report import Section, Verdict, number

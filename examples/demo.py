@@ -1,7 +1,7 @@
 """The correction on simulated predictions with known truth: what plain CV claims, what sober says, what is true."""
 
-import sober
-from sober.testing import simulate
+import sobercv
+from sobercv.testing import simulate
 
 ROWS = ((20, 500), (40, 500), (100, 500), (500, 500))
 
@@ -15,7 +15,7 @@ def main() -> None:
         claims, honest, truths, inside = [], [], [], 0
         for seed in range(50):
             data = simulate.beta_accuracy(n, c, seed=seed)
-            estimate = sober.bbc(data.y, data.predictions, data.metric, random_state=seed)
+            estimate = sobercv.bbc(data.y, data.predictions, data.metric, random_state=seed)
             truth = data.truth[estimate.winner]
             claims.append(estimate.naive)
             honest.append(estimate.value)
@@ -24,7 +24,7 @@ def main() -> None:
         mean = [sum(v) / len(v) for v in (claims, honest, truths)]
         print(f"{n:>8} {mean[0]:>16.3f} {mean[1]:>12.3f} {mean[2]:>12.3f} {inside:>17} of 50")
     data = simulate.beta_accuracy(100, 500, seed=7)
-    estimate = sober.bbc(data.y, data.predictions, data.metric, random_state=7)
+    estimate = sobercv.bbc(data.y, data.predictions, data.metric, random_state=7)
     print(f"\nOne of them in full (true score of the winner: {data.truth[estimate.winner]:.4f}):\n\n{estimate}")
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-import sober
-from sober.metrics import Metric
+import sobercv
+from sobercv.metrics import Metric
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class Replay:
         Share of the configurations that was alive after each fold.
     """
 
-    survivors: sober.Predictions
+    survivors: sobercv.Predictions
     models: float
     alive: list[float]
 
 
-def replay(table: sober.Predictions, rule: Any, metric: Metric, seed: int) -> Replay:
+def replay(table: sobercv.Predictions, rule: Any, metric: Metric, seed: int) -> Replay:
     """Run through the folds of a table with one repeat and drop after each of them, the last included.
 
     The rule is a `BootstrapDrop`, or any callable that takes what it takes and gives a verdict.

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-import sober
-from sober.predictions import Predictions
+import sobercv
+from sobercv.predictions import Predictions
 
 from .oracles.paper import Table
 
@@ -71,7 +71,7 @@ class Case:
         return _RESPONSE.get(self.kind.rstrip("23"), "predict")
 
     def arguments(self) -> dict[str, Any]:
-        """What `sober.bbc` and its rivals are called with, except for the draws."""
+        """What `sobercv.bbc` and its rivals are called with, except for the draws."""
         return {"y": self.y, "predictions": {self.response: self.p}, "metric": self.metric, **self.options}
 
     def table(self) -> Table:
@@ -106,7 +106,7 @@ class Case:
 
     def scores(self, counts) -> np.ndarray:
         """[B, C], by the library."""
-        return sober.metrics.get(self.metric).scores(self.predictions(), np.asarray(counts))
+        return sobercv.metrics.get(self.metric).scores(self.predictions(), np.asarray(counts))
 
 
 def truth(rng: np.random.Generator, kind: str, n: int) -> np.ndarray:

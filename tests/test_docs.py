@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-import sober
-from sober.errors import CODES
+import sobercv
+from sobercv.errors import CODES
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-MODULES = sorted(m.name for m in pkgutil.walk_packages(sober.__path__, "sober.") if not m.name.endswith("__main__"))
+MODULES = sorted(m.name for m in pkgutil.walk_packages(sobercv.__path__, "sobercv.") if not m.name.endswith("__main__"))
 
 
 def blocks(page: Path) -> list[str]:

@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 import pytest
 
-import sober
-from sober.errors import CODES, SoberError, SoberWarning
+import sobercv
+from sobercv.errors import CODES, SoberError, SoberWarning
 
 N = 40
 RNG = np.random.default_rng(71)
@@ -30,7 +30,7 @@ def spoiled(array, value, at=(3, 1)):
 
 
 def bbc(*args, **options):
-    return lambda: sober.bbc(*args, **{"n_bootstraps": 30, "random_state": 0, **options})
+    return lambda: sobercv.bbc(*args, **{"n_bootstraps": 30, "random_state": 0, **options})
 
 
 def incomplete():
@@ -93,7 +93,7 @@ BAD = [
     ("a negative seed", bbc(Y, P, "roc_auc", random_state=-1), "E108", r"-1"),
     ("a seed that is text", bbc(Y, P, "roc_auc", random_state="lucky"), "E108", r"str"),
     ("negative counts", bbc(Y, P, "roc_auc", counts=-np.ones((3, N), int)), "E108", r"counts"),
-    ("a negative tolerance", lambda: sober.simplest_within(tolerance=-1), "E108", r"-1"),
+    ("a negative tolerance", lambda: sobercv.simplest_within(tolerance=-1), "E108", r"-1"),
     ("every draw undefined", bbc(Y, P, "roc_auc", counts=np.tile(Y * 2, (5, 1))), "E109", r"5|every|stratify"),
     ("nothing out of bag", bbc(Y, P, "roc_auc", counts=np.ones((5, N), int)), "E109", r""),
     ("labels from elsewhere", bbc(Y, L + 7, "accuracy"), "E110", r"0, 1"),
@@ -112,7 +112,7 @@ BAD = [
     ("survival without events' column", bbc(T, G, "concordance_index"), "E112", r"\(40,\)"),
     ("survival with a negative time", bbc(SURVIVAL * [1, -1], G, "concordance_index"), "E112", r"negative"),
     ("survival with a third state", bbc(SURVIVAL + 1, G, "concordance_index"), "E112", r"event"),
-    ("TT without folds", lambda: sober.tibshirani(Y, P, "roc_auc"), "E113", r"folds"),
+    ("TT without folds", lambda: sobercv.tibshirani(Y, P, "roc_auc"), "E113", r"folds"),
     ("BBC-F without folds", bbc(Y, P, "roc_auc", by="fold"), "E113", r"folds"),
     ("fold scores without folds", bbc(Y, P, "roc_auc", aggregate="fold"), "E113", r"folds"),
     ("within folds without folds", bbc(Y, P, "roc_auc", within_folds=True), "E113", r"folds"),
@@ -122,7 +122,7 @@ BAD = [
     ("strata of folds", bbc(Y, P, "roc_auc", by="fold", folds=FOLDS, stratify=True), "E114", r"stratify"),
     ("an unknown response", bbc(Y, {"probability": P}, "roc_auc"), "E116", r"probability.*predict_proba"),
     ("labels where probabilities are needed", bbc(Y, {"predict": L}, "neg_log_loss"), "E116", r"predict_proba"),
-    ("a metric that breaks", bbc(Y, L, sober.make_metric(fails)), "E117", r"out of cheese"),
+    ("a metric that breaks", bbc(Y, L, sobercv.make_metric(fails)), "E117", r"out of cheese"),
 ]
 
 
@@ -195,21 +195,21 @@ def test_every_warning_code_is_provoked_by_some_test():
 def test_good_input_is_not_warned_about():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        sober.bbc(Y, P, "roc_auc", folds=FOLDS, n_bootstraps=200, random_state=0)
-        sober.bbc(T, G, "r2", n_bootstraps=200, random_state=0)
+        sobercv.bbc(Y, P, "roc_auc", folds=FOLDS, n_bootstraps=200, random_state=0)
+        sobercv.bbc(T, G, "r2", n_bootstraps=200, random_state=0)
 
 
-@pytest.mark.filterwarnings("ignore::sober.errors.SoberWarning")
+@pytest.mark.filterwarnings("ignore::sobercv.errors.SoberWarning")
 def test_a_single_configuration_is_allowed_and_nothing_is_corrected():
-    estimate = sober.bbc(Y, L[:, :1], "accuracy", n_bootstraps=2000, random_state=0)
+    estimate = sobercv.bbc(Y, L[:, :1], "accuracy", n_bootstraps=2000, random_state=0)
     assert estimate.win_counts.tolist() == [2000]
     assert abs(estimate.optimism) < 5 * np.nanstd(estimate.draws) / np.sqrt(2000)
 
 
-@pytest.mark.filterwarnings("ignore::sober.errors.SoberWarning")
+@pytest.mark.filterwarnings("ignore::sobercv.errors.SoberWarning")
 def test_a_pruned_configuration_cannot_win_but_keeps_its_place():
     p = pruned()
     p[:, 4] = np.ma.masked_array(Y, p.mask[:, 4])  # perfect on what it has
     p = p[:, [4, 0, 1, 2, 3]]
-    estimate = sober.bbc(Y, p, "roc_auc", n_bootstraps=50, random_state=0)
-    assert estimate.winner == 1 + int(np.argmax(sober.naive(Y, P[:, :4], "roc_auc").scores))
+    estimate = sobercv.bbc(Y, p, "roc_auc", n_bootstraps=50, random_state=0)
+    assert estimate.winner == 1 + int(np.argmax(sobercv.naive(Y, P[:, :4], "roc_auc").scores))

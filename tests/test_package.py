@@ -1,26 +1,25 @@
 """The package as an object: what scripts, notebooks and workers do with it."""
 
-import pickle
 import subprocess
 import sys
+from types import ModuleType
 
 import cloudpickle
 
-import sober
+import sobercv
 
 
 def test_the_package_travels():
-    assert pickle.loads(pickle.dumps(sober)) is sober
-    assert cloudpickle.loads(cloudpickle.dumps(sober)) is sober
+    assert cloudpickle.loads(cloudpickle.dumps(sobercv)) is sobercv
 
 
 def test_functions_of_a_script_may_use_it_in_workers(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        "import joblib, sober\n"
+        "import joblib, sobercv\n"
         "def corrected(seed):\n"
         "    y = [0, 1] * 10\n"
-        "    return sober.naive(y, [[v] for v in y], 'accuracy', n_jobs=1).value\n"
+        "    return sobercv.naive(y, [[v] for v in y], 'accuracy', n_jobs=1).value\n"
         "if __name__ == '__main__':\n"
         "    print(joblib.Parallel(n_jobs=2)(joblib.delayed(corrected)(s) for s in range(2)))\n"
     )
@@ -28,7 +27,17 @@ def test_functions_of_a_script_may_use_it_in_workers(tmp_path):
     assert done.stdout.strip() == "[1.0, 1.0]", done.stderr
 
 
-def test_compare_stays_a_function():
-    import sober.compare
+def test_no_module_is_hidden_behind_a_function():
+    import sobercv.comparison
+    import sobercv.inference.bbc
 
-    assert callable(sober.compare)
+    assert callable(sobercv.compare)
+    assert isinstance(sobercv.inference.bbc, ModuleType)
+
+
+def test_every_public_name_is_there_from_the_start():
+    command = (
+        "import sobercv; print([n for n in sobercv.__all__ if not hasattr(sobercv, n)], sobercv.progress.JsonLines)"
+    )
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, timeout=300)
+    assert done.stdout.startswith("[] <class"), done.stderr

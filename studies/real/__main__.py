@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from sober.errors import SoberError
+from sobercv.errors import SoberError
 
 from .claims import table_of
 from .data import sources

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.datasets import fetch_openml, load_breast_cancer, load_digits
 from sklearn.model_selection import train_test_split
 
-from sober.errors import SoberError
+from sobercv.errors import SoberError
 
 #: The nine data sets of the paper: name, number on OpenML, other names of a file in a folder.
 PAPER: dict[str, tuple[int, tuple[str, ...]]] = {

@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-import sober
-from sober import metrics, presets
+import sobercv
+from sobercv import metrics, presets
 
 from ..race import replay
 from .data import SubSample
@@ -111,31 +111,31 @@ def one_sub_sample(part: SubSample, scale: Scale, seed: int) -> Row:
         warnings.simplefilter("ignore")  # few samples are the point here
         pipeline, grid = space(scale, part.X, part.y)
         options: dict[str, Any] = {"scoring": METRIC, "n_jobs": 1, "random_state": seed, "n_bootstraps": BOOTSTRAPS}
-        search = sober.BBCSearchCV(
+        search = sobercv.BBCSearchCV(
             pipeline, grid, cv=FOLDS, n_repeats=scale.repeats, drop=None, refit=False, **options
         ).fit(part.X, part.y)
-        nested = sober.compare(
+        nested = sobercv.compare(
             pipeline, grid, part.X, part.y, protocols=("ncv",), cv=search.splits_[:FOLDS], **options
         )["ncv"]
         return {"ncv": nested.score, **_measure(search, part, scale, seed)}
 
 
-def _measure(search: sober.BBCSearchCV, part: SubSample, scale: Scale, seed: int) -> Row:
+def _measure(search: sobercv.BBCSearchCV, part: SubSample, scale: Scale, seed: int) -> Row:
     every = search.predictions_
     table = every.take_repeat(0)
     options: dict[str, Any] = {"n_bootstraps": BOOTSTRAPS, "random_state": seed, "n_jobs": 1}
-    bbc = sober.bbc(None, table, METRIC, **options)
+    bbc = sobercv.bbc(None, table, METRIC, **options)
     found = {
         "bbc": bbc,
         "632+": bbc.as_632plus(),
-        "bbc-f": sober.bbc(None, table, METRIC, by="fold", **options),
+        "bbc-f": sobercv.bbc(None, table, METRIC, by="fold", **options),
         "bbc10": search.estimate_,
     }
-    row: Row = {"cvt": bbc.naive, "tt": sober.tibshirani(None, table, METRIC, n_jobs=1).value}
+    row: Row = {"cvt": bbc.naive, "tt": sobercv.tibshirani(None, table, METRIC, n_jobs=1).value}
     for name, guard in (("bced", 0), ("bced50", GUARD)):
-        rule = sober.BootstrapDrop(threshold=0.99, min_predictions=guard, n_bootstraps=BOOTSTRAPS)
+        rule = sobercv.BootstrapDrop(threshold=0.99, min_predictions=guard, n_bootstraps=BOOTSTRAPS)
         raced = replay(table, rule, metrics.get(METRIC), seed)
-        found[name] = sober.bbc(None, raced.survivors, METRIC, **options)
+        found[name] = sobercv.bbc(None, raced.survivors, METRIC, **options)
         row[f"models {name}"] = raced.models
         row[f"alive {name}"] = raced.alive[1]
     judged = truths(search, part, {e.winner for e in found.values()})
@@ -151,7 +151,7 @@ def _measure(search: sober.BBCSearchCV, part: SubSample, scale: Scale, seed: int
     return row
 
 
-def _reached(estimate: sober.Estimate, truth: float) -> float:
+def _reached(estimate: sobercv.Estimate, truth: float) -> float:
     """Give the smallest level whose interval holds the truth: intervals of higher levels then hold it, too."""
     for level in LEVELS:
         low, high = estimate.interval_at(level)
@@ -160,13 +160,13 @@ def _reached(estimate: sober.Estimate, truth: float) -> float:
     return NEVER
 
 
-def _first_repeats(table: sober.Predictions, r: int, options: dict[str, Any]) -> sober.Estimate:
+def _first_repeats(table: sobercv.Predictions, r: int, options: dict[str, Any]) -> sobercv.Estimate:
     cut = {name: values[:, :, :r] for name, values in table.responses.items()}
-    estimate: sober.Estimate = sober.bbc(table.y, cut, METRIC, folds=table.fold_of[:, :r], **options)
+    estimate: sobercv.Estimate = sobercv.bbc(table.y, cut, METRIC, folds=table.fold_of[:, :r], **options)
     return estimate
 
 
-def truths(search: sober.BBCSearchCV, part: SubSample, winners: set[int]) -> dict[int, float]:
+def truths(search: sobercv.BBCSearchCV, part: SubSample, winners: set[int]) -> dict[int, float]:
     """Train each winner on the whole sub-data set and judge it on the hold-out set."""
     found = {}
     for winner in winners:

@@ -19,7 +19,7 @@ import numpy as np
 import scipy
 import sklearn
 
-import sober
+import sobercv
 
 from .data import Source, fits, load, sub_sample
 from .design import FOLDS, SCALES, Row, Scale, one_sub_sample
@@ -94,7 +94,7 @@ def write(rows: list[dict[str, Any]], path: Path, *, scale: str, seed: int, foun
         "seed": seed,
         "data": [source.name for source in found],
         "only a part of": [source.name for source in found if source.is_partial],
-        "sober": sober.__version__,
+        "sober": sobercv.__version__,
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,

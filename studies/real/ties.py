@@ -17,9 +17,9 @@ from typing import Any
 import joblib
 import numpy as np
 
-import sober
-from sober import metrics
-from sober.inference import Verdict
+import sobercv
+from sobercv import metrics
+from sobercv.inference import Verdict
 
 from ..race import replay
 from .data import Source, fits, load, sources, sub_sample
@@ -30,7 +30,7 @@ SIZES = (20, 40, 60, 80, 100)
 
 
 def drop_equals(
-    table: sober.Predictions, metric: metrics.Metric, seed: int, round_index: int, *, n_jobs: int | None = None
+    table: sobercv.Predictions, metric: metrics.Metric, seed: int, round_index: int, *, n_jobs: int | None = None
 ) -> Verdict:
     """Drop what is worse than or equal to the best in more than 99 % of the resamples."""
     draws = np.random.default_rng([seed, round_index])
@@ -51,17 +51,17 @@ def one(source: Source, n: int, sample: int, seed: int) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         pipeline, grid = space(SCALES["small"], part.X, part.y)
         place = seed * 1009 + sample
-        search = sober.BBCSearchCV(
+        search = sobercv.BBCSearchCV(
             pipeline, grid, scoring=METRIC, cv=FOLDS, drop=None, refit=False, n_jobs=1, random_state=place
         ).fit(part.X, part.y)
         table = search.predictions_
-        strict = sober.BootstrapDrop(threshold=0.99, min_predictions=0, n_bootstraps=BOOTSTRAPS)
+        strict = sobercv.BootstrapDrop(threshold=0.99, min_predictions=0, n_bootstraps=BOOTSTRAPS)
         row: dict[str, Any] = {"data": source.name, "n": n, "sample": sample}
         winners = {"plain": search.estimate_.winner}
         for name, rule in (("strict", strict), ("equals", drop_equals)):
             raced = replay(table, rule, metrics.get(METRIC), place)
             row[f"alive {name}"] = raced.alive[1]
-            winners[name] = sober.naive(None, raced.survivors, METRIC, n_jobs=1).winner
+            winners[name] = sobercv.naive(None, raced.survivors, METRIC, n_jobs=1).winner
         judged = truths(search, part, set(winners.values()))
         return row | {f"truth {name}": judged[winner] for name, winner in winners.items()}
 

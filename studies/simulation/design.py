@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-import sober
-from sober import metrics
-from sober.testing import simulate
+import sobercv
+from sobercv import metrics
+from sobercv.testing import simulate
 
 from ..race import replay
 
@@ -26,7 +26,7 @@ BOOTSTRAPS = 1000
 PROTOCOLS = ("cvt", "tt", "ncv", "bbc", "bced", "bbc-f", "632+")
 WITH_INTERVAL = ("bbc", "bced", "bbc-f", "632+")
 #: The paper simulates dropping after every fold, without the guard of 50 predictions.
-UNGUARDED = sober.BootstrapDrop(threshold=0.99, min_predictions=0, n_bootstraps=BOOTSTRAPS)
+UNGUARDED = sobercv.BootstrapDrop(threshold=0.99, min_predictions=0, n_bootstraps=BOOTSTRAPS)
 
 
 @dataclass(frozen=True)
@@ -66,17 +66,17 @@ def one_table(setting: Setting, repetition: int, seed: int, shared: bool = False
     """Simulate one table and run every protocol on it; numbers in the order of `COLUMNS`."""
     place = (seed * 1_000_003 + setting.index) * 100_003 + repetition
     data = simulate.beta_accuracy(setting.n, setting.c, setting.a, setting.b, seed=place, shared=shared, k=FOLDS)
-    table = sober.Predictions.build(data.y, data.predictions, task="classification", folds=data.folds)
+    table = sobercv.Predictions.build(data.y, data.predictions, task="classification", folds=data.folds)
     options: dict[str, Any] = {"n_bootstraps": BOOTSTRAPS, "random_state": place, "n_jobs": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few samples are the point here
-        bbc = sober.bbc(None, table, "accuracy", **options)
-        by_fold = sober.bbc(None, table, "accuracy", by="fold", **options)
+        bbc = sobercv.bbc(None, table, "accuracy", **options)
+        by_fold = sobercv.bbc(None, table, "accuracy", by="fold", **options)
         plus = bbc.as_632plus()
         raced = replay(table, UNGUARDED, metrics.get("accuracy"), place)
-        bced = sober.bbc(None, raced.survivors, "accuracy", **options)
-        tt = sober.tibshirani(None, table, "accuracy", n_jobs=1)
-        ncv = sober.nested(None, table, "accuracy", n_jobs=1)
+        bced = sobercv.bbc(None, raced.survivors, "accuracy", **options)
+        tt = sobercv.tibshirani(None, table, "accuracy", n_jobs=1)
+        ncv = sobercv.nested(None, table, "accuracy", n_jobs=1)
     truth, truth_bced = data.truth[bbc.winner], data.truth[bced.winner]
     intervals = ((bbc, truth), (bced, truth_bced), (by_fold, truth), (plus, truth))
     values = [

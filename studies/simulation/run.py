@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 import sklearn
 
-import sober
+import sobercv
 
 from .design import COLUMNS, LEVELS, PROTOCOLS, WITH_INTERVAL, Setting, one_table, settings
 
@@ -118,7 +118,7 @@ def write(rows: list[dict[str, float]], path: Path, seed: int, shared: bool) -> 
     versions = {
         "seed": seed,
         "shared draws": shared,
-        "sober": sober.__version__,
+        "sober": sobercv.__version__,
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,

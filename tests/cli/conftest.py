@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sober.cli.app import run
+from sobercv.cli.app import run
 
 #: Options that make a run small: a few configurations, few folds, no other process.
 SMALL = ("--preset", "quick", "--configurations", "3", "--folds", "3", "--jobs", "1")

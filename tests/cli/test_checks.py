@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sober.checks import look, measure, plan
-from sober.tables import assign
+from sobercv.checks import look, measure, plan
+from sobercv.tables import assign
 
 from .conftest import SMALL, table
 

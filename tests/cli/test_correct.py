@@ -1,4 +1,4 @@
-"""sober correct: tables of other tools are recognised, and give what sober.bbc gives; refusals can be overruled."""
+"""sober correct: tables of other tools are recognised, and give what sobercv.bbc gives; refusals can be overruled."""
 
 import json
 
@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import sober as library
-from sober.foreign import recognise
+import sobercv as library
+from sobercv.importers import recognise
 
 RNG = np.random.default_rng(5)
 N, C = 80, 6

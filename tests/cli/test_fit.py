@@ -50,7 +50,7 @@ def test_a_run_of_each_task_leaves_all_files_and_they_agree(sober, tmp_path, tas
     )
     assert refit.returncode == 0, refit.stderr
     assert "sober" not in (tmp_path / "run" / "refit.py").read_text().split("import sys", 1)[1].replace(
-        "# Copied from sober, so that this script needs none.", ""
+        "# Copied from sobercv, so that this script needs none.", ""
     )
     trained = pd.read_csv(tmp_path / "p.csv")["prediction"]
     column = ".pred" if task in ("regression", "survival") else ".pred_class"

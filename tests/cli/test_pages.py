@@ -35,7 +35,7 @@ def test_every_command_of_a_page_works_as_printed(page, tmp_path, sober):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     tools = tmp_path / ".tools"
     tools.mkdir()
-    for name, what in (("sober", "-m sober.cli"), ("python", "")):
+    for name, what in (("sober", "-m sobercv.cli"), ("python", "")):
         (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {what} "$@"\n')
         (tools / name).chmod(0o755)
     environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "XDG_STATE_HOME": str(tmp_path / ".state")}
@@ -54,8 +54,8 @@ def test_every_command_of_a_page_works_as_printed(page, tmp_path, sober):
 
 
 def test_the_pages_name_every_command_and_every_file():
-    from sober.cli.app import app
-    from sober.runs.folder import FILES
+    from sobercv.cli.app import app
+    from sobercv.runs.folder import FILES
 
     text = (ROOT / "docs" / "cli.md").read_text()
     for command in app.registered_commands:

@@ -11,12 +11,12 @@ import pytest
 
 from .conftest import SMALL, table
 
-SOBER = [sys.executable, "-m", "sober.cli"]
+SOBER = [sys.executable, "-m", "sobercv.cli"]
 
 
 def test_help_starts_fast_and_imports_nothing_heavy():
     code = (
-        "import sys; from sober.cli.app import run; run(['--help'])\n"
+        "import sys; from sobercv.cli.app import run; run(['--help'])\n"
         "heavy = {'numpy', 'sklearn', 'numba', 'pandas', 'scipy'} & set(sys.modules); assert not heavy, heavy"
     )
     best = 9.0
@@ -124,7 +124,7 @@ def test_overwrite_begins_anew_and_report_writes_again(sober, run_folder, tmp_pa
 
 
 def test_study_says_where_it_can_run(tmp_path):
-    command = [sys.executable, "-m", "sober.cli", "study", "simulation", "--quick"]
+    command = [sys.executable, "-m", "sobercv.cli", "study", "simulation", "--quick"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 2
     assert "in a clone of the project" in " ".join(ended.stderr.split())

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from sober.checks import plan
-from sober.runs.refit import refit_script
-from sober.tables import assign, read
+from sobercv.checks import plan
+from sobercv.runs.refit import refit_script
+from sobercv.tables import assign, read
 
 from .conftest import table
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import sober
+import sobercv
 
 X, Y = (a[::3] for a in load_breast_cancer(return_X_y=True))
 
@@ -55,14 +55,14 @@ def pipeline_search(**options):
     """A search with shared prefixes, dropping and probabilities."""
     pipeline = make_pipeline(StandardScaler(), LogisticRegression(solver="liblinear"))
     grid = {"standardscaler__with_mean": [True, False], "logisticregression__C": [1e-6, 1e-3, 0.1, 1, 10]}
-    return sober.BBCSearchCV(pipeline, grid, scoring="roc_auc", cv=5, n_bootstraps=200, **options).fit(X, Y)
+    return sobercv.BBCSearchCV(pipeline, grid, scoring="roc_auc", cv=5, n_bootstraps=200, **options).fit(X, Y)
 
 
 def mortal_search(marked=None, **options):
     """A search over columns; `marked` are parameters of configuration 3."""
     grid = [{"column": [c], **({k: [v] for k, v in marked.items()} if marked and c == 3 else {})} for c in range(10)]
     shared = {"scoring": "accuracy", "cv": 4, "drop": None, "n_bootstraps": 200}
-    return sober.BBCSearchCV(Mortal(), grid, **{**shared, **options}).fit(X, Y)
+    return sobercv.BBCSearchCV(Mortal(), grid, **{**shared, **options}).fit(X, Y)
 
 
 def parts(found):

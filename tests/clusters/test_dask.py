@@ -8,8 +8,8 @@ import warnings
 import joblib
 import pytest
 
-from sober.training import Fitted
-from sober.training.crews import DaskCrew
+from sobercv.training import Fitted
+from sobercv.training.run.crews import DaskCrew
 
 from .mortal import mortal_search, parts, pipeline_search
 
@@ -107,7 +107,7 @@ def test_what_dask_gives_up_is_told_at_the_end(monkeypatch):
         def effective_n_jobs(self, n):
             return 2
 
-    from sober.training.crews import WorkersDied
+    from sobercv.training.run.crews import WorkersDied
 
     results = []
     with pytest.raises(WorkersDied) as died:

@@ -8,9 +8,9 @@ import warnings
 import numpy as np
 import pytest
 
-import sober
-from sober.errors import SoberError
-from sober.sources import DaskSource
+import sobercv
+from sobercv.errors import SoberError
+from sobercv.sources import DaskSource
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -52,7 +52,7 @@ def test_the_same_bits_as_in_memory(client, chunks, monkeypatch):
     assert len(np.unique(here)) > 500
     monkeypatch.setattr(DaskSource, "blocks", None)  # nothing but sums may come back
     for y, metric in ((Y, "accuracy"), (here[:, 0] * 2.0, "neg_mean_squared_error")):
-        ours, theirs = (sober.bbc(y, p, metric, **OPTIONS) for p in (array, here))
+        ours, theirs = (sobercv.bbc(y, p, metric, **OPTIONS) for p in (array, here))
         tolerance = 0 if metric == "accuracy" else 1e-12
         np.testing.assert_allclose(ours.draws, theirs.draws, rtol=tolerance, atol=tolerance)
         np.testing.assert_allclose(ours.scores, theirs.scores, rtol=tolerance, atol=tolerance)
@@ -75,11 +75,11 @@ def test_work_is_done_by_the_workers(client):
 
 def test_ranks_take_one_block_of_configurations_at_a_time(client):
     array = table((50_000, 2))[:5_000]
-    ours, theirs = (sober.bbc(Y[:5_000], p, "roc_auc", **OPTIONS) for p in (array, array.compute()))
+    ours, theirs = (sobercv.bbc(Y[:5_000], p, "roc_auc", **OPTIONS) for p in (array, array.compute()))
     np.testing.assert_array_equal(ours.draws, theirs.draws)
 
 
 def test_what_is_wrong_on_a_worker_is_said_here(client):
     array = table((65_536, C))
     with pytest.raises(SoberError, match=r"In rows [\d,]+ to [\d,]+: Probabilities.*E104"):
-        sober.bbc(Y, array * 2, "neg_log_loss", **OPTIONS)
+        sobercv.bbc(Y, array * 2, "neg_log_loss", **OPTIONS)

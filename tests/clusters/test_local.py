@@ -5,9 +5,9 @@ import os
 import numpy as np
 import pytest
 
-from sober.errors import SoberError, SoberWarning
-from sober.training import Configuration, JoblibExecutor, Plan, Problem, Task
-from sober.training.crews import JoblibCrew
+from sobercv.errors import SoberError, SoberWarning
+from sobercv.training import Configuration, JoblibExecutor, Plan, Problem, Task
+from sobercv.training.run.crews import JoblibCrew
 
 from .mortal import Mortal, mortal_search, parts
 

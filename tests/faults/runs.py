@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import RidgeClassifier
 
-import sober
+import sobercv
 
 rng = np.random.default_rng(7)
 N = 60
@@ -41,8 +41,8 @@ class Logged(RidgeClassifier):
 
 
 def search(store, *, seconds=0.0, cv=4, n_repeats=2, grid=GRID, X=X, y=Y, **options):
-    drop = options.pop("drop", sober.BootstrapDrop(min_predictions=20, n_bootstraps=50))
-    made = sober.BBCSearchCV(
+    drop = options.pop("drop", sobercv.BootstrapDrop(min_predictions=20, n_bootstraps=50))
+    made = sobercv.BBCSearchCV(
         options.pop("estimator", Logged(seconds=seconds)),
         grid,
         scoring="roc_auc",

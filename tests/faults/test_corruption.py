@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from sober.errors import SoberError, SoberWarning
-from sober.training import MemoryStore, Plan, Problem, expand, make_executor, race, recalling
+from sobercv.errors import SoberError, SoberWarning
+from sobercv.training import MemoryStore, Plan, Problem, expand, make_executor, recalling
+from sobercv.training.race import race
 from tests.training.training_estimators import RANKS
 
 from . import runs

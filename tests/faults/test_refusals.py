@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sober.errors import SoberError
-from sober.training.sqlite_file import APPLICATION, FORMAT
+from sobercv.errors import SoberError
+from sobercv.training.keep.sqlite_file import APPLICATION, FORMAT
 
 from . import runs
 

@@ -14,7 +14,7 @@ import time
 import traceback
 from pathlib import Path
 
-from sober.errors import SoberError
+from sobercv.errors import SoberError
 
 from . import runs
 

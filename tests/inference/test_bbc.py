@@ -5,12 +5,12 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import sober
+import sobercv
 from tests.cases import SETTINGS, TARGETS, make
 from tests.oracles import paper
 
 #: Small tables have undefined draws on purpose; that they are warned about is tested in test_errors.
-quiet = pytest.mark.filterwarnings("ignore::sober.errors.SoberWarning")
+quiet = pytest.mark.filterwarnings("ignore::sobercv.errors.SoberWarning")
 
 
 def close(ours, theirs):
@@ -38,7 +38,7 @@ def check(estimate, table, draws, winners, level=0.95):
 def test_bbc_is_algorithm_5(target, setting):
     case = make(target, setting, seed=21, c=3)
     table = case.table()
-    estimate = sober.bbc(**case.arguments(), counts=case.counts)
+    estimate = sobercv.bbc(**case.arguments(), counts=case.counts)
     check(estimate, table, *paper.bbc(table, case.counts))
     close(estimate.scores, paper.all_scores(table, table.rows))
     assert estimate.metric == case.metric
@@ -56,7 +56,7 @@ def test_bbc_within_folds(target, extra):
     if extra == "unseen":
         case.options["seen"] = np.arange(30) % 7 != 0
     table = case.table()
-    check(sober.bbc(**case.arguments(), counts=case.counts), table, *paper.bbc(table, case.counts))
+    check(sobercv.bbc(**case.arguments(), counts=case.counts), table, *paper.bbc(table, case.counts))
 
 
 @quiet
@@ -67,7 +67,7 @@ def test_bbc_f(target):
     counts = np.random.default_rng(1).multinomial(4, [1 / 4] * 4, size=12)
     counts = counts[(counts == 0).any(axis=1)]
     table = case.table()
-    estimate = sober.bbc(**case.arguments(), by="fold", counts=counts)
+    estimate = sobercv.bbc(**case.arguments(), by="fold", counts=counts)
     draws, winners = paper.bbc_f(table, counts)
     close(estimate.draws, draws)
     close(estimate.value, np.nanmean(draws))
@@ -78,7 +78,7 @@ def test_bbc_f(target):
 def test_bbc_f_draws_folds_and_always_leaves_one_out():
     case = make("accuracy-labels2", "plain", seed=24, n=30, c=3)
     folds = np.arange(30) % 2  # with two folds, half of all draws leave none out
-    estimate = sober.bbc(case.y, case.p, "accuracy", folds=folds, by="fold", n_bootstraps=200, random_state=0)
+    estimate = sobercv.bbc(case.y, case.p, "accuracy", folds=folds, by="fold", n_bootstraps=200, random_state=0)
     assert estimate.n_undefined == 0
     right = case.p[:, :, 0] == case.y[:, None]
     per_fold = {right[folds == k, j].mean() for k in (0, 1) for j in range(3)}
@@ -90,8 +90,8 @@ def test_632_plus():
     shifts = []
     for target in ("accuracy-labels2", "roc_auc-proba2", "neg_mean_squared_error-number"):
         case = make(target, seed=25, n=40, c=6, b=50)
-        plain = sober.bbc(**case.arguments(), counts=case.counts)
-        plus = sober.bbc(**case.arguments(), counts=case.counts, method="632+")
+        plain = sobercv.bbc(**case.arguments(), counts=case.counts)
+        plus = sobercv.bbc(**case.arguments(), counts=case.counts, method="632+")
         close(plus.value, paper.plus_632(plain.naive, plain.value, plain.scores))
         close(plus.optimism, plus.naive - plus.value)
         shift = plus.value - plain.value
@@ -106,8 +106,8 @@ def test_632_plus():
 def test_632_plus_of_equal_configurations_is_a_plain_632():
     y = np.arange(40) % 2
     p = np.where(np.arange(40) % 5 == 0, 1 - y, y)[:, None] * np.ones((1, 3), int)
-    estimate = sober.bbc(y, p, "accuracy", method="632+", random_state=0)
-    bbc = sober.bbc(y, p, "accuracy", random_state=0)
+    estimate = sobercv.bbc(y, p, "accuracy", method="632+", random_state=0)
+    bbc = sobercv.bbc(y, p, "accuracy", random_state=0)
     close(estimate.value, 0.368 * bbc.naive + 0.632 * bbc.value)  # no spread to overfit to: R = 0
 
 
@@ -122,7 +122,7 @@ BIG = make("roc_auc-proba2", "ties", seed=26, n=90, c=40, b=1)
 @pytest.mark.parametrize("target", ["accuracy-labels3", "roc_auc-proba2", "concordance_index-survival", "r2-number"])
 def test_the_number_of_jobs_changes_no_bit(target):
     case = make(target, seed=27, n=80, c=70)
-    runs = [sober.bbc(**case.arguments(), n_bootstraps=600, random_state=3, n_jobs=n) for n in (None, 1, 2, -1)]
+    runs = [sobercv.bbc(**case.arguments(), n_bootstraps=600, random_state=3, n_jobs=n) for n in (None, 1, 2, -1)]
     for run in runs[1:]:
         np.testing.assert_array_equal(fields(run), fields(runs[0]))
 
@@ -148,40 +148,40 @@ CONTAINERS = {
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_the_container_changes_nothing(container):
     y, p = BIG.y, BIG.p[:, :, 0]  # in quarters, so that float32 holds them exactly
-    reference = sober.bbc(y, p, "roc_auc", n_bootstraps=200, random_state=5)
-    given = sober.bbc(*CONTAINERS[container](y, p), "roc_auc", n_bootstraps=200, random_state=5)
+    reference = sobercv.bbc(y, p, "roc_auc", n_bootstraps=200, random_state=5)
+    given = sobercv.bbc(*CONTAINERS[container](y, p), "roc_auc", n_bootstraps=200, random_state=5)
     np.testing.assert_array_equal(fields(given), fields(reference))
 
 
 def test_a_table_is_as_good_as_its_parts():
     case = make("roc_auc-proba2", "incomplete", seed=28, n=60)
-    parts = sober.bbc(**case.arguments(), n_bootstraps=100, random_state=0)
-    whole = sober.bbc(None, case.predictions(), "roc_auc", n_bootstraps=100, random_state=0)
+    parts = sobercv.bbc(**case.arguments(), n_bootstraps=100, random_state=0)
+    whole = sobercv.bbc(None, case.predictions(), "roc_auc", n_bootstraps=100, random_state=0)
     np.testing.assert_array_equal(fields(whole), fields(parts))
 
 
 def test_inputs_are_left_as_they_were():
     y, p, counts = BIG.y.copy(), BIG.p.copy(), BIG.counts.copy()
-    sober.bbc(BIG.y, BIG.p, "roc_auc", n_bootstraps=50, random_state=0)
-    sober.bbc(BIG.y, BIG.p, "roc_auc", counts=BIG.counts)
+    sobercv.bbc(BIG.y, BIG.p, "roc_auc", n_bootstraps=50, random_state=0)
+    sobercv.bbc(BIG.y, BIG.p, "roc_auc", counts=BIG.counts)
     np.testing.assert_array_equal(BIG.y, y)
     np.testing.assert_array_equal(BIG.p, p)
     np.testing.assert_array_equal(BIG.counts, counts)
 
 
 def test_the_seed_decides_and_nothing_else():
-    runs = [sober.bbc(BIG.y, BIG.p, "roc_auc", n_bootstraps=100, random_state=s) for s in (1, 1, 2)]
+    runs = [sobercv.bbc(BIG.y, BIG.p, "roc_auc", n_bootstraps=100, random_state=s) for s in (1, 1, 2)]
     np.testing.assert_array_equal(fields(runs[0]), fields(runs[1]))
     assert not np.array_equal(runs[0].draws, runs[2].draws)
-    fresh = [sober.bbc(BIG.y, BIG.p, "roc_auc", n_bootstraps=100) for _ in range(2)]
+    fresh = [sobercv.bbc(BIG.y, BIG.p, "roc_auc", n_bootstraps=100) for _ in range(2)]
     assert not np.array_equal(fresh[0].draws, fresh[1].draws)
-    generators = [sober.bbc(BIG.y, BIG.p, "roc_auc", random_state=np.random.default_rng(9)) for _ in range(2)]
+    generators = [sobercv.bbc(BIG.y, BIG.p, "roc_auc", random_state=np.random.default_rng(9)) for _ in range(2)]
     np.testing.assert_array_equal(generators[0].draws, generators[1].draws)
 
 
 def test_two_metrics_on_the_same_draws_are_paired():
     case = make("neg_brier_score-proba2", seed=29, n=60, c=5, b=40)
-    both = sober.bbc(case.y, case.p, ["neg_brier_score", "roc_auc"], counts=case.counts)
+    both = sobercv.bbc(case.y, case.p, ["neg_brier_score", "roc_auc"], counts=case.counts)
     table = case.table()
     draws, winners = paper.bbc(table, case.counts)
     check(both["neg_brier_score"], table, draws, winners)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import sober
-from sober.predictions import Predictions
+import sobercv
+from sobercv.predictions import Predictions
 from tests.cases import make
 from tests.oracles import paper
 
@@ -16,8 +16,8 @@ def labels(y, p, **options):
 
 
 def verdict(y, p, rule=None, seed=0, round_index=0, metric=ACCURACY, **options):
-    rule = rule or sober.BootstrapDrop()
-    return rule(labels(y, p, **options), sober.metrics.get(metric), seed, round_index)
+    rule = rule or sobercv.BootstrapDrop()
+    return rule(labels(y, p, **options), sobercv.metrics.get(metric), seed, round_index)
 
 
 def columns(*right, n=100):
@@ -81,7 +81,7 @@ def test_rows_not_seen_have_no_say():
 @pytest.mark.parametrize(("threshold", "kept"), [(0.5, False), (0.7, True), (0.99, True)])
 def test_the_threshold_decides(threshold, kept):
     y, p = columns(90, 89)  # p is about 0.634
-    assert verdict(y, p, sober.BootstrapDrop(threshold=threshold)).keep[1] == kept
+    assert verdict(y, p, sobercv.BootstrapDrop(threshold=threshold)).keep[1] == kept
 
 
 def test_dropped_exactly_when_p_exceeds_the_threshold():
@@ -89,7 +89,7 @@ def test_dropped_exactly_when_p_exceeds_the_threshold():
     y = np.arange(80) % 2
     p = np.where(rng.random((80, 60)) < np.linspace(0.5, 0.9, 60), y[:, None], 1 - y[:, None])
     for threshold in (0.9, 0.95, 0.99):
-        result = verdict(y, p, sober.BootstrapDrop(threshold=threshold))
+        result = verdict(y, p, sobercv.BootstrapDrop(threshold=threshold))
         np.testing.assert_array_equal(result.keep, result.p <= threshold)
         assert 5 < result.keep.sum() < 60
         assert result.keep[result.best]
@@ -109,7 +109,7 @@ def test_a_loss_is_dropped_for_being_high_not_low():
     y = rng.normal(size=80)
     p = y[:, None] + rng.normal(size=(80, 3)) * [3.0, 0.1, 3.0]
     table = Predictions.build(y, p, task="regression")
-    result = sober.BootstrapDrop()(table, sober.metrics.get("neg_mean_squared_error"), 0, 0)
+    result = sobercv.BootstrapDrop()(table, sobercv.metrics.get("neg_mean_squared_error"), 0, 0)
     assert result.keep.tolist() == [False, True, False]
 
 
@@ -126,8 +126,8 @@ def test_whole_groups_are_drawn():
     "options", [{"threshold": 99}, {"threshold": 1.0}, {"threshold": 0}, {"n_bootstraps": 0}, {"min_predictions": -1}]
 )
 def test_impossible_settings(options):
-    with pytest.raises(sober.SoberError) as caught:
-        sober.BootstrapDrop(**options)(labels(*columns(90, 20)), sober.metrics.get(ACCURACY), 0, 0)
+    with pytest.raises(sobercv.SoberError) as caught:
+        sobercv.BootstrapDrop(**options)(labels(*columns(90, 20)), sobercv.metrics.get(ACCURACY), 0, 0)
     assert caught.value.code == "E108"
 
 
@@ -135,7 +135,7 @@ def test_paper_oracle_on_the_table():
     """The Monte Carlo p of the rule and of the oracle's own draws agree within 5 standard errors."""
     case = make("roc_auc-proba2", "repeats", seed=63, n=60, c=3, b=100)
     best, p = paper.drop_probabilities(case.table(), case.counts)
-    result = sober.BootstrapDrop(n_bootstraps=5000)(case.predictions(), sober.metrics.get("roc_auc"), 0, 0)
+    result = sobercv.BootstrapDrop(n_bootstraps=5000)(case.predictions(), sobercv.metrics.get("roc_auc"), 0, 0)
     assert result.best == best
     np.testing.assert_array_less(np.abs(result.p - p), 5 * np.sqrt(0.25 * (1 / 100 + 1 / 5000)))
 
@@ -151,10 +151,10 @@ def test_a_function_decides_as_the_metric_does_with_fewer_scores(threshold, seed
     rng = np.random.default_rng(seed)
     y = np.arange(80) % 2
     p = np.where(rng.random((80, 12)) < np.linspace(0.5, 0.9, 12), y[:, None], 1 - y[:, None])
-    rule = sober.BootstrapDrop(threshold=threshold, n_bootstraps=300)
+    rule = sobercv.BootstrapDrop(threshold=threshold, n_bootstraps=300)
     fast = verdict(y, p, rule, seed=seed)
     share_of_hits.calls = 0
-    slow = verdict(y, p, rule, seed=seed, metric=sober.make_metric(share_of_hits, task="classification"))
+    slow = verdict(y, p, rule, seed=seed, metric=sobercv.make_metric(share_of_hits, task="classification"))
     assert slow.keep.tolist() == fast.keep.tolist()
     assert slow.best == fast.best
     np.testing.assert_allclose(slow.p[~slow.keep], fast.p[~fast.keep], rtol=0, atol=1e-12)

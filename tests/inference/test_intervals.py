@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-import sober
+import sobercv
 from tests.oracles import paper
 
 
@@ -13,7 +13,7 @@ def estimate_with(n_bootstraps, level=0.95, seed=0):
     rng = np.random.default_rng(51)
     y = rng.normal(size=40)
     p = y[:, None] + rng.normal(size=(40, 6))
-    return sober.bbc(
+    return sobercv.bbc(
         y, p, "neg_mean_squared_error", n_bootstraps=n_bootstraps, confidence_level=level, random_state=seed
     )
 
@@ -43,24 +43,24 @@ def test_numpy_calls_it_inverted_cdf():
         assert estimate.interval_at(level) == (low, high)
 
 
-@pytest.mark.filterwarnings("ignore::sober.errors.SoberWarning")
+@pytest.mark.filterwarnings("ignore::sobercv.errors.SoberWarning")
 def test_undefined_draws_are_counted_and_left_out():
     y = np.array([1] * 3 + [0] * 17)
     p = np.random.default_rng(2).random((20, 4))
-    estimate = sober.bbc(y, p, "roc_auc", n_bootstraps=500, random_state=0)
+    estimate = sobercv.bbc(y, p, "roc_auc", n_bootstraps=500, random_state=0)
     defined = estimate.draws[~np.isnan(estimate.draws)]
     assert 0 < estimate.n_undefined == 500 - len(defined)
     assert estimate.value == pytest.approx(defined.mean(), abs=1e-14)
     assert estimate.interval == paper.interval(estimate.draws, 0.95)
 
 
-@pytest.mark.filterwarnings("ignore::sober.errors.SoberWarning")
+@pytest.mark.filterwarnings("ignore::sobercv.errors.SoberWarning")
 def test_stratify_is_the_remedy():
     """Seven positives are all in the bag in 7!/7^7 = 0.6 % of stratified draws, in about 4 % of the others."""
     y = np.array([1] * 7 + [0] * 63)
     p = np.random.default_rng(3).random((70, 4))
     plain, stratified = (
-        sober.bbc(y, p, "roc_auc", n_bootstraps=2000, random_state=0, stratify=s).n_undefined for s in (False, True)
+        sobercv.bbc(y, p, "roc_auc", n_bootstraps=2000, random_state=0, stratify=s).n_undefined for s in (False, True)
     )
     assert abs(stratified - 2000 * 5040 / 7**7) < 5 * np.sqrt(12.3)
     assert plain > 50
@@ -70,7 +70,7 @@ def test_stratify_is_the_remedy():
 def test_bounds_refuse_impossible_levels(level):
     estimate = estimate_with(40)
     for ask in (estimate.interval_at, estimate.lower_bound, estimate.upper_bound):
-        with pytest.raises(sober.SoberError) as caught:
+        with pytest.raises(sobercv.SoberError) as caught:
             ask(level)
         assert caught.value.code == "E108"
 
@@ -78,7 +78,7 @@ def test_bounds_refuse_impossible_levels(level):
 def test_naive_and_tibshirani_promise_no_interval_they_do_not_have():
     rng = np.random.default_rng(4)
     y, p = rng.normal(size=30), rng.normal(size=(30, 3))
-    for estimate in (sober.naive(y, p, "r2"), sober.tibshirani(y, p, "r2", folds=np.arange(30) % 3)):
+    for estimate in (sobercv.naive(y, p, "r2"), sobercv.tibshirani(y, p, "r2", folds=np.arange(30) % 3)):
         assert estimate.interval is None
         assert "None" not in str(estimate) + estimate.summary()
 
@@ -101,15 +101,15 @@ def test_an_estimate_speaks_plainly_and_travels_as_json():
     assert plain["method"] == estimate.method
 
 
-@pytest.mark.filterwarnings("ignore::sober.errors.SoberWarning")
+@pytest.mark.filterwarnings("ignore::sobercv.errors.SoberWarning")
 def test_undefined_draws_survive_json_too():
     y = np.array([1] * 2 + [0] * 18)
-    estimate = sober.bbc(y, np.random.default_rng(2).random((20, 4)), "roc_auc", n_bootstraps=50, random_state=0)
+    estimate = sobercv.bbc(y, np.random.default_rng(2).random((20, 4)), "roc_auc", n_bootstraps=50, random_state=0)
     assert json.loads(json.dumps(estimate.to_dict(), allow_nan=False))["n_undefined"] == estimate.n_undefined > 0
 
 
 def test_the_html_is_escaped():
     y = np.arange(20) % 2
-    metric = sober.make_metric(lambda a, b: float(np.mean(a == b)), name="<script>")
-    estimate = sober.bbc(y, np.column_stack([y, 1 - y]), metric, n_bootstraps=20, random_state=0)
+    metric = sobercv.make_metric(lambda a, b: float(np.mean(a == b)), name="<script>")
+    estimate = sobercv.bbc(y, np.column_stack([y, 1 - y]), metric, n_bootstraps=20, random_state=0)
     assert "<script>" not in estimate._repr_html_()

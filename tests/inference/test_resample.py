@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-import sober
-from sober.inference.resample import Bootstrap, fold_draws
+import sobercv
+from sobercv.inference.resample import Bootstrap, fold_draws
 from tests.cases import make
 
 SIZES = st.integers(1, 70)
 SEEDS = st.integers(0, 2**32)
-quiet = pytest.mark.filterwarnings("ignore::sober.errors.SoberWarning")
+quiet = pytest.mark.filterwarnings("ignore::sobercv.errors.SoberWarning")
 
 
 @settings(max_examples=60)
@@ -116,7 +116,7 @@ def test_fold_draws_are_what_remains_of_all_draws():
 @quiet
 def test_more_bootstraps_continue_the_fewer():
     case = make("roc_auc-proba2", seed=81, n=40)
-    few, many = (sober.bbc(**case.arguments(), n_bootstraps=b, random_state=4).draws for b in (100, 333))
+    few, many = (sobercv.bbc(**case.arguments(), n_bootstraps=b, random_state=4).draws for b in (100, 333))
     np.testing.assert_array_equal(few, many[:100])
 
 
@@ -132,8 +132,8 @@ def test_rows_that_nobody_has_predicted_are_not_in_the_table(target, options):
     seen = np.arange(60) >= 25
     if options == "groups":
         seen = np.isin(case.options["groups"], np.unique(case.options["groups"])[12:])  # whole groups are missing
-    whole = sober.bbc(**case.arguments(), **extra, seen=seen)
+    whole = sobercv.bbc(**case.arguments(), **extra, seen=seen)
     options_of_rows = {k: v[seen] for k, v in case.options.items()}
-    part = sober.bbc(case.y[seen], {case.response: case.p[seen]}, case.metric, **options_of_rows, **extra)
+    part = sobercv.bbc(case.y[seen], {case.response: case.p[seen]}, case.metric, **options_of_rows, **extra)
     np.testing.assert_array_equal(whole.draws, part.draws)
     assert whole.interval == part.interval

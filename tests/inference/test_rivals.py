@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-import sober
+import sobercv
 from tests.cases import SETTINGS, TARGETS, make
 from tests.oracles import paper
 
-quiet = pytest.mark.filterwarnings("ignore::sober.errors.SoberWarning")
+quiet = pytest.mark.filterwarnings("ignore::sobercv.errors.SoberWarning")
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -15,7 +15,7 @@ quiet = pytest.mark.filterwarnings("ignore::sober.errors.SoberWarning")
 def test_naive_is_the_score_of_the_winner_on_all_rows(target, setting):
     case = make(target, setting, seed=31)
     winner, value = paper.cvt(case.table())
-    estimate = sober.naive(**case.arguments())
+    estimate = sobercv.naive(**case.arguments())
     assert estimate.winner == winner
     assert estimate.value == estimate.naive == pytest.approx(value, rel=1e-12, abs=1e-12)
     assert estimate.optimism == 0
@@ -29,7 +29,7 @@ def test_tibshirani_is_algorithm_4(target, setting):
     case = make(target, setting, seed=32, n=36)
     rng = np.random.default_rng(0)
     case.options["folds"] = np.stack([rng.permutation(np.arange(36) % 4) for _ in range(case.p.shape[2])], axis=1)
-    estimate = sober.tibshirani(**case.arguments())
+    estimate = sobercv.tibshirani(**case.arguments())
     table = case.table()
     assert estimate.value == pytest.approx(paper.tt(table), rel=1e-12, abs=1e-12)
     assert (estimate.winner, estimate.naive) == (paper.cvt(table)[0], pytest.approx(paper.cvt(table)[1], rel=1e-12))
@@ -40,7 +40,7 @@ def test_tibshirani_is_algorithm_4(target, setting):
 def test_tibshirani_leaves_a_dominant_configuration_alone():
     y = np.arange(30) % 2
     p = np.column_stack([1 - y, y, np.zeros(30, int)])
-    estimate = sober.tibshirani(y, p, "accuracy", folds=np.arange(30) % 5)
+    estimate = sobercv.tibshirani(y, p, "accuracy", folds=np.arange(30) % 5)
     assert estimate.value == estimate.naive == 1.0
     assert estimate.winner == 1
 
@@ -51,7 +51,7 @@ def test_tibshirani_doubles_the_loss_in_leave_one_out():
     y[:5] = 1
     p = np.column_stack([y, 1 - y])
     p[:3, 0], p[:3, 1] = 1 - y[:3], y[:3]  # the first errs on three rows, on which the second is right
-    estimate = sober.tibshirani(y, p, "accuracy", folds=np.arange(10))
+    estimate = sobercv.tibshirani(y, p, "accuracy", folds=np.arange(10))
     assert estimate.naive == pytest.approx(0.7)
     assert estimate.value == pytest.approx(0.4)
 
@@ -62,7 +62,7 @@ def test_a_fold_without_a_class_is_left_out_of_tibshirani():
     folds[:4] = 9  # a fold of one class
     p = rng.random((24, 5))
     table = paper.Table(y, p[:, :, None], np.ones((24, 1), bool), folds[:, None], "roc_auc")
-    estimate = sober.tibshirani(y, p, "roc_auc", folds=folds)
+    estimate = sobercv.tibshirani(y, p, "roc_auc", folds=folds)
     assert estimate.value == pytest.approx(paper.tt(table), abs=1e-12)
 
 
@@ -71,7 +71,7 @@ def test_a_fold_without_a_class_is_left_out_of_tibshirani():
 def test_nested_is_algorithm_3_on_the_same_predictions(target):
     case = make(target, "plain", seed=34, n=36)
     case.options["folds"] = np.random.default_rng(0).permutation(np.arange(36) % 3)
-    estimate = sober.nested(**case.arguments())
+    estimate = sobercv.nested(**case.arguments())
     assert estimate.value == pytest.approx(paper.ncv(case.table()), rel=1e-12, abs=1e-12)
     assert estimate.winner == paper.cvt(case.table())[0]
 
@@ -82,8 +82,8 @@ def test_bbc_sees_what_nested_cross_validation_sees():
     for seed in range(100):
         rng = np.random.default_rng([33, seed])
         y, p, folds = np.arange(40) % 2, rng.integers(0, 2, (40, 20)), rng.permutation(np.arange(40) % 5)
-        ncv.append(sober.nested(y, p, "accuracy", folds=folds).value)
-        estimate = sober.bbc(y, p, "accuracy", n_bootstraps=200, random_state=seed)
+        ncv.append(sobercv.nested(y, p, "accuracy", folds=folds).value)
+        estimate = sobercv.bbc(y, p, "accuracy", n_bootstraps=200, random_state=seed)
         naive.append(estimate.naive)
         bbc.append(estimate.value)
     error = np.std(bbc, ddof=1) / np.sqrt(100)

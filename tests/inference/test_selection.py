@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-import sober
+import sobercv
 from tests.cases import make
 from tests.oracles import paper
 
-quiet = pytest.mark.filterwarnings("ignore::sober.errors.SoberWarning")
+quiet = pytest.mark.filterwarnings("ignore::sobercv.errors.SoberWarning")
 
 
 def answers(*accuracies, n=20):
@@ -21,7 +21,7 @@ def answers(*accuracies, n=20):
     [((0.5, 0.9, 0.8), 1), ((0.9, 0.9, 0.8), 0), ((0.1, 0.9, 0.9), 1), ((0.5, 0.5, 0.5), 0), ((0.0, 0.0), 0)],
 )
 def test_best_takes_the_first_of_equals(accuracies, winner):
-    assert sober.naive(*answers(*accuracies), "accuracy").winner == winner
+    assert sobercv.naive(*answers(*accuracies), "accuracy").winner == winner
 
 
 @quiet
@@ -30,15 +30,15 @@ def test_equal_up_to_rounding_is_equal():
     y = np.linspace(0.1, 0.9, 9)
     error = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.15, 0.05])
     p = np.column_stack([y + error, y - error, y + error * (1 + 1e-14), y + error / (1 + 1e-14)])
-    assert sober.naive(y, p, "neg_mean_squared_error").winner == 0
-    estimate = sober.bbc(y, p, "neg_mean_squared_error", n_bootstraps=100, random_state=0)
+    assert sobercv.naive(y, p, "neg_mean_squared_error").winner == 0
+    estimate = sobercv.bbc(y, p, "neg_mean_squared_error", n_bootstraps=100, random_state=0)
     assert estimate.win_counts.tolist() == [100, 0, 0, 0]
 
 
 def test_a_real_difference_is_not_rounding():
     y = np.zeros(20)
     p = np.column_stack([np.full(20, 1.0), np.full(20, 1 - 1e-9)])
-    assert sober.naive(y, p, "neg_mean_absolute_error").winner == 1
+    assert sobercv.naive(y, p, "neg_mean_absolute_error").winner == 1
 
 
 @pytest.mark.parametrize(
@@ -55,28 +55,28 @@ def test_a_real_difference_is_not_rounding():
 )
 def test_simplest_within_a_tolerance(tolerance, complexity, winner):
     y, p = answers(0.8, 0.9, 0.95, 0.9)
-    rule = sober.simplest_within(tolerance=tolerance, complexity=complexity)
-    assert sober.naive(y, p, "accuracy", select=rule).winner == winner
+    rule = sobercv.simplest_within(tolerance=tolerance, complexity=complexity)
+    assert sobercv.naive(y, p, "accuracy", select=rule).winner == winner
 
 
 def test_simplest_within_a_tolerance_is_rerun_in_every_bootstrap():
     case = make("accuracy-labels2", seed=41, n=40, c=6, b=60)
     complexity = [3, 1, 2, 0, 5, 4]
-    rule = sober.simplest_within(tolerance=0.05, complexity=complexity)
-    estimate = sober.bbc(**case.arguments(), counts=case.counts, select=rule)
+    rule = sobercv.simplest_within(tolerance=0.05, complexity=complexity)
+    estimate = sobercv.bbc(**case.arguments(), counts=case.counts, select=rule)
     draws, winners = paper.bbc(case.table(), case.counts, paper.simplest_within(0.05, complexity))
     np.testing.assert_allclose(estimate.draws, draws, atol=1e-12)
     assert estimate.win_counts.tolist() == np.bincount(winners, minlength=6).tolist()
-    assert estimate.win_counts.tolist() != sober.bbc(**case.arguments(), counts=case.counts).win_counts.tolist()
+    assert estimate.win_counts.tolist() != sobercv.bbc(**case.arguments(), counts=case.counts).win_counts.tolist()
 
 
 @pytest.mark.parametrize(("factor", "winner"), [(0.2, 3), (1, 2), (2.5, 1), (5, 0)])
 def test_one_standard_error_is_the_spread_of_the_best_over_bootstraps(factor, winner):
     """The best is right on 90 of 100 rows, so its standard error is 0.03: steps far from it leave no doubt."""
     y, p = answers(0.80, 0.84, 0.88, 0.90, n=100)
-    rule = sober.simplest_within(standard_errors=factor)
-    assert sober.bbc(y, p, "accuracy", select=rule, n_bootstraps=20, random_state=0).winner == winner
-    assert sober.naive(y, p, "accuracy", select=rule).winner == winner
+    rule = sobercv.simplest_within(standard_errors=factor)
+    assert sobercv.bbc(y, p, "accuracy", select=rule, n_bootstraps=20, random_state=0).winner == winner
+    assert sobercv.naive(y, p, "accuracy", select=rule).winner == winner
 
 
 def test_a_callable_sees_scores_and_decides():
@@ -87,7 +87,7 @@ def test_a_callable_sees_scores_and_decides():
         seen.append(scores.shape)
         return np.argsort(scores, axis=1)[:, -2]
 
-    estimate = sober.bbc(**case.arguments(), counts=case.counts, select=second_best)
+    estimate = sobercv.bbc(**case.arguments(), counts=case.counts, select=second_best)
     draws, winners = paper.bbc(case.table(), case.counts, lambda scores: int(np.argsort(scores)[-2]))
     np.testing.assert_allclose(estimate.draws, draws, atol=1e-12)
     assert estimate.win_counts.tolist() == np.bincount(winners, minlength=4).tolist()
@@ -107,8 +107,8 @@ def test_a_callable_sees_scores_and_decides():
     ids=["too high", "negative", "wrong length", "not whole", "nothing"],
 )
 def test_a_rule_without_a_valid_winner_is_named(rule):
-    with pytest.raises(sober.SoberError) as caught:
-        sober.bbc(*answers(0.5, 0.6), "accuracy", select=rule, n_bootstraps=20, random_state=0)
+    with pytest.raises(sobercv.SoberError) as caught:
+        sobercv.bbc(*answers(0.5, 0.6), "accuracy", select=rule, n_bootstraps=20, random_state=0)
     assert caught.value.code == "E115"
 
 
@@ -118,6 +118,6 @@ def test_nan_never_wins():
     y = np.array([0] * 6 + [1] * 6)
     p = np.random.default_rng(0).random((12, 3))
     counts = np.array([[2] * 6 + [0] * 6, [1, 1, 2, 2, 0, 0] * 2])
-    estimate = sober.bbc(y, p, "roc_auc", counts=counts)
+    estimate = sobercv.bbc(y, p, "roc_auc", counts=counts)
     assert np.isnan(estimate.draws).tolist() == [True, False]
     assert estimate.win_counts.sum() == 1

@@ -9,8 +9,8 @@ import os
 import numpy as np
 import pytest
 
-import sober
-from sober.testing import simulate
+import sobercv
+from sobercv.testing import simulate
 
 SOAK = 5 if os.environ.get("SOBER_SOAK") == "1" else 1
 HALF_DIGIT = 0.0005
@@ -31,9 +31,9 @@ def test_bias_table(n, c, repetitions, cvt, tt, bbc, bbc_f):
     for seed in range(repetitions * SOAK):
         data = simulate.beta_accuracy(n, c, a=9, b=6, seed=seed)
         run = {"metric": data.metric, "folds": data.folds, "n_jobs": 1}
-        by_sample = sober.bbc(data.y, data.predictions, **run, n_bootstraps=100, random_state=seed)
-        by_fold = sober.bbc(data.y, data.predictions, **run, by="fold", n_bootstraps=100, random_state=seed)
-        corrected = sober.tibshirani(data.y, data.predictions, **run)
+        by_sample = sobercv.bbc(data.y, data.predictions, **run, n_bootstraps=100, random_state=seed)
+        by_fold = sobercv.bbc(data.y, data.predictions, **run, by="fold", n_bootstraps=100, random_state=seed)
+        corrected = sobercv.tibshirani(data.y, data.predictions, **run)
         errors.append(
             [
                 by_sample.naive - data.truth[by_sample.winner],
@@ -61,7 +61,7 @@ def test_632_plus_is_less_biased_than_bbc(n):
                     data = simulate.correlated_accuracy(n, c, a=a, b=b, seed=seed, rho=rho)
                     for method in errors:
                         run = {"method": method, "n_bootstraps": 100, "random_state": seed, "n_jobs": 1}
-                        estimate = sober.bbc(data.y, data.predictions, data.metric, **run)
+                        estimate = sobercv.bbc(data.y, data.predictions, data.metric, **run)
                         errors[method].append(estimate.value - data.truth[estimate.winner])
                 for method, values in errors.items():
                     bias[method].append(abs(np.mean(values)))
@@ -74,7 +74,7 @@ def test_a_shared_draw_has_hardly_any_optimism():
     off = []
     for seed in range(200):
         data = simulate.beta_accuracy(20, 500, seed=seed, shared=True)
-        estimate = sober.naive(data.y, data.predictions, data.metric)
+        estimate = sobercv.naive(data.y, data.predictions, data.metric)
         off.append(estimate.value - data.truth[estimate.winner])
     assert abs(np.mean(off) - 0.01) < 5 * np.std(off) / np.sqrt(200) + 0.005
     assert np.mean(off) < 0.05
@@ -83,11 +83,11 @@ def test_a_shared_draw_has_hardly_any_optimism():
 def test_binormal_auc_has_the_truth_it_says():
     """Many rows: the AUC is the truth. Few rows, many configurations: the winner's is too high, BBC's is not."""
     data = simulate.binormal_auc(20000, 3, seed=1)
-    np.testing.assert_allclose(sober.naive(data.y, data.predictions, data.metric).scores, data.truth, atol=0.02)
+    np.testing.assert_allclose(sobercv.naive(data.y, data.predictions, data.metric).scores, data.truth, atol=0.02)
     naive, corrected = [], []
     for seed in range(150):
         data = simulate.binormal_auc(60, 50, seed=seed)
-        estimate = sober.bbc(data.y, data.predictions, data.metric, n_bootstraps=150, random_state=seed)
+        estimate = sobercv.bbc(data.y, data.predictions, data.metric, n_bootstraps=150, random_state=seed)
         naive.append(estimate.naive - data.truth[estimate.winner])
         corrected.append(estimate.value - data.truth[estimate.winner])
     error = np.std(corrected, ddof=1) / np.sqrt(150)
@@ -100,7 +100,7 @@ def test_the_interval_covers():
     inside = []
     for seed in range(200):
         data = simulate.beta_accuracy(100, 50, seed=1000 + seed)
-        estimate = sober.bbc(data.y, data.predictions, data.metric, n_bootstraps=400, random_state=seed)
+        estimate = sobercv.bbc(data.y, data.predictions, data.metric, n_bootstraps=400, random_state=seed)
         low, high = estimate.interval
         inside.append(low <= data.truth[estimate.winner] <= high)
     assert np.mean(inside) > 0.95 - 5 * np.sqrt(0.95 * 0.05 / 200)

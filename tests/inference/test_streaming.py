@@ -12,14 +12,14 @@ import zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import sober
-from sober import sources
-from sober.errors import SoberError
-from sober.inference import resample, streaming
-from sober.inference.resample import Bootstrap
-from sober.inference.streaming import bins, columns, prepare
-from sober.metrics import blocks, names
-from sober.metrics import get as get_metric
+import sobercv
+from sobercv import sources
+from sobercv.errors import SoberError
+from sobercv.inference import resample, streaming
+from sobercv.inference.resample import Bootstrap
+from sobercv.inference.streaming import bins, columns, prepare
+from sobercv.metrics import blocks, names
+from sobercv.metrics import get as get_metric
 
 N, C = 140_000, 5  # two whole blocks and a part of one
 RNG = np.random.default_rng(91)
@@ -58,7 +58,7 @@ def memory_map(p, where, order="C"):
     out = np.lib.format.open_memmap(where / "p.npy", "w+", p.dtype, p.shape, fortran_order=order == "F")
     out[:] = p
     out.flush()
-    return sober.stream(np.load(where / "p.npy", mmap_mode="r"))
+    return sobercv.stream(np.load(where / "p.npy", mmap_mode="r"))
 
 
 def zarr_array(p, where, chunks):
@@ -93,16 +93,16 @@ CONTAINERS = {
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_the_container_changes_nothing(container, tmp_path):
     source = CONTAINERS[container](L, tmp_path)
-    assert_same(sober.bbc(Y, source, "accuracy", **OPTIONS), sober.bbc(Y, L, "accuracy", **OPTIONS))
+    assert_same(sobercv.bbc(Y, source, "accuracy", **OPTIONS), sobercv.bbc(Y, L, "accuracy", **OPTIONS))
 
 
 @pytest.mark.parametrize("container", ["zarr, small chunks", "parquet, a folder", "dask, odd chunks"])
 def test_the_container_changes_nothing_where_sums_round(container, tmp_path):
     source = CONTAINERS[container](P, tmp_path)
     for metric in ("neg_log_loss", "neg_brier_score"):
-        ours, theirs = (sober.bbc(Y, p, metric, **OPTIONS) for p in (source, P))
+        ours, theirs = (sobercv.bbc(Y, p, metric, **OPTIONS) for p in (source, P))
         assert_same(ours, theirs, exact=False)
-        assert_same(ours, sober.bbc(Y, sober.stream(P), metric, **OPTIONS), exact="dask" not in container)
+        assert_same(ours, sobercv.bbc(Y, sobercv.stream(P), metric, **OPTIONS), exact="dask" not in container)
 
 
 @pytest.mark.parametrize("container", ["memory map", "zarr by columns", "parquet, a folder", "dask, odd chunks"])
@@ -112,15 +112,15 @@ def test_ranks_by_columns_whatever_the_container(container, tmp_path, monkeypatc
         CONTAINERS[container](P[:3_000], tmp_path) if "folder" not in container else parquet(P[:3_000], tmp_path, (7,))
     )
     assert_same(
-        sober.bbc(Y[:3_000], source, "roc_auc", **OPTIONS), sober.bbc(Y[:3_000], P[:3_000], "roc_auc", **OPTIONS)
+        sobercv.bbc(Y[:3_000], source, "roc_auc", **OPTIONS), sobercv.bbc(Y[:3_000], P[:3_000], "roc_auc", **OPTIONS)
     )
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_the_number_of_jobs_changes_no_bit(n_jobs):
-    runs = [sober.bbc(T, sober.stream(G), "neg_mean_squared_error", **OPTIONS, n_jobs=n) for n in (None, n_jobs)]
+    runs = [sobercv.bbc(T, sobercv.stream(G), "neg_mean_squared_error", **OPTIONS, n_jobs=n) for n in (None, n_jobs)]
     assert_same(*runs)
-    runs = [sober.bbc(Y, P, "roc_auc", **OPTIONS, n_jobs=n, approximate=64) for n in (None, n_jobs)]
+    runs = [sobercv.bbc(Y, P, "roc_auc", **OPTIONS, n_jobs=n, approximate=64) for n in (None, n_jobs)]
     assert_same(*runs)
 
 
@@ -139,8 +139,8 @@ CASES = {
     "groups": (Y, L, "accuracy", {"groups": GROUPS}, True),
     "groups in strata": (Y, L, "accuracy", {"groups": GROUPS, "stratify": True}, True),
     "weights": (Y, L, "accuracy", {"sample_weight": W}, False),
-    "one standard error": (Y, L, "accuracy", {"select": sober.simplest_within(standard_errors=1)}, True),
-    "a tolerance": (Y, L, "accuracy", {"select": sober.simplest_within(tolerance=0.001)}, True),
+    "one standard error": (Y, L, "accuracy", {"select": sobercv.simplest_within(standard_errors=1)}, True),
+    "a tolerance": (Y, L, "accuracy", {"select": sobercv.simplest_within(tolerance=0.001)}, True),
     "a rule of one's own": (Y, L, "accuracy", {"select": lambda scores: scores.argmin(axis=1)}, True),
     "632+": (Y, L, "accuracy", {"method": "632+"}, True),
     "another level": (Y, L, "accuracy", {"confidence_level": 0.8}, True),
@@ -148,20 +148,22 @@ CASES = {
 
 
 def streamed(p):
-    return {name: sober.stream(v) for name, v in p.items()} if isinstance(p, dict) else sober.stream(p)
+    return {name: sobercv.stream(v) for name, v in p.items()} if isinstance(p, dict) else sobercv.stream(p)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_as_in_memory(case):
     y, p, metric, options, exact = CASES[case]
     assert_same(
-        sober.bbc(y, streamed(p), metric, **OPTIONS, **options), sober.bbc(y, p, metric, **OPTIONS, **options), exact
+        sobercv.bbc(y, streamed(p), metric, **OPTIONS, **options),
+        sobercv.bbc(y, p, metric, **OPTIONS, **options),
+        exact,
     )
 
 
 def test_several_metrics_at_one_winner():
     many = ["neg_log_loss", "accuracy", "neg_brier_score"]
-    ours, theirs = (sober.bbc(Y, p, many, **OPTIONS) for p in (sober.stream(P), P))
+    ours, theirs = (sobercv.bbc(Y, p, many, **OPTIONS) for p in (sobercv.stream(P), P))
     assert list(ours) == many
     for name in many:
         assert_same(ours[name], theirs[name], exact=False)
@@ -171,11 +173,11 @@ def test_several_metrics_at_one_winner():
 def test_more_configurations_than_are_multiplied_together(held, monkeypatch):
     n, options = 70_000, {"n_bootstraps": 20, "random_state": 0}
     p = np.random.default_rng(1).random((n, 150), dtype=np.float32)
-    apart = sober.bbc(T[:n], sober.stream(p), "neg_mean_squared_error", **options)
+    apart = sobercv.bbc(T[:n], sobercv.stream(p), "neg_mean_squared_error", **options)
     monkeypatch.setattr(streaming.rows, "_BYTES", held)
-    together = sober.bbc(T[:n], sober.stream(p), "neg_mean_squared_error", **options)
+    together = sobercv.bbc(T[:n], sobercv.stream(p), "neg_mean_squared_error", **options)
     assert_same(together, apart)  # to the last bit: what is multiplied together stays the same
-    assert_same(together, sober.bbc(T[:n], p, "neg_mean_squared_error", **options), exact=False)
+    assert_same(together, sobercv.bbc(T[:n], p, "neg_mean_squared_error", **options), exact=False)
 
 
 LINEAR = [name for name in names() if get_metric(name).linear]
@@ -193,7 +195,7 @@ def test_every_metric_in_blocks(metric, monkeypatch):
         y, p = np.exp(T[:FEW]), np.exp(G[:FEW])
     else:
         y, p = Y[:FEW], L[:FEW] if found.responses[0] == "predict" else P[:FEW]
-    assert_same(sober.bbc(y, sober.stream(p), metric, **OPTIONS), sober.bbc(y, p, metric, **OPTIONS), exact=False)
+    assert_same(sobercv.bbc(y, sobercv.stream(p), metric, **OPTIONS), sobercv.bbc(y, p, metric, **OPTIONS), exact=False)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +206,8 @@ def test_every_metric_in_blocks(metric, monkeypatch):
 def test_options_of_metrics_that_rank(options):
     folds = np.arange(FEW) % 4
     runs = [
-        sober.bbc(Y[:FEW], p, "roc_auc", folds=folds, **OPTIONS, **options) for p in (sober.stream(P[:FEW]), P[:FEW])
+        sobercv.bbc(Y[:FEW], p, "roc_auc", folds=folds, **OPTIONS, **options)
+        for p in (sobercv.stream(P[:FEW]), P[:FEW])
     ]
     assert_same(*runs, exact=False)
 
@@ -212,14 +215,14 @@ def test_options_of_metrics_that_rank(options):
 def test_scales_are_checked_in_blocks_too():
     folds = np.arange(FEW) % 4
     p = P[:FEW] + 10.0 * folds[:, None]
-    with pytest.warns(sober.SoberWarning, match="W203"):
-        estimate = sober.bbc(Y[:FEW], sober.stream(p), "roc_auc", folds=folds, **OPTIONS)
+    with pytest.warns(sobercv.SoberWarning, match="W203"):
+        estimate = sobercv.bbc(Y[:FEW], sobercv.stream(p), "roc_auc", folds=folds, **OPTIONS)
     assert any("level between folds" in note for note in estimate.notes)
 
 
 def test_one_configuration_warns_in_blocks_too():
-    with pytest.warns(sober.SoberWarning, match="W202"):
-        sober.bbc(Y, sober.stream(L[:, :1]), "accuracy", **OPTIONS)
+    with pytest.warns(sobercv.SoberWarning, match="W202"):
+        sobercv.bbc(Y, sobercv.stream(L[:, :1]), "accuracy", **OPTIONS)
 
 
 # ---- against the paper's loop ---------------------------------------------------------------------------------------
@@ -233,7 +236,7 @@ def test_the_loop_of_the_paper():
         wins.append(int(np.argmax(inside)))
         out = row == 0
         draws.append(np.mean(L[out, wins[-1]] == Y[out]))
-    estimate = sober.bbc(Y, sober.stream(L), "accuracy", n_bootstraps=6, random_state=5)
+    estimate = sobercv.bbc(Y, sobercv.stream(L), "accuracy", n_bootstraps=6, random_state=5)
     np.testing.assert_array_equal(estimate.draws, draws)
     assert estimate.win_counts.tolist() == np.bincount(wins, minlength=C).tolist()
     np.testing.assert_array_equal(estimate.scores, (Y[:, None] == L).mean(axis=0))
@@ -271,23 +274,23 @@ def file(tmp_path_factory):
 
 def test_columns_by_name(file):
     options = OPTIONS | {"n_bootstraps": 20}
-    ours = sober.bbc("truth", file, "accuracy", groups="patient", sample_weight="weight", **options)
-    assert_same(ours, sober.bbc(Y, L, "accuracy", groups=GROUPS, sample_weight=W, **options), exact=False)
+    ours = sobercv.bbc("truth", file, "accuracy", groups="patient", sample_weight="weight", **options)
+    assert_same(ours, sobercv.bbc(Y, L, "accuracy", groups=GROUPS, sample_weight=W, **options), exact=False)
 
 
 def test_columns_that_are_predictions(file):
-    ours = sober.bbc("truth", sober.stream(file, columns=["c3", "c1"]), "accuracy", **OPTIONS)
-    assert_same(ours, sober.bbc(Y, L[:, [3, 1]], "accuracy", **OPTIONS))
+    ours = sobercv.bbc("truth", sobercv.stream(file, columns=["c3", "c1"]), "accuracy", **OPTIONS)
+    assert_same(ours, sobercv.bbc(Y, L[:, [3, 1]], "accuracy", **OPTIONS))
 
 
 def test_truth_may_live_elsewhere_too(tmp_path):
-    reference = sober.bbc(Y, L, "accuracy", **OPTIONS)
+    reference = sobercv.bbc(Y, L, "accuracy", **OPTIONS)
     for y in (
         zarr_array(Y[:, None], tmp_path, (999, 1))[:, 0],
         da.from_array(Y, chunks=1000),
         memory_map(Y[:, None], tmp_path)._array[:, 0],
     ):
-        assert_same(sober.bbc(y, sober.stream(L), "accuracy", **OPTIONS), reference)
+        assert_same(sobercv.bbc(y, sobercv.stream(L), "accuracy", **OPTIONS), reference)
 
 
 # ---- memory ---------------------------------------------------------------------------------------------------------
@@ -309,9 +312,9 @@ def test_memory_does_not_grow_with_the_table(tmp_path):
         table = np.lib.format.open_memmap(tmp_path / f"{n}.npy", "w+", np.uint8, (n, 20))
         y = np.zeros(n, np.int8)
         y[::3] = 1
-        sober.bbc(y, sober.stream(table), "accuracy", n_bootstraps=2, random_state=0)
+        sobercv.bbc(y, sobercv.stream(table), "accuracy", n_bootstraps=2, random_state=0)
         tracemalloc.start()
-        sober.bbc(y, sober.stream(table), "accuracy", n_bootstraps=2, random_state=0)
+        sobercv.bbc(y, sobercv.stream(table), "accuracy", n_bootstraps=2, random_state=0)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] - peaks[0] < 16 * 600_000  # a few bytes a sample for the truth; the table would be 20
@@ -321,7 +324,7 @@ def test_memory_does_not_grow_with_the_table(tmp_path):
 def request_of(y, p, **options):
     defaults = {"groups": None, "folds": None, "sample_weight": None, "select": "best", "aggregate": "pooled"}
     defaults |= {"within_folds": False, "stratify": False, "n_bootstraps": 70, "seed": 3, "n_jobs": None}
-    return prepare(y, sober.stream(p), "", "roc_auc", **(defaults | options))
+    return prepare(y, sobercv.stream(p), "", "roc_auc", **(defaults | options))
 
 
 SHAPES = {
@@ -343,7 +346,7 @@ def test_the_error_of_histograms_is_bounded(shape, n_bins):
     y = (rng.random(n) < 0.2).astype(int)
     p = SHAPES[shape](rng, y, 3)
     found = bins.histogram_auc(request_of(y, p, n_bootstraps=3), n_bins)
-    table = sober.Predictions.build(y, p, task="classification", responses=("decision_function",))
+    table = sobercv.Predictions.build(y, p, task="classification", responses=("decision_function",))
     counts = Bootstrap(n, 3).counts(0, 3)
     metric = get_metric("roc_auc")
     for (ours, bound), rows in (
@@ -367,7 +370,7 @@ def test_the_bound_is_a_law(n, seed, n_bins, grid):
     y = np.arange(n) % 2
     p = np.round(rng.random((n, 4)) * grid) / grid
     found = bins.histogram_auc(request_of(y, p, n_bootstraps=9, seed=seed), n_bins)
-    table = sober.Predictions.build(y, p, task="classification", responses=("predict_proba",))
+    table = sobercv.Predictions.build(y, p, task="classification", responses=("predict_proba",))
     counts = Bootstrap(n, seed).counts(0, 9)
     for (ours, bound), rows in ((found.present, counts), (found.absent, (counts == 0))):
         exact = get_metric("roc_auc").scores(table, rows)
@@ -376,8 +379,8 @@ def test_the_bound_is_a_law(n, seed, n_bins, grid):
 
 
 def test_an_approximate_estimate_says_so(tmp_path):
-    exact = sober.bbc(Y, P, "roc_auc", **OPTIONS)
-    runs = [sober.bbc(Y, p, "roc_auc", **OPTIONS, approximate=True) for p in (P, zarr_array(P, tmp_path, (999, 2)))]
+    exact = sobercv.bbc(Y, P, "roc_auc", **OPTIONS)
+    runs = [sobercv.bbc(Y, p, "roc_auc", **OPTIONS, approximate=True) for p in (P, zarr_array(P, tmp_path, (999, 2)))]
     assert_same(*runs)
     note = runs[0].notes[-1]
     assert "512 bins" in note
@@ -385,28 +388,28 @@ def test_an_approximate_estimate_says_so(tmp_path):
     assert bound < 0.001
     assert abs(runs[0].value - exact.value) < bound
     assert np.abs(runs[0].draws - exact.draws).max() <= bound  # P is rounded: with the same winners
-    stratified = sober.bbc(Y, P, "roc_auc", **OPTIONS, approximate=64, stratify=True, groups=GROUPS)
+    stratified = sobercv.bbc(Y, P, "roc_auc", **OPTIONS, approximate=64, stratify=True, groups=GROUPS)
     assert stratified.n_groups == N // 2
 
 
 def test_histograms_of_more_configurations_than_fit(monkeypatch):
-    whole = sober.bbc(Y, P, "roc_auc", **OPTIONS, approximate=16)
+    whole = sobercv.bbc(Y, P, "roc_auc", **OPTIONS, approximate=16)
     monkeypatch.setattr(bins, "_BYTES", 1)
-    assert_same(sober.bbc(Y, P, "roc_auc", **OPTIONS, approximate=16), whole)
+    assert_same(sobercv.bbc(Y, P, "roc_auc", **OPTIONS, approximate=16), whole)
 
 
 # ---- refusals -------------------------------------------------------------------------------------------------------
 def spoiled(array, value, at=(100_000, 2)):
     out = array.astype(object if isinstance(value, str) else float)
     out[at] = value
-    return sober.stream(out)
+    return sobercv.stream(out)
 
 
 def bbc(y, p, metric, **options):
-    return lambda: sober.bbc(y, p, metric, **OPTIONS, **options)
+    return lambda: sobercv.bbc(y, p, metric, **OPTIONS, **options)
 
 
-S, SL, SG = sober.stream(P), sober.stream(L), sober.stream(G)
+S, SL, SG = sobercv.stream(P), sobercv.stream(L), sobercv.stream(G)
 COUNTS = np.ones((3, N), np.uint8)
 BAD = [
     ("NaN in the second block", bbc(Y, spoiled(P, np.nan), "neg_log_loss"), "E102", r"65,536 to 131,071.*1 value"),
@@ -423,28 +426,28 @@ BAD = [
         r"predict_proba",
     ),
     ("one row too few", bbc(Y[:-1], SL, "accuracy"), "E101", r"140000.*139999"),
-    ("transposed", bbc(Y, sober.stream(L[:9].T), "accuracy"), "E101", r"rows"),
+    ("transposed", bbc(Y, sobercv.stream(L[:9].T), "accuracy"), "E101", r"rows"),
     ("no truth", bbc(None, SL, "accuracy"), "E101", r"y"),
     ("missing truth", bbc(np.where(Y, 1.0, np.nan), SL, "accuracy"), "E112", r"missing"),
     ("infinite truth", bbc(np.where(Y, 1.0, np.inf), SG, "neg_mean_squared_error"), "E112", r"infinite"),
     ("one class", bbc(np.zeros(N), S, "roc_auc"), "E103", r"2"),
-    ("too few samples", bbc(Y[:2], sober.stream(L[:2]), "accuracy"), "E106", r"2"),
+    ("too few samples", bbc(Y[:2], sobercv.stream(L[:2]), "accuracy"), "E106", r"2"),
     ("groups too short", bbc(Y, SL, "accuracy", groups=[1, 2]), "E107", r"140000"),
     ("negative weights", bbc(Y, SL, "accuracy", sample_weight=-W), "E107", r"negative"),
     ("no metric", bbc(Y, SL, []), "E105", r"metric"),
     ("folds instead of samples", bbc(Y, SL, "accuracy", by="fold", folds=Y), "E118", r"by="),
     ("a mask", bbc(Y, SL, "accuracy", seen=Y == 1), "E118", r"seen"),
     ("draws of one's own", bbc(Y, SL, "accuracy", counts=COUNTS), "E118", r"counts"),
-    ("repeats", lambda: sober.stream(P[:, :, None]), "E118", r"3 axes"),
+    ("repeats", lambda: sobercv.stream(P[:, :, None]), "E118", r"3 axes"),
     ("two responses", bbc(Y, {"predict": SL, "predict_proba": S}, "accuracy"), "E118", r"one response"),
     ("probabilities of three classes", bbc(Y + (T > 1), S, "neg_log_loss"), "E118", r"3 classes"),
     ("a column of no file", bbc("truth", SL, "accuracy"), "E118", r"Parquet"),
-    ("no table at all", lambda: sober.stream(3), "E118", r"int"),
+    ("no table at all", lambda: sobercv.stream(3), "E118", r"int"),
     ("another kind of file", bbc(Y, "oof.csv", "accuracy"), "E118", r"parquet"),
     ("no such file", bbc(Y, "oof.parquet", "accuracy"), "E801", r"no file"),
     ("an aggregate that is none", bbc(Y, SL, "accuracy", aggregate="mean"), "E108", r"aggregate"),
     ("stratified numbers", bbc(T, SG, "neg_mean_squared_error", stratify=True), "E114", r"stratify"),
-    ("columns of an array", lambda: sober.stream(L, columns=["a"]), "E114", r"columns"),
+    ("columns of an array", lambda: sobercv.stream(L, columns=["a"]), "E114", r"columns"),
     ("an approximate mean", bbc(Y, SL, "accuracy", approximate=True), "E114", r"roc_auc"),
     ("no number of bins", bbc(Y, S, "roc_auc", approximate=1), "E108", r"16384"),
     ("approximate weights", bbc(Y, S, "roc_auc", approximate=True, sample_weight=W), "E118", r"sample_weight"),
@@ -463,31 +466,31 @@ def test_refusals(call, code, says):
 def test_a_file_that_is_no_parquet(tmp_path):
     (tmp_path / "a.parquet").write_text("a,b\n1,2\n")
     with pytest.raises(SoberError, match="E801"):
-        sober.bbc("a", tmp_path / "a.parquet", "accuracy")
+        sobercv.bbc("a", tmp_path / "a.parquet", "accuracy")
 
 
 def test_missing_predictions_in_parquet(tmp_path):
     table = pa.table({"y": [0, 1] * 5, "a": [0, 1, None, 0, 1] * 2, "b": [0] * 10})
     pq.write_table(table, tmp_path / "a.parquet")
     with pytest.raises(SoberError, match=r"'a' lacks 2.*E102"):
-        sober.bbc("y", tmp_path / "a.parquet", "accuracy")
+        sobercv.bbc("y", tmp_path / "a.parquet", "accuracy")
     with pytest.raises(SoberError, match=r"no column 'z'.*E804"):
-        sober.bbc("z", tmp_path / "a.parquet", "accuracy")
+        sobercv.bbc("z", tmp_path / "a.parquet", "accuracy")
     with pytest.raises(SoberError, match=r"no column 'z'.*E804"):
-        sober.stream(tmp_path / "a.parquet", columns=["z"])
+        sobercv.stream(tmp_path / "a.parquet", columns=["z"])
 
 
 def test_an_exact_auc_that_does_not_fit_names_the_other(monkeypatch):
     monkeypatch.setattr(columns, "_memory", lambda: 1 << 20)
     with pytest.raises(SoberError, match=r"approximate=True.*E119"):
-        sober.bbc(Y, S, "roc_auc", **OPTIONS)
-    assert sober.bbc(Y, S, "roc_auc", **OPTIONS, approximate=True).n_samples == N
+        sobercv.bbc(Y, S, "roc_auc", **OPTIONS)
+    assert sobercv.bbc(Y, S, "roc_auc", **OPTIONS, approximate=True).n_samples == N
 
 
 def test_dask_without_sizes():
     array = da.from_array(P, chunks=1000)
     with pytest.raises(SoberError, match="compute_chunk_sizes"):
-        sober.bbc(Y, array[array[:, 0] > 0.5], "accuracy")
+        sobercv.bbc(Y, array[array[:, 0] > 0.5], "accuracy")
 
 
 def test_means_take_the_route_by_rows_and_ranks_that_by_columns(monkeypatch):
@@ -497,8 +500,8 @@ def test_means_take_the_route_by_rows_and_ranks_that_by_columns(monkeypatch):
         monkeypatch.setattr(
             route, "draw", lambda *a, _r=route, _p=plain: taken.append(_r.__name__.rpartition(".")[2]) or _p(*a)
         )
-    sober.bbc(Y[:FEW], sober.stream(L[:FEW]), "accuracy", **OPTIONS)
-    sober.bbc(Y[:FEW], sober.stream(P[:FEW]), "roc_auc", **OPTIONS)
-    sober.bbc(Y[:FEW], sober.stream(P[:FEW]), "roc_auc", **OPTIONS, approximate=True)
-    sober.bbc(Y[:FEW], sober.stream(P[:FEW]), ["neg_log_loss", "roc_auc"], **OPTIONS)
+    sobercv.bbc(Y[:FEW], sobercv.stream(L[:FEW]), "accuracy", **OPTIONS)
+    sobercv.bbc(Y[:FEW], sobercv.stream(P[:FEW]), "roc_auc", **OPTIONS)
+    sobercv.bbc(Y[:FEW], sobercv.stream(P[:FEW]), "roc_auc", **OPTIONS, approximate=True)
+    sobercv.bbc(Y[:FEW], sobercv.stream(P[:FEW]), ["neg_log_loss", "roc_auc"], **OPTIONS)
     assert taken == ["rows", "columns", "bins", "columns"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import sober
+import sobercv
 from tests.cases import METRICS, SETTINGS, TARGETS, make
 from tests.oracles import paper
 
@@ -19,7 +19,7 @@ def oracle_scores(table, counts):
 
 
 def test_every_fast_metric_is_examined():
-    assert set(METRICS) == set(sober.metrics.names())
+    assert set(METRICS) == set(sobercv.metrics.names())
 
 
 @pytest.mark.parametrize("setting", [s for s in SETTINGS if s != "folds"])
@@ -37,7 +37,7 @@ def test_scores(target, setting):
 @pytest.mark.parametrize("target", TARGETS)
 def test_picked_is_the_column_of_scores(target, setting):
     case = make(target, setting, seed=2, b=12)
-    metric, table = sober.metrics.get(case.metric), case.predictions()
+    metric, table = sobercv.metrics.get(case.metric), case.predictions()
     winners = np.arange(12) % 4
     close(metric.picked(table, case.counts, winners), case.scores(case.counts)[np.arange(12), winners], 1e-13)
 

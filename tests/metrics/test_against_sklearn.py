@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer
 
-import sober
+import sobercv
 from tests.cases import TARGETS, Case, make
 from tests.oracles import rows
 
@@ -59,7 +59,7 @@ def test_scores_on_all_rows(target, setting):
     case = make(target, setting, seed=11, n=60)
     expected = [scorer_value(case, j) for j in range(4)]
     np.testing.assert_allclose(case.scores(np.ones((1, 60), int))[0], expected, rtol=1e-12, atol=1e-12)
-    estimate = sober.naive(**case.arguments())
+    estimate = sobercv.naive(**case.arguments())
     np.testing.assert_allclose(estimate.scores, expected, rtol=1e-12, atol=1e-12)
     assert estimate.winner == int(np.argmax(expected))
     assert estimate.value == estimate.naive == pytest.approx(max(expected), abs=1e-12)
@@ -76,8 +76,8 @@ def test_sample_weights(target):
 @pytest.mark.parametrize("metric", ["roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted"])
 def test_with_two_classes_the_multiclass_aucs_are_the_plain_one(metric):
     case = make("roc_auc-proba2", seed=13, n=40)
-    plain = sober.naive(case.y, case.p, "roc_auc").scores
-    np.testing.assert_allclose(sober.naive(case.y, case.p, metric).scores, plain, rtol=1e-12)
+    plain = sobercv.naive(case.y, case.p, "roc_auc").scores
+    np.testing.assert_allclose(sobercv.naive(case.y, case.p, metric).scores, plain, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["jaccard", "neg_max_error", "d2_absolute_error_score", "top_k_accuracy"])
@@ -86,7 +86,7 @@ def test_any_scoring_string_works_by_the_general_path(name):
     stand_in = {"number": "r2-number", "labels2": "f1-labels2", "proba3": "neg_log_loss-proba3"}[kind]
     case = make(stand_in, seed=14, n=40)
     case.metric = name
-    ours = sober.naive(case.y, {case.response: case.p}, name)
+    ours = sobercv.naive(case.y, {case.response: case.p}, name)
     np.testing.assert_allclose(ours.scores, [scorer_value(case, j) for j in range(4)], rtol=1e-12)
 
 

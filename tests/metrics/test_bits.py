@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sober.metrics import bits
+from sobercv.metrics import bits
 
 TYPES = [(np.uint8, 3), (np.uint8, 255), (np.int32, 5000)]
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import sober
+import sobercv
 from tests.cases import SETTINGS, TARGETS, Case, make
 
 #: A table: which seed, which kind of cross-validation, how many rows.
@@ -37,7 +37,7 @@ def taken(case: Case, rows) -> Case:
 def test_a_count_is_a_repeated_row_and_zero_is_an_absent_one(target, seed, n, setting):
     case = make(target, setting, seed, n=n, c=3)
     counts = some_counts(seed, n, b=3)
-    table, metric = case.predictions(), sober.metrics.get(case.metric)
+    table, metric = case.predictions(), sobercv.metrics.get(case.metric)
     for row, score in zip(counts, metric.scores(table, counts), strict=True):
         written_out = np.repeat(np.arange(n), row)
         if len(written_out):
@@ -173,6 +173,6 @@ def test_within_folds_ignores_the_scale_of_each_fold(target, seed, n):
     else:
         case.y[np.unique(case.options["folds"], return_index=True)[1]] = 0
         case.y[n - 1 - np.unique(case.options["folds"][::-1], return_index=True)[1]] = 1
-    before = sober.naive(**case.arguments()).scores
+    before = sobercv.naive(**case.arguments()).scores
     case.p = (case.p + 3 * case.options["folds"][:, :, None]) / 10
-    same(sober.naive(**case.arguments()).scores, before)
+    same(sobercv.naive(**case.arguments()).scores, before)

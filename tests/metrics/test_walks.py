@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sober.metrics import ranking
+from sobercv.metrics import ranking
 
 
 def walks(scores, positive):

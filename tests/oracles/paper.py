@@ -1,6 +1,6 @@
 """The paper's algorithms 1 to 5 and sections 3 and 4, as literal loops over really repeated rows.
 
-The twin of `sober.inference`: slow, obvious, and ignorant of counts except for `bag`, which writes the rows out. Scores
+The twin of `sobercv.inference`: slow, obvious, and ignorant of counts except for `bag`, which writes the rows out. Scores
 instead of losses throughout, so every argmin of the paper is an argmax here.
 """
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sober.containers import SURVIVAL
+from sobercv.containers import SURVIVAL
 
 NAMES = ["ancestor", "parent", "other parent", "child", "descendant", "sibling"]
 N_NOISE = 14

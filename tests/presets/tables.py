@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from sober.containers import SURVIVAL
+from sobercv.containers import SURVIVAL
 
 
 def mixed(n=120, seed=0):

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sober.presets.elastic import ElasticNetCox, ElasticNetLogistic, penalty_path
+from sobercv.presets.elastic import ElasticNetCox, ElasticNetLogistic, penalty_path
 
 from . import networks
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from sober.presets.independence import ClassesTest, Columns, NumbersTest
-from sober.presets.independence_survival import SurvivalTest
-from sober.presets.max_min import standardised
+from sobercv.presets.independence import ClassesTest, Columns, NumbersTest
+from sobercv.presets.independence_survival import SurvivalTest
+from sobercv.presets.max_min import standardised
 
 from . import networks
 

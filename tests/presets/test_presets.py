@@ -13,12 +13,12 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-import sober
-from sober import presets
-from sober.errors import SoberError, SoberWarning
-from sober.training.prefix import prefix_keys
-from sober.training.problem import Problem
-from sober.training.space import expand
+import sobercv
+from sobercv import presets
+from sobercv.errors import SoberError, SoberWarning
+from sobercv.training.fit.prefix import prefix_keys
+from sobercv.training.fit.problem import Problem
+from sobercv.training.fit.space import expand
 
 from .tables import mixed, targets
 
@@ -47,7 +47,7 @@ def run(preset, X, y, metric, grids=None, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", SoberWarning)  # caveats about 50 draws and two folds; a failed fit raises
-        search = sober.BBCSearchCV(
+        search = sobercv.BBCSearchCV(
             preset.estimator,
             preset.param_grid if grids is None else grids,
             scoring=metric,

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sober.errors import SoberError
-from sober.presets import SES
+from sobercv.errors import SoberError
+from sobercv.presets import SES
 
 from . import networks
 

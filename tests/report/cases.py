@@ -8,9 +8,9 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 
-import sober
-from sober.report import summarize
-from sober.report.records import (
+import sobercv
+from sobercv.report import summarize
+from sobercv.report.records import (
     Bar,
     Bins,
     Caveat,
@@ -104,7 +104,7 @@ def hostile():
 def fitted(estimator, grid, X, y, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return sober.BBCSearchCV(estimator, grid, **{"cv": 5, "n_bootstraps": 200, **options}).fit(X, y)
+        return sobercv.BBCSearchCV(estimator, grid, **{"cv": 5, "n_bootstraps": 200, **options}).fit(X, y)
 
 
 @lru_cache

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from sober.report import write
+from sobercv.report import write
 
 from . import cases
 from .browser import Browser, executable

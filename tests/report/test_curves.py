@@ -7,9 +7,9 @@ import pytest
 from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
 from sksurv.nonparametric import kaplan_meier_estimator
 
-from sober.inference.resample import Bootstrap
-from sober.report import curves, numbers
-from sober.report.evidence import N_BANDS, Evidence, _quantiles
+from sobercv.inference.resample import Bootstrap
+from sobercv.report import curves, numbers
+from sobercv.report.evidence import N_BANDS, Evidence, _quantiles
 
 from . import cases
 

@@ -7,7 +7,7 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 
-from sober.errors import SoberError
+from sobercv.errors import SoberError
 
 from . import cases
 
@@ -61,4 +61,4 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(SoberError) as caught:
         cases.binary()[0].plot.race()
-    assert "sober[cli]" in caught.value.message
+    assert "sobercv[cli]" in caught.value.message

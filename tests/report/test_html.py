@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sober.errors import SoberError
-from sober.report import Summary, html, summarize, to_html
+from sobercv.errors import SoberError
+from sobercv.report import Summary, html, summarize, to_html
 
 from . import cases
 
@@ -101,4 +101,4 @@ def test_without_jinja_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(SoberError) as caught:
         to_html(cases.by_hand())
-    assert "sober[cli]" in caught.value.message
+    assert "sobercv[cli]" in caught.value.message

@@ -7,12 +7,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
 
-import sober
-from sober import seeds
-from sober.errors import CODES, SoberError
-from sober.report import Summary, summarize
-from sober.report.caveats import code_of
-from sober.report.importance import importance
+import sobercv
+from sobercv import seeds
+from sobercv.errors import CODES, SoberError
+from sobercv.report import Summary, summarize
+from sobercv.report.caveats import code_of
+from sobercv.report.importance import importance
 
 from . import cases
 
@@ -91,17 +91,17 @@ def test_caveats_have_codes_and_titles():
     assert codes["W701"] == CODES["W701"]
 
 
-@pytest.mark.filterwarnings("ignore::sober.errors.SoberWarning")
+@pytest.mark.filterwarnings("ignore::sobercv.errors.SoberWarning")
 def test_notes_of_an_estimate_find_the_code_of_their_warning():
     rng = np.random.default_rng(0)
     y, p, folds = np.arange(40) % 2, rng.random((40, 3)), np.arange(40) // 10
     pruned = np.ma.masked_array(p, np.arange(120).reshape(40, 3) == 119)
     given = {
-        "W201": sober.bbc((np.arange(40) < 3).astype(int), p, "roc_auc", n_bootstraps=300, random_state=0),
-        "W202": sober.bbc(y, p[:, :1], "roc_auc", n_bootstraps=50, random_state=0),
-        "W203": sober.bbc(y, p + 100.0 * folds[:, None], "roc_auc", folds=folds, n_bootstraps=50),
-        "W204": sober.bbc(y, pruned, "roc_auc", n_bootstraps=50, random_state=0),
-        "W205": sober.bbc(y[:12], p[:12], "accuracy", n_bootstraps=50, random_state=0),
+        "W201": sobercv.bbc((np.arange(40) < 3).astype(int), p, "roc_auc", n_bootstraps=300, random_state=0),
+        "W202": sobercv.bbc(y, p[:, :1], "roc_auc", n_bootstraps=50, random_state=0),
+        "W203": sobercv.bbc(y, p + 100.0 * folds[:, None], "roc_auc", folds=folds, n_bootstraps=50),
+        "W204": sobercv.bbc(y, pruned, "roc_auc", n_bootstraps=50, random_state=0),
+        "W205": sobercv.bbc(y[:12], p[:12], "accuracy", n_bootstraps=50, random_state=0),
     }  # fmt: skip
     for code, estimate in given.items():
         assert code in [code_of(note) for note in estimate.notes], (code, estimate.notes)
@@ -151,7 +151,7 @@ def test_bad_arguments_are_refused_in_a_sentence():
         search.report("report.pdf")
     assert caught.value.code == "E703"
     with pytest.raises(NotFittedError):
-        sober.BBCSearchCV(Ridge(), {"alpha": [1.0]}).report("x.html")
+        sobercv.BBCSearchCV(Ridge(), {"alpha": [1.0]}).report("x.html")
 
 
 @pytest.mark.parametrize("ending", ["html", "txt", "json"])

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from sober.report import to_text
-from sober.report.text import scale
+from sobercv.report import to_text
+from sobercv.report.text import scale
 
 from . import cases
 

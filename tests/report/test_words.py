@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from sober.report import words
+from sobercv.report import words
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from studies.real.data import PAPER, Source, fits, load, sources, sub_sample
 from studies.real.design import GUARD, SCALES, SUBSET_SELECTIONS, Scale, one_sub_sample, space, subset
 from studies.real.run import read, run, write
 
-import sober
+import sobercv
 import studies
-from sober import metrics
+from sobercv import metrics
 
 TINY = Scale(1, 1, 3, False, (20,), 2)
 
@@ -98,7 +98,7 @@ def test_no_network_is_one_sentence(monkeypatch):
         raise OSError("no network")
 
     monkeypatch.setattr("studies.real.data.fetch_openml", away)
-    with pytest.raises(sober.SoberError, match="--data"):
+    with pytest.raises(sobercv.SoberError, match="--data"):
         load(Source("christine"))
 
 
@@ -107,10 +107,10 @@ def test_a_replayed_race_is_the_real_race(guard):
     X, y = load_breast_cancer(return_X_y=True)
     part = sub_sample(X, y, 100, 0, 0)
     pipeline, grid = space(TINY, part.X, part.y)
-    rule = sober.BootstrapDrop(threshold=0.99, min_predictions=guard, n_bootstraps=200)
+    rule = sobercv.BootstrapDrop(threshold=0.99, min_predictions=guard, n_bootstraps=200)
     options = {"scoring": "roc_auc", "cv": 10, "random_state": 3, "refit": False, "n_bootstraps": 200}
-    real = sober.BBCSearchCV(pipeline, grid[:4], drop=rule, **options).fit(part.X, part.y)
-    whole = sober.BBCSearchCV(pipeline, grid[:4], drop=None, **options).fit(part.X, part.y)
+    real = sobercv.BBCSearchCV(pipeline, grid[:4], drop=rule, **options).fit(part.X, part.y)
+    whole = sobercv.BBCSearchCV(pipeline, grid[:4], drop=None, **options).fit(part.X, part.y)
     again = replay(whole.predictions_, rule, metrics.get("roc_auc"), whole.seed_)
     assert round(again.models * 10 * whole.predictions_.n_configurations) == real.race_.n_fits
     assert np.array_equal(again.survivors.configurations, real.predictions_.configurations)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-import sober
-from sober import metrics
-from sober.inference import Verdict, best
-from sober.predictions import Predictions
-from sober.testing.contracts import DropRuleContract, MetricContract, SelectionRuleContract
+import sobercv
+from sobercv import metrics
+from sobercv.inference import Verdict, best
+from sobercv.predictions import Predictions
+from sobercv.testing.contracts import DropRuleContract, MetricContract, SelectionRuleContract
 
 RNG = np.random.default_rng(0)
 Y2, Y3 = RNG.integers(0, 2, 40), np.arange(40) % 3
@@ -55,12 +55,12 @@ class TestBest(SelectionRuleContract):
 
 class TestSimplestWithin(SelectionRuleContract):
     def rule(self):
-        return sober.simplest_within(tolerance=0.3)
+        return sobercv.simplest_within(tolerance=0.3)
 
 
 class TestBootstrapDrop(DropRuleContract):
     def rule(self):
-        return sober.BootstrapDrop(threshold=0.95, min_predictions=10, n_bootstraps=200)
+        return sobercv.BootstrapDrop(threshold=0.95, min_predictions=10, n_bootstraps=200)
 
 
 class Ignorant(metrics.Metric):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-import sober
-from sober.testing import simulate
+import sobercv
+from sobercv.testing import simulate
 
 
 def hits(data):
@@ -36,7 +36,7 @@ def test_correlation_lies_between_the_two():
 
 def test_binormal_areas_are_as_large_as_their_truth():
     data = simulate.binormal_auc(20_000, 20, low=0.55, high=0.95, prevalence=0.3, rho=0.4, seed=3)
-    areas = sober.naive(data.y, data.predictions, "roc_auc").scores
+    areas = sobercv.naive(data.y, data.predictions, "roc_auc").scores
     assert np.abs(areas - data.truth).max() < 5 * 0.5 / np.sqrt(20_000 * 0.3)
     assert data.y.mean() == pytest.approx(0.3, abs=1e-4)
 

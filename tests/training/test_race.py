@@ -9,8 +9,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from sober.errors import SoberError
-from sober.training import (
+from sobercv.errors import SoberError
+from sobercv.training import (
     Dropped,
     Failed,
     Fitted,
@@ -21,8 +21,8 @@ from sober.training import (
     RoundStarted,
     SerialExecutor,
     expand,
-    race,
 )
+from sobercv.training.race import race
 
 from .training_estimators import LABELS, Troubled, search
 

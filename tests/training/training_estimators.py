@@ -5,7 +5,8 @@ import time
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 
-from sober.training import MemoryStore, Plan, Problem, expand, make_executor, race
+from sobercv.training import MemoryStore, Plan, Problem, expand, make_executor
+from sobercv.training.race import race
 
 LABELS = (("predict",),)
 RANKS = (("decision_function", "predict_proba"),)

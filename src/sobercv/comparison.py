@@ -1,0 +1,271 @@
+"""The protocols side by side on one data set: what each claims, how many models it trains, how long it takes.
+
+Takes what a search takes, gives a `Comparison`. All protocols see the same splits; what several need is trained once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from .errors import SoberError
+from .inference import Estimate, naive, tibshirani
+from .inference.bbc import bbc
+from .metrics import Metric
+from .nested_cv import nested_cv
+from .predictions import Predictions
+from .search.bbc_search_cv import BBCSearchCV
+
+#: Every protocol, in the order in which it is shown.
+PROTOCOLS = {
+    "cvt": "plain CV of the winner (optimistic)",
+    "tt": "Tibshirani and Tibshirani's correction",
+    "ncv": "nested cross-validation",
+    "bbc": "bootstrap bias corrected CV",
+    "bbc-f": "bootstrap over folds",
+    "632+": "between plain CV and BBC-CV",
+    "bced": "BBC-CV with early dropping",
+    "bbc-repeated": "BBC-CV over repeated partitions",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One protocol of a comparison.
+
+    Attributes
+    ----------
+    protocol : str
+    score : float
+    interval : (float, float) or None
+    winner : int
+        Index of the configuration that it returns.
+    models_paper : int
+        Models by the paper's way of counting, the final one included.
+    models : int
+        Models that this protocol really needs here, the final one included.
+    seconds : float
+        Training and inference of this protocol alone; shared training counts for each protocol that needs it.
+    """
+
+    protocol: str
+    score: float
+    interval: tuple[float, float] | None
+    winner: int
+    models_paper: int
+    models: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Protocols side by side.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+    metric : str
+    n_samples, n_configurations, n_folds : int
+    """
+
+    rows: tuple[Row, ...]
+    metric: str
+    n_samples: int
+    n_configurations: int
+    n_folds: int
+    confidence_level: float = 0.95
+    notes: tuple[str, ...] = field(default=())
+
+    def __getitem__(self, protocol: str) -> Row:
+        for row in self.rows:
+            if row.protocol == protocol:
+                return row
+        raise KeyError(protocol)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {
+            "metric": self.metric,
+            "n_samples": self.n_samples,
+            "n_configurations": self.n_configurations,
+            "n_folds": self.n_folds,
+            "confidence_level": self.confidence_level,
+            "rows": [vars(row) for row in self.rows],
+            "notes": list(self.notes),
+        }
+
+    def to_frame(self) -> Any:
+        """Give the table as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame([vars(row) for row in self.rows]).set_index("protocol")
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        cells: list[tuple[str, ...]] = []
+        for row in self.rows:
+            interval = "" if row.interval is None else f"[{row.interval[0]:.4f}, {row.interval[1]:.4f}]"
+            cells.append(
+                (
+                    row.protocol,
+                    f"{row.score:.4f}",
+                    interval,
+                    f"{row.models_paper:,}",
+                    f"{row.models:,}",
+                    f"{row.seconds:.2f}",
+                )
+            )
+        return cells
+
+    @property
+    def _heads(self) -> tuple[str, ...]:
+        return (
+            "protocol",
+            self.metric,
+            f"{100 * self.confidence_level:g} % interval",
+            "models (paper)",
+            "models",
+            "seconds",
+        )
+
+    def __str__(self) -> str:
+        table = [self._heads, *self._cells()]
+        widths = [max(len(line[i]) for line in table) for i in range(len(self._heads))]
+        lines = [
+            "  ".join(
+                cell.ljust(w) if i in (0, 2) else cell.rjust(w)
+                for i, (cell, w) in enumerate(zip(line, widths, strict=True))
+            )
+            for line in table
+        ]
+        head = f"{self.n_samples} samples, {self.n_configurations} configurations, {self.n_folds} folds"
+        return "\n".join([head, "", *(line.rstrip() for line in lines), *(f"note: {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(h)}</th>" for h in self._heads)
+        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in self._cells())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def compare(
+    estimator: Any,
+    param_grid: Any,
+    X: Any,
+    y: Any,
+    *,
+    protocols: Sequence[str] = ("cvt", "tt", "ncv", "bbc", "bced"),
+    scoring: Any = None,
+    cv: Any = 10,
+    n_repeats: int = 10,
+    n_iter: int | None = None,
+    drop: Any = "auto",
+    select: Any = "best",
+    aggregate: str = "pooled",
+    n_bootstraps: int = 1000,
+    confidence_level: float = 0.95,
+    groups: Any = None,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+) -> Comparison:
+    """Run several protocols on the same splits of one data set.
+
+    Parameters
+    ----------
+    estimator, param_grid, X, y, scoring, cv, n_iter, select, aggregate, n_bootstraps, confidence_level, groups,
+    sample_weight, n_jobs, random_state
+        As in `BBCSearchCV`.
+    protocols : sequence of str
+        Any of "cvt", "tt", "ncv", "bbc", "bbc-f", "632+", "bced" and "bbc-repeated".
+    n_repeats : int, default=10
+        Partitions of "bbc-repeated"; needs `cv` to be a number.
+    drop : rule, default="auto"
+        Drop rule of "bced".
+
+    Returns
+    -------
+    Comparison
+    """
+    unknown = [p for p in protocols if p not in PROTOCOLS]
+    if unknown or not protocols:
+        given = repr(unknown[0]) if unknown else "none"
+        raise SoberError("E108", f"`protocols` must be among {', '.join(PROTOCOLS)}; got {given}.")
+    options: dict[str, Any] = {
+        "scoring": scoring,
+        "cv": cv,
+        "n_iter": n_iter,
+        "select": select,
+        "aggregate": aggregate,
+        "n_bootstraps": n_bootstraps,
+        "confidence_level": confidence_level,
+        "refit": False,
+        "n_jobs": n_jobs,
+        "random_state": random_state,
+    }
+    data = {"groups": groups, "sample_weight": sample_weight}
+    plain = BBCSearchCV(estimator, param_grid, drop=None, **options).fit(X, y, **data)
+    if plain.multimetric_:
+        raise SoberError("E108", "`compare` judges by one metric; got several in `scoring`. Name one.")
+    metric: Metric = plain.scorer_
+    fixed = {**options, "cv": plain.splits_}  # the same folds, also where `cv` is an iterator or has no seed
+    rows: list[Row] = []
+    for protocol in PROTOCOLS:
+        if protocol not in protocols:
+            continue
+        start = time.perf_counter()
+        if protocol == "bced":
+            search = BBCSearchCV(estimator, param_grid, drop=drop, **fixed).fit(X, y, **data)
+            rows.append(_row(protocol, search.estimate_, search.race_.n_fits + 1, None, time.perf_counter() - start))
+        elif protocol == "bbc-repeated":
+            search = BBCSearchCV(estimator, param_grid, drop=None, n_repeats=n_repeats, **options).fit(X, y, **data)
+            rows.append(_row(protocol, search.estimate_, search.race_.n_fits + 1, None, time.perf_counter() - start))
+        elif protocol == "ncv":
+            estimate, extra = nested_cv(plain, X, y, groups, sample_weight)
+            seconds = time.perf_counter() - start + plain.race_.seconds
+            k, c = plain.n_splits_, len(plain.race_.status)
+            rows.append(_row(protocol, estimate, plain.race_.n_fits + extra + 1, k * k * c + k + 1, seconds))
+        else:
+            estimate = _on_predictions(protocol, plain, metric)
+            seconds = time.perf_counter() - start + plain.race_.seconds
+            rows.append(_row(protocol, estimate, plain.race_.n_fits + 1, None, seconds))
+    return Comparison(
+        rows=tuple(rows),
+        metric=metric.name,
+        n_samples=plain.predictions_.n_samples,
+        n_configurations=len(plain.race_.status),
+        n_folds=plain.n_splits_,
+        confidence_level=confidence_level,
+    )
+
+
+def _row(protocol: str, estimate: Estimate, models: int, models_paper: int | None, seconds: float) -> Row:
+    return Row(protocol, estimate.value, estimate.interval, estimate.winner, models_paper or models, models, seconds)
+
+
+def _on_predictions(protocol: str, search: BBCSearchCV, metric: Metric) -> Estimate:
+    """Protocols that need nothing but the predictions of plain cross-validation."""
+    table: Predictions = search.predictions_
+    shared: dict[str, Any] = {"select": search.select, "n_jobs": search._n_threads}
+    if protocol in ("cvt", "tt"):
+        judge = naive if protocol == "cvt" else tibshirani
+        found: Estimate = judge(None, table, metric, aggregate=search.aggregate, **shared)
+        return found
+    if protocol == "bbc":
+        estimate: Estimate = search.estimate_
+        return estimate
+    by, method = ("fold", "bbc") if protocol == "bbc-f" else ("sample", "632+")
+    corrected: Estimate = bbc(
+        None,
+        table,
+        metric,
+        by=by,
+        method=method,
+        aggregate=search.aggregate,
+        n_bootstraps=search.n_bootstraps,
+        confidence_level=search.confidence_level,
+        random_state=search.seed_,
+        **shared,
+    )
+    return corrected

@@ -1,0 +1,178 @@
+"""Exceptions and warnings, each with a stable code; nothing else.
+
+Takes a code and a sentence that says what was given, what is allowed and what to do; never prints, never logs.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass
+
+#: Every code that the library can raise or warn with, and its title. Codes are never reused.
+CODES: dict[str, str] = {
+    "E101": "Shapes disagree",
+    "E102": "Predictions are not finite numbers",
+    "E103": "Too few classes for the metric",
+    "E104": "Probabilities outside [0, 1]",
+    "E105": "Unknown metric",
+    "E106": "Too few samples",
+    "E107": "Groups, folds or weights do not fit the samples",
+    "E108": "A parameter is outside its range",
+    "E109": "Every draw is undefined",
+    "E110": "Predicted labels are not among the classes",
+    "E111": "No configuration has all predictions",
+    "E112": "The target cannot be used",
+    "E113": "Folds are needed",
+    "E114": "Options that do not go together",
+    "E115": "A selection rule gave no valid winner",
+    "E116": "The metric needs another kind of prediction",
+    "E117": "The metric failed",
+    "E118": "Not possible for predictions that are read in blocks",
+    "E119": "An exact score does not fit in memory",
+    "E301": "The task cannot be told",
+    "E302": "X and y do not fit together",
+    "E303": "The search space cannot be read",
+    "E304": "The search space is empty",
+    "E305": "A distribution needs n_iter",
+    "E306": "Unknown parameter",
+    "E307": "cv cannot be read",
+    "E308": "Too many folds",
+    "E309": "Time-series splits",
+    "E310": "A fold lacks a class to train on",
+    "E311": "Splits cannot be used",
+    "E312": "Groups are needed",
+    "E313": "Repeats need an integer cv",
+    "E314": "A fit gave no usable predictions",
+    "E315": "Every configuration failed",
+    "E316": "A drop rule gave no usable answer",
+    "E401": "Unknown preset",
+    "E402": "Unknown task",
+    "E403": "An extra is not installed",
+    "E404": "SES cannot work with this",
+    "E405": "The table cannot be used by a preset",
+    "E701": "The data are not those of the search",
+    "E702": "A chart that this search cannot have",
+    "E703": "Unknown kind of report",
+    "E501": "The store is in use",
+    "E502": "The store holds another run",
+    "E503": "The file is no store of sober",
+    "E504": "The store cannot be opened for writing",
+    "E505": "The store is damaged",
+    "E506": "The disk is full or fails",
+    "E507": "The store is from a later release",
+    "E508": "A parameter has no fingerprint",
+    "W201": "Many draws are undefined",
+    "W202": "Only one configuration",
+    "W203": "Folds live on different scales",
+    "W204": "Configurations were left out",
+    "W205": "Very few samples",
+    "W301": "Groups are split between training and test rows",
+    "W302": "A listener failed",
+    "W303": "Configurations failed",
+    "W701": "The interval reaches what guessing would score",
+    "W702": "The winner seldom won",
+    "W703": "Permutation importance was left out",
+    "W704": "A chart was left out",
+    "W501": "Stored outcomes were made with other versions",
+    "W502": "Stored outcomes were damaged",
+    "E801": "A file cannot be read",
+    "E802": "The table is empty",
+    "E803": "The text is not a table",
+    "E804": "No such column",
+    "E805": "A column cannot play its role",
+    "E806": "Too few rows for the folds",
+    "E807": "The settings cannot be used",
+    "E808": "Options are missing or exclude each other",
+    "E809": "The run folder cannot be used",
+    "E810": "The model is not trusted",
+    "E811": "The data are not those of the run",
+    "E812": "Predictions are not recognised",
+    "E813": "Only the winner is given",
+    "E814": "Predictions look in-sample",
+    "E815": "A stacked ensemble is among the configurations",
+    "E816": "New data lack columns",
+    "E817": "Infinite values",
+    "E818": "No column to learn from",
+    "W801": "The file is not UTF-8",
+    "W802": "Columns share a name",
+    "W803": "Rows are shorter than the header",
+    "W804": "Few rows of a class, or few events",
+    "W805": "Duplicate rows",
+    "W806": "A column alone predicts the target",
+    "W807": "A column looks like an identifier",
+    "W808": "A date may come after the outcome",
+    "W809": "A column is constant or empty",
+    "W810": "A column has more gaps than values",
+    "W811": "An adaptive search",
+    "W812": "An identifier occurs several times",
+    "W813": "Rows without a target",
+    "S801": "The target could be read in two ways",
+    "S802": "Repeats would help",
+    "S803": "Dates among the columns",
+    "S804": "A few duplicate rows",
+    "E601": "Stopped before one split was complete",
+    "E602": "Workers cannot be given the data",
+    "E603": "No worker is left",
+    "W601": "The search was stopped early",
+    "W602": "A worker died",
+}
+
+
+class SoberError(ValueError):
+    """A problem that the user can mend; `code` names it for ever.
+
+    Parameters
+    ----------
+    code : str
+        A key of `CODES`.
+    message : str
+        What was given, what is allowed, what to do.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)  # both in args, so that the exception survives pickling
+        self.code = code
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.message} [{self.code}]"
+
+
+class SoberWarning(UserWarning):
+    """Something that the user should know about a result; `code` names it for ever."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.message} [{self.code}]"
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence with its code: what an estimate, a check or a report carries.
+
+    Attributes
+    ----------
+    code : str
+        A key of `CODES`.
+    text : str
+        What the reader should know.
+    """
+
+    code: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def warn(code: str, message: str) -> None:
+    """Warn with a code, pointing at the user's line: the first one outside of sober and scikit-learn."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("sobercv", "sklearn"):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(SoberWarning(code, message), stacklevel=level)

@@ -1,0 +1,214 @@
+"""Estimate: an honest number with all that is needed to judge it.
+
+Takes what a protocol found, gives it as attributes, text, HTML and plain data; computes nothing but bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from ..containers import Array
+from ..errors import SoberError
+from .intervals import check_level, percentile_interval, quantile
+
+METHODS = {
+    "bbc": "BBC-CV: bootstrap bias corrected",
+    "bbc-f": "BBC-F: bootstrap over folds",
+    "632+": "BBC.632+: between plain CV and BBC-CV",
+    "naive": "CVT: plain cross-validation of the winner, optimistic",
+    "tt": "TT: Tibshirani and Tibshirani's correction",
+    "ncv": "NCV: nested cross-validation",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """How good the selected configuration is.
+
+    Scores have scikit-learn's names and signs: more is better.
+
+    Attributes
+    ----------
+    value : float
+        The number to report.
+    interval : (float, float) or None
+        Percentile interval at `confidence_level`; None for protocols that have none.
+    naive : float
+        What plain cross-validation claims for the winner.
+    optimism : float
+        `naive - value`.
+    draws : array [B] or None
+        Score of each resample's winner on the samples left out; NaN where undefined.
+    winner : int
+        Index of the selected configuration, as in the input.
+    configurations : int array [C]
+        Index of every configuration that was compared; dropped, failed and incomplete ones are not among them.
+    win_counts : int array [C] or None
+        How often each of them was selected.
+    scores : array [C]
+        Plain cross-validated score of each of them.
+    n_undefined : int
+        Draws on which the metric was undefined; they are left out of the mean.
+    method : str
+        "bbc", "bbc-f", "632+", "naive", "tt" or "ncv".
+    metric : str
+    confidence_level : float
+    n_samples, n_configurations, n_repeats, n_left_out : int
+        Size of the table; `n_left_out` configurations lacked predictions and were not considered.
+    n_groups : int or None
+    seed : int or None
+        Repeats the draws when passed as `random_state`.
+    notes : tuple of str
+        What the reader should know, in sentences.
+    """
+
+    value: float
+    naive: float
+    winner: int
+    configurations: Array
+    scores: Array
+    method: str
+    metric: str
+    interval: tuple[float, float] | None = None
+    draws: Array | None = None
+    win_counts: Array | None = None
+    n_undefined: int = 0
+    confidence_level: float = 0.95
+    n_samples: int = 0
+    n_repeats: int = 1
+    n_groups: int | None = None
+    n_left_out: int = 0
+    seed: int | None = None
+    notes: tuple[str, ...] = ()
+    _shift: float = field(default=0.0, repr=False)
+    _range: tuple[float, float] = field(default=(-np.inf, np.inf), repr=False)
+
+    @property
+    def optimism(self) -> float:
+        """How much plain cross-validation overstates: `naive - value`."""
+        return self.naive - self.value
+
+    @property
+    def n_configurations(self) -> int:
+        """Number of configurations that were compared."""
+        return len(self.scores)
+
+    def as_632plus(self) -> Estimate:
+        """BBC.632+: the point between the naive and this estimate that the same draws lead to.
+
+        BBC is conservative because a resample holds only 63.2 % of the distinct samples. In the spirit of Efron and
+        Tibshirani's .632+, the weight of BBC grows from .632 to 1 as the optimism approaches what a winner picked by
+        chance alone would have: its distance from the average configuration. The interval moves along, and stays
+        within the metric's range.
+        """
+        self._sorted_draws  # noqa: B018 - refuses estimates without draws
+        room = self.naive - float(np.nanmean(self.scores))
+        share = float(np.clip(self.optimism / room, 0.0, 1.0)) if room > 1e-12 else 0.0
+        weight = 0.632 / (1.0 - 0.368 * share)
+        value = (1.0 - weight) * self.naive + weight * self.value
+        moved = replace(self, value=value, method="632+", _shift=value - self.value)
+        return replace(moved, interval=moved.interval_at(self.confidence_level))
+
+    def interval_at(self, confidence_level: float) -> tuple[float, float]:
+        """Two-sided interval at another level, from the same draws."""
+        low, high = percentile_interval(self._sorted_draws, confidence_level)
+        return self._moved(low), self._moved(high)
+
+    def lower_bound(self, confidence_level: float = 0.95) -> float:
+        """One-sided bound: the true score is at least this, with this confidence."""
+        return self._moved(quantile(self._sorted_draws, 1.0 - check_level(confidence_level)))
+
+    def upper_bound(self, confidence_level: float = 0.95) -> float:
+        """One-sided bound: the true score is at most this, with this confidence."""
+        return self._moved(quantile(self._sorted_draws, check_level(confidence_level)))
+
+    @cached_property
+    def _sorted_draws(self) -> Array:
+        if self.draws is None:
+            raise SoberError("E114", f"The method {self.method!r} has no draws, so no interval. Use sobercv.bbc.")
+        return np.sort(self.draws)  # NaN goes last
+
+    def _moved(self, bound: float) -> float:
+        return float(np.clip(bound + self._shift, *self._range)) if self._shift else bound
+
+    # ---- for readers ---------------------------------------------------------------------------------------------
+    def _rows(self) -> list[tuple[str, str]]:
+        interval = ""
+        if self.interval is not None:
+            low, high = self.interval
+            interval = f"   {100 * self.confidence_level:g} % interval [{low:.4f}, {high:.4f}]"
+        size = f"{self.n_samples} samples"
+        size += f" in {self.n_groups} groups" if self.n_groups else ""
+        size += f", {self.n_configurations} configurations"
+        size += f", {self.n_repeats} repeats" if self.n_repeats > 1 else ""
+        rows = [("metric", self.metric), ("honest score", f"{self.value:.4f}{interval}")]
+        if self.method != "naive":
+            rows.append(("plain CV says", f"{self.naive:.4f}   optimism {self.optimism:+.4f}"))
+        won = ""
+        if self.win_counts is not None and self.win_counts.sum() > 0:
+            wins = self.win_counts[self.configurations == self.winner].sum()
+            won = f"   won {100 * wins / self.win_counts.sum():.0f} % of the resamples"
+        rows.append(("winner", f"configuration {self.winner}{won}"))
+        rows.append(("method", METHODS.get(self.method, self.method)))
+        rows.append(("data", size))
+        if self.n_undefined and self.draws is not None:
+            rows.append(("undefined", f"{self.n_undefined} of {len(self.draws)} draws, left out"))
+        if self.method == "naive":
+            rows[1] = ("plain CV says", rows[1][1])
+        return rows
+
+    def summary(self) -> str:
+        """A few lines of text for people."""
+        rows = self._rows()
+        width = max(len(label) for label, _ in rows)
+        lines = [f"{label:<{width}}  {text}" for label, text in rows]
+        return "\n".join(lines + [f"note: {note}" for note in self.notes])
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        interval = "" if self.interval is None else f", interval=({self.interval[0]:.4f}, {self.interval[1]:.4f})"
+        return f"Estimate({self.metric}={self.value:.4f}{interval}, naive={self.naive:.4f}, method={self.method!r})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr><th style="text-align:left">{escape(label)}</th><td style="text-align:left">{escape(text)}</td></tr>'
+            for label, text in self._rows()
+        )
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return f"<table>{rows}</table>{notes}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON: undefined draws become None."""
+
+        def plain(values: Array | None) -> list[Any] | None:
+            return None if values is None else [None if v != v else v for v in values.tolist()]
+
+        return {
+            "metric": self.metric,
+            "method": self.method,
+            "value": self.value,
+            "interval": None if self.interval is None else list(self.interval),
+            "confidence_level": self.confidence_level,
+            "naive": self.naive,
+            "optimism": self.optimism,
+            "winner": self.winner,
+            "configurations": plain(self.configurations),
+            "scores": plain(self.scores),
+            "win_counts": plain(self.win_counts),
+            "draws": plain(self.draws),
+            "n_undefined": self.n_undefined,
+            "n_samples": self.n_samples,
+            "n_configurations": self.n_configurations,
+            "n_repeats": self.n_repeats,
+            "n_groups": self.n_groups,
+            "n_left_out": self.n_left_out,
+            "seed": self.seed,
+            "notes": list(self.notes),
+        }

@@ -1,0 +1,160 @@
+"""Selection rules: scores in, winners out (the paper's css). The only place that decides ties.
+
+Takes scores `[B, C]`, gives the winner of each row `[B]`; -1 where no score is defined. Any callable that does
+this is a rule, and the rule that picks the final winner is re-run in every resample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..containers import Array
+from ..errors import SoberError
+
+Rule = Callable[[Array], Array]
+
+#: Scores closer than this (relative to 1 + their size) are equal: products round by the shape of their blocks, and a
+#: winner must not depend on that.
+TIE = 1e-12
+
+
+def margin(scores: Array) -> Array:
+    """How far a score may lie below another and still be its equal."""
+    return TIE * (1.0 + np.abs(scores))
+
+
+def best(scores: Array) -> Array:
+    """Pick the highest score; the first of equals."""
+    from ..metrics.kernels import first_best, first_best_of_columns  # two passes where numpy would need five
+
+    winners = np.empty(len(scores), np.int64)
+    if scores.flags.f_contiguous and scores.dtype == np.float64:  # a copy would cost more than the search
+        first_best_of_columns(scores.T, TIE, winners)
+    else:
+        first_best(np.ascontiguousarray(scores, np.float64), TIE, winners)
+    return winners
+
+
+class simplest_within:
+    """Pick the least complex configuration whose score is nearly the best.
+
+    Parameters
+    ----------
+    tolerance : float, optional
+        How far below the best a score may lie, on the scale of the metric.
+    standard_errors : float, optional
+        The same in bootstrap standard errors of the best configuration; 1 is Breiman's rule. Give one of the two; with
+        neither, one standard error.
+    complexity : array-like [C], optional
+        The complexity of each configuration; unless given, they are taken to be listed from simple to complex.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sobercv import simplest_within
+    >>> simplest_within(tolerance=0.02)(np.array([[0.80, 0.90, 0.91]]))
+    array([1])
+    """
+
+    def __init__(
+        self, tolerance: float | None = None, standard_errors: float | None = None, complexity: Any = None
+    ) -> None:
+        if tolerance is not None and standard_errors is not None:
+            raise SoberError("E114", "Give `tolerance` or `standard_errors`, not both.")
+        for name, value in (("tolerance", tolerance), ("standard_errors", standard_errors)):
+            if value is not None and not value >= 0:
+                raise SoberError("E108", f"`{name}` must be 0 or more; got {value!r}.")
+        self.tolerance = tolerance
+        self.standard_errors = 1.0 if tolerance is None and standard_errors is None else standard_errors
+        self.complexity = complexity
+
+    @property
+    def needs_standard_errors(self) -> bool:
+        """Whether the rule must be told the standard error of each configuration."""
+        return self.standard_errors is not None
+
+    def __call__(self, scores: Array, standard_error: Array | None = None) -> Array:
+        """Pick a winner for each row of scores [B, C]."""
+        if self.complexity is None:
+            complexity = np.arange(scores.shape[1], dtype=np.float64)
+        else:
+            complexity = np.asarray(self.complexity, dtype=np.float64)
+            if complexity.shape != (scores.shape[1],):
+                raise SoberError(
+                    "E101",
+                    f"`complexity` must have one number for each of the {scores.shape[1]} configurations; got shape "
+                    f"{complexity.shape}.",
+                )
+        top = best(scores)
+        row = np.arange(len(scores))
+        height = scores[row, top]
+        if self.needs_standard_errors:
+            if standard_error is None:
+                raise SoberError("E114", "This rule counts in standard errors, so it works on resampled scores only.")
+            allowed = float(self.standard_errors or 0.0) * standard_error[top]
+        else:
+            allowed = np.full(len(scores), float(self.tolerance or 0.0))
+        with np.errstate(invalid="ignore"):
+            near = scores >= (height - allowed - margin(height))[:, None]
+        # Of equally simple ones take the better; of equally good ones the first.
+        lowest = np.where(near, complexity, np.inf).min(axis=1)
+        winner = best(np.where(near & (complexity == lowest[:, None]), scores, np.nan))
+        return np.where(top < 0, -1, winner)
+
+    def for_configurations(self, configurations: Array) -> simplest_within:
+        """Give the rule for a table that holds only these of the configurations; the others were dropped or failed."""
+        if self.complexity is None or len(self.complexity) == len(configurations):
+            return self
+        if len(self.complexity) <= configurations.max(initial=-1):
+            return self  # too short for any table, as the call will say
+        given = None if self.tolerance is not None else self.standard_errors
+        return simplest_within(self.tolerance, given, np.asarray(self.complexity)[configurations])
+
+    def __repr__(self) -> str:
+        by = f"tolerance={self.tolerance}" if self.tolerance is not None else f"standard_errors={self.standard_errors}"
+        return f"simplest_within({by})"
+
+
+def rule_of(select: str | Rule) -> Rule:
+    """Find a selection rule by name; callables pass."""
+    if callable(select):
+        return select
+    if select == "best":
+        return best
+    if select == "simplest_within":
+        return simplest_within()
+    raise SoberError(
+        "E108", f'`select` must be "best", simplest_within(...) or a callable; got {select!r}. Write select="best".'
+    )
+
+
+def rule_for(select: str | Rule, configurations: Array) -> Rule:
+    """Find a selection rule, and let it know which configurations it will see."""
+    rule = rule_of(select)
+    narrowed: Rule = rule.for_configurations(configurations) if hasattr(rule, "for_configurations") else rule
+    return narrowed
+
+
+def apply(rule: Rule, scores: Array, standard_error: Array | None = None) -> Array:
+    """Run a rule and check what it gives."""
+    if rule is best:
+        return best(scores)
+    if getattr(rule, "needs_standard_errors", False):
+        winners = np.asarray(rule(scores, standard_error))  # type: ignore[call-arg]
+    else:
+        winners = np.asarray(rule(scores))
+    b, c = scores.shape
+    hopeless = np.isnan(scores).all(axis=1)
+    valid = winners.shape == (b,) and winners.dtype.kind in "iu"
+    if not valid or not (hopeless | ((winners >= 0) & (winners < c))).all():
+        raise SoberError(
+            "E115",
+            f"The selection rule must give one index below {c} for each of the {b} rows of scores; got shape "
+            f"{winners.shape} and type {winners.dtype}.",
+        )
+    # A configuration whose score is undefined cannot have won, whatever the rule says.
+    winners = np.where(hopeless, 0, winners)
+    return np.where(np.isnan(scores[np.arange(b), winners]), -1, winners).astype(np.int64)

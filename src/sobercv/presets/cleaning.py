@@ -1,0 +1,170 @@
+"""The first step of every preset: any table in, scaled numbers without gaps out, learnt inside each fold.
+
+Takes a table only to see what kind it is; gives an unfitted transformer. Never looks at the target.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from ..containers import Array
+from ..errors import SoberError
+
+#: Text columns with at least so many different values are cut into pieces of text instead of one column a value.
+MANY_CATEGORIES = 40
+
+
+def kind_of(X: Any) -> str:
+    """Say what X is: "sparse", "numeric", or "table" where any column is not plain numbers.
+
+    Parameters
+    ----------
+    X : numpy array, pandas or polars frame, scipy sparse matrix or nested lists
+    """
+    if sparse.issparse(X):
+        return "sparse"
+    if hasattr(X, "dtypes"):
+        numeric = all(_is_plain(dtype) for dtype in list(X.dtypes))
+    else:
+        array = np.asarray(X)
+        if array.ndim != 2:
+            raise SoberError("E405", f"X must be a table with rows and columns; got {array.ndim} axes.")
+        numeric = array.dtype.kind in "biuf"
+    return "numeric" if numeric else "table"
+
+
+def _is_plain(dtype: Any) -> bool:
+    if hasattr(dtype, "is_numeric"):  # polars
+        return bool(dtype.is_numeric())
+    return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+
+
+def check_table(X: Any) -> None:
+    """Refuse what no preset can use: no rows, no columns, infinite numbers.
+
+    Parameters
+    ----------
+    X : as for `kind_of`
+    """
+    shape = getattr(X, "shape", None) or np.asarray(X).shape
+    if len(shape) != 2 or 0 in shape:
+        raise SoberError("E405", f"X must have at least one row and one column; got shape {tuple(shape)}.")
+    for name, values in _numeric_columns(X):
+        if np.isinf(values).any():
+            raise SoberError(
+                "E405", f"Column {name!r} holds infinite values. Replace them by numbers, or by NaN for missing."
+            )
+
+
+def _numeric_columns(X: Any) -> list[tuple[Any, Array]]:
+    if sparse.issparse(X):
+        return [("of the sparse matrix", X.data)] if X.dtype.kind == "f" else []
+    if hasattr(X, "dtypes"):
+        dtypes = list(X.dtypes)
+        floats = [i for i, dtype in enumerate(dtypes) if "float" in str(dtype).lower()]
+        column = X.iloc.__getitem__ if hasattr(X, "iloc") else None
+        return [
+            (X.columns[i], np.asarray(column((slice(None), i)) if column else X[:, i], dtype=float)) for i in floats
+        ]
+    array = np.asarray(X)
+    return [(i, array[:, i]) for i in range(array.shape[1])] if array.dtype.kind == "f" else []
+
+
+def make_cleaner(X: Any, seed: int = 0) -> Pipeline:
+    """Make the cleaning step that suits a table.
+
+    Mixed tables go through skrub: text becomes categories, numbers or dates, categories become 0/1 columns (many
+    different values: 10 columns that summarise the text), dates become year, month, day and seconds. Then, as for plain
+    numbers: fill gaps by the median and mark them, scale, leave constant columns out.
+
+    Parameters
+    ----------
+    X : as for `kind_of`
+    seed : int
+    """
+    kind = kind_of(X)
+    steps: list[tuple[str, Any]] = []
+    if _needs_names(X):
+        steps.append(("names", UniqueNames()))
+    if kind == "table":
+        steps.append(("types", _vectorizer(seed)))
+    steps += [
+        # Empty columns become constant ones: the scaler would warn about them, and a fold can make one any time.
+        ("fill", SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)),
+        ("scale", StandardScaler(with_mean=kind != "sparse")),
+        # Scaled columns have variance 1, so that this is only rounding noise.
+        ("vary", VarianceThreshold(1e-12)),
+    ]
+    return Pipeline(steps)
+
+
+def _vectorizer(seed: int) -> Any:
+    try:
+        from skrub import StringEncoder, TableVectorizer  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    except ImportError:
+        raise SoberError(
+            "E403",
+            "Tables with text, dates or categories need skrub: pip install 'sobercv[cli]', or encode them.",
+        ) from None
+    return TableVectorizer(
+        cardinality_threshold=MANY_CATEGORIES,
+        # Without drop=: it would warn whenever a fold meets a category that its training rows lack.
+        low_cardinality=OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype="float32"),
+        high_cardinality=StringEncoder(n_components=10, random_state=seed),
+        n_jobs=1,
+    )
+
+
+def _needs_names(X: Any) -> bool:
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return False
+    names = list(columns)
+    return len(set(map(str, names))) < len(names) or (
+        any(isinstance(name, str) for name in names) and not all(isinstance(name, str) for name in names)
+    )
+
+
+class UniqueNames(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Give every column of a pandas frame a name of its own: text, and a number behind those that occur again."""
+
+    def fit(self, X: Any, y: Any = None) -> UniqueNames:
+        """Remember the names."""
+        self.n_features_in_ = X.shape[1]
+        self.names_ = _unique([str(name) for name in X.columns])
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Rename the columns, by position."""
+        check_is_fitted(self)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} columns, but {self.n_features_in_} were there in training.")
+        return X.set_axis(self.names_, axis=1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Give the new names."""
+        check_is_fitted(self)
+        return np.asarray(self.names_, dtype=object)
+
+
+def _unique(names: list[str]) -> list[str]:
+    taken, met, out = set(names), Counter[str](), []
+    for name in names:
+        met[name] += 1
+        new, number = name, met[name]
+        while met[name] > 1 and new in taken:
+            new = f"{name}_{number}"
+            number += 1
+        taken.add(new)
+        out.append(new)
+    return out

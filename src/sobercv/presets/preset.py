@@ -1,0 +1,160 @@
+"""presets.get: from a name, a task and a table to a pipeline and its search space.
+
+Takes the data to see their types, sizes and the scale of penalties; gives a `Preset`. Never trains a model.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+from sklearn.pipeline import Pipeline
+
+from .. import seeds
+from ..containers import as_survival, encode_classes
+from ..errors import SoberError
+from . import classification, regression, survival
+from .cleaning import check_table, kind_of, make_cleaner
+from .spaces import LEVELS, Grid, Request
+
+NAMES = tuple(LEVELS)
+TASKS = ("binary", "multiclass", "regression", "survival")
+
+
+@dataclass(frozen=True, eq=False)
+class Preset:
+    """A pipeline and the space in which to tune it.
+
+    Attributes
+    ----------
+    estimator : Pipeline
+        Steps "clean", "select" and "model".
+    param_grid : list of dicts
+        For `BBCSearchCV`, or any search of scikit-learn.
+    n_configurations : int
+    description : str
+        One sentence for people.
+    """
+
+    estimator: Pipeline
+    param_grid: list[Grid]
+    n_configurations: int
+    description: str
+
+
+def get(
+    name: str,
+    task: str,
+    X: Any,
+    y: Any,
+    *,
+    n_jobs: int = 1,
+    seed: int = 0,
+    n_trees: int | None = None,
+    probabilities: bool = False,
+) -> Preset:
+    """Make the pipeline and the search space of a preset for a table.
+
+    Parameters
+    ----------
+    name : {"quick", "standard", "thorough", "paper"}
+    task : {"binary", "multiclass", "regression", "survival"}
+    X : numpy array, pandas or polars frame, or scipy sparse matrix [N, P]
+        Any types of columns, with or without gaps.
+    y : array-like [N]
+    n_jobs : int, default=1
+        Workers inside a forest. Searches run configurations side by side, so 1 is usually best.
+    seed : int, default=0
+        For everything random in models and encoders.
+    n_trees : int, optional
+        Trees in a forest, instead of the preset's number (the paper's is 1000).
+    probabilities : bool, default=False
+        Whether every model must give probabilities, as log loss, the Brier score and the AUC of several classes want:
+        then SVMs are calibrated, which takes four fits instead of one.
+
+    Returns
+    -------
+    Preset
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sobercv import presets
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> presets.get("paper", "binary", X, y).n_configurations
+    610
+    """
+    _known(name, NAMES, "preset", "E401")
+    _known(task, TASKS, "task", "E402")
+    if n_trees is not None and (not isinstance(n_trees, (int, np.integer)) or n_trees < 1):
+        raise SoberError("E108", f"`n_trees` must be a whole number of 1 or more; got {n_trees!r}.")
+    check_table(X)
+    _check_target(task, y, X)
+    level = LEVELS[name]
+    model_seed = seeds.integer(seeds.root(seed), "presets")
+    cleaner = make_cleaner(X, model_seed)
+    kind = kind_of(X)
+    request = Request(
+        level,
+        task,
+        cleaned=_cleaned(cleaner, X),
+        y=y,
+        seed=model_seed,
+        n_jobs=n_jobs,
+        n_trees=level.trees if n_trees is None else int(n_trees),
+        is_sparse=kind == "sparse",
+        probabilities=probabilities,
+    )
+    space = {"regression": regression.space, "survival": survival.space}.get(task, classification.space)
+    default, grids = space(request)
+    estimator = Pipeline([("clean", cleaner), ("select", "passthrough"), ("model", clone(default))])
+    count = len(ParameterGrid(grids))
+    return Preset(estimator, grids, count, f"{name}: {count} configurations for {task} targets, {level.summary}.")
+
+
+def _known(given: Any, allowed: tuple[str, ...], what: str, code: str) -> None:
+    if given in allowed:
+        return
+    close = difflib.get_close_matches(str(given), allowed, 1, cutoff=0.4)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise SoberError(code, f"There is no {what} {given!r}; choose one of {', '.join(allowed)}.{hint}")
+
+
+def _check_target(task: str, y: Any, X: Any) -> None:
+    """Refuse a target that does not belong to the task, before anything is made for it."""
+    if y is None:
+        raise SoberError("E302", "A preset needs y: pass the true values.")
+    if task == "survival":
+        n = len(as_survival(y))
+    elif task == "regression":
+        try:
+            values = np.asarray(y, dtype=float)
+        except (TypeError, ValueError):
+            raise SoberError("E112", "`y` must hold numbers for the task 'regression'. Did you mean a class?") from None
+        if not np.isfinite(values).all():
+            raise SoberError("E112", "`y` holds missing or infinite values. Leave those samples out.")
+        n = len(values)
+    else:
+        codes, found = encode_classes(y)
+        n, wrong = len(codes), (len(found) != 2 if task == "binary" else len(found) < 2)
+        if wrong:
+            raise SoberError(
+                "E112", f"The task {task!r} does not fit a target with {len(found)} classes; choose another task."
+            )
+    rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if rows != n:
+        raise SoberError("E302", f"X has {rows} samples but y has {n}; both need one row a sample.")
+
+
+def _cleaned(cleaner: Pipeline, X: Any) -> Any:
+    """Clean the whole table, only to learn the scale of penalties from it."""
+    try:
+        return clone(cleaner).fit_transform(X)
+    except ValueError as error:
+        if "variance threshold" in str(error):
+            raise SoberError("E405", "Every column of X is constant or empty, so nothing can be learnt.") from None
+        raise

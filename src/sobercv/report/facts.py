@@ -1,0 +1,128 @@
+"""Facts about a run: its data, its time, its versions, its method and how to repeat it.
+
+Takes a finished search, gives labels with texts; never measures anything itself.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from ..inference.estimate import METHODS
+from .findings import estimates_of
+from .records import Fact, Score
+from .words import clean, count, number, seconds
+
+CITATION = (
+    "Tsamardinos, Greasidou, Borboudakis (2018). Bootstrapping the out-of-sample predictions for efficient and "
+    "accurate cross-validation. Machine Learning 107, 1895-1922. doi:10.1007/s10994-018-5714-4"
+)
+PACKAGES = ("sobercv", "scikit-learn", "numpy", "scipy", "numba", "joblib")
+MOST_CLASSES = 8
+_NUMPY = re.compile(r"np\.(?:float64|int64|bool_?|str_)\(([^()]*)\)")  # a number is enough, for readers
+
+
+def data(search: Any, X: Any = None) -> tuple[Fact, ...]:
+    """Say how much data there was, and what was to be predicted."""
+    table = search.predictions_
+    facts = [Fact("Task", _task(table)), Fact("Samples", f"{table.n_samples:,}")]
+    groups = estimates_of(search)[0].n_groups
+    if groups:
+        facts.append(Fact("Groups", f"{groups:,}, kept together in folds and resamples"))
+    n_columns = _n_columns(search, X)
+    if n_columns:
+        facts.append(Fact("Columns", f"{n_columns:,}"))
+    facts.append(Fact("Target", _target(table)))
+    if table.sample_weight is not None:
+        facts.append(Fact("Weights", "samples are weighted, in every score"))
+    folds = search.n_splits_ // table.n_repeats
+    repeats = f", repeated {table.n_repeats} times" if table.n_repeats > 1 else ""
+    facts.append(Fact("Cross-validation", f"{count(folds, 'fold')}{repeats}"))
+    facts.append(Fact("Configurations", f"{len(search.race_.status):,}"))
+    return tuple(facts)
+
+
+def _task(table: Any) -> str:
+    return f"{table.task}, {count(table.n_classes, 'class', 'classes')}" if table.n_classes else str(table.task)
+
+
+def _target(table: Any) -> str:
+    if table.task == "survival":
+        n, event = table.n_samples, table.y["event"].astype(bool)
+        return f"{count(int(event.sum()), 'event')}, {n - int(event.sum()):,} censored"
+    if table.classes is None:
+        spread = f"{table.y.mean():.4g} on average, standard deviation {table.y.std():.4g}"
+        return f"{spread}, from {table.y.min():.4g} to {table.y.max():.4g}"
+    sizes = np.bincount(table.y, minlength=len(table.classes)).tolist()
+    named = [f"{clean(label, 60)}: {n:,}" for label, n in zip(table.classes.tolist(), sizes, strict=True)]
+    more = f"; and {len(named) - MOST_CLASSES} more" if len(named) > MOST_CLASSES else ""
+    return "; ".join(named[:MOST_CLASSES]) + more
+
+
+def _n_columns(search: Any, X: Any) -> int | None:
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    return (
+        int(shape[1]) if len(shape) == 2 else getattr(getattr(search, "best_estimator_", None), "n_features_in_", None)
+    )
+
+
+def timing(search: Any) -> tuple[Fact, ...]:
+    """Say what was trained, and how long it took."""
+    log = search.race_
+    facts = [Fact("Models trained", f"{search.n_fits_:,}")]
+    if log.n_fits_saved:
+        share = 100 * log.n_fits_saved / (log.n_fits + log.n_fits_saved)
+        facts.append(Fact("Models not needed", f"{log.n_fits_saved:,} ({share:.0f} %)"))
+    facts.append(Fact("Time of the race", seconds(log.seconds)))
+    if hasattr(search, "refit_time_"):
+        facts.append(Fact("Time of the final model", seconds(search.refit_time_)))
+    return tuple(facts)
+
+
+def versions() -> tuple[Fact, ...]:
+    """List versions of Python and of what the numbers depend on."""
+    found = [Fact("Python", f"{platform.python_version()}, {platform.system()} {platform.machine()}")]
+    for package in PACKAGES:
+        try:
+            found.append(Fact(package, metadata.version(package)))
+        except metadata.PackageNotFoundError:
+            continue
+    return tuple(found)
+
+
+def method(search: Any) -> str:
+    """Name the protocol in a sentence."""
+    estimate = estimates_of(search)[0]
+    text = METHODS[estimate.method]
+    dropped = int((search.race_.status == "dropped").sum())
+    if dropped:
+        text += f"; with early dropping it is BCED-CV (BBCD-CV): {count(dropped, 'configuration')} dropped"
+    rule = "mean over folds" if search.aggregate == "fold" else "score of all out-of-sample predictions together"
+    return f"{text}. The winner was chosen by {estimate.metric}, the {rule}."
+
+
+def command(search: Any) -> str:
+    """Write the search as code; with its seed it repeats the run."""
+    text = BaseEstimator.__repr__(search, N_CHAR_MAX=4000)
+    return clean(_NUMPY.sub(r"\1", f"{text}.fit(X, y)"), 4000)
+
+
+def curves_note(search: Any, score: Score, n_bands: int) -> str:
+    """Say what the curves show, and that they flatter the winner as plain cross-validation does."""
+    of_groups = " of whole groups" if search.predictions_.groups is not None else ""
+    text = (
+        f"Drawn from the winner's out-of-sample predictions; bands hold {100 * score.level:g} % of {n_bands} bootstrap "
+        f"resamples{of_groups}."
+    )
+    if score.optimism <= 0 or len(search.race_.status) == 1:
+        return text
+    return (
+        f"{text} They belong to the configuration that looked best, so they flatter it a little, as plain "
+        f"cross-validation does: {number(score.naive, score.digits)} where the honest number is "
+        f"{number(score.value, score.digits)}."
+    )

@@ -1,0 +1,163 @@
+"""The report as one HTML file that works offline: no script but the table's, no request to anywhere.
+
+Takes a `Summary`, gives the page. Everything that comes from data is escaped; a policy in the page lets no script run
+but the one that is part of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from ..errors import SoberError
+from . import charts, words
+from .records import Chart, Summary
+
+MOST_ROWS = 1000
+MOST_FAULTS = 100
+STATUS = ("finished", "dropped", "failed")
+COLUMNS = (
+    ("Rank", "by the rule that selects", "n"),
+    ("Parameters", "what was set", "t"),
+    ("Status", "finished, dropped after a round, or failed", "t"),
+    ("Won", "share of the resamples in which it was the best", "n"),
+    ("Pooled", "score of all its out-of-sample predictions together", "n"),
+    ("Fold mean", "mean of its scores over folds", "n"),
+    ("Fold SD", "standard deviation of its scores over folds", "n"),
+    ("Training", "mean time of training one model", "n"),
+    ("Nr.", "its number in cv_results_", "n"),
+)
+
+
+def to_html(summary: Summary) -> str:
+    """Write a summary as one self-contained page.
+
+    Parameters
+    ----------
+    summary : Summary
+
+    Returns
+    -------
+    str
+        HTML that needs no other file and no network.
+    """
+    markup = _markup()
+    style, script = _resource("page.css"), _resource("page.js")
+    drawn = _drawn(summary, markup)
+    page: str = _template().render(
+        s=summary,
+        score=summary.scores[0],
+        rows=summary.rows[:MOST_ROWS],
+        faults=summary.faults[:MOST_FAULTS],
+        columns=COLUMNS,
+        charts=drawn,
+        n_figures=len(drawn["curves"]) + (summary.matrix is not None),
+        policy=policy(style, script),
+        style=markup(style),
+        script=markup(script),
+        json=markup(safe_json(summary.to_dict())),
+        num=words.number,
+        signed=words.signed,
+        gap=words.gap,
+        between=words.between,
+        percent=words.percent,
+        seconds=words.seconds,
+        status=words.status,
+        status_order=lambda row: (row.dropped_after or 0) + 1e6 * STATUS.index(row.status),
+        data=lambda value: "" if value is None else value,
+        tiny=lambda share: markup(charts.tiny(share)),
+    )
+    return page
+
+
+def policy(style: str, script: str) -> str:
+    """Forbid everything but this very style and this very script."""
+    return (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def safe_json(values: Any) -> str:
+    """Write JSON that cannot end the element it stands in, nor open another one."""
+    text = json.dumps(values, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _drawn(summary: Summary, markup: Any) -> dict[str, Any]:
+    """Draw every chart of the page."""
+    score = summary.scores[0]
+    return {
+        "scale": markup(charts.scale(score)),
+        "draws": None if summary.draws is None else markup(charts.histogram(summary.draws, score)),
+        "race": markup(charts.race(summary.race)) if len(summary.race.rounds) > 1 else None,
+        "curves": [curve for chart in summary.charts for curve in _curves(chart, markup)],
+        "matrix": None if summary.matrix is None else markup(charts.matrix(summary.matrix)),
+        "importance": None if summary.importance is None else markup(charts.bars(summary.importance)),
+    }
+
+
+def _curves(chart: Chart, markup: Any) -> list[dict[str, Any]]:
+    """Draw a chart; curves of several classes get a panel each, since bands on top of each other tell nothing."""
+    if chart.name == "roc" and len(chart.lines) > 1:
+        return [
+            {
+                "title": f"{chart.title}: {line.label}",
+                "svg": markup(charts.xy(chart, i)),
+                "key": [],
+                "below": (),
+                "sentence": f"{line.text}. This class against the rest.",
+            }
+            for i, line in enumerate(chart.lines)
+        ]
+    key = [
+        (markup(charts.swatch(i)), f"{line.label}: {line.text}" if line.text else line.label)
+        for i, line in enumerate(chart.lines)
+    ]
+    return [
+        {
+            "title": chart.title,
+            "svg": markup(charts.xy(chart)),
+            "key": key,
+            "below": chart.below,
+            "sentence": chart.sentence,
+        }
+    ]
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@lru_cache(maxsize=4)
+def _resource(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def _template() -> Any:
+    environment = _jinja().Environment(autoescape=True, undefined=_jinja().StrictUndefined, trim_blocks=True)
+    return environment.from_string(_resource("page.html"))
+
+
+def _markup() -> Any:
+    _jinja()
+    from markupsafe import Markup
+
+    return Markup
+
+
+def _jinja() -> Any:
+    try:
+        import jinja2
+    except ImportError:
+        raise SoberError(
+            "E403", "The HTML report needs jinja2, which is not installed. Write: pip install 'sobercv[cli]'."
+        ) from None
+    return jinja2

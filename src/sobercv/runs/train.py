@@ -1,0 +1,107 @@
+"""From settings to a fitted search: read, look, plan, tune.
+
+Takes `Settings`, gives a `Prepared` run and then a fitted `BBCSearchCV`; never writes anything but the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..checks import Finding, Planned, look, plan
+from ..errors import SoberError
+from ..search.bbc_search_cv import BBCSearchCV
+from ..tables import Dataset, Table, assign, read
+from .settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A run that could begin.
+
+    Attributes
+    ----------
+    settings : Settings
+    table : Table
+    data : Dataset
+    findings : list of Finding
+        Errors among them forbid to begin.
+    planned : Planned or None
+        None where errors forbid to plan.
+    """
+
+    settings: Settings
+    table: Table
+    data: Dataset
+    findings: list[Finding]
+    planned: Planned | None
+
+    @property
+    def plan(self) -> Planned:
+        """The plan of a run that may begin; raises the first error of one that may not."""
+        if self.planned is None:
+            first = next(f for f in self.findings if f.severity == "error")
+            raise SoberError(first.code, first.message)
+        return self.planned
+
+
+def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
+    """Read the table, look at it, and plan.
+
+    Parameters
+    ----------
+    settings : Settings
+    sha256 : str, optional
+        The fingerprint that the data must have.
+    """
+    if settings.data is None:
+        raise SoberError("E808", "Name the file with the table, or - for standard input.")
+    table = read(settings.data)
+    if sha256 is not None and table.sha256 != sha256:
+        raise SoberError(
+            "E811",
+            f"{table.name} has changed since the run began, so its stored fits belong to other data. Name the right "
+            "file with --data, or begin a new run.",
+        )
+    data = assign(
+        table.frame, target=settings.target, time=settings.time, event=settings.event, id=settings.id,
+        group=settings.group, ignore=settings.ignore, task=settings.task,
+    )  # fmt: skip
+    findings = look(data, folds=settings.folds, notes=table.notes)
+    planned = None
+    if not any(f.severity == "error" for f in findings):
+        planned = plan(
+            data, preset=settings.preset, scoring=settings.metric, folds=settings.folds, repeats=settings.repeats,
+            seed=settings.seed, configurations=settings.configurations,
+        )  # fmt: skip
+    return Prepared(settings, table, data, findings, planned)
+
+
+def train(prepared: Prepared, store: Path | None, on_event: Callable[[Any], object] | None = None) -> BBCSearchCV:
+    """Tune, judge and fit the final model.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    store : Path or None
+        The file that keeps every fit.
+    on_event : callable, optional
+        Hears what happens.
+    """
+    planned, settings, data = prepared.plan, prepared.settings, prepared.data
+    search = BBCSearchCV(
+        planned.estimator,
+        planned.param_grid,
+        scoring=planned.scoring[0] if len(planned.scoring) == 1 else planned.scoring,
+        cv=planned.folds,
+        n_repeats=planned.repeats,
+        n_iter=planned.n_iter,
+        n_jobs=settings.jobs,
+        random_state=planned.seed,
+        store=store,
+        max_seconds=settings.max_time,
+        on_event=on_event,
+    )
+    return search.fit(data.X, data.y, groups=data.groups)

@@ -1,0 +1,1 @@
+"""The scikit-learn face: where training and inference are wired together."""

@@ -1,0 +1,112 @@
+"""An early end of a search: when the interval is tight enough, and what may be claimed from what is complete.
+
+Takes the limits that the user set and the log of a race; gives the question to ask after each round, and the sentence
+that marks an incomplete cross-validation. Never fits.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..errors import SoberError, warn
+from ..inference import Estimate
+from ..predictions import Predictions
+from ..training import MemoryStore, RaceLog
+
+#: As for dropping: on fewer predictions an interval can be tight by luck, for instance when all are right.
+MIN_PREDICTIONS = 50
+
+CAUSES = {
+    "interrupted": "interrupted (Ctrl-C)",
+    "max_seconds": "stopped by max_seconds",
+    "tolerance": "stopped by tolerance",
+}
+
+
+def check_limits(max_seconds: Any, tolerance: Any) -> None:
+    """Refuse limits that mean nothing.
+
+    Parameters
+    ----------
+    max_seconds, tolerance : float or None
+    """
+    for name, value in (("max_seconds", max_seconds), ("tolerance", tolerance)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0):
+            raise SoberError("E108", f"`{name}` must be a number above 0, or None; got {value!r}.")
+
+
+def tight_enough(
+    tolerance: float | None, judge: Callable[[Predictions], Estimate]
+) -> Callable[[Predictions], bool] | None:
+    """Make the question that is asked after each round: whether half the width of the interval is within the tolerance.
+
+    Parameters
+    ----------
+    tolerance : float or None
+        None where nobody needs to ask.
+    judge : callable
+        Gives the estimate from predictions. The same ones give the same answer, so a resumed run stops there too.
+    """
+    if tolerance is None:
+        return None
+
+    def enough(predictions: Predictions) -> bool:
+        if len(predictions.rows) < MIN_PREDICTIONS:
+            return False
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what is worth a warning is said once, at the end
+                interval = judge(predictions).interval
+        except SoberError:  # undefined on so few samples
+            return False
+        return interval is not None and bool((interval[1] - interval[0]) / 2 <= tolerance)
+
+    return enough
+
+
+def caveat(log: RaceLog, store: MemoryStore) -> str | None:
+    """Say how incomplete the cross-validation is; refuse to go on when not one split is complete.
+
+    Parameters
+    ----------
+    log : RaceLog
+    store : MemoryStore
+    """
+    if log.stopped == "finished":
+        return None
+    cause, n_splits = CAUSES[log.stopped], store.done.shape[1]
+    positions = np.flatnonzero(store.done[log.finishers].all(axis=0))
+    if not len(positions):
+        raise SoberError(
+            "E601",
+            f"The search was {cause} before one split was complete ({log.n_fits} of {store.done.size} fits were made), "
+            "so there is nothing to judge. Give it more time; with store= it goes on where it stopped.",
+        )
+    n_samples = int(store.plan.seen(positions).any(axis=1).sum())
+    text = (
+        f"The cross-validation is incomplete: {cause} after {len(positions)} of {n_splits} splits. The estimate rests "
+        f"on the {n_samples} of {store.plan.n_samples} samples that every configuration in the race has predicted."
+    )
+    if log.stopped != "tolerance":
+        warn("W601", text)
+    return text
+
+
+def marked(estimate: Estimate, text: str | None) -> Estimate:
+    """Write a caveat into an estimate's notes.
+
+    Parameters
+    ----------
+    estimate : Estimate
+    text : str or None
+    """
+    if text is None:
+        return estimate
+    notes = [note for note in estimate.notes if not note.startswith("The cross-validation is incomplete")]
+    return replace(estimate, notes=(*notes, text))

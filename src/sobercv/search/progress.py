@@ -1,0 +1,249 @@
+"""Progress for people and for logs: bars, lines and JSON lines, all fed by the events of a search.
+
+Takes events, gives text; never changes a result. A listener is any callable that takes an event; what it raises becomes
+a warning, and it hears no more.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from os import PathLike
+from typing import Any, TextIO
+
+from ..errors import SoberError, warn
+from ..training import (
+    Dropped,
+    Event,
+    Failed,
+    Fitted,
+    Listener,
+    RoundEnded,
+    RoundStarted,
+    SearchEnded,
+    SearchStarted,
+    teller,
+)
+
+__all__ = ["Audience", "Bars", "JsonLines", "Lines", "Tally", "audience", "display"]
+
+
+class Tally:
+    """Where a search stands, counted from its events.
+
+    Attributes
+    ----------
+    n_configurations, n_splits, round, n_rounds, n_alive, n_dropped, n_failed, n_done, n_saved : int
+        `round` counts from 1.
+    """
+
+    def __init__(self) -> None:
+        self.n_configurations = self.n_splits = self.round = self.n_rounds = 0
+        self.n_alive = self.n_dropped = self.n_failed = self.n_done = self.n_saved = 0
+
+    def __call__(self, event: Event) -> None:
+        """Count an event."""
+        if isinstance(event, SearchStarted):
+            self.n_configurations, self.n_splits = event.n_configurations, event.n_splits
+            self.n_alive = event.n_configurations
+        elif isinstance(event, RoundStarted):
+            self.round, self.n_rounds, self.n_alive = event.round + 1, event.n_rounds, event.n_alive
+        elif isinstance(event, Fitted):
+            self.n_done += 1
+        elif isinstance(event, Failed):
+            self.n_failed += 1
+            self.n_alive -= 1
+        elif isinstance(event, Dropped):
+            self.n_dropped += 1
+            self.n_alive -= 1
+        elif isinstance(event, RoundEnded):
+            self.n_done, self.n_saved = event.n_fits, event.n_saved
+
+    @property
+    def n_expected(self) -> int:
+        """Fits in all, unless more configurations leave the race."""
+        return max(self.n_configurations * self.n_splits - self.n_saved, self.n_done)
+
+    def text(self) -> str:
+        """One line for people."""
+        parts = [f"round {self.round}/{self.n_rounds}"] if self.n_rounds > 1 else []
+        parts += [f"{self.n_alive} alive", f"{self.n_dropped} dropped"]
+        parts += [f"{self.n_failed} failed"] if self.n_failed else []
+        parts += [f"{self.n_saved} fits saved"] if self.n_saved else []
+        return ", ".join(parts)
+
+
+class Lines:
+    """A printed line for each round, for places that are no terminal.
+
+    Parameters
+    ----------
+    file : text file, optional
+        Standard output unless given.
+    """
+
+    def __init__(self, file: TextIO | None = None) -> None:
+        self.file = file
+        self._tally = Tally()
+
+    def __call__(self, event: Event) -> None:
+        """Print what happened, if it was the end of a round or an early end."""
+        self._tally(event)
+        if isinstance(event, RoundEnded):
+            gone = f", {self._tally.n_dropped} dropped, {self._tally.n_failed} failed"
+            self._print(
+                f"round {event.round + 1} of {event.n_rounds}: {event.n_alive} configurations in the race{gone}, "
+                f"{event.n_fits} fits, {event.n_saved} saved, {event.seconds:.1f} s"
+            )
+        elif isinstance(event, SearchEnded) and event.stopped != "finished":
+            self._print(f"stopped ({event.stopped}): {event.n_fits} fits, {event.seconds:.1f} s")
+
+    def _print(self, text: str) -> None:
+        print(text, file=self.file, flush=True)
+
+
+class Bars:
+    """A live bar in a terminal or a notebook, drawn by rich: fits, who is in the race, and the time left.
+
+    Parameters
+    ----------
+    console : rich.console.Console, optional
+        Standard error unless given.
+    """
+
+    def __init__(self, console: Any = None) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._tally = Tally()
+        self._progress = Progress(
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("fits, {task.description},"),
+            TimeRemainingColumn(),
+            TextColumn("left"),
+            console=_console() if console is None else console,
+        )
+        self._task: Any = None
+
+    def __call__(self, event: Event) -> None:
+        """Move the bar."""
+        self._tally(event)
+        if self._task is None:
+            self._progress.start()
+            self._task = self._progress.add_task("", total=None)
+        self._progress.update(
+            self._task,
+            completed=self._tally.n_done,
+            total=self._tally.n_expected,
+            description=self._tally.text(),
+        )
+
+    def close(self) -> None:
+        """Leave the last state on the screen, and give the screen back."""
+        self._progress.stop()
+
+
+class JsonLines:
+    """A log with one JSON object a line: the event, when it was, and what it says.
+
+    Parameters
+    ----------
+    target : path or text file
+        A path is appended to, and opened when the first event comes.
+
+    Examples
+    --------
+    >>> import io
+    >>> from sobercv.training import RoundStarted
+    >>> log = io.StringIO()
+    >>> JsonLines(log)(RoundStarted(0, 10, 40))
+    >>> sorted(json.loads(log.getvalue()))
+    ['event', 'n_alive', 'n_rounds', 'round', 'time']
+    """
+
+    def __init__(self, target: str | PathLike[str] | TextIO) -> None:
+        if not isinstance(target, (str, PathLike)) and not hasattr(target, "write"):
+            raise SoberError("E108", f"`target` must be a path or a text file; got {target!r}.")
+        self.target = target
+        self._file: Any = None
+
+    def __call__(self, event: Event) -> None:
+        """Write one line."""
+        if self._file is None:
+            path = isinstance(self.target, (str, PathLike))
+            # Closed by `close`, which a search calls when its last event has been told.
+            self._file = open(self.target, "a", encoding="utf-8") if path else self.target  # type: ignore[arg-type] # noqa: SIM115
+        name = "".join("_" + c.lower() if c.isupper() else c for c in type(event).__name__).lstrip("_")
+        record = {"event": name, "time": time.time(), **asdict(event)}
+        self._file.write(json.dumps(record) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file, if this log opened it."""
+        if self._file is not None and self._file is not self.target:
+            self._file.close()
+        self._file = None
+
+    def __deepcopy__(self, memo: Any) -> JsonLines:
+        return self  # a clone of a search writes into the same log
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_file": None}
+
+
+Audience = Listener | Sequence[Listener] | None
+
+
+def display(verbose: int) -> Listener | None:
+    """Choose what to show.
+
+    Parameters
+    ----------
+    verbose : int
+        0 is quiet; 1 shows a bar in a terminal or a notebook and lines elsewhere; 2 and more always shows lines.
+    """
+    if not verbose:
+        return None
+    console = _console() if verbose == 1 else None
+    return Bars(console) if console is not None and (console.is_terminal or console.is_jupyter) else Lines()
+
+
+@contextmanager
+def audience(on_event: Audience, *more: Listener | None) -> Iterator[Listener]:
+    """Give one harmless listener for all of them; those with a `close` are closed at the end, whatever happened.
+
+    Parameters
+    ----------
+    on_event : callable, sequence of callables or None
+        What the user wants to be called.
+    *more : callable or None
+    """
+    given: list[Any] = [] if on_event is None else list(on_event) if isinstance(on_event, (list, tuple)) else [on_event]
+    for listener in given:
+        if not callable(listener):
+            raise SoberError(
+                "E108", f"`on_event` must be a function of one event, or a list of such functions; got {listener!r}."
+            )
+    everybody = [*(listener for listener in more if listener is not None), *given]
+    tell = teller(everybody)
+    try:
+        yield tell
+    finally:
+        for listener in everybody:
+            try:
+                getattr(listener, "close", lambda: None)()
+            except Exception as error:
+                warn("W302", f"A listener could not be closed: {type(error).__name__}: {error}.")
+
+
+def _console() -> Any:
+    """Give a console on standard error, or None where rich is not installed."""
+    try:
+        from rich.console import Console
+    except ImportError:
+        return None
+    return Console(file=sys.stderr)

@@ -1,0 +1,245 @@
+"""Problem: the data of one search, kept as the user gave them, and safe ways to take rows of them.
+
+Takes X, y and what travels with them, gives what estimators are fitted on and the encoded truth; never fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import get_tags
+
+from ...containers import Array, as_array, as_numbers, as_survival, codes_of, encode_classes
+from ...errors import SoberError
+from ...predictions import Task as Kind
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The data of a search. Use `Problem.build`; the constructor trusts what it is given.
+
+    Attributes
+    ----------
+    X : array-like [N, ...]
+        As given: numpy, pandas, polars, scipy sparse or a list. (Sparse formats without rows become CSR.)
+    y : array-like [N]
+        As given; estimators see it unchanged.
+    task : {"classification", "regression", "survival"}
+    target : array [N]
+        `y` in the form that `Predictions` wants: class indices, float64, or (event, time) records.
+    classes : array [K] or None
+        The sorted labels of a classification.
+    groups : array-like [N] or None
+        As given, for splitters.
+    group_codes : int array [N] or None
+        The groups, numbered.
+    sample_weight : float array [N] or None
+        Travels with the predictions; also goes to `fit` where `weighted_fit` says so.
+    fit_params : dict
+        More arguments for `fit`. Those with one entry a sample are cut to the training rows.
+    weighted_fit : bool
+        Whether `fit` receives `sample_weight`.
+    """
+
+    X: Any
+    y: Any
+    task: Kind
+    target: Array
+    classes: Array | None = None
+    groups: Any = None
+    group_codes: Array | None = None
+    sample_weight: Array | None = None
+    fit_params: Mapping[str, Any] = field(default_factory=dict)
+    weighted_fit: bool = True
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples, N."""
+        return len(self.target)
+
+    @classmethod
+    def build(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        estimator: Any = None,
+        task: Kind | None = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+        fit_params: Mapping[str, Any] | None = None,
+        weighted_fit: bool = True,
+    ) -> Problem:
+        """Check and wrap the data of a search.
+
+        Parameters
+        ----------
+        X, y : array-like
+        estimator : estimator, optional
+            Tells the task where `task` is not given.
+        task : {"classification", "regression", "survival"}, optional
+        groups, sample_weight : array-like [N], optional
+        fit_params : mapping, optional
+        weighted_fit : bool
+        """
+        if y is None:
+            raise SoberError(
+                "E302", "A search requires y to be passed, but the target y is None; pass the true values."
+            )
+        task = infer_task(estimator, y) if task is None else task
+        target, classes = _encode(y, task)
+        X, y = _with_rows(X), _with_rows(y)
+        n = _n_rows(X)
+        if n != len(target):
+            raise SoberError("E302", f"X has {n} samples but y has {len(target)}; both need one row a sample.")
+        return cls(
+            X=X,
+            y=y,
+            task=task,
+            target=target,
+            classes=classes,
+            groups=groups,
+            group_codes=None if groups is None else codes_of(groups, n, "groups"),
+            sample_weight=_weights(sample_weight, n),
+            fit_params=dict(fit_params or {}),
+            weighted_fit=weighted_fit,
+        )
+
+    def fit_arguments(self, rows: Array) -> dict[str, Any]:
+        """Cut `sample_weight` and `fit_params` to the rows that a fit sees."""
+        given = dict(self.fit_params)
+        if self.sample_weight is not None and self.weighted_fit:
+            given.setdefault("sample_weight", self.sample_weight)
+        return {name: take(v, rows) if _is_column(v, self.n_samples) else v for name, v in given.items()}
+
+    @property
+    def has_fit_arguments(self) -> bool:
+        """Whether `fit` receives anything beyond X and y."""
+        return bool(self.fit_params) or (self.sample_weight is not None and self.weighted_fit)
+
+    def is_pairwise_for(self, estimator: Any) -> bool:
+        """Whether X is a square matrix between samples in the eyes of this estimator."""
+        shape: tuple[int, ...] = getattr(self.X, "shape", ())
+        if len(shape) != 2 or shape[0] != shape[1]:  # asking for tags is slow, so ask only where it can matter
+            return False
+        try:
+            return bool(get_tags(estimator).input_tags.pairwise)
+        except AttributeError:  # an estimator that is not derived from BaseEstimator
+            return False
+
+
+def infer_task(estimator: Any, y: Any) -> Kind:
+    """Tell what kind of problem it is: a structured `y` is survival, otherwise the estimator says it.
+
+    Parameters
+    ----------
+    estimator : estimator or None
+    y : array-like
+    """
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    if names is not None and len(names) == 2:
+        return "survival"
+    try:
+        if is_classifier(estimator):
+            return "classification"
+        if is_regressor(estimator):
+            return "regression"
+    except AttributeError:  # an estimator without tags
+        pass
+    raise SoberError(
+        "E301",
+        f"{type(estimator).__name__} is neither a classifier nor a regressor, and `y` is no survival target; use an "
+        "estimator that derives from ClassifierMixin or RegressorMixin, or pass scoring=.",
+    )
+
+
+def take(X: Any, rows: Array, columns: Array | None = None) -> Any:
+    """Take rows of any container, in the order given; always a fresh object that may be written to.
+
+    Parameters
+    ----------
+    X : numpy, pandas, polars, scipy sparse, list or tuple
+    rows : int array
+    columns : int array, optional
+        For matrices between samples: the columns too.
+    """
+    if hasattr(X, "iloc"):  # pandas
+        return X.iloc[rows] if columns is None else X.iloc[rows, columns]
+    if type(X).__module__.partition(".")[0] == "polars":
+        return X[rows] if columns is None else X[rows][:, columns.tolist()]
+    if isinstance(X, (list, tuple)):
+        picked = [X[i] for i in rows.tolist()]
+        return picked if columns is None else [[row[j] for j in columns.tolist()] for row in picked]
+    return X[rows] if columns is None else X[rows][:, columns]
+
+
+def _with_rows(X: Any) -> Any:
+    """Give a container whose rows can be taken: X itself wherever that is possible."""
+    if sparse.issparse(X):
+        return X if X.format == "csr" else X.tocsr()
+    if hasattr(X, "iloc") or hasattr(X, "__getitem__"):
+        return X
+    array = np.asarray(X)
+    return array if array.ndim else X
+
+
+def _n_rows(X: Any) -> int:
+    shape = getattr(X, "shape", None)
+    if shape is not None and len(shape) > 0:
+        return int(shape[0])
+    try:
+        return len(X)
+    except TypeError:
+        raise SoberError(
+            "E302",
+            f"X must be a table with one row a sample; got {type(X).__name__}, so pass an array or a data frame.",
+        ) from None
+
+
+def _is_column(value: Any, n: int) -> bool:
+    """Whether a value has one entry a sample (a text or a dict never has)."""
+    if isinstance(value, (str, bytes, Mapping)):
+        return False
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return len(shape) > 0 and shape[0] == n
+    return hasattr(value, "__len__") and len(value) == n
+
+
+def _encode(y: Any, task: Kind) -> tuple[Array, Array | None]:
+    if task == "survival":
+        return as_survival(y), None
+    if task == "classification":
+        codes, classes = encode_classes(y)
+        if classes.dtype.kind == "f" and not np.array_equal(classes, np.round(classes)):
+            raise SoberError(
+                "E112",
+                f"Unknown label type: `y` is continuous ({len(classes)} distinct numbers), but the estimator is a "
+                "classifier; use a regressor, or turn the numbers into classes.",
+            )
+        return codes, classes
+    values, present = as_array(y, "y")
+    values = as_numbers(values.reshape(-1) if values.ndim == 2 and values.shape[1] == 1 else values, "y", "E112")
+    if values.ndim != 1:
+        raise SoberError("E112", f"`y` must have one number a sample; got shape {values.shape}.")
+    if present is not None or not np.isfinite(values).all():
+        raise SoberError("E112", "`y` holds missing or infinite values (NaN or inf). Leave those samples out.")
+    return values.astype(np.float64, copy=False), None
+
+
+def _weights(sample_weight: Any, n: int) -> Array | None:
+    if sample_weight is None:
+        return None
+    weights = as_numbers(as_array(sample_weight, "sample_weight")[0], "sample_weight", "E107").astype(np.float64)
+    if weights.shape != (n,):
+        raise SoberError(
+            "E107", f"`sample_weight` must have one entry for each of the {n} samples; got shape {weights.shape}."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise SoberError("E107", "`sample_weight` must be finite, not negative and not all zero.")
+    return weights

@@ -1,0 +1,143 @@
+"""From what a fitted estimator answers to arrays of one fixed form, or to a named failure.
+
+Takes a fitted estimator and rows to predict, gives class indices, columns aligned with the problem's classes, or
+numbers; never fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...containers import Array, encode_labels
+from .problem import Problem
+
+#: For each response wanted, the methods that can give it, best first. The first names the response.
+Wanted = tuple[tuple[str, ...], ...]
+
+
+class Unusable(Exception):
+    """An answer that cannot be used; `kind` is the kind of failure that it becomes."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(kind, message)
+        self.kind = kind
+        self.message = message
+
+
+def responses_of(problem: Problem, fitted: Any, X: Any, n: int, wanted: Wanted) -> Mapping[str, Array]:
+    """Ask a fitted estimator for every response wanted.
+
+    Parameters
+    ----------
+    problem : Problem
+    fitted : estimator
+    X : array-like
+        The rows to predict, as this estimator wants them.
+    n : int
+        How many rows there are.
+    wanted : tuple of tuples of str
+
+    Returns
+    -------
+    dict of str to array [n] or [n, K]
+
+    Raises
+    ------
+    Unusable
+    """
+    answers: dict[str, Array] = {}
+    asked: dict[str, Array] = {}  # a method that serves two responses is called once
+    for alternatives in wanted:
+        method = next((name for name in alternatives if hasattr(fitted, name)), None)
+        if method is None:
+            raise Unusable("no method", f"{type(fitted).__name__} has none of {', '.join(alternatives)}.")
+        if method not in asked:
+            asked[method] = _formed(problem, fitted, method, np.asarray(getattr(fitted, method)(X)), n)
+        answers[alternatives[0]] = asked[method]
+    return answers
+
+
+def _formed(problem: Problem, fitted: Any, method: str, raw: Array, n: int) -> Array:
+    if raw.ndim == 0 or len(raw) != n or raw.ndim > 2:
+        raise Unusable("wrong shape", f"{method} gave shape {raw.shape} for {n} samples.")
+    given = raw.shape
+    if raw.ndim == 2 and raw.shape[1] == 1:
+        raw = raw[:, 0]
+    if problem.classes is not None and method == "predict":
+        return _labels(raw, problem.classes)
+    try:
+        numbers = raw.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise Unusable("not finite", f"{method} gave values of type {raw.dtype}, not numbers.") from None
+    if not np.isfinite(numbers).all():
+        bad = int((~np.isfinite(numbers)).sum())
+        raise Unusable("not finite", f"{method} gave {bad} values that are NaN or infinite.")
+    if problem.classes is None:
+        if numbers.ndim != 1:
+            raise Unusable("wrong shape", f"{method} gave shape {raw.shape} for {n} samples.")
+        return numbers
+    align = _probabilities if method == "predict_proba" else _decisions
+    aligned = align(numbers, getattr(fitted, "classes_", None), problem.classes)
+    if aligned is None:
+        raise Unusable("wrong shape", f"{method} gave shape {given} for {n} samples of {len(problem.classes)} classes.")
+    return aligned
+
+
+def _labels(raw: Array, classes: Array) -> Array:
+    codes = encode_labels(raw, classes) if raw.ndim == 1 else None
+    if codes is not None:
+        return codes
+    if raw.ndim != 1:
+        raise Unusable("wrong shape", f"predict gave shape {raw.shape}, not one label a sample.")
+    if raw.dtype.kind == "f" and not np.isfinite(raw).all():
+        raise Unusable("not finite", "predict gave labels that are NaN or infinite.")
+    strange = next(label for label in raw.tolist() if label not in classes.tolist())
+    raise Unusable("unknown label", f"predict gave the label {strange!r}, which is not among the classes.")
+
+
+def _columns(known: Any, classes: Array) -> Array | None:
+    """Say where the estimator's classes stand among the problem's; None where they are the same."""
+    if known is None:
+        return None
+    known = np.asarray(known)
+    if known is classes or (known.shape == classes.shape and bool((known == classes).all())):
+        return None
+    return encode_labels(known, classes) if known.ndim == 1 else None
+
+
+def _probabilities(numbers: Array, known: Any, classes: Array) -> Array | None:
+    """Give P(second class) [n] for two classes, [n, K] for more; a class never trained on has probability 0."""
+    columns = _columns(known, classes)
+    if columns is not None:
+        numbers = numbers[:, None] if numbers.ndim == 1 else numbers
+        if numbers.shape[1] != len(columns):
+            return None
+        aligned = np.zeros((len(numbers), len(classes)))
+        aligned[:, columns] = numbers
+        numbers = aligned
+    if len(classes) == 1:
+        return numbers if numbers.ndim == 1 else None
+    if numbers.ndim != 2 or numbers.shape[1] != len(classes):
+        return None
+    return numbers[:, 1] if len(classes) == 2 else numbers
+
+
+def _decisions(numbers: Array, known: Any, classes: Array) -> Array | None:
+    """Give one number a sample for two classes, one a class for more; a class left out cannot be placed."""
+    columns = _columns(known, classes)
+    if columns is not None and len(columns) != len(classes):
+        return None
+    if len(classes) <= 2:
+        if numbers.ndim != 1:
+            return None
+        return numbers if columns is None else -numbers
+    if numbers.ndim != 2 or numbers.shape[1] != len(classes):
+        return None
+    if columns is None:
+        return numbers
+    aligned = np.empty_like(numbers)
+    aligned[:, columns] = numbers
+    return aligned

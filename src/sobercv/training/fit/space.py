@@ -1,0 +1,164 @@
+"""The search space: grids and distributions in, numbered configurations out.
+
+Takes what scikit-learn's searches take, gives a list of `Configuration` in scikit-learn's order; never fits. An index
+given here stays with its configuration for life.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid, ParameterSampler
+
+from ... import seeds
+from ...errors import SoberError
+
+
+@dataclass(frozen=True, eq=False)
+class Configuration:
+    """One setting of an estimator's parameters.
+
+    Attributes
+    ----------
+    index : int
+        Its number for life, equal to its row in scikit-learn's `cv_results_`.
+    params : dict
+        What goes to `set_params`.
+    """
+
+    index: int
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Configuration({self.index}, {dict(self.params)!r})"
+
+
+def expand(
+    space: Mapping[str, Any] | Iterable[Mapping[str, Any]],
+    n_iter: int | None = None,
+    seed: int = 0,
+    estimator: Any = None,
+) -> list[Configuration]:
+    """List the configurations of a search space.
+
+    Parameters
+    ----------
+    space : dict or list of dicts
+        Parameter names to sequences of values or, with `n_iter`, to distributions. A list unites several grids.
+        Whole steps are values too: ``{"model": [SVC()], "model__C": [1, 10]}``.
+    n_iter : int, optional
+        Draw that many configurations at random, as scikit-learn's `RandomizedSearchCV` does with this seed.
+    seed : int
+    estimator : estimator, optional
+        Where given, every parameter name is checked against it.
+
+    Returns
+    -------
+    list of Configuration
+    """
+    grids = _as_grids(space)
+    for grid in grids:
+        for name, values in grid.items():
+            _check_values(name, values, n_iter)
+    if n_iter is None:
+        chosen = ParameterGrid(grids)
+    else:
+        if isinstance(n_iter, bool) or not isinstance(n_iter, (int, np.integer)) or n_iter < 1:
+            raise SoberError("E303", f"`n_iter` must be a whole number of at least 1; got {n_iter!r}.")
+        chosen = ParameterSampler(grids, n_iter, random_state=seed if seed < 2**32 else seeds.integer(seed, "space"))
+    configurations = [Configuration(i, params) for i, params in enumerate(chosen)]
+    if estimator is not None:
+        check_names(estimator, configurations)
+    return configurations
+
+
+def check_names(estimator: Any, configurations: Sequence[Configuration]) -> None:
+    """Refuse parameters that the estimator does not have, and name the closest one that it has.
+
+    Parameters
+    ----------
+    estimator : estimator
+    configurations : sequence of Configuration
+        Parameters of a step that the same configuration replaces are checked against the replacement.
+    """
+    checked: set[tuple[Any, ...]] = set()
+    for configuration in configurations:
+        params = configuration.params
+        names = sorted(params)  # "model" comes before "model__C"
+        parents = {name for name in names if any(other.startswith(name + "__") for other in names)}
+        kind = (*names, *(id(params[name]) for name in sorted(parents)))
+        if kind not in checked:
+            checked.add(kind)
+            _check_one(estimator, params, names, parents)
+
+
+def _check_one(estimator: Any, params: Mapping[str, Any], names: list[str], parents: set[str]) -> None:
+    trial = clone(estimator)
+    known = trial.get_params(deep=True)
+    for name in names:
+        if name in known and name not in parents:
+            continue
+        try:  # some estimators set more than they list, so only a refusal counts
+            trial.set_params(**{name: clone(params[name], safe=False)})
+        except (ValueError, AttributeError, TypeError):
+            raise SoberError("E306", _unknown(name, params, known, trial)) from None
+        known = trial.get_params(deep=True)
+
+
+def _unknown(name: str, params: Mapping[str, Any], known: Mapping[str, Any], estimator: Any) -> str:
+    parent = name.rpartition("__")[0]
+    if parent in params and not hasattr(params[parent], "get_params"):
+        return (
+            f"{name!r} is set while {parent!r} is {params[parent]!r}, which has no parameters; put the two in separate "
+            "grids of a list."
+        )
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+    # A name without its step ("C" for "model__C") is the commonest slip.
+    inside = [full for full in known if full.endswith("__" + name)]
+    near = (inside or close or [""])[0]
+    return f"{type(estimator).__name__} has no parameter {name!r}; the closest is {near!r}, see get_params() for all."
+
+
+def _as_grids(space: Any) -> list[dict[str, Any]]:
+    if isinstance(space, Mapping):
+        space = [space]
+    if isinstance(space, (str, bytes)) or not isinstance(space, Iterable):
+        raise SoberError(
+            "E303", f"The search space must be a dict or a list of dicts; got {space!r}, so write {{'name': [values]}}."
+        )
+    grids = list(space)
+    if not grids:
+        raise SoberError("E304", "The search space is an empty list; give at least one grid, such as {'C': [1, 10]}.")
+    for grid in grids:
+        if not isinstance(grid, Mapping) or not all(isinstance(name, str) for name in grid):
+            raise SoberError(
+                "E303", f"Each grid must be a dict from parameter names to values; got {grid!r}, so write {{'C': [1]}}."
+            )
+    return [dict(grid) for grid in grids]
+
+
+def _check_values(name: str, values: Any, n_iter: int | None) -> None:
+    if hasattr(values, "rvs"):
+        if n_iter is None:
+            raise SoberError(
+                "E305",
+                f"{name!r} is a distribution, which has no end; say how many to draw with n_iter=, or list values.",
+            )
+        return
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise SoberError(
+            "E303", f"The values of {name!r} must be one-dimensional; got shape {values.shape}, so pass a list of them."
+        )
+    if isinstance(values, (str, bytes)) or not isinstance(values, (np.ndarray, Sequence)):
+        hint = f"list({name}_values)" if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) else None
+        raise SoberError(
+            "E303",
+            f"The values of {name!r} must be a list or an array; got {values!r}, so write {hint or f'[{values!r}]'}.",
+        )
+    if len(values) == 0:
+        raise SoberError("E304", f"{name!r} has an empty list of values; give at least one, or leave it out.")

@@ -1,0 +1,197 @@
+"""Manifest: what a stored run is a run of, as fingerprints.
+
+Takes the parts of a search, gives digests and texts that can be compared with those of another process; never holds
+data and never reads files. Two manifests may be united where one extends the other: more splits, more configurations.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from ..fit.plan import Plan
+from ..fit.problem import Problem
+from ..fit.response import Wanted
+from ..fit.space import Configuration
+from .fingerprint import canonical, digest
+
+#: Bytes of the keys under which outcomes are kept.
+KEY = 8
+_PACKAGE = re.compile(r"(?<![\w.'])([A-Za-z]\w*)\.\w+(?:\.\w+)*[#(:]")
+_DATA = ("task", "X", "y", "groups", "sample_weight", "fit_params")
+
+
+@dataclass(frozen=True, eq=False)
+class Manifest:
+    """Fingerprints of everything that an outcome depends on.
+
+    Attributes
+    ----------
+    data : mapping of str to str
+        A digest for each of X, y, groups, sample_weight, fit_params.
+    estimator : str
+        Class and parameters.
+    responses : tuple of str
+        What every fit is asked for.
+    seed : int
+    splits : tuple of str
+        A key for each split, of its training and test rows, in the order of the plan.
+    configurations : mapping of str to str
+        From a key to the parameters, in the order of the indices.
+    versions : tuple of mappings
+        Of Python and the libraries, for every set of them that took part.
+    """
+
+    data: Mapping[str, str]
+    estimator: str
+    responses: tuple[str, ...]
+    seed: int
+    splits: tuple[str, ...]
+    configurations: Mapping[str, str]
+    versions: tuple[Mapping[str, str], ...]
+
+    @classmethod
+    def build(
+        cls,
+        problem: Problem,
+        estimator: Any,
+        configurations: Sequence[Configuration],
+        plan: Plan,
+        wanted: Wanted,
+        seed: int,
+    ) -> Manifest:
+        """Take the fingerprints of a search.
+
+        Parameters
+        ----------
+        problem : Problem
+        estimator : estimator
+        configurations : sequence of Configuration
+        plan : Plan
+        wanted : tuple of tuples of str
+        seed : int
+        """
+        fit_params = {**problem.fit_params, "weighted_fit": problem.weighted_fit}
+        parts = (problem.task, problem.X, problem.y, problem.group_codes, problem.sample_weight, fit_params)
+        text, keyed = canonical(estimator), _keyed(configurations)
+        return cls(
+            data={name: digest(part).hex() for name, part in zip(_DATA, parts, strict=True)},
+            estimator=text,
+            responses=tuple(" or ".join(alternatives) for alternatives in wanted),
+            seed=seed,
+            splits=tuple(digest(split.train, split.test, size=KEY).hex() for split in plan.splits),
+            configurations=keyed,
+            versions=(_versions([text, *keyed.values()]),),
+        )
+
+    @cached_property
+    def seal(self) -> bytes:
+        """What every stored outcome is sealed with: an outcome of other data or another estimator never fits."""
+        return digest(dict(self.data), self.estimator, self.responses, size=32)
+
+    def differences(self, now: Manifest) -> list[str]:
+        """Say in what `now` differs from this stored run, unless it goes on with it or extends it."""
+        found = []
+        changed = [name for name in _DATA if self.data.get(name) != now.data[name]]
+        if changed:
+            found.append(f"the data ({', '.join(changed)})")
+        if self.estimator != now.estimator:
+            found.append(f"the estimator ({_first_difference(self.estimator, now.estimator)})")
+        if self.responses != now.responses:
+            found.append(
+                f"what scoring asks of an estimator (was {', '.join(self.responses)}; is {', '.join(now.responses)})"
+            )
+        if self.seed != now.seed:
+            found.append(f"the seed (was {self.seed}; is {now.seed})")
+        if any(a != b for a, b in zip(self.splits, now.splits, strict=False)):
+            found.append("the folds")
+        gone = [text for key, text in self.configurations.items() if key not in now.configurations]
+        if gone:
+            n = len(self.configurations)
+            found.append(f"the grid ({len(gone)} of {n} stored configurations are not in it, the first is {gone[0]})")
+        return found
+
+    def united(self, now: Manifest) -> Manifest:
+        """Give the manifest of the file once `now` has joined the stored run."""
+        versions = self.versions + tuple(v for v in now.versions if v not in self.versions)
+        splits = max(self.splits, now.splits, key=len)
+        return replace(now, splits=splits, versions=versions)
+
+    def other_versions(self, now: Manifest) -> list[str]:
+        """Say which libraries had other versions when outcomes were stored."""
+        current = now.versions[-1]
+        found = {
+            f"{name} {then.get(name, 'absent')} (now {current.get(name, 'absent')})"
+            for then in self.versions
+            for name in {**then, **current}
+            if then.get(name) != current.get(name)
+        }
+        return sorted(found)
+
+    def to_json(self) -> str:
+        """Write as a text."""
+        return json.dumps({name: getattr(self, name) for name in self.__dataclass_fields__})
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Manifest:
+        """Read what `to_json` wrote.
+
+        Raises
+        ------
+        ValueError, KeyError, TypeError
+            Where it is anything else.
+        """
+        held = json.loads(text)
+        return cls(
+            data={str(k): str(v) for k, v in held["data"].items()},
+            estimator=str(held["estimator"]),
+            responses=tuple(map(str, held["responses"])),
+            seed=int(held["seed"]),
+            splits=tuple(map(str, held["splits"])),
+            configurations={str(k): str(v) for k, v in held["configurations"].items()},
+            versions=tuple({str(k): str(v) for k, v in then.items()} for then in held["versions"]),
+        )
+
+
+def _keyed(configurations: Sequence[Configuration]) -> dict[str, str]:
+    """Give each configuration a key of its parameters; of equal ones, the second has another key than the first."""
+    keyed: dict[str, str] = {}
+    times: dict[str, int] = {}
+    for configuration in configurations:
+        text = canonical(dict(configuration.params))
+        times[text] = times.get(text, 0) + 1
+        keyed[digest(text, times[text], size=KEY).hex()] = text
+    return keyed
+
+
+def _versions(texts: Sequence[str]) -> dict[str, str]:
+    """Note the versions of everything that the texts name, whose classes do the work."""
+    packages = {"sobercv", "numpy", "scipy", "scikit-learn"}
+    for text in texts:
+        packages.update(_PACKAGE.findall(text))
+    found = {"python": platform.python_version(), "machine": platform.machine()}
+    found |= {package: _version(package) for package in sorted(packages - {"sklearn"}) if _version(package)}
+    return found
+
+
+@lru_cache(maxsize=64)  # looking one up takes milliseconds
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # the user's own code, or a package of another name
+        return str(getattr(sys.modules.get(package), "__version__", ""))
+
+
+def _first_difference(was: str, now: str) -> str:
+    """Show both texts where they part."""
+    same = next((i for i, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), min(len(was), len(now)))
+    start = max(0, same - 40)
+    lead = "..." if start else ""
+    return f"was {lead}{was[start : same + 40]}; is {lead}{now[start : same + 40]}"

@@ -1,0 +1,107 @@
+"""Recall: an executor that runs only what a file does not hold, and keeps in it what it runs.
+
+Takes another executor and a file, gives outcomes as any executor does; never decides what is run. The race cannot tell
+a recalled outcome from a fresh one and asks for each in its own round, so a resumed race drops what it would have
+dropped anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from typing import Any
+
+from ...errors import SoberError
+from ..fit.plan import Plan
+from ..fit.problem import Problem
+from ..fit.response import Wanted
+from ..fit.space import Configuration
+from ..fit.task import Outcome, Task
+from ..run.executor import Executor
+from .manifest import Manifest
+from .sqlite_store import SqliteStore
+
+
+def recalling(
+    executor: Executor,
+    path: Any,
+    problem: Problem,
+    estimator: Any,
+    configurations: Sequence[Configuration],
+    plan: Plan,
+    wanted: Wanted,
+    seed: int,
+) -> Executor:
+    """Make an executor keep its outcomes in a file, and recall those that are there; without a path it stays as it is.
+
+    Parameters
+    ----------
+    executor : Executor
+    path : path or None
+    problem, estimator, configurations, plan, wanted
+        As for `race`.
+    seed : int
+    """
+    if path is None:
+        return executor
+    if not isinstance(path, (str, PathLike)):
+        raise SoberError("E108", f'`store` must be the path of a file or None; got {path!r}. Write store="run.sqlite".')
+    manifest = Manifest.build(problem, estimator, configurations, plan, wanted, seed)
+    return Recalling(executor, path, problem, plan, manifest)
+
+
+class Recalling:
+    """Runs what is not stored yet, by another executor. The file is open, and locked, from enter to exit.
+
+    Parameters
+    ----------
+    executor : Executor
+        Runs the rest.
+    path : path
+        The file; made where it does not exist.
+    problem : Problem
+    plan : Plan
+    manifest : Manifest
+        What the file must be a run of.
+    """
+
+    def __init__(
+        self, executor: Executor, path: str | PathLike[str], problem: Problem, plan: Plan, manifest: Manifest
+    ) -> None:
+        self.executor = executor
+        self.store = SqliteStore(path, problem, plan, manifest)
+        #: An error that is to be raised must be met again, not read.
+        self._with_failures = not getattr(executor, "raise_errors", False)
+
+    def __enter__(self) -> Recalling:
+        self.store.open()
+        try:
+            self.executor.__enter__()
+        except BaseException:
+            self.store.close()
+            raise
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        try:
+            self.executor.__exit__(*exception)
+        finally:
+            self.store.close()
+
+    def run(self, problem: Problem, estimator: Any, tasks: Sequence[Task], wanted: Wanted) -> Iterator[Outcome]:
+        """Give the outcomes of all tasks: first those that are stored, then the others as they come."""
+        missing: list[Task] = []
+        for task in tasks:
+            absent = []
+            for configuration in task.configurations:
+                outcome = self.store.recall(configuration.index, task.split)
+                if outcome is None or (outcome.failure is not None and not self._with_failures):
+                    absent.append(configuration)
+                else:
+                    yield outcome
+            if absent:
+                missing.append(Task(task.split, tuple(absent)))
+        if missing:
+            for outcome in self.executor.run(problem, estimator, missing, wanted):
+                self.store.keep(outcome)
+                yield outcome

@@ -1,0 +1,129 @@
+"""Where the outcomes of a race are kept: in memory; what outlives the process is in `sqlite_store.py`.
+
+Takes outcomes in any order, gives `Predictions` of whoever is still in the race; never fits and never judges. What it
+gives depends on which outcomes it holds, not on the order in which they came. Axes: N, C, R, K.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...containers import Array
+from ...errors import SoberError
+from ...predictions import Predictions
+from ..fit.plan import Plan
+from ..fit.problem import Problem
+from ..fit.task import Failure, Outcome
+
+
+class Store(Protocol):
+    """Keeps the outcomes of a race."""
+
+    @property
+    def done(self) -> Array:
+        """Which fits have an outcome, bool [C, splits]."""
+
+    @property
+    def failures(self) -> Mapping[int, Failure]:
+        """The first failure, in the order of the plan, of each configuration that failed."""
+
+    def record(self, outcome: Outcome) -> None:
+        """Keep one outcome."""
+
+    def predictions(self, alive: Array | None = None) -> Predictions:
+        """Give the predictions of the live configurations that have not failed."""
+
+
+class MemoryStore:
+    """Keeps everything in arrays that are made when the first outcome tells their shape.
+
+    Parameters
+    ----------
+    problem : Problem
+    plan : Plan
+    n_configurations : int
+    dtype : float64 or float32
+        Of responses that are not labels.
+
+    Attributes
+    ----------
+    done : bool array [C, splits]
+        Which fits have an outcome, failures included.
+    fit_seconds, predict_seconds : float array [C, splits]
+        0 where not done.
+    """
+
+    def __init__(self, problem: Problem, plan: Plan, n_configurations: int, dtype: Any = np.float64) -> None:
+        self.problem = problem
+        self.plan = plan
+        self.dtype = np.dtype(dtype)
+        shape = (n_configurations, plan.n_splits)
+        self.done: Array = np.zeros(shape, bool)
+        self.fit_seconds: Array = np.zeros(shape)
+        self.predict_seconds: Array = np.zeros(shape)
+        self._failures: dict[int, tuple[int, Failure]] = {}
+        self._tensors: dict[str, Array] = {}  # [C, R, N(, K)]: one configuration's column is contiguous
+
+    @property
+    def failures(self) -> Mapping[int, Failure]:
+        """The first failure, in the order of the plan, of each configuration that failed."""
+        return {index: failure for index, (_, failure) in sorted(self._failures.items())}
+
+    def record(self, outcome: Outcome) -> None:
+        """Keep one outcome.
+
+        Parameters
+        ----------
+        outcome : Outcome
+        """
+        index, position = outcome.configuration, self.plan.positions[outcome.repeat, outcome.fold]
+        self.fit_seconds[index, position] = outcome.fit_seconds
+        self.predict_seconds[index, position] = outcome.predict_seconds
+        if outcome.failure is not None:
+            earlier = self._failures.get(index)
+            if earlier is None or position < earlier[0]:
+                self._failures[index] = position, outcome.failure
+        else:
+            rows = self.plan.splits[position].test
+            for name, values in outcome.responses.items():
+                self._tensor(name, values)[index, outcome.repeat, rows] = values
+        self.done[index, position] = True
+
+    def _tensor(self, name: str, values: Array) -> Array:
+        if name not in self._tensors:
+            shape = (len(self.done), self.plan.n_repeats, self.plan.n_samples, *values.shape[1:])
+            self._tensors[name] = np.zeros(shape, self.dtype if values.dtype.kind == "f" else values.dtype)
+        return self._tensors[name]
+
+    def predictions(self, alive: Array | None = None) -> Predictions:
+        """Give the predictions of the live configurations that have not failed, on the rows that all have predicted.
+
+        Parameters
+        ----------
+        alive : bool array [C], optional
+            Everybody where left out.
+        """
+        keep = np.ones(len(self.done), bool) if alive is None else np.array(alive, bool)
+        keep[list(self._failures)] = False
+        configurations = np.flatnonzero(keep)
+        if not len(configurations) or not self._tensors:
+            raise SoberError("E315", "No configuration has predictions yet; fit at least one that does not fail.")
+        positions = np.flatnonzero(self.done[keep].all(axis=0))
+        chosen = slice(None) if keep.all() else configurations  # a view where nobody is left out
+        # [C, R, N(, K)] to [N, C, R(, K)]
+        responses = {name: np.moveaxis(tensor[chosen], 2, 0) for name, tensor in self._tensors.items()}
+        return Predictions(
+            y=self.problem.target,
+            responses=responses,
+            task=self.problem.task,
+            seen=self.plan.seen(positions),
+            fold_of=self.plan.fold_of,
+            classes=self.problem.classes,
+            groups=self.problem.group_codes,
+            sample_weight=self.problem.sample_weight,
+            configurations=configurations,
+            n_dropped=len(keep) - len(configurations),
+        )

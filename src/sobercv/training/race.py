@@ -1,0 +1,224 @@
+"""The race: rounds of fits, after each of which a rule may drop configurations.
+
+Takes a problem, configurations, a plan, and the policies (executor, store, rule); gives a log of who was dropped when.
+Never looks at the predictions itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..containers import Array
+from ..errors import SoberError
+from ..predictions import Predictions
+from .events import Dropped, Failed, Fitted, Listener, RoundEnded, RoundStarted, teller
+from .fit.plan import Plan
+from .fit.problem import Problem
+from .fit.response import Wanted
+from .fit.space import Configuration
+from .fit.task import Failure, Task
+from .keep.store import Store
+from .run.executor import Executor
+from .stopping import Stop
+
+
+class Verdict(Protocol):
+    """What a drop rule answers, in the order of the predictions' configurations."""
+
+    @property
+    def keep(self) -> Array:
+        """Who stays, bool [C]."""
+
+    @property
+    def p(self) -> Array:
+        """How sure the rule is that each is worse than the best, float [C]."""
+
+
+Rule = Callable[[Predictions, int], Verdict | None]
+
+
+@dataclass(frozen=True, eq=False)
+class RaceLog:
+    """What happened to every configuration.
+
+    Attributes
+    ----------
+    status : str array [C]
+        "finished" (in the race until its end), "dropped" or "failed".
+    dropped_at : int array [C]
+        The round, counted from 0, after which a configuration was dropped; -1 where it was not.
+    p : float array [C]
+        The rule's p at dropping; NaN where not dropped.
+    failures : mapping of int to Failure
+        By configuration.
+    n_fits : int
+        Fits really made, failed ones included.
+    n_fits_saved : int
+        Fits that dropping (and failing) made unnecessary.
+    alive_by_round : int array [rounds]
+        How many were still in the race after each round.
+    seconds : float
+        Of the whole race, by the clock on the wall.
+    stopped : {"finished", "interrupted", "max_seconds", "tolerance"}
+        What ended the race.
+    n_fits_left : int
+        Fits that an early end left undone; what is not `n_fits` or saved.
+    """
+
+    status: Array
+    dropped_at: Array
+    p: Array
+    failures: Mapping[int, Failure]
+    n_fits: int
+    n_fits_saved: int
+    alive_by_round: Array
+    seconds: float
+    stopped: str = "finished"
+    n_fits_left: int = 0
+
+    @property
+    def finishers(self) -> Array:
+        """Who was in the race until its end, bool [C]."""
+        return np.asarray(self.status == "finished")
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{int((self.status == s).sum())} {s}" for s in ("finished", "dropped", "failed"))
+        left = f", stopped by {self.stopped} with {self.n_fits_left} left" if self.n_fits_left else ""
+        return f"RaceLog({counts}, {self.n_fits} fits, {self.n_fits_saved} saved{left})"
+
+
+def race(
+    problem: Problem,
+    estimator: Any,
+    configurations: Sequence[Configuration],
+    plan: Plan,
+    wanted: Wanted,
+    *,
+    executor: Executor,
+    store: Store,
+    rule: Rule | None = None,
+    on_event: Listener | Sequence[Listener] | None = None,
+    stop: Stop | None = None,
+) -> RaceLog:
+    """Fit all configurations, round by round, and let the rule drop those that cannot win.
+
+    Parameters
+    ----------
+    problem : Problem
+    estimator : estimator
+    configurations : sequence of Configuration
+        In the order of their indices, from 0.
+    plan : Plan
+    wanted : tuple of tuples of str
+        For each response the methods that can give it, best first.
+    executor : Executor
+    store : Store
+        What it holds already is not fitted again.
+    rule : callable, optional
+        ``rule(predictions, round)``, see `Verdict`; None as an answer keeps all. Without a rule there are no rounds:
+        everything is dispatched at once, split by split.
+    on_event : callable or list of callables, optional
+        Hear what happens. What they do or raise changes nothing.
+    stop : Stop, optional
+        May end the race early; unless given, only an exception does.
+    """
+    start, tell, log = perf_counter(), teller(on_event), _Notes(len(configurations))
+    stop = Stop(catch_interrupt=False) if stop is None else stop
+    rounds = plan.rounds if rule is not None or stop.wants_rounds else (plan.splits,)
+    with stop, executor:
+        for index, splits in enumerate(rounds):
+            tell(RoundStarted(index, len(rounds), log.n_alive))
+            tasks = _tasks(plan, splits, configurations, log.alive, store)
+            for outcome in stop.watch(executor.run(problem, estimator, tasks, wanted)) if tasks else ():
+                store.record(outcome)
+                tell(Fitted(outcome.configuration, outcome.repeat, outcome.fold, outcome.failure is None))
+            for configuration, failure in log.set_aside(store.failures):
+                tell(Failed(configuration, index, failure))
+            if stop.reason is not None and _tasks(plan, splits, configurations, log.alive, store):
+                break  # an abandoned round is not judged; what it has recorded stays recorded
+            if rule is not None:
+                for configuration, p in log.drop(rule(store.predictions(log.alive), index), index):
+                    tell(Dropped(configuration, index, p))
+            log.alive_by_round.append(log.n_alive)
+            done, saved, _ = log.count(store)
+            tell(RoundEnded(index, len(rounds), log.n_alive, done, perf_counter() - start, saved))
+            if index + 1 < len(rounds) and stop.after_round(store, log.alive):
+                break
+    return log.close(store, perf_counter() - start, stop.reason)
+
+
+class _Notes:
+    """The state of a race: who is alive, who left, when and why."""
+
+    def __init__(self, n: int) -> None:
+        self.alive = np.ones(n, bool)
+        self.dropped_at = np.full(n, -1)
+        self.p = np.full(n, np.nan)
+        self.failures: dict[int, Failure] = {}
+        self.alive_by_round: list[int] = []
+
+    @property
+    def n_alive(self) -> int:
+        return int(self.alive.sum())
+
+    def set_aside(self, failures: Mapping[int, Failure]) -> list[tuple[int, Failure]]:
+        """Take the failed out of the race; when nobody is left, say what happened first."""
+        new = [(c, failure) for c, failure in failures.items() if c not in self.failures]
+        self.failures.update(new)
+        self.alive[list(self.failures)] = False
+        if not self.alive.any():
+            first, cause = next(iter(self.failures.items()))
+            who = "The only configuration" if len(self.alive) == 1 else f"All {len(self.alive)} configurations"
+            raise SoberError("E315", f"{who} failed; the first cause is, for configuration {first} in {cause}")
+        return new
+
+    def drop(self, verdict: Verdict | None, index: int) -> list[tuple[int, float]]:
+        """Take out whom the rule does not keep."""
+        if verdict is None:
+            return []
+        live = np.flatnonzero(self.alive)
+        keep, p = np.asarray(getattr(verdict, "keep", None)), np.asarray(getattr(verdict, "p", None), float)
+        if keep.shape != live.shape or keep.dtype != bool or p.shape != live.shape or not keep.any():
+            kept = f" with {int(keep.sum())} kept" if keep.dtype == bool else ""
+            got = f"keep {keep.dtype}{list(keep.shape)}{kept} and p {list(p.shape)}"
+            raise SoberError(
+                "E316",
+                f"A drop rule must answer with `keep` (booleans, not all False) and `p` for {len(live)} configurations;"
+                f" got {got if hasattr(verdict, 'keep') else repr(verdict)}.",
+            )
+        gone = live[~keep]
+        self.alive[gone] = False
+        self.dropped_at[gone] = index
+        self.p[gone] = p[~keep]
+        return [(int(c), float(self.p[c])) for c in gone]
+
+    def count(self, store: Store) -> tuple[int, int, int]:
+        """How many fits are done, saved because their configuration is out of the race, and left."""
+        missing = ~store.done
+        return int(store.done.sum()), int(missing[~self.alive].sum()), int(missing[self.alive].sum())
+
+    def close(self, store: Store, seconds: float, reason: str | None) -> RaceLog:
+        status = np.where(self.alive, "finished", "dropped").astype("<U8")
+        status[list(self.failures)] = "failed"
+        done, saved, left = self.count(store)
+        return RaceLog(
+            status, self.dropped_at, self.p, dict(self.failures), done, saved, np.asarray(self.alive_by_round), seconds,
+            reason if reason is not None and left else "finished", left,
+        )  # fmt: skip
+
+
+def _tasks(
+    plan: Plan, splits: Sequence[Any], configurations: Sequence[Configuration], alive: Array, store: Store
+) -> list[Task]:
+    """Make the tasks of a round: the live configurations on each split, less what the store has."""
+    tasks = []
+    for split in splits:
+        missing = alive & ~store.done[:, plan.positions[split.repeat, split.fold]]
+        if missing.any():
+            tasks.append(Task(split, tuple(c for c in configurations if missing[c.index])))
+    return tasks

@@ -1,0 +1,1 @@
+"""Where fits run: in this process, in others, on a cluster."""

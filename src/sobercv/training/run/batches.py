@@ -1,0 +1,118 @@
+"""How tasks are cut for several workers: few messages, equal shares of time, common prefixes together, long ones first.
+
+Takes tasks, gives lists of tasks that hold every fit exactly once; never runs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+from typing import Any
+
+from ..fit.prefix import Keys, prefix_keys
+from ..fit.problem import Problem
+from ..fit.space import Configuration
+from ..fit.task import Task
+
+Batch = tuple[Task, ...]
+
+#: Pieces for each worker: where cutting is free, where it fits a common prefix again, and at most.
+FREE, COSTLY, MOST = 6, 3, 16
+
+
+def cut(
+    problem: Problem,
+    estimator: Any,
+    tasks: Sequence[Task],
+    n_workers: int,
+    seconds: Mapping[int, float] | None = None,
+) -> list[Batch]:
+    """Cut tasks into batches for several workers.
+
+    Parameters
+    ----------
+    problem : Problem
+    estimator : estimator
+    tasks : sequence of Task
+    n_workers : int
+    seconds : mapping of int to float, optional
+        What a fit of each configuration has taken so far, by its index. Where all are known, batches are cut to equal
+        times, and long ones come first, so that workers become idle together at the end.
+
+    Returns
+    -------
+    list of tuples of Task
+    """
+    if not tasks:
+        return []
+    known = {} if seconds is None else seconds
+    if not all(c.index in known for task in tasks for c in task.configurations):
+        known = {}
+    if len(tasks) > MOST * n_workers:  # very many small tasks: whole ones, several a message
+        size = -(-len(tasks) // (MOST * n_workers))
+        return [tuple(tasks[i : i + size]) for i in range(0, len(tasks), size)]
+    free, costly = (-(-pieces * n_workers // len(tasks)) for pieces in (FREE, COSTLY))
+    if free == 1:
+        return [(task,) for task in tasks]
+    keys: dict[int, Keys] = {}
+    batches: list[Batch] = []
+    for task in tasks:
+        missing = [c for c in task.configurations if c.index not in keys]
+        keys.update(zip([c.index for c in missing], prefix_keys(problem, estimator, missing), strict=True))
+        batches += [(Task(task.split, part),) for part in _pieces(task.configurations, keys, known, free, costly)]
+    if known:
+        batches.sort(key=lambda batch: -sum(known[c.index] for task in batch for c in task.configurations))
+    return batches
+
+
+def _pieces(
+    configurations: Sequence[Configuration],
+    keys: dict[int, Keys],
+    known: Mapping[int, float],
+    free: int,
+    costly: int,
+) -> list[tuple[Configuration, ...]]:
+    """Cut configurations into about equal pieces, at places where little is shared."""
+    ordered = _in_tree_order(configurations, keys)
+    own = [keys[c.index] for c in ordered]
+    # What the neighbours on both sides of a place have in common: cutting there fits that once more.
+    shared = [0, *(_common(a, b) for a, b in pairwise(own))]
+    # How much is done before a place. Nobody takes no time at all, so that places differ.
+    before = [0.0, *accumulate(max(known[c.index], 1e-6) if known else 1.0 for c in ordered)]
+    places = _places(shared, before, free)
+    if any(shared[place] for place in places):
+        places = _places(shared, before, costly)
+    return [tuple(ordered[a:b]) for a, b in zip([0, *places], [*places, len(ordered)], strict=True)]
+
+
+def _places(shared: list[int], before: list[float], n_pieces: int) -> list[int]:
+    """Near each of the ideal places, take the one where least is shared."""
+    n, whole = len(shared), before[-1]
+    n_pieces = min(n_pieces, n)
+    places: set[int] = set()
+    for piece in range(1, n_pieces):
+        ideal, reach = piece * whole / n_pieces, whole / (2 * n_pieces)
+        far = {place: abs(before[place] - ideal) for place in range(1, n)}
+        nearest = min(far, key=lambda place: (far[place], place))
+        window = [place for place in far if far[place] <= reach] or [nearest]
+        places.add(min(window, key=lambda place: (shared[place], far[place], place)))
+    return sorted(places)
+
+
+def _in_tree_order(configurations: Sequence[Configuration], keys: dict[int, Keys]) -> list[Configuration]:
+    """Put configurations with common first steps side by side, otherwise in the order given."""
+    rank: dict[Any, int] = {}
+    for configuration in configurations:
+        key = keys[configuration.index]
+        for depth in range(1, len(key) + 1):
+            rank.setdefault(key[:depth], len(rank))
+    return sorted(configurations, key=lambda c: [rank[keys[c.index][:d]] for d in range(1, len(keys[c.index]) + 1)])
+
+
+def _common(a: Keys, b: Keys) -> int:
+    same = 0
+    for one, other in zip(a, b, strict=False):
+        if one != other:
+            break
+        same += 1
+    return same

@@ -1,0 +1,175 @@
+"""Everybody who listens hears the same story, and nobody can change it."""
+
+import copy
+import io
+import json
+import pickle
+import sys
+
+import pytest
+from rich.console import Console
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.tree import DecisionTreeClassifier
+
+import sobercv
+from sobercv.errors import SoberError, SoberWarning
+from sobercv.search import progress
+from sobercv.training import Dropped, Failed, Fitted, RoundEnded, RoundStarted, SearchEnded, SearchStarted
+
+X, Y = (a[::3] for a in load_breast_cancer(return_X_y=True))
+GRID = {"max_depth": [1, 2, 3, -1], "random_state": [0, 1]}  # -1 fails
+RULE = sobercv.BootstrapDrop(threshold=0.6, min_predictions=20, n_bootstraps=100)
+
+
+def search(**options):
+    shared = {"scoring": "accuracy", "cv": 5, "drop": RULE, "n_bootstraps": 100}
+    return sobercv.BBCSearchCV(DecisionTreeClassifier(), GRID, **{**shared, **options})
+
+
+def quietly(found):
+    with pytest.warns(SoberWarning) as caught:
+        found.fit(X, Y)
+    return found, [w.message.code for w in caught if isinstance(w.message, SoberWarning)]
+
+
+def parts(found):
+    return found.estimate_.draws.tolist(), found.best_index_, found.race_.status.tolist(), found.race_.n_fits
+
+
+def test_the_story():
+    events = []
+    found, _ = quietly(search(on_event=events.append))
+    log = found.race_
+    assert events[0] == SearchStarted(8, 5)
+    assert events[-1] == SearchEnded("finished", log.n_fits, log.n_fits_saved, log.seconds)
+    kinds = [type(e) for e in events]
+    assert kinds.count(RoundStarted) == kinds.count(RoundEnded) == 5
+    assert kinds.count(Fitted) == log.n_fits
+    assert kinds.count(Failed) == len(log.failures) == 2
+    assert kinds.count(Dropped) == int((log.status == "dropped").sum()) > 0
+    ends = [e for e in events if isinstance(e, RoundEnded)]
+    assert [e.n_alive for e in ends] == log.alive_by_round.tolist()
+    assert (ends[-1].n_fits, ends[-1].n_saved) == (log.n_fits, log.n_fits_saved)
+
+
+def test_the_tally_agrees_with_the_log():
+    tally = progress.Tally()
+    found, _ = quietly(search(on_event=tally))
+    log = found.race_
+    assert (tally.n_done, tally.n_saved, tally.n_expected) == (log.n_fits, log.n_fits_saved, log.n_fits)
+    assert (tally.n_alive, tally.n_dropped) == tuple(int((log.status == s).sum()) for s in ("finished", "dropped"))
+    assert tally.n_failed == 2
+    assert tally.text().startswith("round 5/5, ")
+    assert "2 failed" in tally.text()
+
+
+def raises(event):
+    raise RuntimeError("I do not like this")
+
+
+class Breaks:
+    def __call__(self, event):
+        pass
+
+    def close(self):
+        raise OSError("no room")
+
+
+def test_listening_never_changes_a_result():
+    alone, codes = quietly(search())
+    heard = []
+    other, more = quietly(search(on_event=[raises, heard.append, Breaks()], verbose=1))
+    assert parts(other) == parts(alone)
+    assert sorted(set(more) - set(codes)) == ["W302"]
+    assert more.count("W302") == 2  # one that raised, once; one that could not be closed
+    assert isinstance(heard[-1], SearchEnded)  # the others hear everything
+
+
+def test_json_lines(tmp_path):
+    path, text = tmp_path / "log.jsonl", io.StringIO()
+    found, _ = quietly(search(on_event=[progress.JsonLines(path), progress.JsonLines(text)]))
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["event"] for line in lines] == [json.loads(line)["event"] for line in text.getvalue().splitlines()]
+    assert lines[0]["event"] == "search_started"
+    assert lines[-1]["event"] == "search_ended"
+    assert lines[-1]["n_fits"] == found.race_.n_fits
+    failed = next(line for line in lines if line["event"] == "failed")
+    assert failed["failure"]["error"] == "InvalidParameterError"
+    assert [line["time"] for line in lines] == sorted(line["time"] for line in lines)
+    n = len(lines)
+    quietly(found)  # appends, and opens the file anew
+    assert len(path.read_text().splitlines()) == 2 * n
+
+
+def test_a_search_with_a_log_can_be_cloned_and_pickled(tmp_path):
+    log = progress.JsonLines(tmp_path / "log.jsonl")
+    found, _ = quietly(search(on_event=[log]))
+    assert clone(found).on_event[0] is log
+    assert copy.deepcopy(log) is log
+    again = pickle.loads(pickle.dumps(found))
+    assert parts(again) == parts(found)
+    assert again.on_event[0].target == log.target
+
+
+@pytest.mark.parametrize("wrong", [3, ["log"], [print, None]])
+def test_listeners_must_be_callable(wrong):
+    with pytest.raises(SoberError, match="on_event") as error:
+        search(on_event=wrong).fit(X, Y)
+    assert error.value.code == "E108"
+    with pytest.raises(SoberError, match="target"):
+        progress.JsonLines(3)
+
+
+def test_lines_where_there_is_no_terminal(capsys):
+    quietly(search(verbose=1))
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert len(lines) == 5
+    assert lines[0].startswith("round 1 of 5: 4 configurations in the race, 2 dropped, 2 failed, 8 fits, 16 saved, ")
+    assert "\x1b" not in out + err
+    quietly(search())
+    assert capsys.readouterr() == ("", "")
+
+
+def test_lines_tell_of_an_early_end(capsys):
+    lines = progress.Lines()
+    lines(SearchEnded("max_seconds", 9, 0, 1.0))
+    assert capsys.readouterr().out == "stopped (max_seconds): 9 fits, 1.0 s\n"
+
+
+def test_a_bar_in_a_terminal(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(progress, "_console", lambda: Console(file=screen, force_terminal=True, width=120))
+    assert isinstance(progress.display(1), progress.Bars)
+    assert isinstance(progress.display(2), progress.Lines)
+    found, codes = quietly(search(verbose=1))
+    assert "W302" not in codes
+    shown = screen.getvalue()
+    n = found.race_.n_fits
+    assert f"{n}/{n}" in shown
+    assert "round 5/5" in shown
+    assert "fits saved" in shown
+    assert "left" in shown
+
+
+def test_without_rich_there_are_lines(monkeypatch):
+    for name in [m for m in sys.modules if m == "rich" or m.startswith("rich.")]:
+        monkeypatch.setitem(sys.modules, name, None)
+    assert isinstance(progress.display(1), progress.Lines)
+
+
+def test_the_bar_is_closed_when_the_search_fails(monkeypatch):
+    closed = []
+    monkeypatch.setattr(progress.Lines, "close", lambda self: closed.append(True), raising=False)
+    with pytest.raises(SoberError):
+        sobercv.BBCSearchCV(DecisionTreeClassifier(), {"max_depth": [-1]}, verbose=1).fit(X, Y)
+    assert closed == [True]
+
+
+def test_rounds_are_counted_from_a_file_too(tmp_path):
+    first, _ = quietly(search(store=tmp_path / "run.sqlite"))
+    tally = progress.Tally()
+    again, _ = quietly(search(store=tmp_path / "run.sqlite", on_event=tally))
+    assert parts(again) == parts(first)
+    assert tally.n_done == again.race_.n_fits

@@ -1,0 +1,234 @@
+"""The store on disk: rows that tell damage and forgery, and a file from which nothing can be executed."""
+
+import ast
+import builtins
+import importlib
+import json
+import marshal
+import pickle
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sobercv.training
+from sobercv.training import Failure, MemoryStore, Outcome, Plan, Problem, SqliteStore, expand, stored_seed
+from sobercv.training.keep.manifest import Manifest
+from sobercv.training.keep.outcome_bytes import decode, encode, sift
+from sobercv.training.keep.sqlite_file import SCHEMA
+
+from ..training_estimators import RANKS, Troubled
+
+FILES = ("fingerprint", "own_code", "manifest", "outcome_bytes", "sqlite_file", "sqlite_store", "recall")
+rng = np.random.default_rng(0)
+N = 24
+X = rng.normal(size=(N, 2))
+Y = np.arange(N) % 2
+KEY = b"k" * 32
+
+
+def made(path, n_repeats=1, n=3, y=Y):
+    problem = Problem.build(X, y, estimator=Troubled())
+    plan = Plan.build(problem, 3, n_repeats)
+    configurations = expand({"size": list(range(n))})
+    manifest = Manifest.build(problem, Troubled(), configurations, plan, RANKS, seed=11)
+    return SqliteStore(path, problem, plan, manifest)
+
+
+def outcomes(store):
+    for split in store.plan.splits:
+        for c in range(len(store.manifest.configurations)):
+            values = {"decision_function": rng.normal(size=len(split.test))}
+            yield Outcome(c, split.repeat, split.fold, values, 0.25 + c, 0.5)
+
+
+def fill(path, **options):
+    store = made(path, **options)
+    store.open()
+    kept = list(outcomes(store))
+    for outcome in kept:
+        store.keep(outcome)
+    store.close()
+    return kept
+
+
+def recalled(store):
+    return [store.recall(c, s) for s in store.plan.splits for c in range(len(store.manifest.configurations))]
+
+
+def test_what_was_kept_is_recalled(tmp_path):
+    path = tmp_path / "run.sqlite"
+    kept = fill(path)
+    store = made(path)
+    store.open()
+    memory = MemoryStore(Problem.build(X, Y, estimator=Troubled()), store.plan, 3)
+    for a, b in zip(kept, recalled(store), strict=True):
+        assert (a.configuration, a.repeat, a.fold) == (b.configuration, b.repeat, b.fold)
+        assert (a.fit_seconds, a.predict_seconds) == (b.fit_seconds, b.predict_seconds)
+        np.testing.assert_array_equal(a.responses["decision_function"], b.responses["decision_function"])
+        memory.record(b)
+    store.close()
+    assert memory.done.all()
+    assert stored_seed(path) == 11
+    assert [f.name for f in tmp_path.iterdir()] == ["run.sqlite"]  # one file
+    assert stored_seed(tmp_path / "nothing") is stored_seed(None) is None
+    assert not (tmp_path / "nothing").exists()
+
+
+@pytest.mark.parametrize(
+    "responses",
+    [
+        {"predict": np.array([0, 1, 2], np.int8)},
+        {"predict_proba": np.full((4, 3), 1 / 3), "predict": np.arange(4)},
+        {"predict": np.arange(8.0)[::2]},
+        {"predict": np.array([1.5], np.float32)},
+    ],
+)
+def test_arrays_come_back_as_they_were(responses):
+    row = encode(Outcome(3, 1, 2, responses, 0.1, 0.2), b"c", b"s", KEY)
+    back = decode(row, 5, 0, 1)
+    assert (back.configuration, back.repeat, back.fold) == (5, 0, 1)
+    for name, values in responses.items():
+        np.testing.assert_array_equal(back.responses[name], values)
+        assert back.responses[name].dtype == values.dtype
+        assert back.responses[name].shape == values.shape
+
+
+def test_failures_come_back_as_they_were():
+    failure = Failure("raised", "no\x00 \ud800 luck", "Error", 1, 2, "frames")
+    back = decode(encode(Outcome(3, 1, 2, {}, 0.1, 0.0, failure), b"c", b"s", KEY), 3, 1, 2).failure
+    assert back == failure
+    assert back.traceback == "frames"
+
+
+def test_passing_failures_are_tried_again(tmp_path):
+    store = made(tmp_path / "run.sqlite")
+    store.open()
+    store.keep(Outcome(0, 0, 0, {}, 0.0, 0.0, Failure("worker died", "killed")))
+    store.keep(Outcome(1, 0, 0, {}, 0.0, 0.0, Failure("raised", "no luck")))
+    store.close()
+    store.open()
+    assert store.recall(0, store.plan.splits[0]) is None
+    assert store.recall(1, store.plan.splits[0]).failure.message == "no luck"
+    store.close()
+
+
+def usable(split, responses):
+    return all(np.isfinite(a).all() for a in responses.values())
+
+
+def test_any_change_breaks_the_seal():
+    row = encode(Outcome(0, 0, 0, {"predict": np.arange(3.0)}, 0.1, 0.2), b"conf", b"split", KEY)
+    assert sift([(1, row)], KEY, usable) == ([row], [])
+    for i, part in enumerate(row):
+        others = (None, 7, "text", b"", part[::-1] + b"x" if isinstance(part, bytes) else part + 1)
+        for other in others:
+            spoiled = (*row[:i], other, *row[i + 1 :])
+            assert sift([(1, spoiled)], KEY, usable) == ([], [1]), (i, other)
+    assert sift([(1, row)], b"another run", usable) == ([], [1])
+    assert sift([(1, ()), (2, row[:3]), (3, None)], KEY, usable) == ([], [1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        [["predict", "|O8", [3]]], [["predict", "<f8", [-1]]], [["predict", "<f8", [2]]], [["predict", "<f8", [2**62]]],
+        [["predict", "<M8", [3]]], [["predict"]], {"kind": "raised"}, "text", 3, None, [["predict", "<f8", [True, 3]]],
+        [],
+    ],
+)  # fmt: skip
+def test_forged_forms_are_refused(form):
+    from sobercv.training.keep.outcome_bytes import _seal
+
+    for text in (json.dumps(form), "[" * 100_000):
+        body = (b"c", b"s", 0.1, 0.2, text.encode(), np.arange(3.0).tobytes())
+        row = (*body, _seal(KEY, *body))
+        assert sift([(1, row)], KEY, usable) == ([], [1])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.full(8, np.nan), np.full(8, np.inf), np.zeros(7), np.zeros((8, 2)), np.full(8, 2), np.full(8, -1)],
+    ids=["NaN", "infinite", "too short", "too wide", "no such class", "negative class"],
+)
+def test_predictions_that_no_fit_would_give_are_damaged(tmp_path, values):
+    path = tmp_path / "run.sqlite"
+    fill(path)
+    store = made(path)
+    store.open()
+    store.keep(Outcome(0, 0, 0, {"decision_function": values}))
+    store.keep(Outcome(0, 0, 1, {"predict": np.zeros(8)}))
+    store.close()
+    with pytest.warns(sobercv.errors.SoberWarning, match="2 outcomes .* were damaged and will be fitted again"):
+        store.open()
+    assert all(outcome is not None for outcome in recalled(store))  # the good ones of the same place are still there
+    store.close()
+    store.open()  # and the bad ones are gone
+    store.close()
+
+
+def test_a_manifest_of_nonsense_is_damage(tmp_path):
+    path = tmp_path / "run.sqlite"
+    kept = fill(path)
+    db = sqlite3.connect(path)
+    db.execute("UPDATE manifest SET body = ?", (b"[]",))
+    db.commit()
+    db.close()
+    store = made(path)
+    with pytest.warns(sobercv.errors.SoberWarning, match=f"{len(kept)} whole outcomes are in a new file"):
+        store.open()  # the seals say whose outcomes these are
+    assert all(outcome is not None for outcome in recalled(store))
+    store.close()
+
+
+def test_triggers_and_views_are_refused(tmp_path):
+    path = tmp_path / "run.sqlite"
+    fill(path)
+    db = sqlite3.connect(path)
+    assert dict(db.execute("SELECT name, sql FROM sqlite_master")) == SCHEMA
+    db.execute("CREATE TRIGGER t AFTER INSERT ON outcomes BEGIN DELETE FROM outcomes; END")
+    db.commit()
+    db.close()
+    store = made(path)
+    with pytest.warns(sobercv.errors.SoberWarning, match="its tables are not those of a store"):
+        store.open()
+    store.keep(next(outcomes(store)))
+    store.close()
+    store.open()
+    assert all(outcome is not None for outcome in recalled(store))
+    store.close()
+
+
+def test_nothing_leads_from_a_file_to_code():
+    forbidden = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "importlib", "copyreg", "runpy"}
+    for name in FILES:
+        tree = ast.parse(Path(importlib.import_module(f"sobercv.training.{name}").__file__).read_text())
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                assert not {alias.name.partition(".")[0] for alias in node.names} & forbidden, name
+            if isinstance(node, ast.ImportFrom) and node.module and node.module != "importlib.metadata":
+                assert node.module.partition(".")[0] not in forbidden, name
+            if isinstance(node, ast.Call):
+                called = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                assert called not in {"eval", "exec", "__import__", "import_module", "load"}, name
+
+
+def test_opening_calls_no_unpickler(tmp_path, monkeypatch):
+    path = tmp_path / "run.sqlite"
+    fill(path)
+    store = made(path)
+
+    def explode(*arguments, **options):
+        raise AssertionError("code was loaded")
+
+    for module, names in ((pickle, ("load", "loads", "Unpickler")), (marshal, ("loads",)), (np, ("load",))):
+        for name in names:
+            monkeypatch.setattr(module, name, explode)
+    for name in ("eval", "exec"):
+        monkeypatch.setattr(builtins, name, explode)
+    store.open()
+    found = recalled(store)
+    store.close()
+    monkeypatch.undo()
+    assert all(outcome is not None for outcome in found)
