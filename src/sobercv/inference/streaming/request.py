@@ -1,6 +1,6 @@
 """What was asked for, checked, and how a block of the table is read.
 
-Takes arguments of `sobercv.bbc`, gives the `Request` that all routes start from. Columns that go with the samples (truth,
+Takes arguments of `sobercv.bbc`, gives the `Request` that all routes start from. What goes with the samples (truth,
 groups, weights) are held in memory, in few bytes a sample; predictions never are.
 """
 
