@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..tables import Dataset
-from . import columns, targets
+from . import columns, target_findings
 from .finding import Finding
 from .leaks import leaks
 
@@ -40,10 +40,14 @@ def look(data: Dataset, *, folds: int = 10, notes: Iterable[tuple[str, str]] = (
     "Class 'b' has 1 row, fewer than the 10 folds. Join it with another class, or leave it out."
     """
     found = [Finding(code, text) for code, text in notes]
-    found += [*targets.size(data, folds), *targets.classes(data, folds), *targets.events(data, folds)]
-    found += [*targets.missing(data), *columns.infinite_columns(data)]
+    found += [
+        *target_findings.size(data, folds),
+        *target_findings.classes(data, folds),
+        *target_findings.events(data, folds),
+    ]
+    found += [*target_findings.missing(data), *columns.infinite_columns(data)]
     if not any(f.severity == "error" for f in found):
         found += leaks(data)
     found += [*columns.empty_columns(data), *columns.identifiers(data), *columns.repeated_ids(data)]
-    found += [*columns.dates(data), *columns.duplicates(data), *targets.task(data)]
+    found += [*columns.dates(data), *columns.duplicates(data), *target_findings.task(data)]
     return sorted(found, key=lambda f: _ORDER[f.code[0]])

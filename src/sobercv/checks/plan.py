@@ -19,6 +19,7 @@ from sklearn.base import clone
 from .. import metrics, presets, seeds
 from ..errors import SoberError
 from ..tables import Dataset
+from ..targets import Target, task_name
 from ..training import Configuration, expand
 
 DEFAULT_METRICS = {
@@ -98,9 +99,9 @@ def plan(
     """
     names = list(scoring) or [DEFAULT_METRICS[data.task]]
     found = [metrics.get(name) for name in names]
-    kind = "classification" if data.task in ("binary", "multiclass") else data.task
+    target = Target.read(data.y, task_name(data.task))
     for metric in found:
-        metric.check_target(kind, len(data.classes))  # type: ignore[arg-type]
+        metric.check_target(target)
     probabilities = any(metric.responses == ("predict_proba",) for metric in found)
     space = presets.get(preset, data.task, data.X, data.y, seed=seed, probabilities=probabilities)
     n_iter = None if configurations is None or configurations >= space.n_configurations else configurations

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..targets import task_name
 from .elastic import penalty_path
 from .ses import SES
 
@@ -189,9 +190,8 @@ def cross(baseline: Any, families: list[Grid], request: Request) -> list[Grid]:
     request : Request
     """
     grids = [{"model": [baseline], "select": ["passthrough"]}] if request.level.baseline else []
-    kind = {"binary": "classification", "multiclass": "classification"}.get(request.task, request.task)
     for selection in request.level.selections:
-        step = "passthrough" if selection is None else SES(*selection, task=kind, equivalences=False)
+        step = "passthrough" if selection is None else SES(*selection, task=task_name(request.task), equivalences=False)
         # Selection before model: configurations that select alike then share the selected columns.
         grids += [{"select": [step], **grid} for grid in families if all(grid.values())]
     return grids
