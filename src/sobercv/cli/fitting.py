@@ -58,8 +58,8 @@ def _folder_for(settings: Settings) -> str:
 def _run(screen: Screen, folder: RunFolder, prepared: Prepared, settings: Settings) -> int:
     planned = prepared.plan
     if screen.talks:
-        screen.findings([(f.code, f.message) for f in prepared.findings if f.severity != "suggestion"])
-        size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.n_configurations, 'configuration')}"
+        screen.findings([(f.code, f.text) for f in prepared.findings if f.severity != "suggestion"])
+        size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
         screen.say(f"{size}, at most {planned.n_fits:,} fits. Ctrl-C stops and keeps what is done.", "dim")
     try:
         with warnings.catch_warnings(record=True) as caught:
