@@ -96,8 +96,8 @@ def test_different_values_differ():
 
 
 def test_every_process_says_the_same(tmp_path):
-    code = "from tests.training.test_store_fingerprint import VALUES, digest; print([digest(v).hex() for v in VALUES])"
-    root = Path(__file__).parent.parent.parent
+    code = "from tests.training.keep.test_store_fingerprint import VALUES, digest; print([digest(v).hex() for v in VALUES])"
+    root = Path(__file__).parents[3]
     said = [
         subprocess.run(
             [sys.executable, "-c", code], cwd=root, env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True,
