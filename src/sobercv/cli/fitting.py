@@ -119,7 +119,7 @@ def show(screen: Screen, results: dict[str, Any], folder: Path, notes: list[tupl
             ("race", f"{race}; {results['n_fits']:,} models trained"),
         ]
         for name, other in results["others"].items():
-            rows.append(("also", f"{name}: honest {other['honest']:.4f}, plain CV {other['plain_cv']:.4f}"))
+            rows.append(("also", f"{name}: honest {other['honest']:.4f}, plain CV {other['naive']:.4f}"))
         screen.out.print()
     rows.append(("report", str(folder / "report.html")))
     screen.facts(rows)
