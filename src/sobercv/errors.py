@@ -114,6 +114,7 @@ CODES: dict[str, str] = {
     "E601": "Stopped before one split was complete",
     "E602": "Workers cannot be given the data",
     "E603": "No worker is left",
+    "E604": "The time was over before one split was complete",
     "W601": "The search was stopped early",
     "W602": "A worker died",
 }

@@ -72,12 +72,13 @@ def _run(screen: Screen, folder: RunFolder, prepared: Prepared, settings: Settin
         tell(f"Interrupted; every finished fit is saved. Go on with: sober resume {folder.path}")
         return INTERRUPTED
     except SoberError as error:
-        if error.code != "E601":
+        if error.code not in ("E601", "E604"):
             raise
         # Too early to judge anything, but what was done is kept.
-        was_time = "max_seconds" in error.message
+        was_time = error.code == "E604"
         cause = "The time was over" if was_time else "Interrupted"
-        tell(f"{cause} before one fold was complete; every fit is saved. Go on: sober resume {folder.path} [E601]")
+        resume = f"Go on: sober resume {folder.path} [{error.code}]"
+        tell(f"{cause} before one fold was complete; every fit is saved. {resume}")
         return BAD if was_time else INTERRUPTED
     stopped = search.stopped_
     notes = [(w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning)]
