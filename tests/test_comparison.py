@@ -125,13 +125,13 @@ def test_nested_cv_leaves_the_failed_out():
     X, y = BREAST
     grid = {"trouble": ["none", "raise", "none"]}
     with pytest.warns(SoberWarning, match="W303"):
-        found = sobercv.compare(Troubled(), grid, X, y, protocols=["ncv", "cvt"], cv=4, n_bootstraps=20)
+        found = sobercv.compare(Troubled(), grid, X, y, protocols=["ncv", "naive"], cv=4, n_bootstraps=20)
     folds = [test for _, test in StratifiedKFold(4).split(X, y)]
     value, _ = literal_nested_cv(Troubled(), {"trouble": ["none"]}, X, y, "accuracy", folds)
     assert found["ncv"].score == pytest.approx(value, abs=1e-12)
 
 
-ALL = ("cvt", "tt", "ncv", "bbc", "bbc-f", "632+", "bced", "bbc-repeated")
+ALL = ("naive", "tt", "ncv", "bbc", "bbc-f", "632+", "bced", "bbc-repeated")
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +145,7 @@ def everything():
 def test_models_are_counted_as_the_paper_counts_them(everything):
     k, c = 5, 6
     assert (everything.n_folds, everything.n_configurations, everything.n_samples) == (k, c, len(BREAST[1]))
-    for protocol in ("cvt", "tt", "bbc", "bbc-f", "632+"):
+    for protocol in ("naive", "tt", "bbc", "bbc-f", "632+"):
         assert everything[protocol].models == everything[protocol].models_paper == k * c + 1
     assert everything["ncv"].models_paper == k * k * c + k + 1
     assert everything["ncv"].models == k * c + k * (k - 1) // 2 * c + 1
@@ -162,7 +162,7 @@ def test_protocols_are_those_of_the_library(everything):
     repeated = sobercv.BBCSearchCV(PIPELINE, grid, drop=None, n_repeats=3, **options).fit(*BREAST)
     shared = {"n_bootstraps": 200, "random_state": 0}
     expected = {
-        "cvt": sobercv.naive(None, table, "neg_log_loss"),
+        "naive": sobercv.naive(None, table, "neg_log_loss"),
         "tt": sobercv.tibshirani(None, table, "neg_log_loss"),
         "bbc": plain.estimate_,
         "bbc-f": sobercv.bbc(None, table, "neg_log_loss", by="fold", **shared),
@@ -212,21 +212,21 @@ def test_all_protocols_see_the_same_folds(kind):
     cv = Once() if kind == "no seed" else iter(Once().split(X))
     grid = {"alpha": [0.01, 0.1, 1, 10]}
     found = sobercv.compare(
-        Ridge(), grid, X, y, protocols=["cvt", "ncv", "bced"], cv=cv, n_bootstraps=20, drop=_keep_all
+        Ridge(), grid, X, y, protocols=["naive", "ncv", "bced"], cv=cv, n_bootstraps=20, drop=_keep_all
     )
     value, _ = literal_nested_cv(Ridge(), grid, X, y, "r2", [test for _, test in kept[0]])
     assert len(kept) == 1
     assert found["ncv"].score == pytest.approx(value, abs=1e-12)
     plain = sobercv.BBCSearchCV(Ridge(), grid, cv=kept[0], n_bootstraps=20, drop=None).fit(X, y)
-    assert (found["cvt"].score, found["bced"].score) == (plain.estimate_.naive, plain.estimate_.value)
+    assert (found["naive"].score, found["bced"].score) == (plain.estimate_.naive, plain.estimate_.value)
 
 
-def _keep_all(predictions, metric, seed, round_index):
+def _keep_all(predictions, question, round_index):
     return None
 
 
 def test_jobs_change_nothing():
-    options = {"protocols": ["cvt", "ncv", "bced"], "cv": 3, "n_bootstraps": 50}
+    options = {"protocols": ["naive", "ncv", "bced"], "cv": 3, "n_bootstraps": 50}
     one, two = (sobercv.compare(TREE, DEPTHS, *BREAST, **options, n_jobs=n) for n in (1, 2))
     for a, b in zip(one.rows, two.rows, strict=True):
         assert (a.score, a.interval, a.models, a.winner) == (b.score, b.interval, b.models, b.winner)
@@ -235,7 +235,7 @@ def test_jobs_change_nothing():
 @pytest.mark.parametrize(
     ("options", "code", "says"),
     [
-        ({"protocols": ["cv"]}, "E108", "cvt, tt.*'cv'"),
+        ({"protocols": ["cv"]}, "E108", "naive, tt.*'cv'"),
         ({"protocols": []}, "E108", "none"),
         ({"scoring": ["accuracy", "roc_auc"]}, "E108", "one metric"),
         ({"protocols": ["ncv"], "cv": RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)}, "E114", "partition"),

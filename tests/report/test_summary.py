@@ -11,7 +11,6 @@ import sobercv
 from sobercv import seeds
 from sobercv.errors import CODES, SoberError
 from sobercv.report import Summary, summarize
-from sobercv.report.caveats import code_of
 from sobercv.report.importance import importance
 
 from . import cases
@@ -92,7 +91,7 @@ def test_caveats_have_codes_and_titles():
 
 
 @pytest.mark.filterwarnings("ignore::sobercv.errors.SoberWarning")
-def test_notes_of_an_estimate_find_the_code_of_their_warning():
+def test_notes_of_an_estimate_have_the_code_of_their_warning():
     rng = np.random.default_rng(0)
     y, p, folds = np.arange(40) % 2, rng.random((40, 3)), np.arange(40) // 10
     pruned = np.ma.masked_array(p, np.arange(120).reshape(40, 3) == 119)
@@ -104,7 +103,7 @@ def test_notes_of_an_estimate_find_the_code_of_their_warning():
         "W205": sobercv.bbc(y[:12], p[:12], "accuracy", n_bootstraps=50, random_state=0),
     }  # fmt: skip
     for code, estimate in given.items():
-        assert code in [code_of(note) for note in estimate.notes], (code, estimate.notes)
+        assert code in [note.code for note in estimate.notes], (code, estimate.notes)
 
 
 def test_importance_is_scikit_learns():

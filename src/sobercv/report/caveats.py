@@ -14,12 +14,6 @@ from .findings import estimates_of, wins_of_winner
 from .records import Caveat
 from .words import between, count, digits_for, metric_label, number, percent
 
-#: How the notes of an estimate begin, and the code of the warning that came with each.
-NOTES = (
-    ("There is only one configuration", "W202"),
-    ("Only ", "W205"),
-    ("The winner's scores differ in level", "W203"),
-)
 #: Score of a guess that knows nothing but the frequencies.
 GUESSING = {
     "roc_auc": 0.5,
@@ -43,7 +37,7 @@ def caveats(search: Any, left_out: tuple[Caveat, ...] = ()) -> tuple[Caveat, ...
     """Collect what was noted during the search, what its numbers say, and what the report lacks."""
     estimates = estimates_of(search)
     noted = dict.fromkeys(note for estimate in estimates for note in estimate.notes)
-    found = [caveat(code_of(note), note) for note in noted]
+    found = [caveat(note.code, note.text) for note in noted]
     failures = search.race_.failures
     if failures:
         total = len(search.race_.status)
@@ -54,15 +48,6 @@ def caveats(search: Any, left_out: tuple[Caveat, ...] = ()) -> tuple[Caveat, ...
     unstable = _unstable(search)
     found += [] if unstable is None else [unstable]
     return (*found, *left_out)
-
-
-def code_of(note: str) -> str:
-    """Find the code of a note; empty where it has none."""
-    if "was undefined on" in note:
-        return "W201"
-    if "lacked predictions and were left out" in note:
-        return "W204"
-    return next((code for start, code in NOTES if note.startswith(start)), "")
 
 
 def _guessing(search: Any) -> Caveat | None:
