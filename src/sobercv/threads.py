@@ -41,11 +41,11 @@ def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread while anybody is inside: more would round differently, and fight for the cores.
 
     The limit belongs to the process, so calls that overlap in several threads must not undo each other's: the first one
-    in sets it, the last one out resets it.
+    in sets it, the last one out resets it, whichever thread that is.
     """
     with _lock:
         if not _inside:
-            _limits.append(_controller(len(sys.modules)).limit(limits=1, user_api="blas"))
+            _limits.append(_limit())
         _inside.append(True)
     try:
         yield
@@ -53,12 +53,31 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             _inside.pop()
             if not _inside:
-                _limits.pop().restore_original_limits()
+                _unlimit(*_limits.pop())
 
 
 _lock = Lock()
 _inside: list[bool] = []
-_limits: list[Any] = []
+_limits: list[tuple[Any, Any]] = []  # what was limited, and what knows how it was before
+
+
+def _limit() -> tuple[Any, Any]:
+    controller = _controller(len(sys.modules))
+    _release(controller)
+    return controller, controller.limit(limits=1, user_api="blas")
+
+
+def _unlimit(controller: Any, limited: Any) -> None:
+    _release(controller)
+    limited.restore_original_limits()
+    _release(controller)
+
+
+def _release(controller: Any) -> None:
+    """Let this thread set limits: threadpoolctl 3.8 obeys only the thread that did so first, and ignores the others."""
+    for library in controller.lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
 
 
 @lru_cache(maxsize=1)

@@ -42,7 +42,8 @@ class MemoryTable(Table):
     def __init__(self, predictions: Predictions, question: Question, counts: Any = None) -> None:
         self.question = question = question.for_target(predictions.y)
         self.check_folds(predictions.folds_known)
-        self.predictions = table = predictions.only_seen()
+        self.predictions, self._is_complete = predictions.only_seen(), predictions.is_complete
+        table = self.predictions
         self.configurations, self.groups, self.fold_of = table.configurations, table.groups, table.fold_of
         self.n_samples, self.n_repeats, self.n_left_out = table.n_samples, table.n_repeats, table.n_left_out
         self.n_groups = None if self.groups is None else len(np.unique(self.groups))
@@ -103,7 +104,7 @@ class MemoryTable(Table):
             self.scales(winner),
             notes.left_out(table.n_left_out, c),
             notes.from_probabilities(self.question.metrics, table.responses),
-            notes.incomplete(table.is_complete),
+            notes.incomplete(self._is_complete),
         ]
         size = notes.on_size(c, table.n_dropped, self.n_samples, self.n_groups)
         return [*size, *(note for note in found if note is not None)]
