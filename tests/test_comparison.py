@@ -1,6 +1,8 @@
 """The protocols side by side: nested cross-validation equals the slow, literal one; counts are the paper's."""
 
 import json
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -63,7 +65,9 @@ def literal_nested_cv(estimator, grid, X, y, scoring, folds, aggregate="pooled",
             rows = [folds[j] for j in inner]
             if aggregate == "pooled":
                 parts, rows = [np.concatenate(parts)], [np.concatenate(rows)]
-            by_value.append(np.mean([score(y[r], a, **weights(r)) for a, r in zip(parts, rows, strict=True)]))
+            pairs = [np.prod(np.bincount(y[r])) if aggregate == "within" else 1 for r in rows]
+            by_fold = [score(y[r], a, **weights(r)) for a, r in zip(parts, rows, strict=True)]
+            by_value.append(np.average(by_fold, weights=pairs))
         chosen = answers(values[pick(by_value)], without(k), outer)
         scores.append(score(y[outer], chosen, **weights(outer)))
     return float(np.mean(scores)), len(fits)
@@ -121,17 +125,74 @@ def test_nested_cv_selects_by_the_rule_of_the_search():
     assert found["ncv"].score == pytest.approx(value, abs=1e-12)
 
 
+class Shifted(GaussianNB):
+    """Scores that live on another scale in every fold, the more so the larger `shift`; better the larger it is."""
+
+    def __init__(self, shift=0.0):
+        super().__init__(var_smoothing=1e-9 if shift else 1.0)
+        self.shift = shift
+
+    def decision_function(self, X):
+        return np.log(self.predict_proba(X)[:, 1] + 1e-9) + self.shift * 1e3 * (self.theta_[0, 0] % 0.01)
+
+
+def test_nested_cv_and_plain_cv_compare_within_folds_where_asked():
+    X, y = BREAST
+    grid = {"shift": [0.0, 1e3]}
+    folds = [test for _, test in StratifiedKFold(4).split(X, y)]
+    options = {"protocols": ["naive", "tt", "ncv", "bbc"], "scoring": "roc_auc", "cv": 4, "n_bootstraps": 20}
+    found = sobercv.compare(Shifted(), grid, X, y, within_folds=True, **options)
+    value, _ = literal_nested_cv(Shifted(), grid, X, y, "roc_auc", folds, aggregate="within")
+    assert found["ncv"].score == pytest.approx(value, abs=1e-12)
+    assert {row.winner for row in found.rows} == {1}
+    with pytest.warns(SoberWarning, match="W203"):
+        search = sobercv.BBCSearchCV(Shifted(), {"shift": [1e3, 1e3]}, scoring="roc_auc", cv=4, drop=None).fit(X, y)
+    assert search.estimate_.naive < found["naive"].score
+    with pytest.raises(SoberError, match="within_folds"):
+        sobercv.compare(TREE, DEPTHS, X, y, within_folds=True, scoring="accuracy", cv=4)
+
+
+def test_strata_reach_every_protocol_that_draws_samples():
+    X, y = BREAST
+    rare = np.concatenate([np.flatnonzero(y == 1)[:80], np.flatnonzero(y == 0)[:8]])
+    options = {"scoring": "roc_auc", "cv": 3, "n_bootstraps": 100}
+    protocols = ("bbc", "bbc-f", "632+", "bced")
+    found = sobercv.compare(GaussianNB(), SMOOTHING, X[rare], y[rare], protocols=protocols, stratify=True, **options)
+    search = sobercv.BBCSearchCV(GaussianNB(), SMOOTHING, drop=None, stratify=True, **options).fit(X[rare], y[rare])
+    assert found["bbc"].interval == search.estimate_.interval
+    assert found["632+"].score == search.estimate_.as_632plus().value
+
+
+def slow_hits(y_true, y_pred):
+    time.sleep(0.005)
+    return np.mean(y_true == y_pred)
+
+
+def test_the_seconds_of_bbc_hold_its_bootstrap():
+    found = sobercv.compare(
+        GaussianNB(), SMOOTHING, *BREAST, protocols=["bbc"], scoring=slow_hits, cv=3, n_bootstraps=40, n_jobs=1
+    )
+    assert found["bbc"].seconds > 40 * (3 + 1) * 0.005  # as many sleeps, in bag and out of bag
+
+
+def test_a_frame_without_pandas_says_what_to_install(everything, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(SoberError, match=r"pip install 'sobercv\[cli\]'") as caught:
+        everything.to_frame()
+    assert caught.value.code == "E403"
+
+
 def test_nested_cv_leaves_the_failed_out():
     X, y = BREAST
     grid = {"trouble": ["none", "raise", "none"]}
     with pytest.warns(SoberWarning, match="W303"):
-        found = sobercv.compare(Troubled(), grid, X, y, protocols=["ncv", "cvt"], cv=4, n_bootstraps=20)
+        found = sobercv.compare(Troubled(), grid, X, y, protocols=["ncv", "naive"], cv=4, n_bootstraps=20)
     folds = [test for _, test in StratifiedKFold(4).split(X, y)]
     value, _ = literal_nested_cv(Troubled(), {"trouble": ["none"]}, X, y, "accuracy", folds)
     assert found["ncv"].score == pytest.approx(value, abs=1e-12)
 
 
-ALL = ("cvt", "tt", "ncv", "bbc", "bbc-f", "632+", "bced", "bbc-repeated")
+ALL = ("naive", "tt", "ncv", "bbc", "bbc-f", "632+", "bced", "bbc-repeated")
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +206,7 @@ def everything():
 def test_models_are_counted_as_the_paper_counts_them(everything):
     k, c = 5, 6
     assert (everything.n_folds, everything.n_configurations, everything.n_samples) == (k, c, len(BREAST[1]))
-    for protocol in ("cvt", "tt", "bbc", "bbc-f", "632+"):
+    for protocol in ("naive", "tt", "bbc", "bbc-f", "632+"):
         assert everything[protocol].models == everything[protocol].models_paper == k * c + 1
     assert everything["ncv"].models_paper == k * k * c + k + 1
     assert everything["ncv"].models == k * c + k * (k - 1) // 2 * c + 1
@@ -162,7 +223,7 @@ def test_protocols_are_those_of_the_library(everything):
     repeated = sobercv.BBCSearchCV(PIPELINE, grid, drop=None, n_repeats=3, **options).fit(*BREAST)
     shared = {"n_bootstraps": 200, "random_state": 0}
     expected = {
-        "cvt": sobercv.naive(None, table, "neg_log_loss"),
+        "naive": sobercv.naive(None, table, "neg_log_loss"),
         "tt": sobercv.tibshirani(None, table, "neg_log_loss"),
         "bbc": plain.estimate_,
         "bbc-f": sobercv.bbc(None, table, "neg_log_loss", by="fold", **shared),
@@ -212,21 +273,21 @@ def test_all_protocols_see_the_same_folds(kind):
     cv = Once() if kind == "no seed" else iter(Once().split(X))
     grid = {"alpha": [0.01, 0.1, 1, 10]}
     found = sobercv.compare(
-        Ridge(), grid, X, y, protocols=["cvt", "ncv", "bced"], cv=cv, n_bootstraps=20, drop=_keep_all
+        Ridge(), grid, X, y, protocols=["naive", "ncv", "bced"], cv=cv, n_bootstraps=20, drop=_keep_all
     )
     value, _ = literal_nested_cv(Ridge(), grid, X, y, "r2", [test for _, test in kept[0]])
     assert len(kept) == 1
     assert found["ncv"].score == pytest.approx(value, abs=1e-12)
     plain = sobercv.BBCSearchCV(Ridge(), grid, cv=kept[0], n_bootstraps=20, drop=None).fit(X, y)
-    assert (found["cvt"].score, found["bced"].score) == (plain.estimate_.naive, plain.estimate_.value)
+    assert (found["naive"].score, found["bced"].score) == (plain.estimate_.naive, plain.estimate_.value)
 
 
-def _keep_all(predictions, metric, seed, round_index):
+def _keep_all(predictions, question, round_index):
     return None
 
 
 def test_jobs_change_nothing():
-    options = {"protocols": ["cvt", "ncv", "bced"], "cv": 3, "n_bootstraps": 50}
+    options = {"protocols": ["naive", "ncv", "bced"], "cv": 3, "n_bootstraps": 50}
     one, two = (sobercv.compare(TREE, DEPTHS, *BREAST, **options, n_jobs=n) for n in (1, 2))
     for a, b in zip(one.rows, two.rows, strict=True):
         assert (a.score, a.interval, a.models, a.winner) == (b.score, b.interval, b.models, b.winner)
@@ -235,7 +296,7 @@ def test_jobs_change_nothing():
 @pytest.mark.parametrize(
     ("options", "code", "says"),
     [
-        ({"protocols": ["cv"]}, "E108", "cvt, tt.*'cv'"),
+        ({"protocols": ["cv"]}, "E108", "naive, tt.*'cv'"),
         ({"protocols": []}, "E108", "none"),
         ({"scoring": ["accuracy", "roc_auc"]}, "E108", "one metric"),
         ({"protocols": ["ncv"], "cv": RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)}, "E114", "partition"),

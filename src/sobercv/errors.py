@@ -68,6 +68,9 @@ CODES: dict[str, str] = {
     "W203": "Folds live on different scales",
     "W204": "Configurations were left out",
     "W205": "Very few samples",
+    "W206": "Labels were read off probabilities",
+    "W207": "All other configurations left the race",
+    "W208": "An AUC by histograms",
     "W301": "Groups are split between training and test rows",
     "W302": "A listener failed",
     "W303": "Configurations failed",
@@ -116,7 +119,7 @@ CODES: dict[str, str] = {
     "E602": "Workers cannot be given the data",
     "E603": "No worker is left",
     "E604": "The time was over before one split was complete",
-    "W601": "The search was stopped early",
+    "W601": "The cross-validation is incomplete",
     "W602": "A worker died",
 }
 

@@ -148,8 +148,8 @@ def compare(
     id: o.Id = None, group: o.Group = None, ignore: o.Ignore = None, task: o.Task = None, metric: o.Metric = None,
     preset: o.Preset = None, configurations: o.Configurations = None, folds: o.Folds = None, seed: o.Seed = None,
     jobs: o.Jobs = None, protocols: Annotated[
-        str, typer.Option("--protocols", help="Any of cvt, tt, ncv, bbc, bbc-f, 632+, bced, bbc-repeated.")
-    ] = "cvt,tt,ncv,bbc,bced",
+        str, typer.Option("--protocols", help="Any of naive, tt, ncv, bbc, bbc-f, 632+, bced, bbc-repeated.")
+    ] = "naive,tt,ncv,bbc,bced",
     settings: o.SettingsFile = None, json: o.Json = False, quiet: o.Quiet = False,
 ) -> int:  # fmt: skip
     """Compare protocols side by side: what each claims, how many models it trains, how long it takes."""
