@@ -30,6 +30,7 @@ CODES: dict[str, str] = {
     "E117": "The metric failed",
     "E118": "Not possible for predictions that are read in blocks",
     "E119": "An exact score does not fit in memory",
+    "E120": "The positive class is not named",
     "E301": "The task cannot be told",
     "E302": "X and y do not fit together",
     "E303": "The search space cannot be read",

@@ -16,6 +16,7 @@ from sklearn.model_selection import ParameterGrid
 import sobercv
 from sobercv import presets
 from sobercv.errors import SoberError, SoberWarning
+from sobercv.training.fit.experiment import Experiment
 from sobercv.training.fit.prefix import prefix_keys
 from sobercv.training.fit.problem import Problem
 from sobercv.training.fit.space import expand
@@ -169,7 +170,8 @@ def test_clones_pickles_and_repeats(task):
 def test_cleaning_and_selection_are_shared():
     y = TARGETS["binary"]
     preset = presets.get("paper", "binary", FRAME, y)
-    keys = prefix_keys(Problem.build(FRAME, y, task="classification"), preset.estimator, expand(preset.param_grid))
+    problem = Problem.build(FRAME, y, task="classification")
+    keys = prefix_keys(Experiment(problem, preset.estimator, ()), expand(preset.param_grid))
     assert len({key[:1] for key in keys}) == 1
     assert len({key[:2] for key in keys}) == 5
 

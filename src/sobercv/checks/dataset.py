@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from ..errors import SEVERITIES, Note
 from ..tables import Dataset
-from . import column_checks, targets
+from . import column_checks, target_checks
 from .leaks import leaks
 
 _ORDER = list(SEVERITIES.values())
@@ -39,10 +39,15 @@ def check_dataset(data: Dataset, *, folds: int = 10, notes: Iterable[Note] = ())
     >>> print(check_dataset(assign(frame, target="y"))[0])
     Class 'b' has 1 row, fewer than the 10 folds. Join it with another class, or leave it out.
     """
-    found = [*notes, *targets.size(data, folds), *targets.classes(data, folds), *targets.events(data, folds)]
-    found += [*targets.missing(data), *column_checks.infinite_columns(data)]
+    found = [
+        *notes,
+        *target_checks.size(data, folds),
+        *target_checks.classes(data, folds),
+        *target_checks.events(data, folds),
+    ]
+    found += [*target_checks.missing(data), *column_checks.infinite_columns(data)]
     if not any(note.severity == "error" for note in found):
         found += leaks(data)
     found += [*column_checks.empty_columns(data), *column_checks.identifiers(data), *column_checks.repeated_ids(data)]
-    found += [*column_checks.dates(data), *column_checks.duplicates(data), *targets.task(data)]
+    found += [*column_checks.dates(data), *column_checks.duplicates(data), *target_checks.task(data)]
     return sorted(found, key=lambda note: _ORDER.index(note.severity))

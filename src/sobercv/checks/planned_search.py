@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from .. import metrics, presets
 from ..presets import Preset
 from ..tables import Dataset
+from ..targets import Target, task_name
 
 DEFAULT_METRICS = {
     "binary": "roc_auc",
@@ -70,9 +71,9 @@ def plan_search(
     """
     names = list(scoring) or [DEFAULT_METRICS[data.task]]
     found = [metrics.get(name) for name in names]
-    kind = "classification" if data.task in ("binary", "multiclass") else data.task
+    target = Target.read(data.y, task_name(data.task))
     for metric in found:
-        metric.check_target(kind, len(data.classes))  # type: ignore[arg-type]
+        metric.check_target(target)
     probabilities = any(metric.responses == ("predict_proba",) for metric in found)
     made = presets.get(preset, data.task, data.X, data.y, seed=seed, probabilities=probabilities)
     if configurations is not None:

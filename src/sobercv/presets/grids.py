@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..targets import task_name
 from .elastic import penalty_path
 from .levels import Level
 from .ses import SES
@@ -78,9 +79,8 @@ def cross(baseline: Any, families: list[Grid], inputs: SpaceInputs) -> list[Grid
     inputs : SpaceInputs
     """
     grids = [{"model": [baseline], "select": ["passthrough"]}] if inputs.level.baseline else []
-    kind = {"binary": "classification", "multiclass": "classification"}.get(inputs.task, inputs.task)
     for selection in inputs.level.selections:
-        step = "passthrough" if selection is None else SES(*selection, task=kind, equivalences=False)
+        step = "passthrough" if selection is None else SES(*selection, task=task_name(inputs.task), equivalences=False)
         # Selection before model: configurations that select alike then share the selected columns.
         grids += [{"select": [step], **grid} for grid in families if all(grid.values())]
     return grids

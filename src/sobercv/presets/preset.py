@@ -15,8 +15,8 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from .. import seeds
-from ..containers import as_survival, encode_classes
 from ..errors import SoberError
+from ..targets import TABLE_TASKS, Target, task_name
 from ..training import Configuration, expand
 from .cleaning import check_table, kind_of, make_cleaner
 from .grids import Grid, SpaceInputs
@@ -25,7 +25,6 @@ from .sklearn_space import space_of_classes, space_of_numbers
 from .sksurv_space import space_of_times
 
 NAMES = tuple(LEVELS)
-TASKS = ("binary", "multiclass", "regression", "survival")
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +114,7 @@ def get(
     610
     """
     _known(name, NAMES, "preset", "E401")
-    _known(task, TASKS, "task", "E402")
+    _known(task, TABLE_TASKS, "task", "E402")
     if n_trees is not None and (not isinstance(n_trees, (int, np.integer)) or n_trees < 1):
         raise SoberError("E108", f"`n_trees` must be a whole number of 1 or more; got {n_trees!r}.")
     check_table(X)
@@ -155,23 +154,10 @@ def _check_target(task: str, y: Any, X: Any) -> None:
     """Refuse a target that does not belong to the task, before anything is made for it."""
     if y is None:
         raise SoberError("E302", "A preset needs y: pass the true values.")
-    if task == "survival":
-        n = len(as_survival(y))
-    elif task == "regression":
-        try:
-            values = np.asarray(y, dtype=float)
-        except (TypeError, ValueError):
-            raise SoberError("E112", "`y` must hold numbers for the task 'regression'. Did you mean a class?") from None
-        if not np.isfinite(values).all():
-            raise SoberError("E112", "`y` holds missing or infinite values. Leave those samples out.")
-        n = len(values)
-    else:
-        codes, found = encode_classes(y)
-        n, wrong = len(codes), (len(found) != 2 if task == "binary" else len(found) < 2)
-        if wrong:
-            raise SoberError(
-                "E112", f"The task {task!r} does not fit a target with {len(found)} classes; choose another task."
-            )
+    target = Target.read(y, task_name(task))
+    n, k = len(target), target.n_classes
+    if (task == "binary" and k != 2) or (task == "multiclass" and k < 2):
+        raise SoberError("E112", f"The task {task!r} does not fit a target with {k} classes; choose another task.")
     rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if rows != n:
         raise SoberError("E302", f"X has {rows} samples but y has {n}; both need one row a sample.")
