@@ -58,7 +58,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         A scikit-learn classifier or regressor, a pipeline, or a scikit-survival estimator.
     param_grid : dict or list of dicts
         Names to lists of values; with `n_iter`, distributions too. Whole steps can be values:
-        ``{"model": [SVC()], "model__C": [1, 10]}``.
+        ``{"model": [SVC()], "model__C": [1, 10]}``. The listed configurations of a preset are taken as they are.
     scoring : str, callable, Metric, list or dict, optional
         Unless given, what the estimator's `score` is: accuracy, R2 or the concordance index. With several, the first
         selects (or the one named by `refit`), and all are judged at the same winner.
