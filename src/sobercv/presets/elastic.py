@@ -200,17 +200,6 @@ class ElasticNetCox(BaseEstimator):  # type: ignore[misc]
         return np.asarray(validate_data(self, X, accept_sparse="csr", reset=False) @ self.coef_).ravel()
 
 
-class QuietElasticNet(ElasticNet):  # type: ignore[misc]
-    """scikit-learn's `ElasticNet`, silent where the small penalties of a path end at `max_iter`."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> QuietElasticNet:
-        """Fit, at most `max_iter` rounds."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            super().fit(X, y, sample_weight, check_input)
-        return self
-
-
 def penalty_path(X: Any, y: Any, task: str, l1_ratio: float, n: int = 10) -> list[float]:
     """Give glmnet's path of penalties: from the least that leaves nothing, down by a factor of 100 or 10,000.
 

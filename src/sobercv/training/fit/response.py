@@ -6,7 +6,7 @@ numbers; never fits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,13 +54,18 @@ def responses_of(problem: Problem, fitted: Any, X: Any, n: int, wanted: Wanted) 
     answers: dict[str, Array] = {}
     asked: dict[str, Array] = {}  # a method that serves two responses is called once
     for alternatives in wanted:
-        method = next((name for name in alternatives if hasattr(fitted, name)), None)
+        method = method_of(fitted, alternatives)
         if method is None:
             raise Unusable("no method", f"{type(fitted).__name__} has none of {', '.join(alternatives)}.")
         if method not in asked:
             asked[method] = _formed(problem, fitted, method, np.asarray(getattr(fitted, method)(X)), n)
         answers[alternatives[0]] = asked[method]
     return answers
+
+
+def method_of(estimator: Any, alternatives: Sequence[str]) -> str | None:
+    """Name the method that gives a response: the first of the alternatives that the estimator has."""
+    return next((name for name in alternatives if hasattr(estimator, name)), None)
 
 
 def _formed(problem: Problem, fitted: Any, method: str, raw: Array, n: int) -> Array:
