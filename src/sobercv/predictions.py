@@ -211,6 +211,7 @@ class Predictions:
         for name, array in arrays.items():
             label, tensor, _ = read_response(name, array if keep.all() else array[:, keep], mask, target, responses)
             tensors[label] = tensor
+        read_off = responses[0] == "predict" and "predict" not in tensors and "predict_proba" in tensors
         return cls(
             target=target,
             responses=tensors,
@@ -221,7 +222,7 @@ class Predictions:
             configurations=np.flatnonzero(keep),
             folds_known=folds is not None,
             n_left_out=int(np.sum(~keep)),
-            labels_from_probabilities=responses[0] == "predict" and list(tensors) == ["predict_proba"],
+            labels_from_probabilities=read_off,
         )
 
 
