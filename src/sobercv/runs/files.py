@@ -22,7 +22,7 @@ PART = (".sober-", ".part")
 #: The disk's fault, not that of the path.
 DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
 #: Windows knows none of these; there, links need a privilege to be made.
-NOFOLLOW = getattr(os, "ONOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
 
@@ -93,10 +93,11 @@ def read_file(path: Path) -> bytes | None:
         raise SoberError(
             "E809", f"{str(path)!r} cannot be read: {getattr(error, 'strerror', error)}. Look at its permissions."
         ) from None
+    kind = os.fstat(place).st_mode
+    if not stat.S_ISREG(kind):
+        os.close(place)
+        raise _unusual(path, kind)
     with os.fdopen(place, "rb") as file:
-        kind = os.fstat(place).st_mode
-        if not stat.S_ISREG(kind):
-            raise _unusual(path, kind)
         return file.read()
 
 

@@ -7,10 +7,10 @@ the honest number does not need it. Where there is a deadline, a process of its 
 from __future__ import annotations
 
 import math
+import os
 import pickle
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -20,8 +20,8 @@ from sklearn.base import clone
 
 from ..errors import Note
 from ..tables import Dataset
-
-TASK, MODEL = "task.pickle", "model.pickle"
+from . import fit_alone
+from .fit_alone import MODEL, TASK
 
 
 def train_final_model(search: Any, data: Dataset, seconds: float = math.inf) -> Note | None:
@@ -53,6 +53,8 @@ def train_final_model(search: Any, data: Dataset, seconds: float = math.inf) -> 
     search.refit_time_ = perf_counter() - start
     search.n_fits_ += 1
     search.refit = True
+    if hasattr(trained, "feature_names_in_"):
+        search.feature_names_in_ = trained.feature_names_in_
     return None
 
 
@@ -71,7 +73,8 @@ def _elsewhere(model: Any, data: Dataset, seconds: float) -> Any:
         (place / TASK).write_bytes(pickle.dumps((model, data.X, data.y), protocol=5))
         # Its standard input stays open until it is done: that it closes tells it that we are gone, whatever killed us.
         process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-m", "sobercv.runs.final_model", name],
+            [sys.executable, "-P", "-W", "ignore", fit_alone.__file__, name],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         try:
@@ -89,27 +92,3 @@ def _elsewhere(model: Any, data: Dataset, seconds: float) -> Any:
     if isinstance(found, Exception):
         raise found
     return found
-
-
-def _work(place: Path) -> None:
-    """Train what lies in a folder that the other process made, and leave the model there."""
-    import os
-
-    def leave() -> None:
-        sys.stdin.read()
-        os._exit(1)
-
-    threading.Thread(target=leave, daemon=True).start()
-    model, X, y = pickle.loads((place / TASK).read_bytes())
-    try:
-        found: Any = model.fit(X, y)
-    except Exception as error:
-        found = RuntimeError(f"{type(error).__name__}: {error}")
-    beside = place / f"{MODEL}.part"
-    beside.write_bytes(pickle.dumps(found, protocol=5))
-    beside.rename(place / MODEL)
-    os._exit(0)
-
-
-if __name__ == "__main__":
-    _work(Path(sys.argv[1]))
