@@ -191,7 +191,7 @@ def test_there_are_enough_of_them():
 
 
 def test_a_failure_of_ours_is_exit_code_1_in_one_sentence(sober, data, monkeypatch):
-    monkeypatch.setattr("sobercv.cli.checking.measure", lambda *_: 1 / 0)
+    monkeypatch.setattr("sobercv.cli.checking.seconds_needed", lambda *_: 1 / 0)
     ended = sober("check", "data.csv", "--target", "y", "--preset", "quick")
     assert ended.code == 1
     assert (

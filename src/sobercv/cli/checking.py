@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..checks import measure
+from ..checks import seconds_needed
 from ..report.words import count, seconds
 from ..runs import Prepared, prepare
 from ..runs.table_facts import table_facts
@@ -28,7 +28,7 @@ def check(arguments: Arguments) -> int:
         prepared = prepare(arguments.settings)
         screen.wait("measuring a few fits")
         planned = prepared.planned
-        guess = None if planned is None else measure(planned, prepared.data, arguments.settings.jobs)
+        guess = None if planned is None else seconds_needed(planned, prepared.data, arguments.settings.jobs)
     finally:
         screen.done()
     facts = table_facts(prepared)
@@ -42,7 +42,7 @@ def check(arguments: Arguments) -> int:
 
 def _show(screen: Screen, prepared: Prepared, facts: dict[str, Any], guess: float | None) -> None:
     if screen.quiet:  # only what is wrong
-        screen.notes((f.code, f.message) for f in prepared.findings if f.severity != "suggestion")
+        screen.notes((f.code, f.text) for f in prepared.findings if f.severity != "suggestion")
         return
     screen.facts(table_rows(facts), "The table")
     if prepared.planned is not None:
@@ -50,7 +50,7 @@ def _show(screen: Screen, prepared: Prepared, facts: dict[str, Any], guess: floa
         screen.facts(_plan_rows(prepared, guess), "The plan")
     if prepared.findings:
         screen.out.print()
-    screen.notes((f.code, f.message) for f in prepared.findings)
+    screen.notes((f.code, f.text) for f in prepared.findings)
     if prepared.planned is not None:
         screen.out.print()
         screen.facts([("next", f"{prepared.settings.command()} -o run")])
@@ -90,9 +90,9 @@ def plan_of(prepared: Prepared, guess: float | None) -> dict[str, Any] | None:
     if planned is None:
         return None
     return {
-        "preset": planned.preset,
+        "preset": planned.preset.name,
         "metric": planned.scoring,
-        "configurations": planned.n_configurations,
+        "configurations": planned.preset.n_configurations,
         "cv": planned.folds,
         "repeats": planned.repeats,
         "fits": planned.n_fits,
@@ -103,9 +103,9 @@ def plan_of(prepared: Prepared, guess: float | None) -> dict[str, Any] | None:
 def _plan_rows(prepared: Prepared, guess: float | None) -> list[tuple[str, Any]]:
     planned = prepared.plan
     repeats = f", repeated {planned.repeats} times" if planned.repeats > 1 else ""
-    size = f"{count(planned.n_configurations, 'configuration')}, {planned.folds} folds{repeats}"
+    size = f"{count(planned.preset.n_configurations, 'configuration')}, {planned.folds} folds{repeats}"
     return [
-        ("preset", planned.description),
+        ("preset", planned.preset.description),
         ("metric", ", ".join(planned.scoring)),
         ("fits", f"at most {planned.n_fits:,} ({size})"),
         ("time", f"about {seconds(guess or 0.0)} without dropping, measured on a few fits; dropping often halves it"),

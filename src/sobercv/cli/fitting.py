@@ -75,9 +75,9 @@ def _run(
 ) -> int:  # fmt: skip
     planned = prepared.plan
     if screen.talks:
-        found = [(f.code, f.message) for f in prepared.findings if f.severity != "suggestion"]
+        found = [(f.code, f.text) for f in prepared.findings if f.severity != "suggestion"]
         screen.notes(found if note is None else [*found, (note.code, note.text)])
-        size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.n_configurations, 'configuration')}"
+        size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
         screen.say(f"{size}, at most {planned.n_fits:,} fits. Ctrl-C stops and keeps what is done.", "dim")
     try:
         progress = Progress(_Listener(screen) if screen.talks else None, screen.phase)
@@ -88,7 +88,7 @@ def _run(
         tell(f"{word}; every finished fit is saved. Go on with: sober resume {folder.path}")
         return 128 + number
     except SoberError as error:
-        if error.code != "E601":
+        if error.code not in ("E601", "E604"):
             raise
         return _too_early(error, folder)
     finally:
@@ -104,9 +104,10 @@ def _run(
 
 def _too_early(error: SoberError, folder: RunFolder) -> int:
     """Say that there is nothing to judge yet, but that what was done is kept."""
-    was_time = "max_seconds" in error.message
+    was_time = error.code == "E604"
     cause = "The time was over" if was_time else "Interrupted"
-    tell(f"{cause} before one fold was complete; every fit is saved. Go on: sober resume {folder.path} [E601]")
+    hint = f"Go on with: sober resume {folder.path} [{error.code}]"
+    tell(f"{cause} before one fold was complete; every fit is saved. {hint}")
     return BAD if was_time else INTERRUPTED
 
 

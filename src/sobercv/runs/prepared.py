@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..checks import Finding, Planned, look, plan
-from ..errors import SoberError
+from ..checks import PlannedSearch, check_dataset, plan_search
+from ..errors import Note, SoberError
 from ..tables import Dataset, Table, assign, read
 from .settings import Settings
 
@@ -22,24 +22,24 @@ class Prepared:
     settings : Settings
     table : Table
     data : Dataset
-    findings : list of Finding
+    findings : list of Note
         Errors among them forbid to begin.
-    planned : Planned or None
+    planned : PlannedSearch or None
         None where errors forbid to plan.
     """
 
     settings: Settings
     table: Table
     data: Dataset
-    findings: list[Finding]
-    planned: Planned | None
+    findings: list[Note]
+    planned: PlannedSearch | None
 
     @property
-    def plan(self) -> Planned:
+    def plan(self) -> PlannedSearch:
         """The plan of a run that may begin; raises the first error of one that may not."""
         if self.planned is None:
             first = next(f for f in self.findings if f.severity == "error")
-            raise SoberError(first.code, first.message)
+            raise SoberError(first.code, first.text)
         return self.planned
 
 
@@ -65,10 +65,11 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
         table.frame, target=settings.target, time=settings.time, event=settings.event, id=settings.id,
         group=settings.group, ignore=settings.ignore, task=settings.task,
     )  # fmt: skip
-    findings = look(data, folds=settings.cv, notes=table.notes)
+    noted = [Note(code, text) for code, text in table.notes]
+    findings = check_dataset(data, folds=settings.cv, notes=noted)
     planned = None
     if not any(f.severity == "error" for f in findings):
-        planned = plan(
+        planned = plan_search(
             data, preset=settings.preset, scoring=settings.metric, folds=settings.cv, repeats=settings.repeats,
             seed=settings.seed, configurations=settings.configurations,
         )  # fmt: skip

@@ -134,7 +134,7 @@ class Results:
         folder : str
         """
         first, *others = (Honest.of(score) for score in summary.scores)
-        status = [row.status for row in summary.rows]
+        status = [row.status for row in summary.configurations]
         return cls(
             score=first,
             others=tuple(others),

@@ -45,6 +45,7 @@ def summarize_run(
     return summarize(
         search, data.X, data.y, title=f"{' and '.join(data.target)} in {prepared.table.name}",
         command=settings.command(), n_permutations=n_shuffles(data.X) if report == "full" else 0,
+        notes=prepared.findings,
     )  # fmt: skip
 
 

@@ -34,12 +34,11 @@ def tune(
     """
     planned, settings, data = prepared.plan, prepared.settings, prepared.data
     search = BBCSearchCV(
-        planned.estimator,
-        planned.param_grid,
+        planned.preset.estimator,
+        planned.preset.configurations,
         scoring=planned.scoring[0] if len(planned.scoring) == 1 else planned.scoring,
         cv=planned.folds,
         n_repeats=planned.repeats,
-        n_iter=planned.n_iter,
         aggregate=settings.aggregate,
         stratify=settings.stratify,
         within_folds=settings.within_folds,

@@ -164,4 +164,4 @@ def test_manifests_survive_json():
     manifest = Manifest({"X": "1"}, "é", ("predict",), 2**63, ("a",), {"k": "{'C': 1}"}, ({"python": "3"},))
     back = Manifest.from_json(manifest.to_json())
     assert back.to_json() == manifest.to_json()
-    assert back.seal == manifest.seal
+    assert back.checksum_key == manifest.checksum_key
