@@ -50,6 +50,31 @@ def test_containers_of_any_kind(make):
     np.testing.assert_array_equal(built.responses["predict_proba"][:, :, 0], P[:, :, 0])
 
 
+def test_labels_are_given_or_the_likeliest_class():
+    labels = np.array([["no", "yes"]] * N)
+    given_labels = Predictions.build(Y, labels, task="classification")
+    assert given_labels.labels()[:, :, 0].tolist() == [[0, 1]] * N
+    np.testing.assert_array_equal(table().labels(), P > 0.5)
+    shares = RNG.dirichlet([1, 1, 1], (N, C))
+    three = Predictions.build(np.arange(N) % 3, shares, task="classification")
+    np.testing.assert_array_equal(three.labels()[:, :, 0], shares.argmax(axis=2))
+
+
+@given(st.lists(st.booleans(), min_size=N, max_size=N), st.lists(st.booleans(), min_size=C, max_size=C).filter(any))
+def test_cuts_commute_and_keep_what_belongs_together(rows, keep):
+    built = table(groups=list("aabbcc"), sample_weight=np.arange(1.0, 7))
+    rows, keep = np.array(rows), np.array(keep)
+    one = built.take_rows(rows).take_configurations(keep)
+    other = built.take_configurations(np.flatnonzero(keep)).take_rows(np.flatnonzero(rows))
+    for cut in (one, other):
+        np.testing.assert_array_equal(cut.responses["predict_proba"], P[rows][:, keep])
+        np.testing.assert_array_equal(cut.y, built.y[rows])
+        np.testing.assert_array_equal(cut.groups, built.groups[rows])
+        np.testing.assert_array_equal(cut.sample_weight, built.sample_weight[rows])
+        np.testing.assert_array_equal(cut.fold_of, FOLDS[rows])
+        np.testing.assert_array_equal(cut.configurations, np.flatnonzero(keep))
+        assert cut.n_classes == 2
+
 
 def test_one_repeat():
     one = table().take_repeat(1)

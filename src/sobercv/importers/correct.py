@@ -41,8 +41,9 @@ class Corrected:
 
 
 def correct(
-    foreign: Foreign, metric: Sequence[str] = (), *, seed: int = 0, jobs: int | None = None, force: bool = False
-) -> Corrected:
+    foreign: Foreign, metric: Sequence[str] = (), *, seed: int = 0, jobs: int | None = None, force: bool = False,
+    **options: Any,
+) -> Corrected:  # fmt: skip
     """Correct the score of the winner among another tool's configurations.
 
     Parameters
@@ -54,6 +55,8 @@ def correct(
     jobs : int, optional
     force : bool
         Go on where the answer could mislead; the reason becomes a note.
+    **options
+        `aggregate`, `stratify` and `within_folds`, as in `sobercv.bbc`.
     """
     notes = []
     for code, text in _objections(foreign):
@@ -67,8 +70,9 @@ def correct(
     else:
         predictions = {name or "decision_function": values for name, values in foreign.responses.items()}
     estimates: dict[str, Estimate] = bbc(
-        foreign.y, predictions, found, groups=foreign.groups, folds=foreign.folds, random_state=seed, n_jobs=jobs
-    )
+        foreign.y, predictions, found, groups=foreign.groups, folds=foreign.folds, random_state=seed, n_jobs=jobs,
+        **options,
+    )  # fmt: skip
     first = next(iter(estimates.values()))
     perfect = _perfect(foreign, first)
     if perfect is not None:

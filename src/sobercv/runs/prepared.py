@@ -1,18 +1,14 @@
-"""From settings to a fitted search: read, look, plan, tune.
+"""From settings to a run that could begin: read the table, look at it, plan.
 
-Takes `Settings`, gives a `Prepared` run and then a fitted `BBCSearchCV`; never writes anything but the store.
+Takes `Settings`, gives a `Prepared` run; never trains and never writes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from ..checks import PlannedSearch, check_dataset, plan_search
 from ..errors import Note, SoberError
-from ..search.bbc_search_cv import BBCSearchCV
 from ..tables import Dataset, Table, assign, read
 from .settings import Settings
 
@@ -70,38 +66,11 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
         group=settings.group, ignore=settings.ignore, task=settings.task,
     )  # fmt: skip
     noted = [Note(code, text) for code, text in table.notes]
-    findings = check_dataset(data, folds=settings.folds, notes=noted)
+    findings = check_dataset(data, folds=settings.cv, notes=noted)
     planned = None
     if not any(f.severity == "error" for f in findings):
         planned = plan_search(
-            data, preset=settings.preset, scoring=settings.metric, folds=settings.folds, repeats=settings.repeats,
+            data, preset=settings.preset, scoring=settings.metric, folds=settings.cv, repeats=settings.repeats,
             seed=settings.seed, configurations=settings.configurations,
         )  # fmt: skip
     return Prepared(settings, table, data, findings, planned)
-
-
-def train(prepared: Prepared, store: Path | None, on_event: Callable[[Any], object] | None = None) -> BBCSearchCV:
-    """Tune, judge and fit the final model.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    store : Path or None
-        The file that keeps every fit.
-    on_event : callable, optional
-        Hears what happens.
-    """
-    planned, settings, data = prepared.plan, prepared.settings, prepared.data
-    search = BBCSearchCV(
-        planned.preset.estimator,
-        planned.preset.configurations,
-        scoring=planned.scoring[0] if len(planned.scoring) == 1 else planned.scoring,
-        cv=planned.folds,
-        n_repeats=planned.repeats,
-        n_jobs=settings.jobs,
-        random_state=planned.seed,
-        store=store,
-        max_seconds=settings.max_time,
-        on_event=on_event,
-    )
-    return search.fit(data.X, data.y, groups=data.groups)
