@@ -30,6 +30,7 @@ CODES: dict[str, str] = {
     "E117": "The metric failed",
     "E118": "Not possible for predictions that are read in blocks",
     "E119": "An exact score does not fit in memory",
+    "E120": "The positive class is not named",
     "E301": "The task cannot be told",
     "E302": "X and y do not fit together",
     "E303": "The search space cannot be read",
@@ -115,6 +116,7 @@ CODES: dict[str, str] = {
     "E601": "Stopped before one split was complete",
     "E602": "Workers cannot be given the data",
     "E603": "No worker is left",
+    "E604": "The time was over before one split was complete",
     "W601": "The search was stopped early",
     "W602": "A worker died",
 }
@@ -152,6 +154,10 @@ class SoberWarning(UserWarning):
         return f"{self.message} [{self.code}]"
 
 
+#: What the first letter of a code says.
+SEVERITIES = {"E": "error", "W": "warning", "S": "suggestion"}
+
+
 @dataclass(frozen=True)
 class Note:
     """A sentence with its code: what an estimate, a check or a report carries.
@@ -159,13 +165,30 @@ class Note:
     Attributes
     ----------
     code : str
-        A key of `CODES`.
+        A key of `CODES`; E is an error, W a warning, S a suggestion.
     text : str
         What the reader should know.
+    columns : tuple of str
+        The columns of a table that it is about, where it is about any.
     """
 
     code: str
     text: str
+    columns: tuple[str, ...] = ()
+
+    @property
+    def severity(self) -> str:
+        """Give "error", "warning" or "suggestion"."""
+        return SEVERITIES[self.code[0]]
+
+    @property
+    def title(self) -> str:
+        """The title of the code's page; empty for a code of a later release."""
+        return CODES.get(self.code, "")
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data, ready for JSON."""
+        return {"code": self.code, "severity": self.severity, "text": self.text, "columns": list(self.columns)}
 
     def __str__(self) -> str:
         return self.text

@@ -102,12 +102,10 @@ def _inner_table(table: Predictions, inner: Predictions, plan: Plan, k: int, col
         for name, values in inner.responses.items()
     }
     return Predictions(
-        y=table.y[rows],
+        target=table.target.take(rows),
         responses=responses,
-        task=table.task,
         seen=np.ones((len(rows), 1), bool),
         fold_of=fold[rows][:, None],
-        classes=table.classes,
         groups=None if table.groups is None else np.unique(table.groups[rows], return_inverse=True)[1],
         sample_weight=None if table.sample_weight is None else table.sample_weight[rows],
     )

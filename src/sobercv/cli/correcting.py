@@ -35,7 +35,7 @@ def correct(
             "honest": e.value,
             "interval": None if e.interval is None else list(e.interval),
             "confidence_level": e.confidence_level,
-            "plain_cv": e.naive,
+            "naive": e.naive,
             "optimism": e.optimism,
         }
         for e in found.estimates.values()
@@ -51,7 +51,7 @@ def correct(
         return DONE
     screen.findings(notes)
     for score in scores:
-        known = [score["honest"], score["plain_cv"], *(score["interval"] or [])]
+        known = [score["honest"], score["naive"], *(score["interval"] or [])]
         rows = honest(score, digits_for(known))
         if score is scores[0] and not quiet:
             rows += [("winner", found.name), ("read as", f"{foreign.tool}: {size}")]

@@ -17,6 +17,7 @@ from ..containers import Array
 from ..errors import SoberError
 from ..inference import Estimate
 from ..inference.bbc import bbc
+from ..targets import guess_task
 from .table import Foreign
 
 _ENSEMBLE = re.compile(r"WeightedEnsemble|_L[2-9]\b|_L[2-9]$|stack(ed|ing|_?ensemble)|super_?learner|blend", re.I)
@@ -106,11 +107,9 @@ def _objections(foreign: Foreign) -> list[tuple[str, str]]:
 
 
 def _usual(foreign: Foreign) -> str:
-    if foreign.y.dtype.names is not None:
-        return "concordance_index"
-    is_number = foreign.y.dtype.kind == "f" or (foreign.y.dtype.kind in "iu" and len(np.unique(foreign.y)) > 20)
-    if is_number:
-        return "r2"
+    task = guess_task(foreign.y).task
+    if task != "classification":
+        return "concordance_index" if task == "survival" else "r2"
     two = len(set(foreign.y.tolist())) == 2
     bare = foreign.responses.get("")
     if "predict_proba" in foreign.responses:

@@ -14,7 +14,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..tables.roles import find
-from ..tables.targets import survival_target
+from ..tables.target_column import survival_target
 from .table import Foreign
 
 

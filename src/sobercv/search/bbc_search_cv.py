@@ -330,7 +330,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
                 "E114", f"`within_folds` is for metrics that rank samples, such as roc_auc; {first.name} does not."
             )
         for metric in metrics.values():
-            metric.check_target(problem.task, 0 if problem.classes is None else len(problem.classes))
+            metric.check_target(problem.target)
         return problem, metrics, split_params
 
     def _task(self, y: Any) -> Any:
@@ -450,7 +450,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         X, y : array-like, optional
             The data given to `fit`, for the permutation importance of the winner; left out without them.
         **options
-            `title`, `command`, `sample_weight`, `n_permutations`, `seed` and `created`, see `sobercv.report.summarize`.
+            `title`, `command`, `sample_weight`, `n_permutations` and `notes`, see `sobercv.report.summarize`.
 
         Returns
         -------

@@ -15,9 +15,8 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from .targets import plain_target, survival_target
-
-TASKS = ("binary", "multiclass", "regression", "survival")
+from ..targets import TABLE_TASKS
+from .target_column import plain_target, survival_target
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +138,8 @@ def find(frame: Any, name: str, what: str = "column") -> None:
 
 def target_names(target: str | None, time: str | None, event: str | None, task: str | None) -> list[str]:
     """Give [target] or [time, event]; refuse what does not go together."""
-    if task is not None and task not in TASKS:
-        raise SoberError("E402", f"There is no task {task!r}; choose one of {', '.join(TASKS)}.")
+    if task is not None and task not in TABLE_TASKS:
+        raise SoberError("E402", f"There is no task {task!r}; choose one of {', '.join(TABLE_TASKS)}.")
     if target is not None and (time is not None or event is not None):
         raise SoberError("E808", "Give --target, or --time and --event for survival, but not both.")
     if target is not None:

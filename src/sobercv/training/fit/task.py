@@ -37,7 +37,8 @@ class Failure:
 
     Attributes
     ----------
-    kind : {"raised", "not finite", "wrong shape", "no method", "unknown label", "worker died"}
+    kind : {"raised", "not finite", "wrong shape", "no method", "unknown label",
+        "impossible probabilities", "worker died"}
     message : str
         The exception's text, or what was wrong with the predictions.
     error : str
