@@ -80,6 +80,7 @@ CODES: dict[str, str] = {
     "W704": "A chart was left out",
     "W501": "Stored outcomes were made with other versions",
     "W502": "Stored outcomes were damaged",
+    "W503": "Code that cannot be told from other code",
     "E801": "A file cannot be read",
     "E802": "The table is empty",
     "E803": "The text is not a table",
