@@ -213,7 +213,7 @@ def test_bad_input(call, code, names):
 
 @pytest.mark.parametrize(
     ("module", "task", "X", "extra"),
-    [("sksurv.ensemble", "survival", NUMBERS, r"sober\[survival\]"), ("skrub", "binary", FRAME, r"sober\[cli\]")],
+    [("sksurv.ensemble", "survival", NUMBERS, r"sobercv\[survival\]"), ("skrub", "binary", FRAME, r"sobercv\[cli\]")],
 )
 def test_a_missing_extra_is_named(monkeypatch, module, task, X, extra):
     monkeypatch.setitem(sys.modules, module, None)

@@ -162,7 +162,7 @@ class Metric(ABC):
         n_threads = blocks.threads(n_jobs)
         if aggregate == "pooled" and self.linear and predictions.is_complete:
             parts = [_part(predictions, values, r, slice(None), False) for r in range(predictions.n_repeats)]
-            return Scorer(self, [(None, self.merged(parts, n_threads))], False)
+            return Scorer(self, [(None, self.merged(parts, n_threads))], False, predictions.n_configurations)
         rows: list[tuple[int, Array]] = []
         for r in range(predictions.n_repeats):
             seen = np.flatnonzero(predictions.seen[:, r])
@@ -175,7 +175,7 @@ class Metric(ABC):
             everything = len(here) == predictions.n_samples
             part = _part(predictions, values, r, slice(None) if everything else here, within_folds)
             bound.append((None if everything else here, self.core(part, n_threads)))
-        return Scorer(self, bound, aggregate == "fold")
+        return Scorer(self, bound, aggregate == "fold", predictions.n_configurations)
 
     # ---- what it needs -------------------------------------------------------------------------------------------
     def response_of(self, predictions: Predictions) -> Array:
@@ -228,8 +228,11 @@ class Metric(ABC):
 class Scorer:
     """A metric bound to a table, ready for any number of resamples; the mean over repeats or folds is taken here."""
 
-    def __init__(self, metric: Metric, parts: list[tuple[Array | None, Core]], equal_weight: bool) -> None:
+    def __init__(
+        self, metric: Metric, parts: list[tuple[Array | None, Core]], equal_weight: bool, n_configurations: int
+    ) -> None:
         self.metric = metric
+        self.n_configurations = n_configurations
         self._parts = parts
         self._equal = equal_weight
 
@@ -237,8 +240,8 @@ class Scorer:
         """Score every configuration: counts [B, N] -> [B, C]."""
         if len(self._parts) == 1 and self._parts[0][0] is None:
             return self._signed(self._parts[0][1].scores(counts))
-        total: Array | float = 0.0
-        weight: Array | float = 0.0
+        # Nothing has been seen where there is no part: every score is undefined.
+        total, weight = np.zeros((2, len(counts), self.n_configurations))
         for rows, core in self._parts:
             here = counts if rows is None else counts[:, rows]
             scores = core.scores(here)
@@ -282,9 +285,9 @@ def as_counts(counts: Array) -> Array:
     return counts.astype(np.uint8 if counts.size == 0 or counts.max() < 256 else np.int32)
 
 
-def _mean(total: Array | float, weight: Array | float) -> Array:
+def _mean(total: Array, weight: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(total) / np.asarray(weight)
+        return np.asarray(total / weight)
 
 
 def _part(predictions: Predictions, values: Array, repeat: int, rows: Array | slice, within_folds: bool) -> Part:

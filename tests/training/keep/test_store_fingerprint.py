@@ -96,7 +96,7 @@ def test_different_values_differ():
 
 
 def test_every_process_says_the_same(tmp_path):
-    code = "from tests.training.test_store_fingerprint import VALUES, digest; print([digest(v).hex() for v in VALUES])"
+    code = "from tests.training.keep.test_store_fingerprint import VALUES, digest; print([digest(v).hex() for v in VALUES])"
     root = Path(__file__).parent.parent.parent
     said = [
         subprocess.run(
