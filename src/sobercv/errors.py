@@ -107,6 +107,15 @@ CODES: dict[str, str] = {
     "W811": "An adaptive search",
     "W812": "An identifier occurs several times",
     "W813": "Rows without a target",
+    "E831": "A number can be read in two ways",
+    "E832": "Which sheet of the workbook",
+    "E833": "The first row looks like data",
+    "W831": "Decimal commas or marks between thousands",
+    "W832": "Words that count as missing",
+    "W833": "Dates that could begin with the day or the month",
+    "W834": "New values do not fit the kind of their column",
+    "W835": "Competing risks are ignored",
+    "S831": "Codes are read as text",
     "S801": "The target could be read in two ways",
     "S802": "Repeats would help",
     "S803": "Dates among the columns",
@@ -151,6 +160,10 @@ class SoberWarning(UserWarning):
         return f"{self.message} [{self.code}]"
 
 
+#: What the first letter of a code says.
+SEVERITIES = {"E": "error", "W": "warning", "S": "suggestion"}
+
+
 @dataclass(frozen=True)
 class Note:
     """A sentence with its code: what an estimate, a check or a report carries.
@@ -158,13 +171,30 @@ class Note:
     Attributes
     ----------
     code : str
-        A key of `CODES`.
+        A key of `CODES`; E is an error, W a warning, S a suggestion.
     text : str
         What the reader should know.
+    columns : tuple of str
+        The columns of a table that it is about, where it is about any.
     """
 
     code: str
     text: str
+    columns: tuple[str, ...] = ()
+
+    @property
+    def severity(self) -> str:
+        """Give "error", "warning" or "suggestion"."""
+        return SEVERITIES[self.code[0]]
+
+    @property
+    def title(self) -> str:
+        """The title of the code's page; empty for a code of a later release."""
+        return CODES.get(self.code, "")
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data, ready for JSON."""
+        return {"code": self.code, "severity": self.severity, "text": self.text, "columns": list(self.columns)}
 
     def __str__(self) -> str:
         return self.text

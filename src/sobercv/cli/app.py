@@ -58,6 +58,7 @@ def _top(
 @app.command()
 def check(
     ctx: typer.Context, data: o.Data = None, target: o.Target = None, time: o.Time = None, event: o.Event = None,
+    event_value: o.EventValue = None, sheet: o.Sheet = None, decimal: o.Decimal = None, header: o.Header = None,
     id: o.Id = None, group: o.Group = None, ignore: o.Ignore = None, task: o.Task = None, metric: o.Metric = None,
     preset: o.Preset = None, configurations: o.Configurations = None, folds: o.Folds = None, repeats: o.Repeats = None,
     seed: o.Seed = None, jobs: o.Jobs = None, settings: o.SettingsFile = None, json: o.Json = False,
@@ -72,6 +73,7 @@ def check(
 @app.command()
 def fit(
     ctx: typer.Context, data: o.Data = None, target: o.Target = None, time: o.Time = None, event: o.Event = None,
+    event_value: o.EventValue = None, sheet: o.Sheet = None, decimal: o.Decimal = None, header: o.Header = None,
     id: o.Id = None, group: o.Group = None, ignore: o.Ignore = None, task: o.Task = None, metric: o.Metric = None,
     preset: o.Preset = None, configurations: o.Configurations = None, folds: o.Folds = None, repeats: o.Repeats = None,
     seed: o.Seed = None, jobs: o.Jobs = None, max_time: o.MaxTime = None, output: o.Output = None,
@@ -118,19 +120,20 @@ def report(folder: o.Folder, output: o.Output = None, json: o.Json = False, quie
 @app.command()
 def predict(
     folder: o.Folder, data: Annotated[str, typer.Argument(help="New rows; - is standard input.", show_default=False)],
-    output: o.Output = None,
+    sheet: o.Sheet = None, output: o.Output = None,
     trust: Annotated[bool, typer.Option("--trust", help="Load a model from elsewhere; it can run code.")] = False,
 ) -> int:  # fmt: skip
     """Predict new rows with the model of a run; CSV to standard output unless -o is given."""
     from .predicting import predict as go
 
-    return go(folder, data, output, trust)
+    return go(folder, data, output, trust, sheet)
 
 
 @app.command()
 def correct(
     predictions: Annotated[str, typer.Argument(help="Out-of-fold predictions of another tool.", show_default=False)],
-    target: o.Target = None, time: o.Time = None, event: o.Event = None, group: o.Group = None,
+    target: o.Target = None, time: o.Time = None, event: o.Event = None, event_value: o.EventValue = None,
+    sheet: o.Sheet = None, decimal: o.Decimal = None, header: o.Header = None, group: o.Group = None,
     ignore: o.Ignore = None, metric: o.Metric = None, seed: o.Seed = None, jobs: o.Jobs = None,
     force: Annotated[bool, typer.Option("--force", help="Go on where the answer could mislead.")] = False,
     json: o.Json = False, quiet: o.Quiet = False,
@@ -138,13 +141,18 @@ def correct(
     """Correct what another tool predicted: tidymodels, caret, mlr3, AutoGluon, or one column a configuration."""
     from .correcting import correct as go
 
-    roles = {"target": target, "time": time, "event": event, "group": group, "ignore": ignore or []}
-    return go(predictions, roles, metric or [], seed, jobs, force=force, json=json, quiet=quiet)
+    given = {
+        "data": predictions, "target": target, "time": time, "event": event, "event_value": event_value,
+        "group": group, "ignore": ignore, "sheet": sheet, "decimal": decimal, "header": header, "metric": metric,
+        "seed": seed, "jobs": jobs,
+    }  # fmt: skip
+    return go(given, force=force, json=json, quiet=quiet)
 
 
 @app.command()
 def compare(
     ctx: typer.Context, data: o.Data = None, target: o.Target = None, time: o.Time = None, event: o.Event = None,
+    event_value: o.EventValue = None, sheet: o.Sheet = None, decimal: o.Decimal = None, header: o.Header = None,
     id: o.Id = None, group: o.Group = None, ignore: o.Ignore = None, task: o.Task = None, metric: o.Metric = None,
     preset: o.Preset = None, configurations: o.Configurations = None, folds: o.Folds = None, seed: o.Seed = None,
     jobs: o.Jobs = None, protocols: Annotated[

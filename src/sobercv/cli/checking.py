@@ -8,6 +8,7 @@ from ..checks import measure
 from ..report.words import count, seconds
 from ..runs.train import Prepared, prepare
 from ..runs.write import describe
+from .column_table import show_columns
 from .ending import BAD, DONE
 from .request import Request
 from .screen import Screen
@@ -36,6 +37,8 @@ def check(request: Request) -> int:
         return BAD if has_errors else DONE
     if not request.quiet:
         screen.facts(table_rows(facts), "The table")
+        screen.out.print()
+        show_columns(screen, facts["columns_read"], facts["columns"])
     if planned is not None:
         screen.out.print()
         screen.facts(_plan_rows(prepared, guess), "The plan")

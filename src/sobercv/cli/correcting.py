@@ -10,24 +10,21 @@ from ..importers import correct as corrected
 from ..importers import recognise
 from ..report.words import count, digits_for
 from ..runs.settings import Settings
-from ..tables import read
+from ..tables import ReadingOptions, Roles, read
 from .ending import DONE
 from .screen import Screen, honest
 
 
-def correct(
-    source: str, roles: dict[str, Any], metric: list[str], seed: int | None, jobs: int | None, *, force: bool,
-    json: bool, quiet: bool,
-) -> int:  # fmt: skip
+def correct(given: dict[str, Any], *, force: bool, json: bool, quiet: bool) -> int:
     """Correct and show."""
     screen = Screen(json, quiet)
-    settings = Settings.of({"metric": metric, "seed": seed, "jobs": jobs})
-    table = read(source)
-    foreign = recognise(table.frame, **roles)
+    settings = Settings.of(given)
+    table = read(str(settings.data), ReadingOptions(settings.sheet, settings.decimal, settings.header))
+    imported = recognise(table.frame, Roles.of(settings))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SoberWarning)
-        found = corrected(foreign, settings.metric, seed=settings.seed, jobs=settings.jobs, force=force)
-    notes = [*table.notes, *found.notes]
+        found = corrected(imported, settings.metric, seed=settings.seed, jobs=settings.jobs, force=force)
+    notes = [(note.code, note.text) for note in (*table.notes, *found.notes)]
     notes += [(w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning)]
     scores: list[dict[str, Any]] = [
         {
@@ -41,10 +38,10 @@ def correct(
         for e in found.estimates.values()
     ]
     size = f"{count(found.first.n_samples, 'row')}, {count(found.first.n_configurations, 'configuration')}"
-    size += f", {foreign.n_repeats} repeats" if foreign.n_repeats > 1 else ""
+    size += f", {imported.n_repeats} repeats" if imported.n_repeats > 1 else ""
     if json:
         screen.result({
-            "tool": foreign.tool, "score": scores[0], "others": scores[1:], "winner": found.name,
+            "tool": imported.tool, "score": scores[0], "others": scores[1:], "winner": found.name,
             "n_rows": found.first.n_samples, "n_configurations": found.first.n_configurations,
             "notes": [{"code": code, "message": text} for code, text in notes],
         })  # fmt: skip
@@ -54,6 +51,6 @@ def correct(
         known = [score["honest"], score["plain_cv"], *(score["interval"] or [])]
         rows = honest(score, digits_for(known))
         if score is scores[0] and not quiet:
-            rows += [("winner", found.name), ("read as", f"{foreign.tool}: {size}")]
+            rows += [("winner", found.name), ("read as", f"{imported.tool}: {size}")]
         screen.facts(rows)
     return DONE

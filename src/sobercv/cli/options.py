@@ -32,12 +32,27 @@ def tasks() -> list[str]:
     return ["binary", "multiclass", "regression", "survival"]
 
 
-Data = Annotated[str | None, Argument(help="CSV, TSV, Parquet or Arrow file; - is standard input.", show_default=False)]
+Data = Annotated[
+    str | None, Argument(help="CSV, TSV, Excel, Parquet or Arrow file; - is standard input.", show_default=False)
+]
 Folder = Annotated[Path, Argument(help="The folder that sober fit wrote.", show_default=False)]
 Target = Annotated[str | None, Option("--target", "-t", help="The column to predict.", rich_help_panel=DATA)]
 Time = Annotated[str | None, Option("--time", help="Survival: the column with the time.", rich_help_panel=DATA)]
 Event = Annotated[
     str | None, Option("--event", help="Survival: the column with the event, 1 seen, 0 not.", rich_help_panel=DATA)
+]
+EventValue = Annotated[
+    str | None,
+    Option("--event-value", help="Survival: what the event column holds if seen, if not 1.", rich_help_panel=DATA),
+]
+Sheet = Annotated[str | None, Option("--sheet", help="Excel: the sheet with the table.", rich_help_panel=DATA)]
+Decimal = Annotated[
+    str | None,
+    Option("--decimal", help="The decimal mark, . or , where numbers can be read in two ways.", rich_help_panel=DATA),
+]
+Header = Annotated[
+    bool | None,
+    Option("--header/--no-header", help="Whether the first row holds names.", rich_help_panel=DATA, show_default=False),
 ]
 Id = Annotated[
     str | None,

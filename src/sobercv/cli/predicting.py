@@ -9,11 +9,14 @@ from ..errors import SoberError
 from ..runs.folder import RunFolder
 from ..runs.predict import predict as predicted
 from .ending import DONE
+from .screen import Screen
 
 
-def predict(folder: Path, data: str, output: Path | None, trust: bool) -> int:
-    """Write predictions as CSV."""
-    frame = predicted(RunFolder(folder), data, trust)
+def predict(folder: Path, data: str, output: Path | None, trust: bool, sheet: str | None = None) -> int:
+    """Write predictions as CSV, and say what did not fit."""
+    found = predicted(RunFolder(folder), data, trust, sheet)
+    frame = found.frame
+    Screen().findings([(note.code, note.text) for note in found.notes])
     if output is None:
         frame.to_csv(sys.stdout, index=False, lineterminator="\n")
         return DONE

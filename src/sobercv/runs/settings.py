@@ -27,7 +27,8 @@ class Settings:
 
     Attributes
     ----------
-    data, target, time, event, id, group : str, optional
+    data, target, time, event, event_value, id, group, sheet, decimal : str, optional
+    header : bool, optional
     ignore : tuple of str
     task : str, optional
     metric : tuple of str
@@ -43,10 +44,14 @@ class Settings:
     target: str | None = None
     time: str | None = None
     event: str | None = None
+    event_value: str | None = None
     id: str | None = None
     group: str | None = None
     ignore: tuple[str, ...] = ()
     task: str | None = None
+    sheet: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
     metric: tuple[str, ...] = ()
     preset: str = "standard"
     configurations: int | None = None
@@ -86,6 +91,9 @@ class Settings:
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name in ("data", "jobs", "max_time") or value == field.default or value is None:
+                continue
+            if isinstance(value, bool):
+                words.append(f"--{field.name}" if value else f"--no-{field.name}")
                 continue
             for one in value if field.name == "ignore" else [",".join(value)] if field.name == "metric" else [value]:
                 words += [f"--{field.name.replace('_', '-')}", str(one)]
@@ -154,6 +162,12 @@ def _checked(name: str, value: Any, where: str = "") -> Any:
         if name == "jobs" and value == 0:
             raise SoberError("E807", f"{label} must not be 0. Write -1 for all cores, or a number of workers.")
         return value
+    if name == "header":
+        if not isinstance(value, bool):
+            raise SoberError("E807", f"{label} must be true or false; got {value!r}.")
+        return value
+    if name == "event_value" and isinstance(value, (int, float)):
+        return str(value)
     if not isinstance(value, str):
         raise SoberError("E807", f"{label} must be text in quotes; got {value!r}.")
     return value

@@ -13,6 +13,7 @@ from typing import Any
 from ..report.html import to_html
 from ..report.records import Summary
 from ..report.summary import summarize
+from ..tables.column_facts import column_facts
 from .folder import SETTINGS, RunFolder
 from .long_table import long_table
 from .methods import methods, winner_of
@@ -97,7 +98,9 @@ def write(search: Any, prepared: Prepared, settings: Settings, folder: RunFolder
     }
     script = refit_script(search, data, prepared.table, str(settings.data), found["sobercv"])
     parquet.write_table(long_table(search.predictions_, data.rows), folder / "predictions.parquet")
-    save(search.best_estimator_, data, folder, {"score": results["score"], "versions": found, "command": command})
+    save(search.best_estimator_, data, folder, {
+        "score": results["score"], "versions": found, "command": command, "reading": prepared.table.record.to_dict(),
+    })  # fmt: skip
     folder.write_text("refit.py", script)
     folder.write_text("METHODS.md", methods(search, planned, data, summary, found["sobercv"]))
     folder.write_text("report.html", to_html(summary))
@@ -149,6 +152,7 @@ def describe(prepared: Prepared) -> dict[str, Any]:
         "target": list(data.target),
         "task": data.task,
         "groups": None if data.groups is None else int(data.groups.max()) + 1,
+        "columns_read": [fact.to_dict() for fact in column_facts(table, data)],
     }
     if data.task == "survival":
         found["events"] = int(data.y["event"].sum())
