@@ -30,6 +30,7 @@ CODES: dict[str, str] = {
     "E117": "The metric failed",
     "E118": "Not possible for predictions that are read in blocks",
     "E119": "An exact score does not fit in memory",
+    "E120": "The positive class is not named",
     "E301": "The task cannot be told",
     "E302": "X and y do not fit together",
     "E303": "The search space cannot be read",
@@ -123,6 +124,7 @@ CODES: dict[str, str] = {
     "E601": "Stopped before one split was complete",
     "E602": "Workers cannot be given the data",
     "E603": "No worker is left",
+    "E604": "The time was over before one split was complete",
     "W601": "The search was stopped early",
     "W602": "A worker died",
 }

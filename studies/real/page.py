@@ -12,13 +12,14 @@ import numpy as np
 
 from ..claims import as_markdown, summary
 from ..pictures import DOCS, keep, pyplot
-from .claims import Rows, at, bias, cells, claims, column, coverage, miscalibration, names, relative, sizes
+from .claims import claims
 from .design import LEVELS, REPEATS
+from .measures import Rows, at, bias, cells, column, coverage, miscalibration, names, relative, sizes
 from .run import HERE, read
 from .ties import sentence
 
 PROTOCOLS = (
-    ("cvt", "CVT: plain CV"),
+    ("naive", "CVT: plain CV"),
     ("tt", "TT"),
     ("ncv", "NCV: nested CV"),
     ("bbc", "BBC-CV"),
@@ -141,7 +142,7 @@ def where_plus_stands(rows: Rows) -> str:
         part = at(rows, (n,)) if n else rows
         entries = [
             f"{bias(part, p).mean():+.3f} / {np.sqrt((bias(part, p) ** 2).mean()):.3f}"
-            for p in ("cvt", "ncv", "bbc", "bbc-f", "632+", "bbc10")
+            for p in ("naive", "ncv", "bbc", "bbc-f", "632+", "bbc10")
         ]
         entries += [f"{coverage(part, p, 0.95):.2f}" for p in ("bbc", "bbc-f", "632+", "bbc10")]
         lines.append(f"| {n or 'all'} | " + " | ".join(entries) + " |")

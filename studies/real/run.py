@@ -22,7 +22,7 @@ import sklearn
 import sobercv
 
 from .data import Source, fits, load, sub_sample
-from .design import FOLDS, SCALES, Row, Scale, one_sub_sample
+from .design import FOLDS, SCALES, Scale, one_sub_sample
 
 HERE = Path(__file__).parent
 
@@ -107,8 +107,3 @@ def read(path: Path) -> list[dict[str, Any]]:
     """Read results back."""
     with path.open(newline="") as file:
         return [{k: v if k == "data" else float(v) for k, v in row.items()} for row in csv.DictReader(file)]
-
-
-def as_rows(rows: list[dict[str, Any]]) -> list[Row]:
-    """Only the numbers."""
-    return [{k: v for k, v in row.items() if k != "data"} for row in rows]

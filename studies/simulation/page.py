@@ -15,7 +15,7 @@ from ..pictures import DOCS, keep, pyplot
 from .claims import Rows, claims, column
 from .run import HERE, read
 
-PANELS = (("cvt", "CVT: plain CV"), ("tt", "TT"), ("ncv", "NCV: nested CV"), ("bbc", "BBC-CV"), ("bced", "BCED-CV"))
+PANELS = (("naive", "CVT: plain CV"), ("tt", "TT"), ("ncv", "NCV: nested CV"), ("bbc", "BBC-CV"), ("bced", "BCED-CV"))
 
 
 def figure(rows: Rows) -> None:
@@ -89,7 +89,7 @@ def by_samples(rows: Rows) -> str:
         part = [r for r in rows if r["n"] == n]
         cells = [
             f"{np.abs(column(part, f'bias {p}')).mean():.4f} / {column(part, f'rmse {p}').mean():.4f}"
-            for p in ("cvt", "ncv", "bbc", "bbc-f", "632+")
+            for p in ("naive", "ncv", "bbc", "bbc-f", "632+")
         ]
         cells += [f"{column(part, f'covered {p} 0.95').mean():.3f}" for p in ("bbc", "bbc-f", "632+", "bced")]
         lines.append(f"| {n:.0f} | " + " | ".join(cells) + " |")

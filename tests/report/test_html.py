@@ -91,8 +91,8 @@ def test_honest_and_naive_stand_on_the_first_screen():
 
 def test_long_tables_are_cut_and_say_so():
     summary = cases.by_hand()
-    rows = tuple(replace(summary.rows[1], index=i) for i in range(1500))
-    text = to_html(replace(summary, rows=rows))
+    rows = tuple(replace(summary.configurations[1], index=i) for i in range(1500))
+    text = to_html(replace(summary, configurations=rows))
     assert text.count('<tr class="dropped">') == html.MOST_ROWS
     assert "The first 1,000 of 1,500 are shown." in text
 

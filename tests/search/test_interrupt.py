@@ -223,6 +223,14 @@ def test_max_seconds_stops_and_judges_what_is_complete(monkeypatch, whole, drop)
     assert found.predict(X).shape == Y.shape
 
 
+def test_too_little_time_for_one_split_has_a_code_of_its_own(monkeypatch):
+    clock = iter(range(10_000))
+    monkeypatch.setattr(stopping, "perf_counter", lambda: next(clock))
+    with pytest.raises(SoberError, match="stopped by max_seconds") as error:
+        search(max_seconds=1).fit(X, Y)
+    assert error.value.code == "E604"
+
+
 def test_max_seconds_that_is_long_enough_changes_nothing(whole):
     assert parts(search(max_seconds=1e6).fit(X, Y)) == parts(whole)
 

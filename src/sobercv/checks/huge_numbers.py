@@ -11,10 +11,8 @@ import numpy as np
 
 from ..errors import Note
 from ..tables import Dataset
-from .finding import some
-
-#: The square of anything greater is no longer a number, and every model scales its columns by squares.
-LARGEST = 1e150
+from ..targets import LARGEST
+from .naming import some
 
 
 def huge_numbers(data: Dataset) -> Iterator[Note]:

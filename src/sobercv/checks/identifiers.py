@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from ..errors import Note
 from ..tables import Dataset
 from ..tables.identifiers import is_identifier
-from .finding import some
+from .naming import columns_that, some
 
 
 def identifiers(data: Dataset) -> Iterator[Note]:
     """Find columns that look like identifiers, by name or by content."""
     found = [name for name in data.X.columns if is_identifier(data.X[name], name)]
     if found:
-        what = "One column looks" if len(found) == 1 else f"{len(found)} columns look"
-        text = f"{what} like an identifier: {some(found)}. Write --id or --ignore for it."
-        yield Note("W807", text, (*found,))
+        what = columns_that(found, "looks", "look")
+        yield Note("W807", f"{what} like an identifier: {some(found)}. Write --id or --ignore for it.", (*found,))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ..errors import Note
 from ..tables import Dataset
 from ..tables.identifiers import repeats_subjects
-from .finding import some
+from .naming import some
 
 
 def repeated_subjects(data: Dataset) -> Iterator[Note]:

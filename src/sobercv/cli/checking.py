@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..checks import measure
+from ..checks import seconds_needed
 from ..report.words import count, seconds
 from ..runs.train import Prepared, prepare
 from ..runs.write import describe
@@ -27,7 +27,7 @@ def check(request: Request) -> int:
     prepared = prepare(request.settings)
     planned = prepared.planned
     with screen.busy("Measuring a few fits"):
-        guess = None if planned is None else measure(planned, prepared.data, request.settings.jobs)
+        guess = None if planned is None else seconds_needed(planned, prepared.data, request.settings.jobs)
     has_errors = planned is None
     facts = describe(prepared)
     if request.json:
@@ -44,7 +44,7 @@ def check(request: Request) -> int:
         screen.facts(_plan_rows(prepared, guess), "The plan")
     if prepared.findings:
         screen.out.print()
-    screen.findings([(f.code, f.message) for f in prepared.findings])
+    screen.findings([(f.code, f.text) for f in prepared.findings])
     if has_errors:
         return BAD
     if not request.quiet:
@@ -87,9 +87,9 @@ def plan_of(prepared: Prepared, guess: float | None) -> dict[str, Any] | None:
     if planned is None:
         return None
     return {
-        "preset": planned.preset,
+        "preset": planned.preset.name,
         "metric": planned.scoring,
-        "configurations": planned.n_configurations,
+        "configurations": planned.preset.n_configurations,
         "folds": planned.folds,
         "repeats": planned.repeats,
         "fits": planned.n_fits,
@@ -101,11 +101,12 @@ def _plan_rows(prepared: Prepared, guess: float | None) -> list[tuple[str, Any]]
     planned = prepared.plan
     repeats = f", repeated {planned.repeats} times" if planned.repeats > 1 else ""
     return [
-        ("preset", planned.description),
+        ("preset", planned.preset.description),
         ("metric", ", ".join(planned.scoring)),
         (
             "fits",
-            f"at most {planned.n_fits:,} ({planned.n_configurations} configurations, {planned.folds} folds{repeats})",
+            f"at most {planned.n_fits:,} ({planned.preset.n_configurations} configurations, "
+            f"{planned.folds} folds{repeats})",
         ),
         ("time", f"about {seconds(guess or 0.0)} without dropping, measured on a few fits; dropping often halves it"),
     ]

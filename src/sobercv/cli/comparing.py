@@ -27,13 +27,14 @@ def compare(request: Request, protocols: str) -> int:
     prepared = prepare(request.settings)
     planned, data = prepared.plan, prepared.data
     screen.say(
-        f"{planned.n_configurations} configurations, {planned.folds} folds; nested CV needs the most models.", "dim"
+        f"{planned.preset.n_configurations} configurations, {planned.folds} folds; nested CV needs the most models.",
+        "dim",
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = compared(
-            planned.estimator, planned.param_grid, data.X, data.y, protocols=wanted, scoring=planned.scoring[0],
-            cv=planned.folds, n_iter=planned.n_iter, groups=data.groups, n_jobs=request.settings.jobs,
+            planned.preset.estimator, planned.preset.configurations, data.X, data.y, protocols=wanted,
+            scoring=planned.scoring[0], cv=planned.folds, groups=data.groups, n_jobs=request.settings.jobs,
             random_state=planned.seed,
         )  # fmt: skip
     if request.json:

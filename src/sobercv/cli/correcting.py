@@ -32,7 +32,7 @@ def correct(given: dict[str, Any], *, force: bool, json: bool, quiet: bool) -> i
             "honest": e.value,
             "interval": None if e.interval is None else list(e.interval),
             "confidence_level": e.confidence_level,
-            "plain_cv": e.naive,
+            "naive": e.naive,
             "optimism": e.optimism,
         }
         for e in found.estimates.values()
@@ -48,7 +48,7 @@ def correct(given: dict[str, Any], *, force: bool, json: bool, quiet: bool) -> i
         return DONE
     screen.findings(notes)
     for score in scores:
-        known = [score["honest"], score["plain_cv"], *(score["interval"] or [])]
+        known = [score["honest"], score["naive"], *(score["interval"] or [])]
         rows = honest(score, digits_for(known))
         if score is scores[0] and not quiet:
             rows += [("winner", found.name), ("read as", f"{imported.tool}: {size}")]

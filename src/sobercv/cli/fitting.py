@@ -58,8 +58,8 @@ def _folder_for(settings: Settings) -> str:
 def _run(screen: Screen, folder: RunFolder, prepared: Prepared, settings: Settings) -> int:
     planned = prepared.plan
     if screen.talks:
-        screen.findings([(f.code, f.message) for f in prepared.findings if f.severity != "suggestion"])
-        size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.n_configurations, 'configuration')}"
+        screen.findings([(f.code, f.text) for f in prepared.findings if f.severity != "suggestion"])
+        size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
         screen.say(f"{size}, at most {planned.n_fits:,} fits. Ctrl-C stops and keeps what is done.", "dim")
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -72,12 +72,13 @@ def _run(screen: Screen, folder: RunFolder, prepared: Prepared, settings: Settin
         tell(f"Interrupted; every finished fit is saved. Go on with: sober resume {folder.path}")
         return INTERRUPTED
     except SoberError as error:
-        if error.code != "E601":
+        if error.code not in ("E601", "E604"):
             raise
         # Too early to judge anything, but what was done is kept.
-        was_time = "max_seconds" in error.message
+        was_time = error.code == "E604"
         cause = "The time was over" if was_time else "Interrupted"
-        tell(f"{cause} before one fold was complete; every fit is saved. Go on: sober resume {folder.path} [E601]")
+        resume = f"Go on: sober resume {folder.path} [{error.code}]"
+        tell(f"{cause} before one fold was complete; every fit is saved. {resume}")
         return BAD if was_time else INTERRUPTED
     stopped = search.stopped_
     notes = [(w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning)]
@@ -119,7 +120,7 @@ def show(screen: Screen, results: dict[str, Any], folder: Path, notes: list[tupl
             ("race", f"{race}; {results['n_fits']:,} models trained"),
         ]
         for name, other in results["others"].items():
-            rows.append(("also", f"{name}: honest {other['honest']:.4f}, plain CV {other['plain_cv']:.4f}"))
+            rows.append(("also", f"{name}: honest {other['honest']:.4f}, plain CV {other['naive']:.4f}"))
         screen.out.print()
     rows.append(("report", str(folder / "report.html")))
     screen.facts(rows)

@@ -94,7 +94,7 @@ def honest(score: dict[str, Any], digits: int = 3) -> list[tuple[str, str | Text
     if score["interval"] is not None:
         level = 100 * score["confidence_level"]
         value.append(f"   {level:g} % interval {between(score['interval'], digits)}", "not bold")
-    claim = Text(number(score["plain_cv"], digits), "dim")
+    claim = Text(number(score["naive"], digits), "dim")
     claim.append(f"   what plain cross-validation claims ({signed(score['optimism'], digits)})", "dim")
     return [("metric", metric_label(score["metric"])), ("honest score", value), ("plain CV", claim)]
 

@@ -17,6 +17,7 @@ from ..containers import Array
 from ..errors import Note, SoberError
 from ..inference import Estimate
 from ..inference.bbc import bbc
+from ..targets import guess_task
 from .imported import ImportedPredictions
 
 # AutoGluon calls stackers LightGBM_BAG_L2; a name that only ends in L2 may be a penalty.
@@ -112,11 +113,9 @@ def _objections(imported: ImportedPredictions) -> list[Note]:
 
 
 def _usual(imported: ImportedPredictions) -> str:
-    if imported.y.dtype.names is not None:
-        return "concordance_index"
-    is_number = imported.y.dtype.kind == "f" or (imported.y.dtype.kind in "iu" and len(np.unique(imported.y)) > 20)
-    if is_number:
-        return "r2"
+    task = guess_task(imported.y).task
+    if task != "classification":
+        return "concordance_index" if task == "survival" else "r2"
     two = len(set(imported.y.tolist())) == 2
     bare = imported.responses.get("")
     if "predict_proba" in imported.responses:

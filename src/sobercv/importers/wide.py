@@ -15,7 +15,7 @@ from ..errors import Note, SoberError
 from ..tables import Roles
 from ..tables.event_codes import as_events
 from ..tables.roles import find, listed
-from ..tables.targets import survival_target
+from ..tables.target_column import survival_target
 from .imported import ImportedPredictions
 from .importer import FOLD, REPEAT, SAMPLE, SUBJECT, Importer, named, plain_name
 from .long_table_shape import WANTED, looks_like_models

@@ -102,7 +102,7 @@ def bind(
         raise SoberError("E105", "`metric` is an empty list. Name at least one metric.")
     if isinstance(predictions, Predictions):
         table = predictions
-        metrics = [settle(get_metric(m), table.y) for m in many]
+        metrics = [settle(get_metric(m), table.target) for m in many]
         extra = {"groups": groups, "folds": folds, "sample_weight": sample_weight, "seen": seen}
         given = [name for name, value in extra.items() if value is not None]
         if given:

@@ -15,7 +15,8 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..predictions import Predictions, Task
+from ..predictions import Predictions
+from ..targets import Target, TaskName
 from . import blocks
 
 Aggregate = Literal["pooled", "fold"]
@@ -34,6 +35,8 @@ class Part:
     fold : int array [N]
         Zero everywhere unless pairs are to be compared within folds only.
     classes : array [K] or None
+    positive : int or None
+        Index of the positive class.
     """
 
     y: Array
@@ -41,6 +44,7 @@ class Part:
     weight: Array | None
     fold: Array
     classes: Array | None
+    positive: int | None = None
 
     @property
     def n_classes(self) -> int:
@@ -99,10 +103,12 @@ class Metric(ABC):
         Whether every single score costs a call of somebody's function, so that few should be asked for.
     min_classes, max_classes : int
         How many classes it is defined for.
+    depends_on_positive : bool
+        Whether it is another number when the other one of two classes is the positive one.
     """
 
     name: str
-    task: Task
+    task: TaskName
     responses: tuple[str, ...] = ("predict",)
     greater_is_better: bool = True
     range: tuple[float, float] = (0.0, 1.0)
@@ -111,6 +117,7 @@ class Metric(ABC):
     calls_a_function: bool = False
     min_classes: int = 0
     max_classes: int | None = None
+    depends_on_positive: bool = False
 
     @abstractmethod
     def core(self, part: Part, n_threads: int = 1) -> Core:
@@ -193,15 +200,16 @@ class Metric(ABC):
 
     def check(self, predictions: Predictions) -> None:
         """Refuse a table that the metric is not made for."""
-        self.check_target(predictions.task, predictions.n_classes)
+        self.check_target(predictions.target)
 
-    def check_target(self, task: Task, k: int) -> None:
-        """Refuse a kind of target, or a number of classes, that the metric is not made for."""
-        if task != self.task:
+    def check_target(self, target: Target) -> None:
+        """Refuse a kind of target, a number of classes, or classes of which the metric cannot know the positive one."""
+        if target.task != self.task:
             raise SoberError(
                 "E116",
-                f"{self.name} is a metric for {self.task}; the target is one of {task}. Choose another.",
+                f"{self.name} is a metric for {self.task}; the target is one of {target.task}. Choose another.",
             )
+        k = target.n_classes
         if k < self.min_classes:
             raise SoberError(
                 "E103",
@@ -220,6 +228,18 @@ class Metric(ABC):
                 "E103",
                 f"{self.name} is for {self.max_classes} classes; `y` has {k}. Choose {instead} or another metric.",
             )
+        if self.depends_on_positive and k == 2 and target.positive is None and target.classes is not None:
+            one, other = map(repr, target.classes.tolist())
+            raise SoberError(
+                "E120",
+                f"{self.name} depends on which class is the positive one, and {one} and {other} do not tell. Pass "
+                f"pos_label={one} or pos_label={other}.",
+            )
+
+    def title(self, target: Target) -> str:
+        """Give the name and, where the score depends on it, the positive class: `recall of "nein"`."""
+        label = target.positive_label
+        return f'{self.name} of "{label}"' if self.depends_on_positive and label is not None else self.name
 
     def __repr__(self) -> str:
         return f"<metric {self.name}>"
@@ -282,7 +302,14 @@ def as_counts(counts: Array) -> Array:
         return counts
     if counts.dtype == np.bool_:
         return counts.view(np.uint8)
-    return counts.astype(np.uint8 if counts.size == 0 or counts.max() < 256 else np.int32)
+    if counts.size == 0:
+        return counts.astype(np.uint8)
+    if counts.dtype.kind not in "iu" or counts.min() < 0 or counts.max() >= 2**31:
+        raise SoberError(
+            "E108",
+            "`counts` must be whole numbers from 0 to 2,147,483,647: how often each sample was drawn.",
+        )
+    return counts.astype(np.uint8 if counts.max() < 256 else np.int32)
 
 
 def _mean(total: Array, weight: Array) -> Array:
@@ -298,4 +325,5 @@ def _part(predictions: Predictions, values: Array, repeat: int, rows: Array | sl
         weight=None if predictions.sample_weight is None else predictions.sample_weight[rows],
         fold=fold if within_folds else np.zeros_like(fold),
         classes=predictions.classes,
+        positive=predictions.target.positive,
     )

@@ -11,6 +11,7 @@ underflows, and p-values are computed only to be shown.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -80,6 +81,45 @@ def efficient_score(U: Array, V: Array, cross: Array, information: Array) -> Arr
     return np.maximum(np.einsum("pd,pd->p", U, np.linalg.solve(S, U[..., None])[..., 0]), 0.0)
 
 
+def newton(
+    start: Array,
+    at: Callable[[Array], tuple[Array, float]],
+    derivatives: Callable[[Array, Array], tuple[Array, Array]],
+) -> tuple[Array, Array]:
+    """Fit a null model by Newton's method, with steps that are halved until the likelihood does not fall.
+
+    Parameters
+    ----------
+    start : array
+        Coefficients, in any shape.
+    at : callable
+        Coefficients -> what the model predicts, and its likelihood.
+    derivatives : callable
+        Coefficients and what the model predicts -> gradient and information.
+
+    Returns
+    -------
+    what the model predicts, information
+    """
+    beta = start
+    predicted, value = at(beta)
+    for _ in range(50):
+        gradient, information = derivatives(beta, predicted)
+        step = np.linalg.solve(information, gradient.ravel()).reshape(beta.shape)
+        if float(gradient.ravel() @ step.ravel()) < 1e-10:
+            break
+        size = 1.0
+        while size > 1e-4:
+            new, new_value = at(beta + size * step)
+            if new_value >= value:
+                break
+            size /= 2
+        else:
+            break
+        beta, predicted, value = beta + size * step, new, new_value
+    return predicted, information
+
+
 class NumbersTest:
     """Partial correlation with Fisher's z, for numeric targets.
 
@@ -139,29 +179,17 @@ class ClassesTest:
         return efficient_score(U, V, cross.reshape(-1, d, d * q), information)
 
     def _fit(self, z: Array) -> tuple[Array, Array]:
-        """Fit the null model by Newton's method; give the probabilities [d, N] and the information."""
+        """Fit the null model; give the probabilities [d, N] and the information."""
         d, q = self.df, len(z)
         ridge = RIDGE * np.eye(d * q)
-        beta = np.zeros((d, q))
-        mu, value = self._at(beta, z)
-        for _ in range(50):
+
+        def derivatives(beta: Array, mu: Array) -> tuple[Array, Array]:
             mixed = (self._weights(mu)[:, None, :] * z).reshape(-1, self.size)
             information = self._square((mixed @ z.T).reshape(1, -1, q, q))[0]  # [d, d, q, q]
             information = information.transpose(0, 2, 1, 3).reshape(d * q, d * q) + ridge
-            gradient = (self._y - mu) @ z.T - RIDGE * beta
-            step = np.linalg.solve(information, gradient.ravel()).reshape(d, q)
-            if float(gradient.ravel() @ step.ravel()) < 1e-10:
-                break
-            size = 1.0
-            while size > 1e-4:
-                new_mu, new_value = self._at(beta + size * step, z)
-                if new_value >= value:
-                    break
-                size /= 2
-            else:
-                break
-            beta, mu, value = beta + size * step, new_mu, new_value
-        return mu, information
+            return (self._y - mu) @ z.T - RIDGE * beta, information
+
+        return newton(np.zeros((d, q)), lambda beta: self._at(beta, z), derivatives)
 
     def _at(self, beta: Array, z: Array) -> tuple[Array, float]:
         eta = beta @ z  # [d, N]

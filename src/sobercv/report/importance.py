@@ -11,9 +11,9 @@ import numpy as np
 
 from .. import seeds
 from ..containers import Array
-from .caveats import caveat
-from .findings import estimates_of
-from .records import Bar, Caveat, Importance
+from ..errors import Note
+from .records import Bar, Importance
+from .search_records import estimates_of
 from .words import clean, count
 
 TOP = 20
@@ -22,14 +22,14 @@ MOST_ROWS = 2000
 
 
 def importance(
-    search: Any, X: Any, y: Any, *, sample_weight: Any = None, n_permutations: int = 10, seed: int = 0
-) -> tuple[Importance | None, tuple[Caveat, ...]]:
+    search: Any, X: Any, y: Any, *, sample_weight: Any = None, n_permutations: int = 10
+) -> tuple[Importance | None, tuple[Note, ...]]:
     """Shuffle each column of X and see how the final model's score falls.
 
     Returns
     -------
-    Importance or None, and caveats
-        None where it could not be computed; then a caveat says why, unless it was not asked for.
+    Importance or None, and notes
+        None where it could not be computed; then a note says why, unless it was not asked for.
     """
     if X is None or n_permutations == 0:
         return None, ()
@@ -45,7 +45,7 @@ def importance(
     n_permutations = max(1, min(n_permutations, MOST_SHUFFLES // len(names)))
     n = search.predictions_.n_samples
     try:
-        mean, spread = _shuffled(search, X, y, sample_weight, n_permutations, min(1.0, MOST_ROWS / n), seed)
+        mean, spread = _shuffled(search, X, y, sample_weight, n_permutations, min(1.0, MOST_ROWS / n))
     except Exception as error:  # any estimator may raise anything; the rest of the report stands
         return None, _left_out(f"the model refused shuffled data ({type(error).__name__}: {clean(error, 160)})")
     order = np.argsort(-mean, kind="stable")[:TOP]
@@ -54,7 +54,7 @@ def importance(
 
 
 def _shuffled(
-    search: Any, X: Any, y: Any, sample_weight: Any, n_permutations: int, share: float, seed: int
+    search: Any, X: Any, y: Any, sample_weight: Any, n_permutations: int, share: float
 ) -> tuple[Array, Array]:
     """Mean and standard deviation of each column's importance."""
     from sklearn.inspection import permutation_importance
@@ -64,7 +64,7 @@ def _shuffled(
         X,
         y,
         n_repeats=n_permutations,
-        random_state=seeds.integer(seed, "permutation"),
+        random_state=seeds.integer(search.seed_, "permutation"),
         sample_weight=sample_weight,
         max_samples=share,
     )
@@ -91,5 +91,5 @@ def _sentence(search: Any, n_columns: int, n_permutations: int, n: int) -> str:
     )
 
 
-def _left_out(reason: str) -> tuple[Caveat, ...]:
-    return (caveat("W703", f"Permutation importance was left out: {reason}."),)
+def _left_out(reason: str) -> tuple[Note, ...]:
+    return (Note("W703", f"Permutation importance was left out: {reason}."),)

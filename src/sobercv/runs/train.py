@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..checks import Finding, Planned, look, plan
-from ..errors import SoberError
+from ..checks import PlannedSearch, check_dataset, plan_search
+from ..errors import Note, SoberError
 from ..search.bbc_search_cv import BBCSearchCV
 from ..tables import Dataset, ReadingOptions, Roles, Table, assign, read
 from .settings import Settings
@@ -26,24 +26,24 @@ class Prepared:
     settings : Settings
     table : Table
     data : Dataset
-    findings : list of Finding
+    findings : list of Note
         Errors among them forbid to begin.
-    planned : Planned or None
+    planned : PlannedSearch or None
         None where errors forbid to plan.
     """
 
     settings: Settings
     table: Table
     data: Dataset
-    findings: list[Finding]
-    planned: Planned | None
+    findings: list[Note]
+    planned: PlannedSearch | None
 
     @property
-    def plan(self) -> Planned:
+    def plan(self) -> PlannedSearch:
         """The plan of a run that may begin; raises the first error of one that may not."""
         if self.planned is None:
             first = next(f for f in self.findings if f.severity == "error")
-            raise SoberError(first.code, first.message)
+            raise SoberError(first.code, first.text)
         return self.planned
 
 
@@ -66,10 +66,10 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
             "file with --data, or begin a new run.",
         )
     data = assign(table.frame, Roles.of(settings))
-    findings = look(data, folds=settings.folds, notes=[*table.notes, *data.notes])
+    findings = check_dataset(data, folds=settings.folds, notes=[*table.notes, *data.notes])
     planned = None
     if not any(f.severity == "error" for f in findings):
-        planned = plan(
+        planned = plan_search(
             data, preset=settings.preset, scoring=settings.metric, folds=settings.folds, repeats=settings.repeats,
             seed=settings.seed, configurations=settings.configurations,
         )  # fmt: skip
@@ -89,12 +89,11 @@ def train(prepared: Prepared, store: Path | None, on_event: Callable[[Any], obje
     """
     planned, settings, data = prepared.plan, prepared.settings, prepared.data
     search = BBCSearchCV(
-        planned.estimator,
-        planned.param_grid,
+        planned.preset.estimator,
+        planned.preset.configurations,
         scoring=planned.scoring[0] if len(planned.scoring) == 1 else planned.scoring,
         cv=planned.folds,
         n_repeats=planned.repeats,
-        n_iter=planned.n_iter,
         n_jobs=settings.jobs,
         random_state=planned.seed,
         store=store,

@@ -84,7 +84,9 @@ def write(search: Any, prepared: Prepared, settings: Settings, folder: RunFolder
     command = settings.command()
     title = f"{' and '.join(data.target)} in {prepared.table.name}"
     shuffles = n_shuffles(data.X)
-    summary = summarize(search, data.X, data.y, title=title, command=command, n_permutations=shuffles)
+    summary = summarize(
+        search, data.X, data.y, title=title, command=command, n_permutations=shuffles, notes=prepared.findings
+    )
     results = {
         **headline(summary),
         "winner": winner_of(search),
@@ -125,14 +127,14 @@ def headline(summary: Summary) -> dict[str, Any]:
             "honest": score.value,
             "interval": None if score.interval is None else list(score.interval),
             "confidence_level": score.level,
-            "plain_cv": score.naive,
+            "naive": score.naive,
             "optimism": score.optimism,
         },
-        "others": {s.metric: {"honest": s.value, "plain_cv": s.naive} for s in summary.scores[1:]},
+        "others": {s.metric: {"honest": s.value, "naive": s.naive} for s in summary.scores[1:]},
         "n_configurations": summary.race.n_start,
-        "n_finished": sum(row.status == "finished" for row in summary.rows),
-        "n_dropped": sum(row.status == "dropped" for row in summary.rows),
-        "n_failed": sum(row.status == "failed" for row in summary.rows),
+        "n_finished": sum(row.status == "finished" for row in summary.configurations),
+        "n_dropped": sum(row.status == "dropped" for row in summary.configurations),
+        "n_failed": sum(row.status == "failed" for row in summary.configurations),
     }
 
 

@@ -31,6 +31,7 @@ from ..inference.selection import rule_of
 from ..metrics import Metric
 from ..predictions import Predictions
 from ..training import (
+    Experiment,
     MemoryStore,
     Plan,
     Problem,
@@ -235,17 +236,15 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         plan = Plan.build(problem, self.cv, self.n_repeats, seed, split_params)
         store = MemoryStore(problem, plan, len(configurations))
         wanted = tuple(dict.fromkeys(metric.responses for metric in metrics.values()))
-        executor = make_executor(self.n_jobs, self.error_score == "raise")
+        experiment = Experiment(problem, self.estimator, wanted, raise_errors=self.error_score == "raise")
         callbacks = RoundCallbacks(self, X, y, len(configurations) * plan.n_splits, plan.n_rounds, rule is None)
         with audience(self.on_event, display(self.verbose), callbacks.listener) as tell:
             tell(SearchStarted(len(configurations), plan.n_splits))
             log = race(
-                problem,
-                self.estimator,
+                experiment,
                 configurations,
                 plan,
-                wanted,
-                executor=recalling(executor, self.store, problem, self.estimator, configurations, plan, wanted, seed),
+                executor=recalling(make_executor(self.n_jobs), self.store, experiment, configurations, plan, seed),
                 store=store,
                 rule=None if rule is None else self._drop_rule(rule, next(iter(metrics.values())), seed),
                 on_event=tell,
@@ -331,7 +330,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
                 "E114", f"`within_folds` is for metrics that rank samples, such as roc_auc; {first.name} does not."
             )
         for metric in metrics.values():
-            metric.check_target(problem.task, 0 if problem.classes is None else len(problem.classes))
+            metric.check_target(problem.target)
         return problem, metrics, split_params
 
     def _task(self, y: Any) -> Any:
@@ -451,7 +450,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         X, y : array-like, optional
             The data given to `fit`, for the permutation importance of the winner; left out without them.
         **options
-            `title`, `command`, `sample_weight`, `n_permutations`, `seed` and `created`, see `sobercv.report.summarize`.
+            `title`, `command`, `sample_weight`, `n_permutations` and `notes`, see `sobercv.report.summarize`.
 
         Returns
         -------

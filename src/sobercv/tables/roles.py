@@ -16,10 +16,9 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import Note, SoberError
+from ..targets import TABLE_TASKS
 from .event_codes import as_events
-from .targets import plain_target, survival_target
-
-TASKS = ("binary", "multiclass", "regression", "survival")
+from .target_column import plain_target, survival_target
 
 
 @dataclass(frozen=True)
@@ -192,8 +191,8 @@ def listed(columns: Iterable[Any], most: int = 12) -> str:
 def check_target(roles: Roles, columns: Iterable[Any]) -> None:
     """Refuse roles of the target that do not go together; list the columns where none is named."""
     target, time, event, task = roles.target, roles.time, roles.event, roles.task
-    if task is not None and task not in TASKS:
-        raise SoberError("E402", f"There is no task {task!r}; choose one of {', '.join(TASKS)}.")
+    if task is not None and task not in TABLE_TASKS:
+        raise SoberError("E402", f"There is no task {task!r}; choose one of {', '.join(TABLE_TASKS)}.")
     if target is not None and (time is not None or event is not None):
         raise SoberError("E808", "Give --target, or --time and --event for survival, but not both.")
     if roles.event_value is not None and event is None:

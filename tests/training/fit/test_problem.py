@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from sobercv.errors import SoberError
-from sobercv.training import Problem, infer_task, take
+from sobercv.training import Problem, infer_task
+from sobercv.training.fit.problem import take
 
 GRID = np.arange(12.0).reshape(6, 2)
 ROWS = np.array([4, 0, 3])

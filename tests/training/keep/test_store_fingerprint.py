@@ -97,7 +97,7 @@ def test_different_values_differ():
 
 def test_every_process_says_the_same(tmp_path):
     code = "from tests.training.keep.test_store_fingerprint import VALUES, digest; print([digest(v).hex() for v in VALUES])"
-    root = Path(__file__).parent.parent.parent
+    root = Path(__file__).parents[3]
     said = [
         subprocess.run(
             [sys.executable, "-c", code], cwd=root, env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True,
@@ -164,4 +164,4 @@ def test_manifests_survive_json():
     manifest = Manifest({"X": "1"}, "é", ("predict",), 2**63, ("a",), {"k": "{'C': 1}"}, ({"python": "3"},))
     back = Manifest.from_json(manifest.to_json())
     assert back.to_json() == manifest.to_json()
-    assert back.seal == manifest.seal
+    assert back.checksum_key == manifest.checksum_key

@@ -84,7 +84,7 @@ def histogram_auc(request: Request, n_bins: int) -> Found:
 def _edges(request: Request, columns: slice, n_bins: int) -> list[Array]:
     """Edges of bins that hold about as many samples each; few distinct values get a bin each, and are exact."""
     step = max(1, request.n_samples // _SAMPLE)
-    reading, (y, _) = request.reading(), request.target
+    reading, y = request.reading(), request.target.values
     taken = []
     for start, values in request.source.blocks(columns):
         table = reading.table(values, y[start : start + len(values)], None, start)  # all rows are checked here
@@ -103,7 +103,7 @@ def _edges(request: Request, columns: slice, n_bins: int) -> list[Array]:
 def _count(request: Request, columns: slice, edges: list[Array], n_bins: int, found: Found) -> None:
     from .kernels import add_to_bins
 
-    y, _ = request.target
+    y = request.target.values
     n_resamples = request.n_bootstraps
     draws = request.bootstrap().by_rows(n_resamples)
     batches = [(b, min(b + blocks.UNIT, n_resamples)) for b in range(0, n_resamples, blocks.UNIT)]

@@ -6,20 +6,22 @@ groups, weights) are held in memory, in few bytes a sample; predictions never ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ... import sources
-from ...containers import Array, as_array, as_numbers, as_survival, codes_of, encode_classes
+from ...containers import Array, codes_of, weights_of
 from ...errors import SoberError
 from ...metrics import Metric
 from ...metrics import get as get_metric
 from ...metrics.registry import settle
-from ...predictions import Predictions, Task, _read, _weights
+from ...predictions import Predictions
+from ...responses import read_response
 from ...sources import Source
+from ...targets import Target
 from ..resample import Bootstrap
 from ..selection import Rule, rule_for
 from ..table import MIN_UNITS, _wanted
@@ -67,9 +69,9 @@ class Request:
         return bool(getattr(self.rule, "needs_standard_errors", False))
 
     @cached_property
-    def target(self) -> tuple[Array, Array | None]:
-        """The truth in few bytes a sample, and the classes where there are any."""
-        return encode(self.truth, self.metrics[0].task)
+    def target(self) -> Target:
+        """The truth, in few bytes a sample."""
+        return Target.read(self.truth, self.metrics[0].task, compact=True)
 
     @cached_property
     def n_groups(self) -> int | None:
@@ -80,7 +82,7 @@ class Request:
         """The draws, the same as in memory."""
         strata = None
         if self.stratify:
-            y, classes = self.target
+            y, classes = self.target.values, self.target.classes
             if self.metrics[0].task == "regression":
                 raise SoberError(
                     "E114", "`stratify=True` is for classes and survival; the target is a number. Leave it out."
@@ -90,37 +92,31 @@ class Request:
 
     def reading(self) -> Reading:
         """How blocks are read."""
-        classes = self.target[1]
-        return Reading(self.metrics[0].task, classes, tuple(_wanted(self.metrics)), self.response)
+        return Reading(self.target.take(slice(0)), tuple(_wanted(self.metrics)), self.response)
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
     """How numbers become labels or probabilities; small enough to travel with every block."""
 
-    task: Task
-    classes: Array | None
+    target: Target  # without its values
     responses: tuple[str, ...]
     response: str
 
     def table(self, values: Array, y: Array, weight: Array | None, start: int) -> Predictions:
         """Check a block as a table in memory is checked, and give it as one."""
         n = len(values)
+        seen = np.ones((n, 1), bool)
         try:
-            name, tensor, by_class = _read(
-                self.response, values[:, :, None], None, self.task, self.classes, self.responses
-            )
+            name, tensor, by_class = read_response(self.response, values[:, :, None], seen, self.target, self.responses)
             table = Predictions(
-                y=y,
+                target=replace(self.target, values=y),
                 responses={name: tensor},
-                task=self.task,
-                seen=np.ones((n, 1), bool),
+                seen=seen,
                 fold_of=np.zeros((n, 1), np.int64),
-                classes=self.classes,
                 sample_weight=weight,
                 labels_from_probabilities=by_class and self.responses[0] == "predict",
             )
-            table._check_values()
         except SoberError as problem:
             raise SoberError(problem.code, f"In rows {start:,} to {start + n - 1:,}: {problem.message}") from None
         return table
@@ -131,39 +127,13 @@ class Reading:
         Blocks of nothing but 0 and 1 pass for labels where others show that they are probabilities. With the classes 0
         and 1 that is the same thing; with others it is not.
         """
-        if len(kinds) > 1 and not (self.classes is not None and self.classes.tolist() == [0, 1]):
+        if len(kinds) > 1 and not (self.target.classes is not None and self.target.classes.tolist() == [0, 1]):
             raise SoberError(
                 "E110",
                 "`predictions` looks like labels in some blocks and like probabilities in others. Say which it is: "
                 'pass {"predict": ...} or {"predict_proba": ...}.',
             )
         return True in kinds
-
-
-def encode(y: Any, task: Task) -> tuple[Array, Array | None]:
-    """Check the truth block by block and give it in few bytes: class indices, numbers, or (event, time)."""
-    if task == "survival":
-        return as_survival(y), None
-    array, present = as_array(y, "y")
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise SoberError("E112", f"`y` must have one entry a sample; got shape {array.shape}.")
-    if present is not None:
-        raise SoberError("E112", "`y` has missing entries. Leave those samples out of `y` and of the predictions.")
-    if task == "regression":
-        out = np.empty(len(array))
-        for at in range(0, len(array), sources.ROWS):
-            out[at : at + sources.ROWS] = as_numbers(array[at : at + sources.ROWS], "y", "E112")
-        if not np.isfinite(out).all():
-            raise SoberError("E112", "`y` holds missing or infinite values. Leave those samples out.")
-        return out, None
-    coded = [encode_classes(array[at : at + sources.ROWS]) for at in range(0, len(array), sources.ROWS)]
-    coded = [(codes.astype(np.int32), classes) for codes, classes in coded]
-    classes = encode_classes(np.concatenate([c for _, c in coded]))[1]
-    kind = np.int8 if len(classes) < 128 else np.int32
-    places = [np.searchsorted(classes, c).astype(kind) for _, c in coded]
-    return np.concatenate([place[codes] for place, (codes, _) in zip(places, coded, strict=True)]), classes
 
 
 def prepare(
@@ -212,7 +182,7 @@ def prepare(
         select,
         None if groups is None else codes_of(groups, n, "groups"),
         folds,
-        _weights(sample_weight, n),
+        weights_of(sample_weight, n),
         aggregate,
         within_folds,
         stratify,
@@ -225,10 +195,9 @@ def prepare(
 
 
 def _check(request: Request) -> None:
-    task, classes = request.metrics[0].task, request.target[1]
-    k = 0 if classes is None else len(classes)
+    k = request.target.n_classes
     for metric in request.metrics:
-        metric.check_target(task, k)
+        metric.check_target(request.target)
         if k > 2 and metric.responses[0] != "predict":
             raise SoberError(
                 "E118",

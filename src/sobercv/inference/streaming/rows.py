@@ -118,7 +118,7 @@ def _products(draws: BlockDraws, n_resamples: int, groups: list[list[Array]], ab
 
 def draw(request: Request) -> Drawn:
     """Gather sums over all blocks, then select and judge."""
-    y, _ = request.target
+    y = request.target.values
     n, n_resamples, metrics = request.n_samples, request.n_bootstraps, cast(list[Pointwise], request.metrics)
     draws = request.bootstrap().by_rows(n_resamples)
     errors = None

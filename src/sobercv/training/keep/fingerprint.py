@@ -24,7 +24,7 @@ from . import own_code
 from .own_code import Seen
 
 #: Parameters of estimators that change how a fit is done but not what comes out.
-_IDLE = frozenset({"n_jobs", "verbose"})
+_NO_EFFECT = frozenset({"n_jobs", "verbose"})
 #: Attributes of estimators that are no parameters but that `clone` carries along.
 _CARRIED = ("_sklearn_output_config", "_metadata_request")
 
@@ -143,7 +143,7 @@ def _estimator(value: Any, seen: Seen) -> str:
     parts, defaults = [], _defaults(kind)
     for name, setting in sorted(value.get_params(deep=False).items()):
         text = _text(setting, seen)
-        if name not in _IDLE and text != defaults.get(name):
+        if name not in _NO_EFFECT and text != defaults.get(name):
             parts.append(f"{name}={text}")
     carried = {name: vars(value)[name] for name in _CARRIED if name in getattr(value, "__dict__", {})}
     return f"{_class(type(value), seen)}({', '.join(parts)})" + (_dict(carried, seen) if carried else "")

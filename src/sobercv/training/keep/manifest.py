@@ -14,11 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
+from ..fit.experiment import Experiment
 from ..fit.plan import Plan
-from ..fit.problem import Problem
-from ..fit.response import Wanted
 from ..fit.space import Configuration
 from .fingerprint import canonical, digest
 
@@ -58,33 +56,24 @@ class Manifest:
     versions: tuple[Mapping[str, str], ...]
 
     @classmethod
-    def build(
-        cls,
-        problem: Problem,
-        estimator: Any,
-        configurations: Sequence[Configuration],
-        plan: Plan,
-        wanted: Wanted,
-        seed: int,
-    ) -> Manifest:
+    def build(cls, experiment: Experiment, configurations: Sequence[Configuration], plan: Plan, seed: int) -> Manifest:
         """Take the fingerprints of a search.
 
         Parameters
         ----------
-        problem : Problem
-        estimator : estimator
+        experiment : Experiment
         configurations : sequence of Configuration
         plan : Plan
-        wanted : tuple of tuples of str
         seed : int
         """
+        problem = experiment.problem
         fit_params = {**problem.fit_params, "weighted_fit": problem.weighted_fit}
         parts = (problem.task, problem.X, problem.y, problem.group_codes, problem.sample_weight, fit_params)
-        text, keyed = canonical(estimator), _keyed(configurations)
+        text, keyed = canonical(experiment.estimator), _keyed(configurations)
         return cls(
             data={name: digest(part).hex() for name, part in zip(_DATA, parts, strict=True)},
             estimator=text,
-            responses=tuple(" or ".join(alternatives) for alternatives in wanted),
+            responses=tuple(" or ".join(alternatives) for alternatives in experiment.wanted),
             seed=seed,
             splits=tuple(digest(split.train, split.test, size=KEY).hex() for split in plan.splits),
             configurations=keyed,
@@ -92,8 +81,8 @@ class Manifest:
         )
 
     @cached_property
-    def seal(self) -> bytes:
-        """What every stored outcome is sealed with: an outcome of other data or another estimator never fits."""
+    def checksum_key(self) -> bytes:
+        """The key of every stored outcome's checksum: an outcome of other data or another estimator never fits."""
         return digest(dict(self.data), self.estimator, self.responses, size=32)
 
     def differences(self, now: Manifest) -> list[str]:

@@ -1,4 +1,4 @@
-"""Crews: the workers of joblib's active backend. The only home of joblib, and of dask's client.
+"""Workers of joblib's active backend. The only home of joblib, and of dask's client.
 
 Takes calls with a key each, gives results as they come back; when workers die it says which calls may be to blame;
 never retries anything itself.
@@ -16,19 +16,19 @@ from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
 from ...errors import SoberError
-from .parcel import Parcel, as_bytes, pack
+from .packing import Packed, as_bytes, pack
 
 #: Calls in flight for each worker where a backend gives lists only: what is lost when the run is stopped.
-WAVE = 8
+AT_ONCE = 8
 
 #: Seconds to wait for a dask cluster that has lost all its workers.
-PATIENCE = 60
+WAIT_FOR_DASK = 60
 
 #: Seconds between the return of a dask worker and its next trial: dask restarts only those that have been up a moment.
-SETTLING = 1.0
+PAUSE_AFTER_DEATH = 1.0
 
 #: How the death of a worker looks in loky, dask and ray. By name, because dask and ray may not be installed.
-DEATHS = {
+DEATH_ERRORS = {
     "BrokenProcessPool", "KilledWorker", "CancelledError", "RayActorError", "WorkerCrashedError", "ObjectLostError",
     "OutOfMemoryError",
 }  # fmt: skip
@@ -44,12 +44,12 @@ class WorkersDied(Exception):
         self.suspects = suspects
 
 
-class Crew(Protocol):
-    """Workers that know one thing in common, and do calls."""
+class Workers(Protocol):
+    """Those who make fits: all have received the same data, and each does one call at a time."""
 
     n_workers: int
 
-    def hire(self, common: Any) -> None:
+    def start(self, common: Any) -> None:
         """Start workers, and give all of them what they need in common."""
 
     def run(self, work: Work, calls: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
@@ -58,37 +58,43 @@ class Crew(Protocol):
         Threads share this process's memory: their token is None, the call is itself, and so is what is in common.
         """
 
-    def dismiss(self) -> None:
+    def close(self) -> None:
         """Let workers go."""
 
 
-def make_crew(n_jobs: int | None) -> JoblibCrew | DaskCrew:
-    """Choose the crew that joblib's context asks for.
+def make_workers(n_jobs: int | None) -> JoblibWorkers | DaskWorkers:
+    """Choose the workers that joblib's context asks for.
 
     Parameters
     ----------
     n_jobs : int or None
     """
     backend, _ = get_active_backend()
-    return DaskCrew(backend) if type(backend).__name__ == "DaskDistributedBackend" else JoblibCrew(n_jobs)
+    return DaskWorkers(backend) if type(backend).__name__ == "DaskDistributedBackend" else JoblibWorkers(n_jobs)
 
 
-def is_far_away() -> bool:
-    """Whether the active backend sends work to other machines even when it has one worker only."""
-    return type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
+def is_one_here(n_jobs: int | None) -> bool:
+    """Whether one job in this process is meant. dask sends work away even when it has one worker only.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+    """
+    remote = type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
+    return effective_n_jobs(n_jobs) == 1 and not remote
 
 
-class JoblibCrew:
+class JoblibWorkers:
     """Workers of any joblib backend: processes, threads, ray."""
 
     def __init__(self, n_jobs: int | None) -> None:
         self.n_jobs = n_jobs
         self.n_workers = effective_n_jobs(n_jobs)
         self._parallel: Any = None
-        self._common: Parcel | None = None
+        self._common: Packed | None = None
         self._here: Any = None
 
-    def hire(self, common: Any) -> None:
+    def start(self, common: Any) -> None:
         """Start workers."""
         # Batches are ours, cut so that common prefixes stay together; joblib must not merge them. Arrays are shared
         # through a file from a size on that is smaller than joblib's own, so that small data go once too.
@@ -105,7 +111,7 @@ class JoblibCrew:
         if self._parallel.return_generator:
             yield from self._stream(work, calls)
             return
-        keys, size = list(calls), WAVE * self.n_workers
+        keys, size = list(calls), AT_ONCE * self.n_workers
         for start in range(0, len(keys), size):
             yield from self._stream(work, {key: calls[key] for key in keys[start : start + size]})
 
@@ -137,14 +143,14 @@ class JoblibCrew:
                 # As bytes, so that no backend looks for arrays in it to share: splits are short and always new.
                 yield delayed(work)(key, self._common.token, as_bytes(call), *self._common.arrays)
 
-    def dismiss(self) -> None:
+    def close(self) -> None:
         """Let workers go."""
         parallel, self._parallel, self._common, self._here = self._parallel, None, None, None
         if parallel is not None:
             parallel.__exit__(None, None, None)
 
 
-class DaskCrew:
+class DaskWorkers:
     """Workers of the dask cluster that joblib's context names.
 
     joblib's own loop over dask waits for ever when dask gives up a task whose workers died (joblib 1.6), and sends
@@ -156,23 +162,23 @@ class DaskCrew:
         self.n_workers = int(backend.effective_n_jobs(-1))
         self._options = dict(getattr(backend, "submit_kwargs", {}))
         self._token = ""
-        self._hired = False
+        self._started = False
         self._data: list[Any] = []
 
-    def hire(self, common: Any) -> None:
+    def start(self, common: Any) -> None:
         """Give all workers what they need in common."""
-        parcel = pack(common)
-        self._token = parcel.token
+        packed = pack(common)
+        self._token = packed.token
         try:
-            self.client.wait_for_workers(1, timeout=PATIENCE)  # after a death, until one has been started again
+            self.client.wait_for_workers(1, timeout=WAIT_FOR_DASK)  # after a death, until one has been started again
         except TimeoutError:
             raise SoberError(
-                "E603", f"The dask cluster has had no worker for {PATIENCE} seconds; start some, and fit again."
+                "E603", f"The dask cluster has had no worker for {WAIT_FOR_DASK} seconds; start some, and fit again."
             ) from None
-        if self._hired:
-            time.sleep(SETTLING)
-        self._hired = True
-        self._data = self.client.scatter(list(parcel.arrays), broadcast=True, hash=False)
+        if self._started:
+            time.sleep(PAUSE_AFTER_DEATH)
+        self._started = True
+        self._data = self.client.scatter(list(packed.arrays), broadcast=True, hash=False)
 
     def run(self, work: Work, calls: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
         """Give the results as they come back; the dead are told at the end."""
@@ -200,10 +206,10 @@ class DaskCrew:
         if suspects:
             raise WorkersDied(suspects)
 
-    def dismiss(self) -> None:
+    def close(self) -> None:
         """Forget the data that the workers hold."""
         self._data = []
 
 
 def _is_death(error: BaseException) -> bool:
-    return any(kind.__name__ in DEATHS for kind in type(error).__mro__)
+    return any(kind.__name__ in DEATH_ERRORS for kind in type(error).__mro__)

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..containers import Array
+from .chart_lines import bin_edges, bin_means, known, line_of
 from .evidence import Band, Evidence
-from .records import Chart, Line, Matrix
+from .records import Chart, ConfusionMatrix, Line
 from .words import between, clean, number
 
 GRID = np.linspace(0.0, 1.0, 101)
@@ -94,7 +95,7 @@ def calibration(evidence: Evidence) -> Chart | None:
     )
 
 
-def confusion(evidence: Evidence) -> Matrix | None:
+def confusion(evidence: Evidence) -> ConfusionMatrix | None:
     """Of each true class, the share predicted as each class."""
     labels = evidence.labels()
     if labels is None or evidence.classes is None or len(evidence.classes) > MOST_CLASSES:
@@ -109,7 +110,7 @@ def confusion(evidence: Evidence) -> Matrix | None:
     band = evidence.banded(share)
     cells = evidence.y[:, None] * k + labels
     count = np.bincount(cells[evidence.seen], minlength=k * k).reshape(k, k) / evidence.n_repeats
-    return Matrix(
+    return ConfusionMatrix(
         title="Confusion",
         labels=tuple(clean(label, 60) for label in evidence.classes.tolist()),
         share=_cells(band.centre, k),
@@ -162,19 +163,6 @@ def _walk(scores: Array) -> tuple[Array, Array]:
     return order, np.append(np.flatnonzero(np.diff(scores[order])), len(order) - 1)
 
 
-def bin_edges(values: Array, most: int = 10) -> Array:
-    """Cut values into bins of equal size, at least some 30 values each."""
-    n_bins = int(np.clip(len(values) // 30, 3, most))
-    edges = np.unique(np.quantile(values, np.linspace(0, 1, n_bins + 1)))
-    return edges if len(edges) > 1 else np.array([edges[0], edges[0] + 1.0])
-
-
-def bin_means(bins: Array, k: int, weight: Array, values: Array) -> Array:
-    """Weighted mean of the values in each bin [k]; NaN in an empty one."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.bincount(bins, weight * values, minlength=k) / np.bincount(bins, weight, minlength=k)
-
-
 # ---- lines ---------------------------------------------------------------------------------------------------------
 def _one_against_rest(evidence: Evidence, make: Callable[[Array, Array], Curve], area: str) -> tuple[Line, ...] | None:
     scores, classes = evidence.scores(), evidence.classes
@@ -192,28 +180,12 @@ def _one_against_rest(evidence: Evidence, make: Callable[[Array, Array], Curve],
     return tuple(lines)
 
 
-def line_of(label: str, x: Array, band: Band, text: str = "", *, stepped: bool = False, marked: bool = False) -> Line:
-    """Write a band as a line of a chart."""
-    return Line(
-        label, tuple(_six(v) for v in x.tolist()), _known(band.centre), _known(band.low), _known(band.high),
-        text, stepped, marked,
-    )  # fmt: skip
-
-
 def _without_last(band: Band) -> Band:
     return Band(band.centre[:-1], band.low[:-1], band.high[:-1])
 
 
-def _known(values: Array) -> tuple[float | None, ...]:
-    return tuple(None if v != v else _six(v) for v in values.tolist())
-
-
-def _six(value: float) -> float:
-    return float(f"{value:.6g}")
-
-
 def _cells(values: Array, k: int) -> tuple[tuple[float | None, ...], ...]:
-    return tuple(_known(row) for row in values.reshape(k, k))
+    return tuple(known(row) for row in values.reshape(k, k))
 
 
 def _is_binary(evidence: Evidence) -> bool:

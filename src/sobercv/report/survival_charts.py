@@ -1,4 +1,4 @@
-"""Charts of numbers and of survival: predicted against true, residuals, Kaplan-Meier by risk group.
+"""The chart of survival times: Kaplan-Meier curves by risk group.
 
 Takes the winner's out-of-sample predictions, gives charts with bootstrap bands; never draws.
 """
@@ -8,56 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..containers import Array
-from .curves import bin_edges, bin_means, line_of
-from .evidence import Band, Evidence
+from .chart_lines import line_of
+from .evidence import Evidence
 from .records import Chart
 from .words import count
 
-MOST_POINTS = 400
 N_TIMES = 101
-
-
-def predicted(evidence: Evidence) -> Chart:
-    """True values against predicted ones, and their mean in bins of equal size."""
-    guess, truth = _guess(evidence), evidence.y
-    low, high = float(min(guess.min(), truth.min())), float(max(guess.max(), truth.max()))
-    band, x, k = _binned(evidence, guess, truth)
-    return Chart(
-        name="predicted",
-        title="Predicted and true",
-        x_label="predicted",
-        y_label="true",
-        x_range=_padded(guess),
-        y_range=_padded(truth),
-        lines=(line_of("mean of the true values", x, band, marked=True),),
-        points_x=_sample(guess, guess),
-        points_y=_sample(truth, guess),
-        reference=(low, low, high, high),
-        sentence="Each point is a sample; on the dashed diagonal the prediction is right. "
-        f"The line is the mean of the true values in {k} bins of equal size.",
-    )
-
-
-def residuals(evidence: Evidence) -> Chart:
-    """What is left after the prediction, against the prediction."""
-    guess = _guess(evidence)
-    rest = evidence.y - guess
-    band, x, k = _binned(evidence, guess, rest)
-    x_range = _padded(guess)
-    return Chart(
-        name="residuals",
-        title="Residuals",
-        x_label="predicted",
-        y_label="true minus predicted",
-        x_range=x_range,
-        y_range=_padded(rest),
-        lines=(line_of("mean residual", x, band, marked=True),),
-        points_x=_sample(guess, guess),
-        points_y=_sample(rest, guess),
-        reference=(x_range[0], 0.0, x_range[1], 0.0),
-        sentence="Above the dashed line the prediction was too low. A bend or a slope of the line shows what the "
-        f"model misses; a funnel of points, that some predictions are surer than others. {k} bins of equal size.",
-    )
 
 
 def survival(evidence: Evidence) -> Chart | None:
@@ -65,7 +21,7 @@ def survival(evidence: Evidence) -> Chart | None:
     event, time = evidence.y["event"].astype(bool), evidence.y["time"].astype(float)
     if not event.any():
         return None
-    group, names = risk_groups(_guess(evidence))
+    group, names = risk_groups(evidence.average_prediction())
     grid = np.linspace(0.0, float(time.max()), N_TIMES)
     lines = []
     for g, name in enumerate(names):
@@ -123,29 +79,3 @@ def risk_groups(risk: Array) -> tuple[Array, list[str]]:
     group = np.unique(np.searchsorted(cuts, risk, side="left"), return_inverse=True)[1].reshape(-1)
     names = {1: ["all (equal risk)"], 2: ["low risk", "high risk"], 3: ["low risk", "middle risk", "high risk"]}
     return group, names[int(group.max()) + 1]
-
-
-def _guess(evidence: Evidence) -> Array:
-    return evidence.average(evidence.responses["predict"])
-
-
-def _binned(evidence: Evidence, guess: Array, values: Array) -> tuple[Band, Array, int]:
-    """Band [k] around the mean of values in bins of equal size by prediction, where the bins are [k], and k."""
-    edges = bin_edges(guess)
-    k = len(edges) - 1
-    bins = np.searchsorted(edges[1:-1], guess, side="right")
-    band = evidence.banded(lambda _, weight: bin_means(bins, k, weight, values), 1)
-    return band, bin_means(bins, k, evidence.weight, guess), k
-
-
-def _sample(values: Array, by: Array) -> tuple[float, ...]:
-    """At most some hundred values, evenly from the lowest prediction to the highest."""
-    n = len(values)
-    places = np.arange(n) if n <= MOST_POINTS else np.linspace(0, n - 1, MOST_POINTS).astype(int)
-    return tuple(float(f"{v:.6g}") for v in values[np.argsort(by, kind="stable")[places]])
-
-
-def _padded(values: Array) -> tuple[float, float]:
-    low, high = float(values.min()), float(values.max())
-    room = 0.04 * (high - low) or 1.0
-    return low - room, high + room

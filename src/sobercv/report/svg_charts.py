@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .records import Bins, Chart, Importance, Line, Matrix, Race, Score
+from .records import Chart, ConfusionMatrix, Histogram, Importance, Line, Race, Score
 from .svg import WIDTH, Frame, Point, path, picture, short, steps, tag, text, ticks, titled
 from .words import NOTHING, between, number, percent
 
@@ -51,7 +51,7 @@ def _kept(x: float) -> float:
     return min(max(x, 60), WIDTH - 60)
 
 
-def histogram(bins: Bins, score: Score) -> str:
+def histogram(bins: Histogram, score: Score) -> str:
     """Draw how the draws are spread, with the honest number, its interval and the naive one."""
     shown = [*bins.edges, score.naive]
     pad = 0.03 * (max(shown) - min(shown))
@@ -146,7 +146,7 @@ def swatch(i: int) -> str:
     return tag("svg", line, viewBox="0 0 28 12", class_="swatch", aria_hidden="true")
 
 
-def matrix(data: Matrix) -> str:
+def confusion(data: ConfusionMatrix) -> str:
     """Draw a confusion matrix as tinted cells with their shares."""
     k = len(data.labels)
     side = min(76.0, (WIDTH - 108) / k)
@@ -163,7 +163,7 @@ def matrix(data: Matrix) -> str:
     return picture(parts, f"Confusion matrix. Predicted correctly: {told}", WIDTH, height)
 
 
-def _cell(data: Matrix, i: int, j: int, x: float, y: float, side: float) -> str:
+def _cell(data: ConfusionMatrix, i: int, j: int, x: float, y: float, side: float) -> str:
     share = data.share[i][j]
     tint = tag(
         "rect",

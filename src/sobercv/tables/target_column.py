@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..containers import SURVIVAL, Array
+from ..containers import Array
 from ..errors import SoberError
-
-#: Whole numbers with at most so many different values are classes, unless told otherwise.
-MOST_CLASSES = 10
+from ..targets import LARGEST, MOST_CLASSES, guess_task, survival_of
 
 
 def plain_target(column: Any, name: str, task: str | None) -> tuple[Array, str, bool]:
@@ -31,13 +29,18 @@ def plain_target(column: Any, name: str, task: str | None) -> tuple[Array, str, 
     if kind == "date":
         raise SoberError("E805", f"The target {name!r} holds dates. Give what is to be predicted as a class or number.")
     values = column.to_numpy(dtype=object if kind == "text" else None)
-    values = np.asarray([str(v) for v in values], dtype=object) if kind == "text" else values
+    if kind == "text":
+        values = np.asarray([str(v) for v in values], dtype=object)
+    elif kind == "number" and values.dtype == object:  # some of pandas' own types
+        values = values.astype(np.float64)
     distinct = np.unique(values)
     if len(distinct) == 1:
         raise SoberError(
             "E805", f"The target {name!r} is {str(distinct[0])[:40]!r} in every row, so nothing can be learnt."
         )
-    found, is_guess = (task, False) if task is not None else _guess(values, distinct, kind)
+    guess = guess_task(values)
+    is_guess = task is None and not guess.is_sure
+    found = guess.task if task is None else task
     if found == "regression":
         return _numbers(values, name, kind), found, is_guess
     if found == "binary" and len(distinct) != 2:
@@ -66,16 +69,6 @@ def _kind(column: Any) -> str:
     return "number" if pd.api.types.is_numeric_dtype(column.dtype) else "text"
 
 
-def _guess(values: Array, distinct: Array, kind: str) -> tuple[str, bool]:
-    if len(distinct) == 2:
-        return "binary", False
-    if kind != "number":
-        return "multiclass", False
-    whole = np.array_equal(distinct, np.round(distinct))
-    few = len(distinct) <= MOST_CLASSES and len(distinct) <= len(values) // 5
-    return ("multiclass", True) if whole and few else ("regression", bool(whole and len(distinct) <= 30))
-
-
 def _numbers(values: Array, name: str, kind: str) -> Array:
     if kind == "text":
         raise SoberError(
@@ -84,6 +77,10 @@ def _numbers(values: Array, name: str, kind: str) -> Array:
     numbers = values.astype(np.float64)
     if not np.isfinite(numbers).all():
         raise SoberError("E805", f"The target {name!r} holds infinite values. Replace them, or leave those rows out.")
+    if np.abs(numbers).max() > LARGEST:
+        raise SoberError(
+            "E805", f"The target {name!r} holds numbers beyond {LARGEST:g}, whose squares overflow. Scale it down."
+        )
     return np.asarray(numbers)
 
 
@@ -118,10 +115,10 @@ def survival_target(kept: Any, names: list[str]) -> tuple[Array, str, bool]:
         raise SoberError(
             "E805", f"The event {names[1]!r} must be 1 (seen) or 0 (censored); got {str(other)[:30]!r}. Recode it."
         )
-    y = np.empty(len(kept), SURVIVAL)
-    y["event"], y["time"] = event.to_numpy() == 1, time.to_numpy()
-    if not np.isfinite(y["time"]).all() or (y["time"] < 0).any():
-        raise SoberError("E805", f"The time {names[0]!r} holds negative or infinite values. Mend those rows.")
+    try:
+        y = survival_of(np.column_stack([event.to_numpy(np.float64), time.to_numpy(np.float64)]))
+    except SoberError:
+        raise SoberError("E805", f"The time {names[0]!r} holds negative or infinite values. Mend those rows.") from None
     if y["event"].sum() < 2:
         raise SoberError("E805", f"The event {names[1]!r} was seen {int(y['event'].sum())} times; two is the least.")
     if len(np.unique(y["time"])) == 1:

@@ -11,13 +11,19 @@ import numpy as np
 
 from ..containers import Array
 from ..inference import BootstrapDrop, Estimate
-from .records import Bins, Fact, Fault, Race, Round, Row, Score
+from ..metrics import Metric
+from .records import ConfigurationRow, Fact, FailedConfiguration, Histogram, Race, Round, Score
 from .words import between, clean, count, digits_for, metric_label, number, parameters, percent, short_names
 
 
 def estimates_of(search: Any) -> list[Estimate]:
     """All estimates of a search, the one of the metric that selected first."""
     return list(search.estimate_.values()) if search.multimetric_ else [search.estimate_]
+
+
+def metrics_of(search: Any) -> list[Metric]:
+    """All metrics of a search, the one that selected first."""
+    return list(search.scorer_.values()) if search.multimetric_ else [search.scorer_]
 
 
 def scores(search: Any) -> tuple[Score, ...]:
@@ -75,7 +81,7 @@ def why(search: Any, score: Score) -> str:
     )
 
 
-def draws(estimate: Estimate) -> Bins | None:
+def draws(estimate: Estimate) -> Histogram | None:
     """Count the draws in some 30 bins."""
     if estimate.draws is None:
         return None
@@ -84,7 +90,7 @@ def draws(estimate: Estimate) -> Bins | None:
     if high - low < 1e-12:
         low, high = low - 0.5, high + 0.5
     heights, edges = np.histogram(known, bins=int(np.clip(np.sqrt(len(known)), 5, 30)), range=(low, high))
-    return Bins(tuple(float(f"{e:.6g}") for e in edges), tuple(heights.tolist()))
+    return Histogram(tuple(float(f"{e:.6g}") for e in edges), tuple(heights.tolist()))
 
 
 def race(search: Any) -> Race:
@@ -99,7 +105,7 @@ def race(search: Any) -> Race:
     return Race(len(log.status), tuple(rounds), int(log.n_fits), int(log.n_fits_saved), rule)
 
 
-def rows(search: Any) -> tuple[Row, ...]:
+def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
     """Make the table of configurations, the best first."""
     results, log = search.cv_results_, search.race_
     estimate = estimates_of(search)[0]
@@ -111,7 +117,7 @@ def rows(search: Any) -> tuple[Row, ...]:
     wins[~log.finishers] = np.nan
     names = _names(search)
     made = [
-        Row(
+        ConfigurationRow(
             index=i,
             params=parameters(results["params"][i], names),
             status=str(log.status[i]),
@@ -149,11 +155,11 @@ def wins_of_winner(estimate: Estimate) -> float | None:
     return float(estimate.win_counts[estimate.configurations == estimate.winner].sum() / estimate.win_counts.sum())
 
 
-def faults(search: Any) -> tuple[Fault, ...]:
+def failures(search: Any) -> tuple[FailedConfiguration, ...]:
     """List who failed, where and why."""
     names, params = _names(search), search.cv_results_["params"]
     return tuple(
-        Fault(
+        FailedConfiguration(
             index=int(c),
             params=parameters(params[c], names),
             where=f"fold {failure.fold + 1} of repeat {failure.repeat + 1}",

@@ -1,4 +1,4 @@
-"""A parcel: what every worker needs, packed once, sent once, opened once by each worker process.
+"""Packing: what every worker needs, packed once, sent once, opened once by each worker process.
 
 Takes anything that can be pickled, gives plain byte arrays that every backend knows how to share (joblib maps them into
 the memory of local workers, dask and ray keep them in their object stores); never reads what is inside.
@@ -28,12 +28,12 @@ LARGE = 100_000
 #: Up to this many bytes in large arrays, a worker takes its own copy of them. Whoever keeps joblib's shared memory in
 #: use makes joblib wait a second for it at the end of every search, and leave the file behind.
 COPIED = 1 << 24
-#: Opened parcels that a worker process remembers: one search, and another one that runs beside it.
+#: Opened packs that a worker process remembers: one search, and another one that runs beside it.
 REMEMBERED = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Parcel:
+class Packed:
     """Something packed.
 
     Attributes
@@ -53,7 +53,7 @@ class Parcel:
         return sum(array.nbytes for array in self.arrays)
 
 
-def pack(thing: Any) -> Parcel:
+def pack(thing: Any) -> Packed:
     """Pack something for workers.
 
     Parameters
@@ -77,7 +77,7 @@ def pack(thing: Any) -> Parcel:
             f"The data or the estimator cannot be sent to worker processes: {type(error).__name__}: {error}. "
             "Use n_jobs=1, or threads with joblib.parallel_config('threading').",
         ) from error
-    return Parcel(uuid4().hex, (np.frombuffer(head, np.uint8), *large))
+    return Packed(uuid4().hex, (np.frombuffer(head, np.uint8), *large))
 
 
 def as_bytes(thing: Any) -> bytes:
@@ -86,7 +86,7 @@ def as_bytes(thing: Any) -> bytes:
 
 
 def unpack(token: str, arrays: tuple[Array, ...]) -> Any:
-    """Open a parcel, or give what was inside when this process opened it before.
+    """Open what was packed, or give what was inside when this process opened it before.
 
     Parameters
     ----------

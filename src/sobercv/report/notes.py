@@ -1,25 +1,20 @@
 """What the reader should know, each with a code that has a page.
 
-Takes a finished search and what the report could not show, gives caveats; never judges anew what was judged before.
+Takes a finished search, what checks of its table found and what the report could not show; gives notes, suggestions
+last. Never judges anew what was judged before.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from ..errors import CODES
-from .findings import estimates_of, wins_of_winner
-from .records import Caveat
+from ..errors import Note
+from .search_records import estimates_of, wins_of_winner
 from .words import between, count, digits_for, metric_label, number, percent
 
-#: How the notes of an estimate begin, and the code of the warning that came with each.
-NOTES = (
-    ("There is only one configuration", "W202"),
-    ("Only ", "W205"),
-    ("The winner's scores differ in level", "W203"),
-)
 #: Score of a guess that knows nothing but the frequencies.
 GUESSING = {
     "roc_auc": 0.5,
@@ -34,38 +29,31 @@ GUESSING = {
 OFTEN = 0.5
 
 
-def caveat(code: str, text: str) -> Caveat:
-    """Make a caveat whose title is the code's."""
-    return Caveat(code, CODES.get(code, ""), text)
+def notes(search: Any, checked: Iterable[Note] = (), left_out: Iterable[Note] = ()) -> tuple[Note, ...]:
+    """Collect what was noted before and during the search, what its numbers say, and what the report lacks.
 
-
-def caveats(search: Any, left_out: tuple[Caveat, ...] = ()) -> tuple[Caveat, ...]:
-    """Collect what was noted during the search, what its numbers say, and what the report lacks."""
-    estimates = estimates_of(search)
-    noted = dict.fromkeys(note for estimate in estimates for note in estimate.notes)
-    found = [caveat(code_of(note), note) for note in noted]
+    Parameters
+    ----------
+    search : BBCSearchCV
+        Fitted.
+    checked : iterable of Note
+        What checks of the table found. What the estimate itself says under the same code is said once.
+    left_out : iterable of Note
+        What the report could not show.
+    """
+    noted = list(dict.fromkeys(note for estimate in estimates_of(search) for note in estimate.notes))
+    said = {note.code for note in noted}
+    found = [*(note for note in checked if note.code not in said), *noted]
     failures = search.race_.failures
     if failures:
         total = len(search.race_.status)
         text = f"{len(failures):,} of {count(total, 'configuration')} failed and were set aside; see Failures."
-        found.append(caveat("W303", text))
-    guess = _guessing(search)
-    found += [] if guess is None else [guess]
-    unstable = _unstable(search)
-    found += [] if unstable is None else [unstable]
-    return (*found, *left_out)
+        found.append(Note("W303", text))
+    found += [note for note in (_guessing(search), _unstable(search)) if note is not None]
+    return tuple(sorted((*found, *left_out), key=lambda note: note.severity == "suggestion"))
 
 
-def code_of(note: str) -> str:
-    """Find the code of a note; empty where it has none."""
-    if "was undefined on" in note:
-        return "W201"
-    if "lacked predictions and were left out" in note:
-        return "W204"
-    return next((code for start, code in NOTES if note.startswith(start)), "")
-
-
-def _guessing(search: Any) -> Caveat | None:
+def _guessing(search: Any) -> Note | None:
     estimate = estimates_of(search)[0]
     chance = GUESSING.get(estimate.metric)
     if estimate.metric == "balanced_accuracy":
@@ -75,19 +63,19 @@ def _guessing(search: Any) -> Caveat | None:
     if chance is None or estimate.interval is None or estimate.interval[0] > chance:
         return None
     digits = digits_for((*estimate.interval, chance))
-    return caveat(
+    return Note(
         "W701",
         f"The interval of {metric_label(estimate.metric)}, {between(estimate.interval, digits)}, reaches down to "
         f"{number(chance, digits)}, which is what guessing would score.",
     )
 
 
-def _unstable(search: Any) -> Caveat | None:
+def _unstable(search: Any) -> Note | None:
     estimate = estimates_of(search)[0]
     share = wins_of_winner(estimate)
     if share is None or share >= OFTEN:
         return None
-    return caveat(
+    return Note(
         "W702",
         f"The winner won only {percent(share)} of the resamples: other configurations are about as good, so read "
         "little into its parameters. The honest score allows for this.",

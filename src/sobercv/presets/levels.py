@@ -1,18 +1,12 @@
-"""What each preset tries, in numbers that mean the same for every task, and how models and selections are crossed.
+"""What each preset tries, in numbers that mean the same for every task.
 
-Takes names and values, gives lists of grids for `BBCSearchCV`. Never makes a model itself; the tasks do.
+Takes nothing, gives a `Level` for each name of a preset; never makes a model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from .elastic import penalty_path
-from .ses import SES
-
-Grid = dict[str, list[Any]]
 
 
 @dataclass(frozen=True)
@@ -139,59 +133,3 @@ LEVELS = {
         roots=(0.5, 1.0, 1.5, 2.0),
     ),
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Request:
-    """What was asked for, with the cleaned table at hand for values that depend on the data."""
-
-    level: Level
-    task: str
-    cleaned: Any
-    y: Any
-    seed: int
-    n_jobs: int
-    n_trees: int
-    is_sparse: bool
-    probabilities: bool
-
-    def penalties(self, l1_ratio: float) -> list[float]:
-        """Give the level's part of glmnet's path for this table."""
-        path = penalty_path(self.cleaned, self.y, self.task, l1_ratio)
-        return [path[i] for i in self.level.penalties]
-
-    def neighbours(self) -> list[int]:
-        """Give numbers of neighbours that leave most of a small table out."""
-        most = max(1, self.cleaned.shape[0] // 3)
-        return sorted({min(k, most) for k in self.level.neighbours})
-
-
-def family(model: Any, inside: str = "", **values: Sequence[Any]) -> Grid:
-    """Make the grid of one kind of model; empty values leave the family out.
-
-    Parameters
-    ----------
-    model : estimator
-    inside : str
-        Where the parameters live, such as "estimator__" for a wrapped model.
-    **values : sequences
-    """
-    return {"model": [model], **{f"model__{inside}{name}": list(value) for name, value in values.items()}}
-
-
-def cross(baseline: Any, families: list[Grid], request: Request) -> list[Grid]:
-    """Cross families with selections; the baseline needs none.
-
-    Parameters
-    ----------
-    baseline : estimator
-    families : list of grids
-    request : Request
-    """
-    grids = [{"model": [baseline], "select": ["passthrough"]}] if request.level.baseline else []
-    kind = {"binary": "classification", "multiclass": "classification"}.get(request.task, request.task)
-    for selection in request.level.selections:
-        step = "passthrough" if selection is None else SES(*selection, task=kind, equivalences=False)
-        # Selection before model: configurations that select alike then share the selected columns.
-        grids += [{"select": [step], **grid} for grid in families if all(grid.values())]
-    return grids
