@@ -68,6 +68,9 @@ CODES: dict[str, str] = {
     "W203": "Folds live on different scales",
     "W204": "Configurations were left out",
     "W205": "Very few samples",
+    "W206": "Labels were read off probabilities",
+    "W207": "All other configurations left the race",
+    "W208": "An AUC by histograms",
     "W301": "Groups are split between training and test rows",
     "W302": "A listener failed",
     "W303": "Configurations failed",
@@ -77,6 +80,7 @@ CODES: dict[str, str] = {
     "W704": "A chart was left out",
     "W501": "Stored outcomes were made with other versions",
     "W502": "Stored outcomes were damaged",
+    "W503": "Code that cannot be told from other code",
     "E801": "A file cannot be read",
     "E802": "The table is empty",
     "E803": "The text is not a table",
@@ -123,7 +127,7 @@ CODES: dict[str, str] = {
     "E602": "Workers cannot be given the data",
     "E603": "No worker is left",
     "E604": "The time was over before one split was complete",
-    "W601": "The search was stopped early",
+    "W601": "The cross-validation is incomplete",
     "W602": "A worker died",
 }
 

@@ -17,7 +17,7 @@ from .arguments import Arguments
 from .exit_code import DONE
 from .screen import Screen
 
-DEFAULT = "cvt,tt,ncv,bbc,bced"
+DEFAULT = "naive,tt,ncv,bbc,bced"
 
 
 def compare(arguments: Arguments, protocols: str | None) -> int:

@@ -47,7 +47,7 @@ def tune(
         random_state=planned.seed,
         store=store,
         max_seconds=None if deadline is None else deadline.for_training(),
-        tolerance=settings.half_width,
+        half_width=settings.half_width,
         on_event=on_event,
     )
     return search.fit(data.X, data.y, groups=data.groups)

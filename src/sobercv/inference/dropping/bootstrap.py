@@ -1,4 +1,4 @@
-"""Drop rules: which configurations may stop before the cross-validation ends (paper, section 5).
+"""The paper's drop rule (section 5): drop whoever is worse than the best in nearly all resamples.
 
 Takes the predictions so far of the configurations still in the race, gives a mask of who stays. Drops nobody on few
 predictions, and never the best.
@@ -6,43 +6,18 @@ predictions, and never the best.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from ..containers import Array
-from ..errors import SoberError
-from ..metrics import Metric, Scorer, blocks
-from ..metrics.base import Aggregate
-from ..predictions import Predictions
-from .resample import Bootstrap
-from .selection import Rule, apply, best, margin, rule_for
-
-
-@dataclass(frozen=True, eq=False)
-class Verdict:
-    """What a drop rule decided.
-
-    Attributes
-    ----------
-    keep : bool array [C]
-    p : float array [C]
-        How often each configuration was worse than the best; 0 where no test was made. With a metric that calls a
-        function, those that stay were looked at only until that was certain.
-    best : int
-        Position of the best configuration so far; -1 where no test was made.
-    """
-
-    keep: Array
-    p: Array
-    best: int
-
-    @classmethod
-    def everybody(cls, n_configurations: int) -> Verdict:
-        """Keep all, without a test."""
-        return cls(np.ones(n_configurations, bool), np.zeros(n_configurations), -1)
+from ...containers import Array
+from ...errors import SoberError
+from ...metrics import Scorer, blocks
+from ...predictions import Predictions
+from ..question import Question
+from ..resample import Bootstrap
+from ..selection import apply, best, margin
+from .contract import DropVerdict
 
 
 class BootstrapDrop:
@@ -79,60 +54,42 @@ class BootstrapDrop:
         self.min_predictions = min_predictions
         self.n_bootstraps = n_bootstraps
 
-    def __call__(
-        self,
-        predictions: Predictions,
-        metric: Metric,
-        seed: int,
-        round_index: int,
-        *,
-        select: Rule = best,
-        aggregate: Aggregate = "pooled",
-        within_folds: bool = False,
-        n_jobs: int | None = None,
-    ) -> Verdict:
+    def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
         """Test every configuration of the table against the best of them.
 
         Parameters
         ----------
         predictions : Predictions
             What the configurations still in the race have predicted so far.
-        metric : Metric
-        seed, round_index : int
-            The draws come from (seed, "drop", round_index), so that a resumed run drops the same ones.
-        select, aggregate, within_folds
-            As in the search, so that "best" means the same.
-        n_jobs : int, optional
-            Threads; changes no result.
+        question : Question
+            That of the search, so that "best" means the same. The draws come from (its seed, "drop", round_index), so
+            that a resumed run drops the same ones.
+        round_index : int
         """
         table = predictions.only_seen()
         c = table.n_configurations
         if table.n_samples < self.min_predictions or c < 2:
-            return Verdict.everybody(c)
-        bind = partial(metric.bind, aggregate=aggregate, within_folds=within_folds, n_jobs=n_jobs)
-        scorer = bind(table)
-        whole = scorer.scores(np.ones((1, table.n_samples), np.uint8))
-        top = int(self._best(rule_for(select, table.configurations), whole)[0])
+            return DropVerdict.everybody(c)
+        question = question.for_target(table.target)
+        scorer = question.bind(table)
+        top = _best(question, table, scorer.scores(np.ones((1, table.n_samples), np.uint8)))
         if top < 0:
-            return Verdict.everybody(c)
-        draws = Bootstrap(table.n_samples, seed, "drop", (round_index,), groups=table.groups)
-        n_threads = blocks.threads(n_jobs)
-        if metric.calls_a_function:
-            worse, defined = self._sparingly(table, bind, draws, top)
+            return DropVerdict.everybody(c)
+        draws = Bootstrap(table.n_samples, question.seed, "drop", (round_index,), groups=table.groups)
+        if question.first.calls_a_function:
+            worse, defined = self._until_certain(table, question, draws, top)
         else:
-            cut = blocks.ranges(self.n_bootstraps, table.n_samples, n_threads)
-            done = blocks.run(partial(_compare, scorer, draws, top), cut, n_threads)
+            cut = blocks.ranges(self.n_bootstraps, table.n_samples, question.n_threads)
+            done = blocks.run(partial(_compare, scorer, draws, top), cut, question.n_threads)
             worse, defined = np.sum(done, axis=0)
         if not defined.any():
-            return Verdict.everybody(c)
+            return DropVerdict.everybody(c)
         p = worse / defined
         keep = p <= self.threshold
         keep[top] = True
-        return Verdict(keep, p, top)
+        return DropVerdict(keep, p, top)
 
-    def _sparingly(
-        self, table: Predictions, bind: Callable[[Predictions], Scorer], draws: Bootstrap, top: int
-    ) -> tuple[Array, Array]:
+    def _until_certain(self, table: Predictions, question: Question, draws: Bootstrap, top: int) -> tuple[Array, Array]:
         """Compare with as few scores as decide the same.
 
         Whoever would stay even if it were worse in all resamples to come is not looked at again. Most are certain after
@@ -142,7 +99,8 @@ class BootstrapDrop:
         open_ = np.ones(table.n_configurations, bool)
         for start, stop in blocks.cut(self.n_bootstraps, blocks.UNIT):
             at = np.union1d(np.flatnonzero(open_), top)
-            more = _compare(bind(table.take_configurations(at)), draws, int(np.searchsorted(at, top)), start, stop)
+            scorer = question.bind(table.take_configurations(at))
+            more = _compare(scorer, draws, int(np.searchsorted(at, top)), start, stop)
             worse[at] += more[0]
             defined[at] += more[1]
             left = self.n_bootstraps - stop
@@ -151,16 +109,17 @@ class BootstrapDrop:
                 break
         return worse, defined
 
-    @staticmethod
-    def _best(select: Rule, whole: Array) -> Array:
-        # A rule in standard errors has none to go by in the middle of a race: the best so far is the yardstick.
-        return best(whole) if getattr(select, "needs_standard_errors", False) else apply(select, whole)
-
     def __repr__(self) -> str:
         return (
             f"BootstrapDrop(threshold={self.threshold}, min_predictions={self.min_predictions}, "
             f"n_bootstraps={self.n_bootstraps})"
         )
+
+
+def _best(question: Question, table: Predictions, whole: Array) -> int:
+    # A rule in standard errors has none to go by in the middle of a race: the best so far is the yardstick.
+    rule = best if question.needs_standard_errors else question.rule_for(table.configurations)
+    return int(apply(rule, whole)[0])
 
 
 def _compare(scorer: Scorer, draws: Bootstrap, top: int, start: int, stop: int) -> tuple[Array, Array]:

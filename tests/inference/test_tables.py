@@ -1,4 +1,4 @@
-"""Predictions that are read in blocks: the same answer as in memory, whatever holds them and however it is cut."""
+"""Tables of predictions: the same answer in memory and in blocks, whatever holds them and however they are cut."""
 
 import tracemalloc
 
@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 import sobercv
 from sobercv import sources
 from sobercv.errors import SoberError
-from sobercv.inference import resample, streaming
+from sobercv.inference import Question, resample
 from sobercv.inference.resample import Bootstrap
-from sobercv.inference.streaming import bins, columns, prepare
+from sobercv.inference.tables import Inputs, bins, columns, opening
+from sobercv.inference.tables import rows as by_rows
 from sobercv.metrics import blocks, names
 from sobercv.metrics import get as get_metric
 
@@ -174,7 +175,7 @@ def test_more_configurations_than_are_multiplied_together(held, monkeypatch):
     n, options = 70_000, {"n_bootstraps": 20, "random_state": 0}
     p = np.random.default_rng(1).random((n, 150), dtype=np.float32)
     apart = sobercv.bbc(T[:n], sobercv.stream(p), "neg_mean_squared_error", **options)
-    monkeypatch.setattr(streaming.rows, "_BYTES", held)
+    monkeypatch.setattr(by_rows, "_BYTES", held)
     together = sobercv.bbc(T[:n], sobercv.stream(p), "neg_mean_squared_error", **options)
     assert_same(together, apart)  # to the last bit: what is multiplied together stays the same
     assert_same(together, sobercv.bbc(T[:n], p, "neg_mean_squared_error", **options), exact=False)
@@ -217,7 +218,7 @@ def test_scales_are_checked_in_blocks_too():
     p = P[:FEW] + 10.0 * folds[:, None]
     with pytest.warns(sobercv.SoberWarning, match="W203"):
         estimate = sobercv.bbc(Y[:FEW], sobercv.stream(p), "roc_auc", folds=folds, **OPTIONS)
-    assert any("level between folds" in note for note in estimate.notes)
+    assert any("level between folds" in note.text for note in estimate.notes)
 
 
 def test_one_configuration_warns_in_blocks_too():
@@ -301,7 +302,7 @@ def test_the_blocks_of_all_rooms_are_the_same():
 def test_a_small_memory_map_stays_an_array(tmp_path, monkeypatch):
     table = memory_map(L, tmp_path)._array
     assert sources.recognise(table) is None
-    monkeypatch.setattr(sources, "LARGE", table.nbytes - 1)
+    monkeypatch.setattr(sources.memory_map, "LARGE", table.nbytes - 1)
     assert sources.recognise(table) is not None
     assert sources.recognise(np.asarray(L)) is None
 
@@ -321,10 +322,9 @@ def test_memory_does_not_grow_with_the_table(tmp_path):
 
 
 # ---- the approximate AUC --------------------------------------------------------------------------------------------
-def request_of(y, p, **options):
-    defaults = {"groups": None, "folds": None, "sample_weight": None, "select": "best", "aggregate": "pooled"}
-    defaults |= {"within_folds": False, "stratify": False, "n_bootstraps": 70, "seed": 3, "n_jobs": None}
-    return prepare(y, sobercv.stream(p), "", "roc_auc", **(defaults | options))
+def bin_table(y, p, **options):
+    question = Question.ask("roc_auc", **{"n_bootstraps": 70, "random_state": 3, **options})
+    return bins.BinTable(sobercv.stream(p), "", Inputs(None, y, approximate=True), question)
 
 
 SHAPES = {
@@ -345,7 +345,7 @@ def test_the_error_of_histograms_is_bounded(shape, n_bins):
     n = 90_000
     y = (rng.random(n) < 0.2).astype(int)
     p = SHAPES[shape](rng, y, 3)
-    found = bins.histogram_auc(request_of(y, p, n_bootstraps=3), n_bins)
+    found = bins.histogram_auc(bin_table(y, p, n_bootstraps=3), n_bins)
     table = sobercv.Predictions.build(y, p, task="classification", responses=("decision_function",))
     counts = Bootstrap(n, 3).counts(0, 3)
     metric = get_metric("roc_auc")
@@ -369,7 +369,7 @@ def test_the_bound_is_a_law(n, seed, n_bins, grid):
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 2
     p = np.round(rng.random((n, 4)) * grid) / grid
-    found = bins.histogram_auc(request_of(y, p, n_bootstraps=9, seed=seed), n_bins)
+    found = bins.histogram_auc(bin_table(y, p, n_bootstraps=9, random_state=seed), n_bins)
     table = sobercv.Predictions.build(y, p, task="classification", responses=("predict_proba",))
     counts = Bootstrap(n, seed).counts(0, 9)
     for (ours, bound), rows in ((found.present, counts), (found.absent, (counts == 0))):
@@ -382,7 +382,7 @@ def test_an_approximate_estimate_says_so(tmp_path):
     exact = sobercv.bbc(Y, P, "roc_auc", **OPTIONS)
     runs = [sobercv.bbc(Y, p, "roc_auc", **OPTIONS, approximate=True) for p in (P, zarr_array(P, tmp_path, (999, 2)))]
     assert_same(*runs)
-    note = runs[0].notes[-1]
+    note = runs[0].notes[-1].text
     assert "512 bins" in note
     bound = float(note.split("each draw lies within ")[1].split(" ")[0])
     assert bound < 0.001
@@ -435,9 +435,11 @@ BAD = [
     ("groups too short", bbc(Y, SL, "accuracy", groups=[1, 2]), "E107", r"140000"),
     ("negative weights", bbc(Y, SL, "accuracy", sample_weight=-W), "E107", r"negative"),
     ("no metric", bbc(Y, SL, []), "E105", r"metric"),
-    ("folds instead of samples", bbc(Y, SL, "accuracy", by="fold", folds=Y), "E118", r"by="),
+    ("folds of a histogram", bbc(Y, S, "roc_auc", by="fold", folds=Y, approximate=True), "E118", r"by="),
+    ("folds that tear groups", bbc(Y, SL, "accuracy", by="fold", folds=Y, groups=GROUPS), "E114", r"groups"),
     ("a mask", bbc(Y, SL, "accuracy", seen=Y == 1), "E118", r"seen"),
-    ("draws of one's own", bbc(Y, SL, "accuracy", counts=COUNTS), "E118", r"counts"),
+    ("draws of too few samples", bbc(Y, SL, "accuracy", counts=COUNTS[:, 1:]), "E101", r"counts"),
+    ("plain CV in blocks", lambda: sobercv.naive(Y, SL, "accuracy"), "E118", r"naive"),
     ("repeats", lambda: sobercv.stream(P[:, :, None]), "E118", r"3 axes"),
     ("two responses", bbc(Y, {"predict": SL, "predict_proba": S}, "accuracy"), "E118", r"one response"),
     ("probabilities of three classes", bbc(Y + (T > 1), S, "neg_log_loss"), "E118", r"3 classes"),
@@ -493,15 +495,49 @@ def test_dask_without_sizes():
         sobercv.bbc(Y, array[array[:, 0] > 0.5], "accuracy")
 
 
-def test_means_take_the_route_by_rows_and_ranks_that_by_columns(monkeypatch):
-    taken = []
-    for route in (streaming.rows, streaming.columns, streaming.bins):
-        plain = route.draw
-        monkeypatch.setattr(
-            route, "draw", lambda *a, _r=route, _p=plain: taken.append(_r.__name__.rpartition(".")[2]) or _p(*a)
-        )
-    sobercv.bbc(Y[:FEW], sobercv.stream(L[:FEW]), "accuracy", **OPTIONS)
-    sobercv.bbc(Y[:FEW], sobercv.stream(P[:FEW]), "roc_auc", **OPTIONS)
-    sobercv.bbc(Y[:FEW], sobercv.stream(P[:FEW]), "roc_auc", **OPTIONS, approximate=True)
-    sobercv.bbc(Y[:FEW], sobercv.stream(P[:FEW]), ["neg_log_loss", "roc_auc"], **OPTIONS)
-    assert taken == ["rows", "columns", "bins", "columns"]
+def test_means_are_read_by_rows_and_ranks_by_columns():
+    def kind(metric, p=P, **options):
+        inputs = Inputs(sobercv.stream(p[:FEW]), Y[:FEW], approximate=options.pop("approximate", False))
+        return type(opening.open_table(inputs, Question.ask(metric, **options))).__name__
+
+    assert kind("accuracy", L) == "RowTable"
+    assert kind("roc_auc") == "ColumnTable"
+    assert kind("roc_auc", approximate=True) == "BinTable"
+    assert kind(["neg_log_loss", "roc_auc"]) == "ColumnTable"
+
+
+# ---- what was once for tables in memory alone -----------------------------------------------------------------------
+FOLDS = np.arange(N) % 7
+DRAWN = np.random.default_rng(5).multinomial(N, np.full(N, 1 / N), 9)
+
+
+@pytest.mark.parametrize(
+    ("metric", "y", "p", "exact"),
+    [("accuracy", Y, L, True), ("neg_mean_squared_error", T, G, False), ("roc_auc", Y, P, True)],
+    ids=["labels", "numbers", "ranks"],
+)
+@pytest.mark.parametrize("shape", ["small", "large"])
+def test_draws_of_another_tool_are_replayed(metric, y, p, exact, shape):
+    counts = DRAWN if shape == "small" else DRAWN * 300  # beyond a byte
+    runs = [sobercv.bbc(y, t, metric, counts=counts, random_state=1) for t in (sobercv.stream(p), p)]
+    assert_same(*runs, exact=exact)
+    assert len(runs[0].draws) == len(counts)
+
+
+def test_draws_of_another_tool_are_replayed_by_histograms():
+    ours, exact = (sobercv.bbc(Y, P, "roc_auc", counts=DRAWN, approximate=a, n_jobs=2) for a in (True, False))
+    assert np.abs(ours.draws - exact.draws).max() < 0.001
+
+
+@pytest.mark.parametrize("metric", [["accuracy", "neg_log_loss"], ["roc_auc"]], ids=["means", "ranks"])
+@pytest.mark.parametrize("select", ["best", "simplest_within"])
+@pytest.mark.parametrize(
+    "counts", [None, np.array([[2, 1, 0, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0, 7]])], ids=["drawn", "given"]
+)
+def test_folds_are_resampled_in_blocks_too(metric, select, counts):
+    n = 3_500
+    options = {"by": "fold", "folds": FOLDS[:n], "select": select, "counts": counts, **OPTIONS}
+    ours, theirs = (sobercv.bbc(Y[:n], p, metric, **options) for p in (sobercv.stream(P[:n]), P[:n]))
+    for name in metric:
+        assert ours[name].method == "bbc-f"
+        assert_same(ours[name], theirs[name], exact=False)
