@@ -18,7 +18,11 @@ def predict(folder: Path, data: str, output: Path | None, trust: bool, sheet: st
     frame = found.frame
     Screen().findings([(note.code, note.text) for note in found.notes])
     if output is None:
-        frame.to_csv(sys.stdout, index=False, lineterminator="\n")
+        text = frame.to_csv(index=False, lineterminator="\n")
+        if hasattr(sys.stdout, "buffer"):  # data are UTF-8, whatever the terminal can show
+            sys.stdout.buffer.write(text.encode("utf-8"))
+        else:
+            sys.stdout.write(text)
         return DONE
     try:
         if output.suffix == ".parquet":
