@@ -93,8 +93,8 @@ class TextTable:
                 reason = f"a quote is opened and never closed{reason.partition('EOF inside string')[2]}"
             raise SoberError("E803", f"{self.name} cannot be read as a table: {reason}. Look at that line.") from None
 
-    def as_text(self, names: list[str], every: list[str]) -> Any:
-        """Read some columns as text, gaps kept.
+    def cells(self, names: list[str], every: list[str]) -> dict[str, list[Any]]:
+        """Read some columns as text; gaps are no text.
 
         Parameters
         ----------
@@ -105,10 +105,9 @@ class TextTable:
         import pandas as pd
 
         options = {name: value for name, value in self.options.items() if name not in ("encoding", "header", "names")}
-        header = 0 if self.has_header else None
-        return pd.read_csv(
-            io.StringIO(self.text), dtype=str, header=header, names=every, usecols=names, **options
-        )  # fmt: skip
+        options |= {"header": 0 if self.has_header else None, "names": every, "usecols": names}
+        found = pd.read_csv(io.StringIO(self.text), dtype=object, **options)
+        return dict(zip(found.columns, map(list, found.to_numpy(dtype=object).T), strict=True))
 
     @property
     def has_leading_zeros(self) -> bool:

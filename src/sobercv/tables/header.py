@@ -33,11 +33,15 @@ def looks_like_data(header: Sequence[str], frame: Any, columns: Mapping[str, Col
     """
     pairs = [(cell.strip(), name, reading) for cell, (name, reading) in zip(header, columns.items(), strict=False)]
     pairs = [pair for pair in pairs if not _is_gap(pair[0])]
-    typed = [(cell, reading) for cell, name, reading in pairs if reading.kind != "text" and frame[name].notna().any()]
-    if typed:
-        if not all(_fits(cell, reading) for cell, reading in typed) or _count_on([cell for cell, _ in typed]):
+    typed = []
+    for cell, name, reading in pairs:
+        if reading.kind == "text" or not frame[name].notna().any():
+            continue
+        if not _fits(cell, reading):
             return None
-        return typed[0][0]
+        typed.append(cell)
+    if typed:
+        return None if _count_on(typed) else typed[0]
     # Text only: cells that occur again below, in every column of few categories, are no names.
     few = [(cell, name) for cell, name, _ in pairs if 1 < frame[name].nunique() <= len(frame) // 2]
     if few and all((frame[name].astype(str).str.strip() == cell).any() for cell, name in few):

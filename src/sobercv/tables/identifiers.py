@@ -80,5 +80,5 @@ def repeats_subjects(column: Any, name: str) -> bool:
     if column.dtype.kind in "iuf" or n < LEAST_ROWS:
         return False
     mean = len(column) / n
-    # A few rows each, hardly anybody alone, nobody with most of the rows: not so cities or diagnoses.
-    return bool(1.5 <= mean <= 10 and (counts > 1).mean() >= 0.7 and counts.max() <= 4 * mean)
+    # A few rows each, hardly anybody alone, and all about as many: not so cities or diagnoses.
+    return bool(1.5 <= mean <= 8 and (counts > 1).mean() >= 0.7 and counts.std() <= 0.6 * mean)

@@ -11,9 +11,10 @@ from typing import Any
 
 from ..errors import Note
 from .reading_record import ColumnReading
+from .text_columns import Cells
 
-#: Gives columns of a table as text: names in, a frame of text out.
-AsText = Callable[[list[str]], Any]
+#: Gives columns of a table as text: names in, their cells out.
+AsText = Callable[[list[str]], dict[str, Cells]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from .columnar import read_columnar
 from .delimited import TextTable
 from .opened import AsText, Opened, Typed
 from .pandas_code import cells_code, conversion_code, csv_code
-from .text_columns import as_text
+from .text_columns import Cells, cells_as_text
 from .workbook import read_sheet, sheet_code
 
 
@@ -30,20 +30,17 @@ def _open_tsv(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Ope
 def _open_text(table: TextTable) -> Opened:
     frame = table.frame()
     every = list(frame.columns)
-    kept: dict[str, Any] = {}  # columns are asked for more than once, and reading them walks the whole file
+    kept: dict[str, Cells] = {}  # columns are asked for more than once, and reading them walks the whole file
 
-    def text_of(names: list[str]) -> Any:
-        import pandas as pd
-
+    def text_of(names: list[str]) -> dict[str, Cells]:
         new = [name for name in names if name not in kept]
         if new:
-            read = table.as_text(new, every)
-            kept.update({name: read[name] for name in new})
-        return pd.DataFrame({name: kept[name] for name in names})
+            kept.update(table.cells(new, every))
+        return {name: kept[name] for name in names}
 
     def code_for(typed: Typed) -> str:
         text = [name for name in typed.converted if str(frame[name].dtype) != "str"]
-        return csv_code(table.options, text) + conversion_code(typed.columns, typed.converted, has_types=False)
+        return csv_code(table.options, text) + conversion_code(typed, has_types=False)
 
     doubtful = [c for c in every if _is_whole(frame[c])] if table.has_leading_zeros else []
     return Opened(
@@ -74,7 +71,7 @@ def _open_workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -
     twice = sorted({c for c in first_row if c and first_row.count(c) > 1}) if has_header else []
 
     def code_for(typed: Typed) -> str:
-        return code + conversion_code(typed.columns, typed.converted)
+        return code + conversion_code(typed)
 
     return Opened(frame, _cells_of(frame), code_for, first_row, [], twice)
 
@@ -91,16 +88,14 @@ def _open_columnar(raw: bytes, kind: str, name: str) -> Opened:
     frame, code, twice = read_columnar(raw, kind, name)
 
     def code_for(typed: Typed) -> str:
-        return code + conversion_code(typed.columns, typed.converted)
+        return code + conversion_code(typed)
 
     return Opened(frame, _cells_of(frame), code_for, [], [], twice)
 
 
 def _cells_of(frame: Any) -> AsText:
-    def text_of(names: list[str]) -> Any:
-        import pandas as pd
-
-        return pd.DataFrame({name: as_text(frame[name]) for name in names})
+    def text_of(names: list[str]) -> dict[str, Cells]:
+        return {name: cells_as_text(frame[name]) for name in names}
 
     return text_of
 

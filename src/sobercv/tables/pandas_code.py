@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .opened import Typed
 from .reading_record import ColumnReading
 
 _CELL_TEXT = 'map(lambda v: f"{v:.15g}" if isinstance(v, float) else str(v), na_action="ignore")'
@@ -29,19 +30,21 @@ def csv_code(options: Mapping[str, Any], text_columns: Sequence[str]) -> str:
     return f"pd.read_csv(PATH, {', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
 
-def conversion_code(columns: Mapping[str, ColumnReading], converted: Sequence[str], has_types: bool = True) -> str:
-    """Write what `convert` does to columns of text, one loop for all columns that are read alike.
+def conversion_code(typed: Typed, has_types: bool = True) -> str:
+    """Write what `convert` did to columns, one loop for all columns that are read alike.
 
     Parameters
     ----------
-    columns : mapping of str to ColumnReading
-    converted : sequence of str
+    typed : Typed
     has_types : bool
         Whether cells may be other than text.
     """
     ways: dict[str, list[str]] = {}
-    for name in converted:
-        ways.setdefault(_expression(columns[name], has_types), []).append(name)
+    for name in typed.converted:
+        how = _expression(typed.columns[name], has_types)
+        if typed.columns[name].kind == "boolean":
+            how += ".astype(bool)" if typed.frame[name].dtype.kind == "b" else ".astype(float)"
+        ways.setdefault(how, []).append(name)
     return _loops(ways)
 
 
@@ -61,7 +64,7 @@ def _expression(reading: ColumnReading, has_types: bool) -> str:
         return f"pd.to_datetime({text}.str.strip(), format={reading.date_format!r})"
     if reading.kind == "boolean":
         words = dict.fromkeys(reading.true, True) | dict.fromkeys(reading.false, False)
-        return f"{text}.str.strip().map({words!r}).astype(float)"
+        return f"{text}.str.strip().map({words!r})"
     return f"pd.to_numeric({reading.marks.code(text)})"
 
 

@@ -1,7 +1,8 @@
 """Columns of text: what they could hold, and that made of them.
 
-Takes text with gaps, gives the readings that are possible (numbers, dates, booleans, else text) and columns converted
-by one of them. Never chooses between two readings that fit: that takes the rest of the file.
+Takes the cells of a column as a list (whatever is no text is a gap), gives the readings that are possible (numbers,
+dates, booleans, else text) and columns converted by one of them. Never chooses between two readings that fit: that
+takes the rest of the file.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from .date_formats import date_formats, dates
 from .number_marks import PLAIN, are_codes, conventions
 from .reading_record import FALSE_WORDS, TRUE_WORDS, ColumnReading
 
+#: The cells of a column; gaps are anything but text. Lists, for wide tables have many short columns.
+Cells = list[Any]
+
 #: What pandas takes for a gap in every column of a text file: the record of a run needs not repeat them.
 USUAL_GAPS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "<NA>")
 #: Words that stand for a gap in a column that otherwise holds numbers, dates or booleans; capitals do not matter.
@@ -23,15 +27,14 @@ GAP_WORDS = frozenset({
 })  # fmt: skip
 
 
-def possible_readings(text: Any) -> list[ColumnReading]:
+def possible_readings(cells: Cells) -> list[ColumnReading]:
     """Give every way in which a whole column of text can be read, at least one.
 
     Parameters
     ----------
-    text : pandas.Series
-        Text and gaps.
+    cells : list
     """
-    counts = Counter(value.strip() for value in text.dropna().tolist())  # many short columns: pandas would be slower
+    counts = Counter(value.strip() for value in cells if isinstance(value, str))
     words = sorted(word for word in counts if word.casefold() in GAP_WORDS)
     known = frozenset(counts).difference(words)
     if known and 2 * sum(counts[word] for word in words) <= counts.total():
@@ -57,13 +60,12 @@ def _is_code(counts: Counter[str]) -> bool:
     return counts.total() > 0 and 2 * n_numbers >= counts.total()
 
 
-def convert(text: Any, reading: ColumnReading) -> Any:
-    """Read a column of text in one way; what does not fit becomes a gap.
+def convert(cells: Cells, reading: ColumnReading) -> Any:
+    """Read a column in one way; what does not fit becomes a gap.
 
     Parameters
     ----------
-    text : pandas.Series
-        Text and gaps.
+    cells : list
     reading : ColumnReading
 
     Returns
@@ -71,50 +73,63 @@ def convert(text: Any, reading: ColumnReading) -> Any:
     pandas.Series
     """
     if reading.kind == "text":
+        text = text_series(cells)
         return text.astype("category") if reading.is_code else text
+    values = [v.strip() if isinstance(v, str) else None for v in cells]
     if reading.missing:
-        text = text.where(~text.str.strip().isin(reading.missing))
+        values = [None if v in reading.missing else v for v in values]
     if reading.kind == "date":
-        return dates(text, reading.date_format or "%Y-%m-%d")
-    return _booleans(text, reading) if reading.kind == "boolean" else _numbers(text, reading)
+        return dates(values, reading.date_format or "%Y-%m-%d")
+    return _booleans(values, reading) if reading.kind == "boolean" else _numbers(values, reading)
 
 
-def _numbers(text: Any, reading: ColumnReading) -> Any:
+def text_series(cells: Cells) -> Any:
+    """Give cells as a column of the type that pandas has for text."""
     import pandas as pd
 
-    marks = reading.marks
-    values = [marks.plain(value) if isinstance(value, str) else None for value in text.tolist()]
-    return pd.to_numeric(pd.Series(values, text.index, dtype=object), errors="coerce")
+    return pd.Series([v if isinstance(v, str) else None for v in cells], dtype=pd.Series(["text"]).dtype)
 
 
-def _booleans(text: Any, reading: ColumnReading) -> Any:
+def _numbers(values: Cells, reading: ColumnReading) -> Any:
+    import pandas as pd
+
+    plain = [None if v is None else reading.marks.plain(v) for v in values]
+    return pd.to_numeric(pd.Series(plain, dtype=object), errors="coerce")
+
+
+def _booleans(values: Cells, reading: ColumnReading) -> Any:
+    import pandas as pd
+
     words = dict.fromkeys(reading.true or TRUE_WORDS, True) | dict.fromkeys(reading.false or FALSE_WORDS, False)
-    found = text.str.strip().map(words)
-    return found.astype(float) if found.isna().any() else found.astype(bool)
+    found = [words.get(v) for v in values]
+    return pd.Series(found, dtype=float if None in found else bool)
 
 
-def misfits(text: Any, converted: Any, reading: ColumnReading) -> Any:
+def misfits(cells: Cells, converted: Any, reading: ColumnReading) -> list[str]:
     """Give the values that were there but became gaps, because they do not fit the reading.
 
     Parameters
     ----------
-    text, converted : pandas.Series
-        Before and after `convert`.
+    cells : list
+        Before `convert`.
+    converted : pandas.Series
+        After it.
     reading : ColumnReading
     """
-    lost = converted.isna() & text.notna()
-    values = text[lost]
-    return values[~values.str.strip().isin(reading.missing)]
+    lost = converted.isna().tolist()
+    return [v for v, is_gap in zip(cells, lost, strict=True)
+            if is_gap and isinstance(v, str) and v.strip() not in reading.missing]  # fmt: skip
 
 
-def as_text(column: Any) -> Any:
-    """Write the cells of any column as text, gaps kept; whole numbers without a decimal point.
+def cells_as_text(column: Any) -> Cells:
+    """Write the cells of any column as text, gaps as None; whole numbers without a decimal point.
 
     Parameters
     ----------
     column : pandas.Series
     """
-    return column.astype(object).map(cell_text, na_action="ignore").astype("str").where(column.notna())
+    gaps = column.isna().tolist()
+    return [None if is_gap else cell_text(v) for v, is_gap in zip(column.tolist(), gaps, strict=True)]
 
 
 def cell_text(value: Any) -> str:

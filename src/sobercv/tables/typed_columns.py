@@ -15,9 +15,10 @@ from ..errors import Note, SoberError
 from .number_marks import PLAIN, Marks
 from .opened import AsText, Opened, Typed, replaced
 from .reading_record import FALSE_WORDS, TRUE_WORDS, ColumnReading
-from .text_columns import convert, possible_readings
+from .text_columns import Cells, convert, possible_readings
 
 CATEGORY = ColumnReading("text", is_code=True)
+_GERMAN = Marks(",", ".")
 _MARK_NAMES = {"": "", ",": "commas", ".": "points", " ": "spaces", "'": "apostrophes"}
 
 
@@ -31,7 +32,7 @@ def recognise(opened: Opened, decimal: str | None = None) -> Typed:
         The decimal mark where a column can be read in two ways.
     """
     frame, text_of = opened.frame, opened.text_of
-    native = {name: _native(frame[name]) for name in frame.columns}
+    native = {name: _native(frame, name, dtype) for name, dtype in zip(frame.columns, frame.dtypes, strict=True)}
     unsure = [name for name, reading in native.items() if reading is None]
     declared = {name for name in unsure if str(frame[name].dtype) == "category"}  # the file says: no amounts
     unsure += [name for name in opened.doubtful if native[name] is not None]
@@ -53,27 +54,35 @@ def recognise(opened: Opened, decimal: str | None = None) -> Typed:
 
 def _decimals_seen(opened: Opened, possible: dict[str, list[ColumnReading]], decimal: str | None) -> set[str]:
     """Give the decimal marks that the file shows beyond doubt; add the columns that these put into doubt."""
-    marks = {found[0].marks for found in possible.values() if len(found) == 1 and found[0].kind == "number"}
-    seen = {m.decimal for m in marks if not m.is_plain}
+    numbers = [found for found in possible.values() if found[0].kind == "number"]
+    seen = {found[0].marks.decimal for found in numbers if len(found) == 1 and not found[0].marks.is_plain}
+    has_commas = "," in seen or decimal == "," or opened.suggests_commas
+    if opened.has_types or not (has_commas or any(len(found) > 1 for found in numbers)):
+        return seen  # numbers that the file itself knows to be numbers have no marks
     pointed = [name for name in opened.frame.columns if name not in possible and _has_fractions(opened.frame[name])]
-    if pointed and ("," in seen or decimal == "," or opened.suggests_commas):
+    if pointed and has_commas:
         # Among decimal commas, 1.234 may be a thousand and more.
-        grouped = _grouped(opened.text_of(pointed))
-        possible |= {name: [ColumnReading("number"), ColumnReading("number", Marks(",", "."))] for name in grouped}
+        grouped = [name for name, cells in opened.text_of(pointed).items() if _GERMAN.fits(_values(cells))]
+        possible |= {name: [ColumnReading("number"), ColumnReading("number", _GERMAN)] for name in grouped}
         pointed = [name for name in pointed if name not in grouped]
     return seen | ({"."} if pointed else set())
 
 
-def _native(column: Any) -> ColumnReading | None:
+def _values(cells: Cells) -> list[str]:
+    """Give the different values of a column, in order."""
+    return list(dict.fromkeys(v.strip() for v in cells if isinstance(v, str)))
+
+
+def _native(frame: Any, name: str, dtype: Any) -> ColumnReading | None:
     """Give the kind of a column that is no text; None where its text must be looked at."""
     import pandas as pd
 
-    kind = column.dtype.kind
+    kind = dtype.kind
     if kind in "iuf":
         return ColumnReading("number")
     if kind == "M":
         return ColumnReading("date")
-    if kind == "b" or pd.api.types.infer_dtype(column, skipna=True) == "boolean":
+    if kind == "b" or (kind == "O" and pd.api.types.infer_dtype(frame[name], skipna=True) == "boolean"):
         return ColumnReading("boolean", true=TRUE_WORDS, false=FALSE_WORDS)
     return None
 
@@ -88,11 +97,6 @@ def _has_fractions(column: Any) -> bool:
         return column.dtype.kind == "f" and bool((column.to_numpy() % 1 > 0).any())
 
 
-def _grouped(texts: Any) -> list[str]:
-    """Give the columns in which every point could stand between groups of three digits."""
-    return [name for name in texts.columns if Marks(",", ".").fits([v.strip() for v in texts[name].dropna().unique()])]
-
-
 def _choose(name: str, found: Sequence[ColumnReading], wanted: str | None, text_of: AsText) -> ColumnReading:
     """Choose the reading of a column: the only one, or the one with the decimal mark that is wanted."""
     if len(found) == 1 or found[0].kind != "number":
@@ -100,7 +104,7 @@ def _choose(name: str, found: Sequence[ColumnReading], wanted: str | None, text_
     for reading in found:
         if reading.marks.decimal == wanted or (wanted == "plain" and reading.marks.is_plain):
             return reading
-    example = max(text_of([name])[name].dropna().str.strip().head(1000), key=len)
+    example = max(_values(text_of([name])[name])[:1000], key=len)
     values = [f"{_value(example, reading.marks):g}" for reading in found[:2]]
     marks = [reading.marks.decimal for reading in found[:2]]
     raise SoberError(
@@ -122,7 +126,7 @@ def _marks_noted(columns: dict[str, ColumnReading], changed: list[str], text_of:
             groups.setdefault(columns[name].marks, []).append(name)
     notes = []
     for marks, names in groups.items():
-        values = text_of(names[:1])[names[0]].dropna().str.strip().unique()
+        values = _values(text_of(names[:1])[names[0]])
         example = next((v for v in values if marks.pattern.fullmatch(v) and not PLAIN.pattern.fullmatch(v)), values[0])
         what = [] if marks.decimal == "." else ["decimal commas"]
         what += [f"{_MARK_NAMES[marks.thousands]} between thousands"] if marks.thousands else []
@@ -146,8 +150,8 @@ def _codes_noted(columns: dict[str, ColumnReading], declared: set[str], text_of:
     if not names:
         return []
     text = f"{columns_that_hold(names)} codes, read as text: {some_of(names)}"
-    example = next((v for v in text_of(names[:1])[names[0]].dropna() if v.strip().startswith("0")), None)
-    return [Note("S841", f"{text}{'' if example is None else f' (such as {example.strip()[:20]!r})'}.", (*names,))]
+    example = next((v for v in _values(text_of(names[:1])[names[0]]) if v.startswith("0")), None)
+    return [Note("S841", f"{text}{'' if example is None else f' (such as {example[:20]!r})'}.", (*names,))]
 
 
 def _dates_noted(possible: dict[str, list[ColumnReading]]) -> list[Note]:

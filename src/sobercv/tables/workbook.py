@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import SoberError
 from . import source_bytes
-from .text_columns import as_text
+from .text_columns import cells_as_text, text_series
 
 
 def is_workbook(raw: bytes) -> bool:
@@ -48,10 +48,13 @@ def read_sheet(raw: bytes, name: str, sheet: str | None = None, has_header: bool
     _check_size(raw, name)
     try:
         with pd.ExcelFile(io.BytesIO(raw), engine="openpyxl") as book:
-            rows = {s: book.parse(s, header=None, nrows=2, dtype=object) for s in map(str, book.sheet_names)}
+            rows = {
+                s: pd.read_excel(book, sheet_name=s, header=None, nrows=2, dtype=object)
+                for s in map(str, book.sheet_names)
+            }
             chosen = _chosen(sheet, rows, name)
             first = ["" if pd.isna(cell) else str(cell) for cell in rows[chosen].iloc[0].tolist()]
-            frame = book.parse(chosen, header=0 if has_header else None, dtype=object)
+            frame = pd.read_excel(book, sheet_name=chosen, header=0 if has_header else None, dtype=object)
     except ImportError:
         raise SoberError("E403", "Excel files need openpyxl: pip install 'sobercv[cli]', or save as CSV.") from None
     except SoberError:
@@ -119,7 +122,7 @@ def _typed(column: Any) -> Any:
         return pd.to_datetime(column, errors="coerce")
     if kind == "boolean":
         return column if column.isna().any() else column.astype(bool)
-    return as_text(column)
+    return text_series(cells_as_text(column))
 
 
 def sheet_code(sheet: str, columns: Sequence[str], has_header: bool) -> str:
