@@ -61,3 +61,18 @@ def test_overlapping_calls_of_bbc_keep_the_limit_and_give_it_back():
         after = blas_threads()
     assert before == after == {2}
     assert seen == [{1}]
+
+
+def test_no_number_depends_on_the_threads_of_blas():
+    """Long products round differently on several threads, so plain scores and standard errors are made on one, too."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=20_000)
+    p = y[:, None] + rng.normal(size=(20_000, 300))
+    found = []
+    for n in (1, 2):
+        with threadpool_limits(n, user_api="blas"):
+            found.append(sobercv.bbc(y, p, "neg_mean_squared_error", select="simplest_within", n_bootstraps=64))
+            found.append(sobercv.naive(y, p, "neg_mean_squared_error"))
+    bits = [estimate.scores.tobytes() for estimate in found]
+    assert len(set(bits)) == 1
+    assert found[0].draws.tobytes() == found[2].draws.tobytes()
