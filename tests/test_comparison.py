@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, log_loss, mean_absolute_error, r2_score, roc_auc_score
@@ -125,31 +125,40 @@ def test_nested_cv_selects_by_the_rule_of_the_search():
     assert found["ncv"].score == pytest.approx(value, abs=1e-12)
 
 
-class Shifted(GaussianNB):
-    """Scores that live on another scale in every fold, the more so the larger `shift`; better the larger it is."""
+class Shifted(ClassifierMixin, BaseEstimator):
+    """A good column, on another scale in every fold; or a poor one on the same scale everywhere."""
 
-    def __init__(self, shift=0.0):
-        super().__init__(var_smoothing=1e-9 if shift else 1.0)
-        self.shift = shift
+    def __init__(self, shifted=False):
+        self.shifted = shifted
+
+    def fit(self, X, y):
+        self.classes_, self.level_ = np.unique(y), 100 * np.modf(1.2345 * X[:, 3].sum())[0]
+        return self
 
     def decision_function(self, X):
-        return np.log(self.predict_proba(X)[:, 1] + 1e-9) + self.shift * 1e3 * (self.theta_[0, 0] % 0.01)
+        return self.level_ - X[:, 27] if self.shifted else -X[:, 4]
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
 
-def test_nested_cv_and_plain_cv_compare_within_folds_where_asked():
+@pytest.mark.parametrize("within_folds", [False, True])
+def test_all_protocols_compare_within_folds_where_asked(within_folds):
     X, y = BREAST
-    grid = {"shift": [0.0, 1e3]}
+    grid = {"shifted": [False, True]}
     folds = [test for _, test in StratifiedKFold(4).split(X, y)]
     options = {"protocols": ["naive", "tt", "ncv", "bbc"], "scoring": "roc_auc", "cv": 4, "n_bootstraps": 20}
-    found = sobercv.compare(Shifted(), grid, X, y, within_folds=True, **options)
-    value, _ = literal_nested_cv(Shifted(), grid, X, y, "roc_auc", folds, aggregate="within")
+    found = sobercv.compare(Shifted(), grid, X, y, within_folds=within_folds, **options)
+    aggregate = "within" if within_folds else "pooled"
+    value, _ = literal_nested_cv(Shifted(), grid, X, y, "roc_auc", folds, aggregate=aggregate)
     assert found["ncv"].score == pytest.approx(value, abs=1e-12)
-    assert {row.winner for row in found.rows} == {1}
-    with pytest.warns(SoberWarning, match="W203"):
-        search = sobercv.BBCSearchCV(Shifted(), {"shift": [1e3, 1e3]}, scoring="roc_auc", cv=4, drop=None).fit(X, y)
-    assert search.estimate_.naive < found["naive"].score
-    with pytest.raises(SoberError, match="within_folds"):
-        sobercv.compare(TREE, DEPTHS, X, y, within_folds=True, scoring="accuracy", cv=4)
+    assert {row.winner for row in found.rows} == {int(within_folds)}
+
+
+def test_within_folds_needs_a_metric_that_ranks():
+    with pytest.raises(SoberError, match=r"within_folds.*accuracy") as caught:
+        sobercv.compare(TREE, DEPTHS, *BREAST, within_folds=True, scoring="accuracy", cv=4)
+    assert caught.value.code == "E114"
 
 
 def test_strata_reach_every_protocol_that_draws_samples():

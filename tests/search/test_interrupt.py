@@ -28,17 +28,16 @@ N_FITS = 4 * 10
 
 
 class Signalling(ClassifierMixin, BaseEstimator):
-    """A tree that presses Ctrl-C in chosen fits."""
+    """A tree that presses Ctrl-C in chosen fits, which the environment names: an attribute would be part of the code."""
 
     fits = 0
-    at: tuple[int, ...] = ()
 
     def __init__(self, depth=1):
         self.depth = depth
 
     def fit(self, X, y):
         Signalling.fits += 1
-        if Signalling.fits in Signalling.at:
+        if str(Signalling.fits) in os.environ.get("CTRL_C_AT", "").split():
             signal.raise_signal(signal.SIGINT)
         self.tree_ = DecisionTreeClassifier(max_depth=self.depth, random_state=0).fit(X, y)
         self.classes_ = self.tree_.classes_
@@ -54,7 +53,7 @@ def ctrl_c():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def at(*fits):
-        Signalling.fits, Signalling.at = 0, fits
+        Signalling.fits, os.environ["CTRL_C_AT"] = 0, " ".join(map(str, fits))
 
     at()
     yield at

@@ -1,19 +1,15 @@
-"""From settings to a fitted search: read, look, plan, tune.
+"""From settings to a run that could begin: read the table, look at it, plan.
 
-Takes `Settings`, gives a `Prepared` run and then a fitted `BBCSearchCV`; never writes anything but the store.
+Takes `Settings`, gives a `Prepared` run; never trains and never writes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from ..checks import PlannedSearch, check_dataset, plan_search
 from ..errors import Note, SoberError
-from ..search.bbc_search_cv import BBCSearchCV
-from ..tables import Dataset, Table, assign, read
+from ..tables import Dataset, ReadingOptions, Roles, Table, assign, read
 from .settings import Settings
 
 
@@ -58,50 +54,19 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
     """
     if settings.data is None:
         raise SoberError("E808", "Name the file with the table, or - for standard input.")
-    table = read(settings.data)
+    table = read(settings.data, ReadingOptions(settings.sheet, settings.decimal, settings.header))
     if sha256 is not None and table.sha256 != sha256:
         raise SoberError(
             "E811",
             f"{table.name} has changed since the run began, so its stored fits belong to other data. Name the right "
             "file with --data, or begin a new run.",
         )
-    data = assign(
-        table.frame, target=settings.target, time=settings.time, event=settings.event, id=settings.id,
-        group=settings.group, ignore=settings.ignore, task=settings.task,
-    )  # fmt: skip
-    noted = [Note(code, text) for code, text in table.notes]
-    findings = check_dataset(data, folds=settings.folds, notes=noted)
+    data = assign(table.frame, Roles.of(settings))
+    findings = check_dataset(data, folds=settings.cv, notes=[*table.notes, *data.notes])
     planned = None
     if not any(f.severity == "error" for f in findings):
         planned = plan_search(
-            data, preset=settings.preset, scoring=settings.metric, folds=settings.folds, repeats=settings.repeats,
+            data, preset=settings.preset, scoring=settings.metric, folds=settings.cv, repeats=settings.repeats,
             seed=settings.seed, configurations=settings.configurations,
         )  # fmt: skip
     return Prepared(settings, table, data, findings, planned)
-
-
-def train(prepared: Prepared, store: Path | None, on_event: Callable[[Any], object] | None = None) -> BBCSearchCV:
-    """Tune, judge and fit the final model.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    store : Path or None
-        The file that keeps every fit.
-    on_event : callable, optional
-        Hears what happens.
-    """
-    planned, settings, data = prepared.plan, prepared.settings, prepared.data
-    search = BBCSearchCV(
-        planned.preset.estimator,
-        planned.preset.configurations,
-        scoring=planned.scoring[0] if len(planned.scoring) == 1 else planned.scoring,
-        cv=planned.folds,
-        n_repeats=planned.repeats,
-        n_jobs=settings.jobs,
-        random_state=planned.seed,
-        store=store,
-        max_seconds=settings.max_time,
-        on_event=on_event,
-    )
-    return search.fit(data.X, data.y, groups=data.groups)
