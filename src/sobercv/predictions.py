@@ -266,7 +266,7 @@ class Predictions:
                     f"Probabilities must lie between 0 and 1; got values from {low:.4g} to {high:.4g}. "
                     "Pass probabilities, or choose a metric that takes scores, such as roc_auc.",
                 )
-            if tensor.ndim == 4 and not all(np.allclose(b.sum(axis=-1), 1, atol=1e-3) for b in blocks(looked_at)):
+            if name == "predict_proba" and tensor.ndim == 4 and not all(np.allclose(b.sum(axis=-1), 1, atol=1e-3) for b in blocks(looked_at)):
                 raise SoberError("E104", "The probabilities of the classes must add up to 1 for each prediction.")
 
 
@@ -324,6 +324,8 @@ def _read(
         return name or "predict", as_numbers(array, "predictions"), False
     if array.ndim == 4:
         tensor = as_numbers(array, "predictions")
+        if name == "decision_function" and len(classes) > 2:
+            return name, tensor, False
         return "predict_proba", tensor[..., 1] if len(classes) == 2 else tensor, True
     wants_labels = name == "predict" or (not name and responses[0] == "predict")
     if wants_labels:

@@ -8,8 +8,9 @@ thing only: the score is undefined on those samples, whatever the configurations
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Literal
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ..containers import Array
 from ..errors import SoberError
 from ..predictions import Predictions, Task
 from . import blocks
+from .scorer import Scorer
 
 Aggregate = Literal["pooled", "fold"]
 
@@ -46,6 +48,19 @@ class Part:
     def n_classes(self) -> int:
         """Number of classes."""
         return 0 if self.classes is None else len(self.classes)
+
+    def positive(self, label: Any = None) -> int:
+        """Index of the class that counts as positive: the one with this label, else scikit-learn's choice.
+
+        That is the label 1 where there is one, and the last of the sorted labels where not.
+        """
+        labels = [] if self.classes is None else self.classes.tolist()
+        if label is None:
+            return labels.index(1) if 1 in labels else len(labels) - 1
+        if label not in labels:
+            shown = ", ".join(repr(c) for c in labels[:5])
+            raise SoberError("E108", f"`pos_label` must be one of the classes ({shown}); got {label!r}.")
+        return labels.index(label)
 
     def totals(self, counts: Array) -> Array:
         """Weight of the samples present in each resample [B]."""
@@ -83,25 +98,33 @@ class Metric(ABC):
     Attributes
     ----------
     name : str
-        scikit-learn's name.
+        scikit-learn's name, with arguments where there are any: `sobercv.metrics.get(name)` finds the metric again.
     task : {"classification", "regression", "survival"}
     responses : tuple of str
         What it can be computed from, best first: "predict", "predict_proba", "decision_function".
     greater_is_better : bool
         False for losses: their scores are negated, here and nowhere else.
     range : (float, float)
-        Smallest and largest possible score.
+        Smallest and largest possible score, sign included; infinite where there is no end.
     pools_scores : bool
         Whether predictions of different folds are compared with each other.
     linear : bool
         Whether the score is a mean over samples, so that repeats can be averaged before scoring.
     calls_a_function : bool
         Whether every single score costs a call of somebody's function, so that few should be asked for.
+    takes_weights : bool
+        Whether samples may have weights. Scores of pairs of samples that are not ranked (Rand) have no such thing.
+    needs_positive : bool
+        Whether the score depends on which of two classes is called positive.
+    selects : bool
+        Whether more is better at all. A calibration slope is best at 1: it can be reported, not selected by.
+    reads_labels_as_numbers : bool
+        See `on_classes`.
     min_classes, max_classes : int
         How many classes it is defined for.
     """
 
-    name: str
+    name: str = "unnamed"
     task: Task
     responses: tuple[str, ...] = ("predict",)
     greater_is_better: bool = True
@@ -109,6 +132,10 @@ class Metric(ABC):
     pools_scores: bool = False
     linear: bool = False
     calls_a_function: bool = False
+    takes_weights: bool = True
+    needs_positive: bool = False
+    selects: bool = True
+    reads_labels_as_numbers: bool = False
     min_classes: int = 0
     max_classes: int | None = None
 
@@ -158,11 +185,17 @@ class Metric(ABC):
         self.check(predictions)
         if within_folds and not self.pools_scores:
             raise SoberError("E114", f"`within_folds` is for metrics that rank samples; {self.name} does not.")
+        if predictions.sample_weight is not None and not self.takes_weights:
+            raise SoberError(
+                "E114", f"{self.name} takes no `sample_weight`, and ignoring it would mislead. Leave it out."
+            )
+        if self.reads_labels_as_numbers:
+            predictions = _as_numbers(self.name, predictions)
         values = self.response_of(predictions)
         n_threads = blocks.threads(n_jobs)
         if aggregate == "pooled" and self.linear and predictions.is_complete:
             parts = [_part(predictions, values, r, slice(None), False) for r in range(predictions.n_repeats)]
-            return Scorer(self, [(None, self.merged(parts, n_threads))], False)
+            return Scorer(self, [(None, self.merged(parts, n_threads))], False, predictions.n_configurations)
         rows: list[tuple[int, Array]] = []
         for r in range(predictions.n_repeats):
             seen = np.flatnonzero(predictions.seen[:, r])
@@ -175,7 +208,31 @@ class Metric(ABC):
             everything = len(here) == predictions.n_samples
             part = _part(predictions, values, r, slice(None) if everything else here, within_folds)
             bound.append((None if everything else here, self.core(part, n_threads)))
-        return Scorer(self, bound, aggregate == "fold")
+        return Scorer(self, bound, aggregate == "fold", predictions.n_configurations)
+
+    # ---- the same metric, read otherwise --------------------------------------------------------------------------
+    def named(self, name: str) -> Metric:
+        """Call it by another name in results."""
+        made = copy(self)
+        made.name = name
+        return made
+
+    def with_sign(self, greater_is_better: bool) -> Metric:
+        """Count up what was counted down, or the other way round, as a scorer of scikit-learn may ask for."""
+        if greater_is_better == self.greater_is_better:
+            return self
+        made, (low, high) = copy(self), self.range
+        made.greater_is_better, made.range = greater_is_better, (-high, -low)
+        made.name = self.name.removeprefix("neg_") if greater_is_better else f"neg_{self.name}"
+        return made
+
+    def on_classes(self) -> Metric:
+        """Take labels for numbers, as scikit-learn does with a regression metric and a classifier."""
+        if self.task != "regression":
+            return self
+        made = copy(self)
+        made.task, made.reads_labels_as_numbers = "classification", True
+        return made
 
     # ---- what it needs -------------------------------------------------------------------------------------------
     def response_of(self, predictions: Predictions) -> Array:
@@ -225,53 +282,6 @@ class Metric(ABC):
         return f"<metric {self.name}>"
 
 
-class Scorer:
-    """A metric bound to a table, ready for any number of resamples; the mean over repeats or folds is taken here."""
-
-    def __init__(self, metric: Metric, parts: list[tuple[Array | None, Core]], equal_weight: bool) -> None:
-        self.metric = metric
-        self._parts = parts
-        self._equal = equal_weight
-
-    def scores(self, counts: Array) -> Array:
-        """Score every configuration: counts [B, N] -> [B, C]."""
-        if len(self._parts) == 1 and self._parts[0][0] is None:
-            return self._signed(self._parts[0][1].scores(counts))
-        total: Array | float = 0.0
-        weight: Array | float = 0.0
-        for rows, core in self._parts:
-            here = counts if rows is None else counts[:, rows]
-            scores = core.scores(here)
-            defined = ~np.isnan(scores)
-            w = np.where(defined, 1.0 if self._equal else here.sum(axis=1, dtype=np.float64)[:, None], 0.0)
-            total = total + np.where(defined, scores, 0.0) * w
-            weight = weight + w
-        return self._signed(_mean(total, weight))
-
-    def picked(self, counts: Array, winners: Array) -> Array:
-        """Score one configuration for each resample: counts [B, N], winners [B] -> [B]; no winner (-1) gives NaN."""
-        out = np.full(len(winners), np.nan)
-        some = winners >= 0
-        if not some.all():
-            if some.any():
-                out[some] = self.picked(counts[some], winners[some])
-            return out
-        if len(self._parts) == 1 and self._parts[0][0] is None:
-            return self._signed(self._parts[0][1].picked(counts, winners))
-        total, weight = np.zeros(len(winners)), np.zeros(len(winners))
-        for rows, core in self._parts:
-            here = counts if rows is None else counts[:, rows]
-            scores = core.picked(here, winners)
-            defined = ~np.isnan(scores)
-            w = np.where(defined, 1.0 if self._equal else here.sum(axis=1, dtype=np.float64), 0.0)
-            total += np.where(defined, scores, 0.0) * w
-            weight += w
-        return self._signed(_mean(total, weight))
-
-    def _signed(self, scores: Array) -> Array:
-        return scores if self.metric.greater_is_better else np.negative(scores, out=scores)
-
-
 def as_counts(counts: Array) -> Array:
     """Bring counts to the smallest type that the kernels take: uint8 where they fit."""
     counts = np.asarray(counts)
@@ -280,11 +290,6 @@ def as_counts(counts: Array) -> Array:
     if counts.dtype == np.bool_:
         return counts.view(np.uint8)
     return counts.astype(np.uint8 if counts.size == 0 or counts.max() < 256 else np.int32)
-
-
-def _mean(total: Array | float, weight: Array | float) -> Array:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(total) / np.asarray(weight)
 
 
 def _part(predictions: Predictions, values: Array, repeat: int, rows: Array | slice, within_folds: bool) -> Part:
@@ -296,3 +301,14 @@ def _part(predictions: Predictions, values: Array, repeat: int, rows: Array | sl
         fold=fold if within_folds else np.zeros_like(fold),
         classes=predictions.classes,
     )
+
+
+def _as_numbers(name: str, predictions: Predictions) -> Predictions:
+    """Read class labels as the numbers that they are."""
+    classes = predictions.classes
+    if classes is None or classes.dtype.kind not in "biuf":
+        shown = [] if classes is None else classes[:3].tolist()
+        raise SoberError("E116", f"{name} needs numbers; the classes are {shown}. Choose a metric for classification.")
+    numbers = classes.astype(np.float64)
+    responses = {"predict": numbers[predictions.labels()]}
+    return replace(predictions, y=numbers[predictions.y], responses=responses, task="regression", classes=None)

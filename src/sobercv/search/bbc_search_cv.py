@@ -302,7 +302,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
     ) -> tuple[Problem, dict[str, Metric], Any]:
         """Put the data together, and send metadata where it was asked for."""
         known = self._task(y)
-        metrics = metrics_of(self.scoring, known, self.refit)
+        metrics = metrics_of(self.scoring, known, self.refit, self.estimator)
         first = next(iter(metrics.values()))
         task = first.task if known is None else known
         split_params = None
