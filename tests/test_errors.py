@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.metrics import make_scorer, mean_absolute_error
 
 import sobercv
 from sobercv.errors import CODES, SoberError, SoberWarning
@@ -122,6 +123,7 @@ BAD = [
     ("strata of folds", bbc(Y, P, "roc_auc", by="fold", folds=FOLDS, stratify=True), "E114", r"stratify"),
     ("an unknown response", bbc(Y, {"probability": P}, "roc_auc"), "E116", r"probability.*predict_proba"),
     ("labels where probabilities are needed", bbc(Y, {"predict": L}, "neg_log_loss"), "E116", r"predict_proba"),
+    ("a scorer that needs the model", bbc(Y, L, lambda estimator, X, y: 1.0), "E130", r"fitted model"),
     ("a metric that breaks", bbc(Y, L, sobercv.make_metric(fails)), "E117", r"out of cheese"),
 ]
 
@@ -173,6 +175,7 @@ WARNED = [
         r"within_folds",
     ),
     ("a pruned configuration", bbc(Y, pruned(), "roc_auc"), "W204", r"1 "),
+    ("the largest loss wins", bbc(T, G, make_scorer(mean_absolute_error)), "W210", r"greater_is_better=False"),
     ("hardly any samples", bbc(Y[:8], L[:8], "accuracy"), "W205", r"8"),
 ]
 

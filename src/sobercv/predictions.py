@@ -266,7 +266,8 @@ class Predictions:
                     f"Probabilities must lie between 0 and 1; got values from {low:.4g} to {high:.4g}. "
                     "Pass probabilities, or choose a metric that takes scores, such as roc_auc.",
                 )
-            if name == "predict_proba" and tensor.ndim == 4 and not all(np.allclose(b.sum(axis=-1), 1, atol=1e-3) for b in blocks(looked_at)):
+            several = name == "predict_proba" and tensor.ndim == 4
+            if several and not all(np.allclose(b.sum(axis=-1), 1, atol=1e-3) for b in blocks(looked_at)):
                 raise SoberError("E104", "The probabilities of the classes must add up to 1 for each prediction.")
 
 

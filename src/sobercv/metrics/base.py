@@ -190,7 +190,7 @@ class Metric(ABC):
                 "E114", f"{self.name} takes no `sample_weight`, and ignoring it would mislead. Leave it out."
             )
         if self.reads_labels_as_numbers:
-            predictions = _as_numbers(self.name, predictions)
+            predictions = _as_numbers(predictions)
         values = self.response_of(predictions)
         n_threads = blocks.threads(n_jobs)
         if aggregate == "pooled" and self.linear and predictions.is_complete:
@@ -250,10 +250,15 @@ class Metric(ABC):
 
     def check(self, predictions: Predictions) -> None:
         """Refuse a table that the metric is not made for."""
-        self.check_target(predictions.task, predictions.n_classes)
+        self.check_target(predictions.task, predictions.n_classes, predictions.classes)
 
-    def check_target(self, task: Task, k: int) -> None:
-        """Refuse a kind of target, or a number of classes, that the metric is not made for."""
+    def check_target(self, task: Task, k: int, classes: Array | None = None) -> None:
+        """Refuse a kind of target, a number of classes, or labels, that the metric is not made for."""
+        if self.reads_labels_as_numbers and classes is not None and classes.dtype.kind not in "biuf":
+            raise SoberError(
+                "E116",
+                f"{self.name} needs numbers; the classes are {classes[:3].tolist()}. Choose another metric.",
+            )
         if task != self.task:
             raise SoberError(
                 "E116",
@@ -303,12 +308,9 @@ def _part(predictions: Predictions, values: Array, repeat: int, rows: Array | sl
     )
 
 
-def _as_numbers(name: str, predictions: Predictions) -> Predictions:
+def _as_numbers(predictions: Predictions) -> Predictions:
     """Read class labels as the numbers that they are."""
-    classes = predictions.classes
-    if classes is None or classes.dtype.kind not in "biuf":
-        shown = [] if classes is None else classes[:3].tolist()
-        raise SoberError("E116", f"{name} needs numbers; the classes are {shown}. Choose a metric for classification.")
-    numbers = classes.astype(np.float64)
+    assert predictions.classes is not None
+    numbers = predictions.classes.astype(np.float64)
     responses = {"predict": numbers[predictions.labels()]}
     return replace(predictions, y=numbers[predictions.y], responses=responses, task="regression", classes=None)

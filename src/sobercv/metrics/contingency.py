@@ -118,9 +118,7 @@ def cohen_kappa(
     """
     if weights is None:
         if labels is not None:
-            raise SoberError(
-                "E108", "`labels` of cohen_kappa order the classes for `weights`; leave them out here."
-            )
+            raise SoberError("E108", "`labels` of cohen_kappa order the classes for `weights`; leave them out here.")
         return Confusion(kappa, range=(-1.0, 1.0), classes=(2, None))
     if weights not in ("linear", "quadratic"):
         raise SoberError("E108", f'`weights` must be None, "linear" or "quadratic"; got {weights!r}.')

@@ -229,7 +229,7 @@ def from_callable(
     label = name or getattr(function, "__name__", None) or type(function).__name__
     if needs_model(function):
         raise SoberError(
-            "E120",
+            "E130",
             f"{label} is a scorer (estimator, X, y): it needs the fitted model, and a table of predictions has none. "
             "Pass a function (y_true, y_pred), or the name of a metric.",
         )
@@ -246,13 +246,13 @@ def from_scorer(scorer: Any, name: str | None = None, task: Task | None = None) 
     """Make a metric of what `make_scorer` gave."""
     inside = unwrap(scorer)
     if inside is None:
-        raise SoberError("E120", f"{scorer!r} needs the fitted model. Pass a function (y_true, y_pred), or a name.")
+        raise SoberError("E130", f"{scorer!r} needs the fitted model. Pass a function (y_true, y_pred), or a name.")
     metric = recognise(inside.function, inside.arguments, inside.responses)
     if metric is not None:
         if inside.greater_is_better and not metric.greater_is_better:
             function = getattr(inside.function, "__name__", metric.name)
             warn(
-                "W206",
+                "W210",
                 f"{function} is a loss, and its scorer says that more is better, so that the worst would win. Write "
                 f"make_scorer({function}, greater_is_better=False).",
             )

@@ -331,7 +331,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
                 "E114", f"`within_folds` is for metrics that rank samples, such as roc_auc; {first.name} does not."
             )
         for metric in metrics.values():
-            metric.check_target(problem.task, 0 if problem.classes is None else len(problem.classes))
+            metric.check_target(problem.task, 0 if problem.classes is None else len(problem.classes), problem.classes)
         return problem, metrics, split_params
 
     def _task(self, y: Any) -> Any:

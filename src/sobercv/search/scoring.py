@@ -24,6 +24,12 @@ DEFAULTS: dict[Task, str] = {
     "survival": "concordance_index",
 }
 
+#: Methods of scikit-learn that take X=None besides, and are the usual score in all else.
+_AS_USUAL = {
+    f"{name}.score"
+    for name in ("DummyClassifier", "DummyRegressor", "KNeighborsClassifier", "RadiusNeighborsClassifier")
+}
+
 
 @dataclass(frozen=True, eq=False)
 class ModelScorer:
@@ -87,7 +93,7 @@ def metrics_of(scoring: Any, task: Task | None, refit: Any = True, estimator: An
         if isinstance(scorer, ModelScorer):
             whose = "The estimator's own `score`" if scorer.scorer is None else f"The scorer {name} (estimator, X, y)"
             raise SoberError(
-                "E120",
+                "E130",
                 f"{whose} needs the fitted model, and a search scores predictions. Name the metric, such as "
                 "scoring='accuracy' or 'r2', or pass make_scorer of a function (y_true, y_pred).",
             )
@@ -122,7 +128,12 @@ def scorers_of(
 
 
 def _own(estimator: Any, task: Task | None) -> dict[str, Metric | ModelScorer]:
-    """What the estimator's own `score` is: the usual metric of its task, else the method itself."""
+    """What the estimator's own `score` is: the usual metric of its task, a search's scorer, else the method itself."""
+    inner = _last_step(estimator)
+    if any(hasattr(inner, grid) for grid in ("param_grid", "param_distributions")) and hasattr(inner, "scoring"):
+        # A search scores its winner, whose predictions are its own.
+        name, found = next(iter(scorers_of(inner.scoring, task, inner.refit, inner.estimator).items()))
+        return {name: found}
     if estimator is not None and task != "survival" and not _scores_as_usual(estimator):
         return {"score": ModelScorer("score")}
     if task is None:
@@ -130,16 +141,21 @@ def _own(estimator: Any, task: Task | None) -> dict[str, Metric | ModelScorer]:
     return {DEFAULTS[task]: get(DEFAULTS[task])}
 
 
+def _last_step(estimator: Any) -> Any:
+    while hasattr(estimator, "steps"):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
 def _scores_as_usual(estimator: Any) -> bool:
     """Whether `score` is scikit-learn's accuracy or R2, or missing; a pipeline's is that of its last step."""
     from sklearn.base import ClassifierMixin, RegressorMixin
 
-    while hasattr(estimator, "steps"):
-        estimator = estimator.steps[-1][1]
-    own = getattr(type(estimator), "score", None)
-    # The dummies take X=None besides, which changes no number.
-    dummy = type(estimator).__module__ == "sklearn.dummy"
-    return own is None or dummy or own in (ClassifierMixin.score, RegressorMixin.score)
+    own = getattr(type(_last_step(estimator)), "score", None)
+    if own is None or own in (ClassifierMixin.score, RegressorMixin.score):
+        return True
+    name, home = getattr(own, "__qualname__", ""), getattr(own, "__module__", "")
+    return home.startswith("sklearn.") and name in _AS_USUAL
 
 
 def _one(scoring: Any, task: Task | None, name: str | None = None) -> Metric | ModelScorer:
