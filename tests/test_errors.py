@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import make_scorer, mean_absolute_error
 
 import sobercv
 from sobercv.errors import CODES, SoberError, SoberWarning
@@ -161,6 +162,7 @@ BAD = [
     ),
     ("numbers that do not tell", bbc(Y * 5, L * 5, "recall"), "E120", r"pos_label=0 or pos_label=5"),
     ("ranks of text labels", bbc(np.array(["n", "y"])[Y], P, "average_precision"), "E120", r"average_precision"),
+    ("a scorer that needs the model", bbc(Y, L, lambda estimator, X, y: 1.0), "E130", r"fitted model"),
     ("a metric that breaks", bbc(Y, L, sobercv.make_metric(fails)), "E117", r"out of cheese"),
 ]
 
@@ -212,6 +214,7 @@ WARNED = [
         r"within_folds",
     ),
     ("a pruned configuration", bbc(Y, pruned(), "roc_auc"), "W204", r"1 "),
+    ("the largest loss wins", bbc(T, G, make_scorer(mean_absolute_error)), "W210", r"greater_is_better=False"),
     ("hardly any samples", bbc(Y[:8], L[:8], "accuracy"), "W205", r"8"),
 ]
 

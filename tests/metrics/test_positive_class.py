@@ -73,11 +73,11 @@ def test_likelihood_ratios_are_told_the_positive_class():
 def test_a_metric_knows_whether_it_depends_on_the_positive_class(name):
     metric = metrics.get(name)
     assert metric.depends_on_positive == (name in DEPENDENT)
-    if metric.task != "classification":
+    if metric.task != "classification" or metric.min_classes > 2:
         return
-    response = "predict" if metric.responses == ("predict",) else "predict_proba"
-    values = SAID if response == "predict" else SCORE
-    other = 1 - values
+    response = metric.responses[-1]
+    values = {"predict": SAID, "predict_proba": SCORE, "decision_function": SCORE - 0.5}[response]
+    other = -values if response == "decision_function" else 1 - values
     one = score(name, TRUTH, values, response, pos_label=1)
     swapped = score(name, TRUTH, values if response == "predict" else other, response, pos_label=0)
     assert (one == pytest.approx(swapped, rel=1e-9)) != metric.depends_on_positive

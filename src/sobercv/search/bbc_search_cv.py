@@ -260,7 +260,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     def _problem(self, X: Any, y: Any, routed: Routed, seed: int) -> tuple[Problem, Question]:
         """Put the data and the question together; refuse what does not go together before any training."""
         known = self._task(y)
-        metrics = list(metrics_of(self.scoring, known, self.refit).values())
+        metrics = list(metrics_of(self.scoring, known, self.refit, self.estimator).values())
         question = Question.ask(
             metrics if several(self.scoring) else metrics[0],
             select=self.select,
