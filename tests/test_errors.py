@@ -228,7 +228,8 @@ def test_caveats(call, code, names):
 
 
 def test_every_warning_code_is_provoked_by_some_test():
-    assert {w[2] for w in WARNED} == {code for code in CODES if code.startswith("W2")}
+    noted = {"W206", "W207", "W208"}  # carried by estimates without a warning: tests/inference/test_notes.py and others
+    assert {w[2] for w in WARNED} == {code for code in CODES if code.startswith("W2")} - noted
 
 
 def test_good_input_is_not_warned_about():

@@ -60,14 +60,6 @@ def test_labels_are_given_or_the_likeliest_class():
     np.testing.assert_array_equal(three.labels()[:, :, 0], shares.argmax(axis=2))
 
 
-@pytest.mark.parametrize("order", [("predict", "predict_proba"), ("predict_proba", "predict")])
-def test_labels_beside_probabilities_are_not_read_off_them(order):
-    arrays = {"predict": np.array([["no", "yes"]] * N), "predict_proba": P[:, :2, 0]}
-    both = {name: arrays[name] for name in order}
-    assert not Predictions.build(Y, both, task="classification").labels_from_probabilities
-    assert Predictions.build(Y, P, task="classification").labels_from_probabilities
-
-
 @given(st.lists(st.booleans(), min_size=N, max_size=N), st.lists(st.booleans(), min_size=C, max_size=C).filter(any))
 def test_cuts_commute_and_keep_what_belongs_together(rows, keep):
     built = table(groups=list("aabbcc"), sample_weight=np.arange(1.0, 7))
