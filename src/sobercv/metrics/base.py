@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -242,10 +242,9 @@ class Metric(ABC):
                 f"pos_label={one} or pos_label={other}.",
             )
 
-    def title(self, target: Target) -> str:
-        """Give the name and, where the score depends on it, the positive class: `recall of "nein"`."""
-        label = target.positive_label
-        return f'{self.name} of "{label}"' if self.depends_on_positive and label is not None else self.name
+    def positive_of(self, target: Target) -> Any:
+        """Give the class that a score is of, where it depends on which class is the positive one; else None."""
+        return target.positive_label if self.depends_on_positive else None
 
     def __repr__(self) -> str:
         return f"<metric {self.name}>"
