@@ -92,11 +92,11 @@ def test_who_depends_on_it_asks_for_it(name):
     metrics.get(name).check_target(Target.read(["ja", "nein"], "classification", pos_label="nein"))
 
 
-def test_titles_name_the_class_where_it_matters():
+def test_a_metric_names_the_class_where_it_matters():
     target = Target.read(["ja", "nein"], "classification", pos_label="nein")
-    assert metrics.get("recall").title(target) == 'recall of "nein"'
-    assert metrics.get("roc_auc").title(target) == "roc_auc"
-    assert metrics.get("f1").title(Target.read([0, 1], "classification")) == 'f1 of "1"'
+    assert metrics.get("recall").positive_of(target) == "nein"
+    assert metrics.get("roc_auc").positive_of(target) is None
+    assert metrics.get("f1").positive_of(Target.read([0, 1], "classification")) == 1
 
 
 @given(st.integers(0, 2**20))

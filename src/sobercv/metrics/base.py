@@ -54,7 +54,7 @@ class Part:
         """Number of classes."""
         return 0 if self.classes is None else len(self.classes)
 
-    def positive_of(self, label: Any = None) -> int:
+    def index_of_positive(self, label: Any = None) -> int:
         """Index of the class that counts as positive: the one with this label, else the target's, else the last."""
         labels = [] if self.classes is None else self.classes.tolist()
         if label is None:
@@ -302,10 +302,11 @@ class Metric(ABC):
                 f"pos_label={one} or pos_label={other}.",
             )
 
-    def title(self, target: Target) -> str:
-        """Give the name and, where the score depends on it, the positive class: `recall of "nein"`."""
-        label = target.positive_label if self.pos_label is None else self.pos_label
-        return f'{self.name} of "{label}"' if self.depends_on_positive and label is not None else self.name
+    def positive_of(self, target: Target) -> Any:
+        """Give the class that a score is of, where it depends on which class is the positive one; else None."""
+        if not self.depends_on_positive:
+            return None
+        return target.positive_label if self.pos_label is None else self.pos_label
 
     def __repr__(self) -> str:
         return f"<metric {self.name}>"

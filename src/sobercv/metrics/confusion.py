@@ -155,7 +155,7 @@ def kappa(part: Part, hits: Array, predicted: Array, true: Array) -> Array:
 
 def _likelihood_ratio(part: Part, hits: Array, predicted: Array, true: Array, *, sign: Literal["+", "-"]) -> Array:
     """How much more often the positive class is said to be there when it is; 1 where nobody was wrongly said so."""
-    k = part.positive_of()
+    k = part.index_of_positive()
     true, hits = true[..., [1 - k, k]], hits[..., [1 - k, k]]
     found, missed = hits[..., 1], true[..., 1] - hits[..., 1]
     right, wrong = hits[..., 0], true[..., 0] - hits[..., 0]
@@ -226,7 +226,7 @@ class Averaged(Margins):
 
     def _score(self, part: Part, hits: Array, predicted: Array, true: Array) -> Array:
         if self._average == "binary":
-            k = part.positive_of(self.pos_label)
+            k = part.index_of_positive(self.pos_label)
             hits, predicted, true = (v[..., 1 - k if self._other else k] for v in (hits, predicted, true))
             return undefined_if(true <= 0, divide(*self._share(hits, predicted, true), self._zero))
         if self._labels is not None:

@@ -139,7 +139,7 @@ class AveragePrecision(_Thresholds):
 
     def core(self, part: Part, n_threads: int = 1) -> Core:
         if part.values.ndim == 2:
-            return self._sorted(self._two(part, part.positive_of(self.pos_label)), _precision, n_threads)
+            return self._sorted(self._two(part, part.index_of_positive(self.pos_label)), _precision, n_threads)
         if self._average == "micro":
             return SpreadOut(part, lambda one: self._sorted(self._two(one, 1), _precision, n_threads))
         classes = [self._two(part, k) for k in range(part.n_classes)]
