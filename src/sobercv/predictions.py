@@ -47,8 +47,6 @@ class Predictions:
         Configurations of the input that were left out because they lack predictions that others have.
     n_dropped : int
         Configurations that left a race before its end, dropped or failed, and are not in the table.
-    labels_from_probabilities : bool
-        True when labels were asked for and probabilities were given, so that the likeliest class is taken.
     """
 
     target: Target
@@ -61,7 +59,6 @@ class Predictions:
     folds_known: bool = True
     n_left_out: int = 0
     n_dropped: int = 0
-    labels_from_probabilities: bool = False
 
     def __post_init__(self) -> None:
         if len(self.configurations) != self.n_configurations:
@@ -221,7 +218,6 @@ class Predictions:
             configurations=np.flatnonzero(keep),
             folds_known=folds is not None,
             n_left_out=int(np.sum(~keep)),
-            labels_from_probabilities=responses[0] == "predict" and list(tensors) == ["predict_proba"],
         )
 
 

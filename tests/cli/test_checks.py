@@ -29,7 +29,7 @@ def test_what_people_see(sober, tmp_path):
         "  fits    at most 10 (3 configurations, 3 folds)",
         "",
         "",
-        "next  sober fit data.csv --target y --preset quick --configurations 3 --folds 3 -o run",
+        "next  sober fit data.csv --target y --preset quick --configurations 3 --cv 3 -o run",
     ]
     assert [line.split()[:2] for line in ended.err.splitlines()] == [
         ["W804", "warning"],

@@ -49,7 +49,7 @@ def test_survival_with_several_causes():
         recognise(frame, time="days", event="status")
     imported = recognise(frame, time="days", event="status", event_value="2")
     assert imported.y["event"].sum() == N // 3
-    assert [note.code for note in imported.notes] == ["W835"]
+    assert [note.code for note in imported.notes] == ["W845"]
 
 
 def test_the_columns_are_listed_where_the_truth_is_not_named():

@@ -14,7 +14,8 @@ from studies.real.claims import claims
 from studies.real.data import PAPER, Source, fits, load, sources, sub_sample
 from studies.real.design import GUARD, SCALES, SUBSET_SELECTIONS, Scale, one_sub_sample, space, subset
 from studies.real.measures import bias, coverage
-from studies.real.run import read, run, write
+from studies.real.run import run, write
+from studies.results_file import read_results
 
 import sobercv
 import studies
@@ -155,7 +156,7 @@ def test_a_row_has_what_it_says(rows):
 
 def test_results_are_read_back(rows, tmp_path):
     write(rows[0], tmp_path / "r.csv", scale="tiny", seed=0, found=[Source("digits")])
-    back = read(tmp_path / "r.csv")
+    back = read_results(tmp_path / "r.csv")
     assert back[0]["data"] == "digits"
     assert back[0]["bbc"] == pytest.approx(rows[0][0]["bbc"], rel=1e-5)
     assert json.loads((tmp_path / "r.json").read_text())["trees"] == 3

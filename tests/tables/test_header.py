@@ -38,7 +38,7 @@ def table(tmp_path, text, **options):
 def test_a_sample_in_the_first_row_is_asked_about(tmp_path, text):
     with pytest.raises(SoberError, match="--no-header") as caught:
         table(tmp_path, text)
-    assert caught.value.code == "E833"
+    assert caught.value.code == "E843"
 
 
 @pytest.mark.parametrize("text", NAMES.values(), ids=NAMES)

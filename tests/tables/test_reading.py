@@ -53,7 +53,7 @@ def test_a_german_export_has_the_right_types_and_values(exported):
     assert frame["smokes"].tolist() == [True, False, True, False]
     np.testing.assert_array_equal(frame["dose"], [1.5, np.nan, 2.5, np.nan])
     codes = [note.code for note in exported.notes]
-    assert codes == ["W831", "W831", "W832", "S831"]
+    assert codes == ["W841", "W841", "W842", "S841"]
 
 
 def test_what_was_recognised_is_said(exported):
@@ -92,7 +92,7 @@ def test_two_readings_are_asked_about_and_the_answer_is_obeyed(tmp_path, text, c
     path = write(tmp_path / "d.csv", text)
     with pytest.raises(SoberError, match=r"can be .* or .*--decimal") as caught:
         read(path)
-    assert caught.value.code == "E831"
+    assert caught.value.code == "E841"
     assert read(path, ReadingOptions(decimal=",")).frame["a"].tolist() == comma
     assert read(path, ReadingOptions(decimal="point")).frame["a"].tolist() == point
     with pytest.raises(SoberError, match=r"--decimal takes"):
@@ -152,7 +152,7 @@ def test_new_rows_are_read_by_the_record_both_ways(tmp_path):
     train = read(write(tmp_path / "d.csv", "code,n\n17,1\n18,2\n"))
     found = read(write(tmp_path / "n.csv", "code,n\n17,5\n07,6\n18,7\nA7,7\n"), record=train.record)
     np.testing.assert_array_equal(found.frame["code"], [17, 7, 18, np.nan])
-    assert [note.code for note in found.notes] == ["W834"]
+    assert [note.code for note in found.notes] == ["W844"]
     assert "1 of 'code' ('A7')" in found.notes[0].text
 
 

@@ -52,7 +52,7 @@ def test_statuses_of_several_causes_need_a_word_and_get_it():
     assert "--event-value" in error.message
     data = assign(FRAME, Roles(time="days", event="status", event_value="2"))
     assert data.y["event"].sum() == 10
-    assert [note.code for note in data.notes] == ["W835"]
+    assert [note.code for note in data.notes] == ["W845"]
     assert "'1' (20 times) count as censored" in data.notes[0].text
     assert "Competing risks are ignored" in data.notes[0].text
     assert "never '7'" in refused(time="days", event="status", event_value="7").message

@@ -55,10 +55,10 @@ def test_cells_have_their_types_and_text_is_looked_at(tmp_path):
 def test_sheets_are_chosen_by_name_and_asked_for_where_several_hold_something(tmp_path):
     path = book(tmp_path / "d.xlsx", {"Notes": [["x", "y"], [1, 2]], "Data": [HEADER, *ROWS], "empty": []})
     error = refused(path)
-    assert error.code == "E832"
+    assert error.code == "E842"
     assert "'Notes', 'Data', 'empty'" in error.message
     assert read(path, ReadingOptions(sheet="data")).frame.shape == (2, 6), "capitals do not matter"
-    assert refused(path, sheet="Dta").code == "E832"
+    assert refused(path, sheet="Dta").code == "E842"
     assert "is empty" in refused(path, sheet="empty").message
     assert len(read(book(tmp_path / "e.xlsx", {"empty": [], "Data": [HEADER, *ROWS]})).frame) == 2
 
@@ -79,7 +79,7 @@ def test_a_title_above_the_names_is_no_header(tmp_path):
 
 def test_a_sheet_without_header_is_asked_about(tmp_path):
     path = book(tmp_path / "d.xlsx", {"s": [[5.1, 3.5, "a"], [4.9, 3.0, "b"], [4.7, 3.2, "a"], [5.8, 3.3, "b"]]})
-    assert refused(path).code == "E833"
+    assert refused(path).code == "E843"
     found = read(path, ReadingOptions(header=False))
     assert list(found.frame.columns) == ["col1", "col2", "col3"]
     assert len(found.frame) == 4

@@ -40,7 +40,7 @@ def classes(data: Dataset, folds: int) -> Iterator[Note]:
         label, n = min(rare, key=lambda pair: pair[1])
         text = f"Class {some([label])} has {n} {'row' if n == 1 else 'rows'}, fewer than the {folds} folds. "
         if n >= 2:
-            text += f"Use --folds {n}, join it with another class, or leave it out."
+            text += f"Use --cv {n}, join it with another class, or leave it out."
         else:
             text += "Join it with another class, or leave it out."
         yield Note("E806", text)
@@ -57,7 +57,7 @@ def events(data: Dataset, folds: int) -> Iterator[Note]:
         return
     n = int(data.y["event"].sum())
     if n < folds:
-        yield Note("E806", f"The event was seen {n} times, fewer than the {folds} folds. Use --folds {max(2, n)}.")
+        yield Note("E806", f"The event was seen {n} times, fewer than the {folds} folds. Use --cv {max(2, n)}.")
     elif n < 50:
         yield Note("W804", f"The event was seen only {n} times, so scores depend on few rows.")
 

@@ -48,6 +48,7 @@ def correct(
     seed: int = 0,
     jobs: int | None = None,
     force: bool = False,
+    **options: Any,
 ) -> Corrected:
     """Correct the score of the winner among another tool's configurations.
 
@@ -60,6 +61,8 @@ def correct(
     jobs : int, optional
     force : bool
         Go on where the answer could mislead; the reason becomes a note.
+    **options
+        `aggregate`, `stratify` and `within_folds`, as in `sobercv.bbc`.
     """
     notes = [*imported.notes]
     for note in _objections(imported):
@@ -73,8 +76,9 @@ def correct(
     else:
         predictions = {name or "decision_function": values for name, values in imported.responses.items()}
     estimates: dict[str, Estimate] = bbc(
-        imported.y, predictions, found, groups=imported.groups, folds=imported.folds, random_state=seed, n_jobs=jobs
-    )
+        imported.y, predictions, found, groups=imported.groups, folds=imported.folds, random_state=seed, n_jobs=jobs,
+        **options,
+    )  # fmt: skip
     first = next(iter(estimates.values()))
     perfect = _perfect(imported, first)
     if perfect is not None:

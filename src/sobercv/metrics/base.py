@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from .. import threads
 from ..containers import Array
 from ..errors import SoberError
 from ..predictions import Predictions
@@ -80,6 +81,11 @@ class Core(ABC):
         """Bind to a single configuration."""
         raise NotImplementedError
 
+    @property
+    def complaint(self) -> str:
+        """What a user's function said when it first refused; "" where there is none, or where it did not."""
+        return ""
+
 
 class Metric(ABC):
     """What to call good.
@@ -136,14 +142,14 @@ class Metric(ABC):
         predictions : Predictions
         counts : array [B, N]
         n_jobs : int, optional
-            Threads; None uses all cores. Changes no result.
+            Threads, as in scikit-learn: None is 1, -1 all cores. Changes no result.
 
         Returns
         -------
         array [B, C]
             More is better. NaN where undefined.
         """
-        n_threads = blocks.threads(n_jobs)
+        n_threads = threads.count(n_jobs)
         scorer = self.bind(predictions, n_jobs=n_jobs)
         counts = as_counts(counts)
         cut = blocks.ranges(len(counts), predictions.n_samples, n_threads)
@@ -166,7 +172,7 @@ class Metric(ABC):
         if within_folds and not self.pools_scores:
             raise SoberError("E114", f"`within_folds` is for metrics that rank samples; {self.name} does not.")
         values = self.response_of(predictions)
-        n_threads = blocks.threads(n_jobs)
+        n_threads = threads.count(n_jobs)
         if aggregate == "pooled" and self.linear and predictions.is_complete:
             parts = [_part(predictions, values, r, slice(None), False) for r in range(predictions.n_repeats)]
             return Scorer(self, [(None, self.merged(parts, n_threads))], False, predictions.n_configurations)
@@ -290,6 +296,11 @@ class Scorer:
             total += np.where(defined, scores, 0.0) * w
             weight += w
         return self._signed(_mean(total, weight))
+
+    @property
+    def complaint(self) -> str:
+        """What a user's function said when it first refused; "" where there is none, or where it did not."""
+        return next((core.complaint for _, core in self._parts if core.complaint), "")
 
     def _signed(self, scores: Array) -> Array:
         return scores if self.metric.greater_is_better else np.negative(scores, out=scores)

@@ -89,11 +89,18 @@ def _response_asked(scorer: Callable[..., Any], task: TaskName) -> tuple[str, ..
 class GeneralCore(Core):
     """Calls the function on repeated rows."""
 
-    def __init__(self, metric: GeneralMetric, part: Part, configurations: Array) -> None:
+    def __init__(
+        self, metric: GeneralMetric, part: Part, configurations: Array, refusals: list[str] | None = None
+    ) -> None:
         self._metric, self._part, self._configurations = metric, part, configurations
+        self._refusals: list[str] = [] if refusals is None else refusals
+
+    @property
+    def complaint(self) -> str:
+        return self._refusals[0] if self._refusals else ""
 
     def only(self, configuration: int) -> Core:
-        return GeneralCore(self._metric, self._part, self._configurations[[configuration]])
+        return GeneralCore(self._metric, self._part, self._configurations[[configuration]], self._refusals)
 
     def scores(self, counts: Array) -> Array:
         out = np.full((len(counts), len(self._configurations)), np.nan)
@@ -104,7 +111,12 @@ class GeneralCore(Core):
                 if len(rows) == 0:
                     continue
                 for j, c in enumerate(self._configurations):
-                    out[b, j] = self._metric.call(self._part, rows, int(c))
+                    try:
+                        out[b, j] = self._metric.call(self._part, rows, int(c))
+                    except ValueError as problem:  # scikit-learn's way of saying "not defined on these samples"
+                        if isinstance(problem, SoberError):
+                            raise
+                        self._refusals[:] = self._refusals or [f"{type(problem).__name__}: {problem}"]
         return out
 
 
@@ -158,7 +170,7 @@ class GeneralMetric(Metric):
             return False
 
     def call(self, part: Part, rows: Array, configuration: int) -> float:
-        """Score some rows of one configuration; NaN where the function says that it is undefined."""
+        """Score some rows of one configuration; a ValueError says that the function is undefined there."""
         y = part.y[rows] if part.classes is None else part.classes[part.y[rows]]
         values = part.values[rows, configuration]
         if part.classes is not None and self.responses[0] == "predict":
@@ -171,7 +183,7 @@ class GeneralMetric(Metric):
                 result = self._function(y, values, **extra)
             return float(result)
         except ValueError:
-            return np.nan  # scikit-learn's way of saying "not defined on these samples"
+            raise
         except Exception as problem:
             raise SoberError(
                 "E117",

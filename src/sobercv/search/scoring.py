@@ -63,6 +63,11 @@ def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True) -> dict[s
     return found
 
 
+def several(scoring: Any) -> bool:
+    """Whether `scoring` names several metrics, so that results come by their names."""
+    return not (scoring is None or isinstance(scoring, (str, Metric)) or callable(scoring))
+
+
 def _one(scoring: Any, task: TaskName | None, name: str | None = None) -> Metric:
     if callable(scoring) and not isinstance(scoring, Metric):
         metric: Metric = from_callable(scoring, name=name, task=task)

@@ -47,7 +47,7 @@ def as_events(column: Any, name: str, value: str | None = None) -> tuple[Any, tu
         f"Only {value[:30]!r} of {name[:40]!r} counts as the event; {_listed(causes)} count as censored. Competing "
         "risks are ignored: the model ranks the risk of this cause as if the others did not exist."
     )
-    return found, (Note("W835", text, (name,)),)
+    return found, (Note("W845", text, (name,)),)
 
 
 def _as_written(column: Any) -> Any:

@@ -143,7 +143,7 @@ def _check_header(opened: Opened, typed: Typed, name: str) -> None:
     if cell is not None:
         row = ", ".join(c.strip()[:15] for c in opened.first_row[:4]) + (", ..." if len(opened.first_row) > 4 else "")
         raise SoberError(
-            "E833", f"The first row of {name} looks like data ({row}), not like names of columns. Write --no-header if "
+            "E843", f"The first row of {name} looks like data ({row}), not like names of columns. Write --no-header if "
             "there are none (columns are then called col1, col2, ...), or --header if these are names.",
         )  # fmt: skip
 

@@ -68,11 +68,11 @@ def _lost_noted(lost: dict[str, list[str]]) -> list[Note]:
     more = f" and {len(lost) - 4} more columns" if len(lost) > 4 else ""
     what = "One value does not fit its column's kind" if n == 1 else f"{n} values do not fit their columns' kinds"
     counts = "counts" if n == 1 else "count"
-    return [Note("W834", f"{what} in training and {counts} as missing: {', '.join(parts)}{more}.", (*lost,))]
+    return [Note("W844", f"{what} in training and {counts} as missing: {', '.join(parts)}{more}.", (*lost,))]
 
 
 def _native_noted(names: list[str]) -> list[Note]:
     if not names:
         return []
     text = f"{columns_that_hold(names)} numbers or dates now but held text in training: {some_of(names)}."
-    return [Note("W834", f"{text} Read as text; look whether zeros in front were lost.", (*names,))]
+    return [Note("W844", f"{text} Read as text; look whether zeros in front were lost.", (*names,))]

@@ -108,7 +108,7 @@ def _choose(name: str, found: Sequence[ColumnReading], wanted: str | None, text_
     values = [f"{_value(example, reading.marks):g}" for reading in found[:2]]
     marks = [reading.marks.decimal for reading in found[:2]]
     raise SoberError(
-        "E831",
+        "E841",
         f"Column {name[:40]!r} holds {example[:20]!r}, which can be {values[0]} or {values[1]}. Write "
         f"--decimal {marks[0]} for {values[0]}, --decimal {marks[1]} for {values[1]}.",
     )
@@ -131,7 +131,7 @@ def _marks_noted(columns: dict[str, ColumnReading], changed: list[str], text_of:
         what = [] if marks.decimal == "." else ["decimal commas"]
         what += [f"{_MARK_NAMES[marks.thousands]} between thousands"] if marks.thousands else []
         text = f"{columns_that_hold(names)} {' and '.join(what)}: {some_of(names)}. {example!r} is read as"
-        notes.append(Note("W831", f"{text} {_value(example, marks):.15g}.", (*names,)))
+        notes.append(Note("W841", f"{text} {_value(example, marks):.15g}.", (*names,)))
     return notes
 
 
@@ -141,7 +141,7 @@ def _gaps_noted(columns: dict[str, ColumnReading]) -> list[Note]:
         return []
     words = sorted({word for name in names for word in columns[name].missing})
     return [
-        Note("W832", f"{columns_that_hold(names)} words that count as missing ({some_of(words)}): {some_of(names)}.")
+        Note("W842", f"{columns_that_hold(names)} words that count as missing ({some_of(words)}): {some_of(names)}.")
     ]
 
 
@@ -151,7 +151,7 @@ def _codes_noted(columns: dict[str, ColumnReading], declared: set[str], text_of:
         return []
     text = f"{columns_that_hold(names)} codes, read as text: {some_of(names)}"
     example = next((v for v in _values(text_of(names[:1])[names[0]]) if v.startswith("0")), None)
-    return [Note("S831", f"{text}{'' if example is None else f' (such as {example[:20]!r})'}.", (*names,))]
+    return [Note("S841", f"{text}{'' if example is None else f' (such as {example[:20]!r})'}.", (*names,))]
 
 
 def _dates_noted(possible: dict[str, list[ColumnReading]]) -> list[Note]:
@@ -159,7 +159,7 @@ def _dates_noted(possible: dict[str, list[ColumnReading]]) -> list[Note]:
     if not names:
         return []
     text = f"{columns_that_hold(names)} dates that could begin with the day or the month: {some_of(names)}."
-    return [Note("W833", f"{text} Read month first; write dates like 2026-12-31 if that is wrong.", (*names,))]
+    return [Note("W843", f"{text} Read month first; write dates like 2026-12-31 if that is wrong.", (*names,))]
 
 
 def columns_that_hold(names: Sequence[str]) -> str:

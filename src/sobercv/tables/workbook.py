@@ -89,7 +89,7 @@ def _chosen(sheet: str | None, rows: dict[str, Any], name: str) -> str:
     if sheet is not None:
         found = [s for s in rows if s == sheet] or [s for s in rows if s.casefold() == sheet.casefold()]
         if not found:
-            raise SoberError("E832", f"{name} has no sheet {sheet[:40]!r}. The sheets are {names}.")
+            raise SoberError("E842", f"{name} has no sheet {sheet[:40]!r}. The sheets are {names}.")
         if found[0] not in filled:
             raise SoberError("E802", f"Sheet {found[0][:40]!r} of {name} is empty. The sheets are {names}.")
         return found[0]
@@ -97,7 +97,7 @@ def _chosen(sheet: str | None, rows: dict[str, Any], name: str) -> str:
         raise SoberError("E802", f"{name} is empty. Give a table with a header and at least one row.")
     if len(filled) > 1:
         raise SoberError(
-            "E832", f"{name} has {len(filled)} sheets with something in them: {names}. Write --sheet NAME."
+            "E842", f"{name} has {len(filled)} sheets with something in them: {names}. Write --sheet NAME."
         )
     return filled[0]
 

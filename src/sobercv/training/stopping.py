@@ -35,7 +35,7 @@ class Stop:
 
     Attributes
     ----------
-    reason : {None, "interrupted", "max_seconds", "tolerance"}
+    reason : {None, "interrupted", "max_seconds", "half_width"}
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Stop:
     def after_round(self, store: Store, alive: Array) -> bool:
         """Whether to leave out the rounds that would follow."""
         if not self._is_time() and self.enough is not None and self.enough(store.predictions(alive)):
-            self.reason = "tolerance"
+            self.reason = "half_width"
         return self.reason is not None
 
     def _is_time(self) -> bool:

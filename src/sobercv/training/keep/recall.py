@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any
 
-from ...errors import SoberError
+from ...errors import SoberError, warn
 from ..fit.experiment import Experiment
 from ..fit.plan import Plan
 from ..fit.space import Configuration
@@ -44,6 +44,13 @@ def recalling(
     if not isinstance(path, (str, PathLike)):
         raise SoberError("E108", f'`store` must be the path of a file or None; got {path!r}. Write store="run.sqlite".')
     manifest = Manifest.build(experiment, configurations, plan, seed)
+    if manifest.untold:
+        listed = ", ".join(f"{name} ({kind})" for name, kind in manifest.untold.items())
+        warn(
+            "W503",
+            f"Your code uses what a store cannot tell from another one: {listed}. After a change of it, old fits would "
+            "be taken for new ones; then name another file.",
+        )
     return Recalling(executor, SqliteStore(path, experiment.problem, plan, manifest))
 
 
