@@ -34,8 +34,9 @@ def show_columns(screen: Screen, facts: list[dict[str, Any]], n_features: int) -
     grid = Table.grid(padding=(0, 2))
     for i in range(4):  # where the screen is narrow, names and kinds stay and the rest is cut
         longest = max(min(24, cell_len(safe(row[i]).plain)) for row in rows)
-        width = {"min_width": longest, "max_width": 24} if i < 2 else {}
-        grid.add_column(no_wrap=True, overflow="ellipsis", **width)
+        grid.add_column(
+            no_wrap=True, overflow="ellipsis", min_width=longest if i < 2 else 1, max_width=24 if i < 2 else 60
+        )
     for name, kind, read_as, values in rows:
         grid.add_row(safe(name), Text(kind), safe(read_as), Text(safe(values).plain, "dim"))
     screen.out.print(Text("The columns", "bold"))
