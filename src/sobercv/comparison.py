@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import Any
 
-from .errors import SoberError
+from .errors import Note, SoberError
 from .inference import Estimate, Question
 from .inference.bbc import corrected
 from .inference.rivals import naive_scores, tibshirani_scores
@@ -69,6 +69,9 @@ class Comparison:
     rows : tuple of ProtocolRow
     metric : str
     n_samples, n_configurations, n_folds : int
+    confidence_level : float
+    notes : tuple of Note
+        Those of plain cross-validation, which all protocols but "bbc-repeated" start from.
     """
 
     rows: tuple[ProtocolRow, ...]
@@ -77,7 +80,7 @@ class Comparison:
     n_configurations: int
     n_folds: int
     confidence_level: float = 0.95
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[Note, ...] = ()
 
     def __getitem__(self, protocol: str) -> ProtocolRow:
         for row in self.rows:
@@ -94,7 +97,7 @@ class Comparison:
             "n_folds": self.n_folds,
             "confidence_level": self.confidence_level,
             "rows": [vars(row) for row in self.rows],
-            "notes": list(self.notes),
+            "notes": [asdict(note) for note in self.notes],
         }
 
     def to_frame(self) -> Any:
@@ -245,6 +248,7 @@ def compare(
         n_configurations=len(plain.race_.status),
         n_folds=plain.n_splits_,
         confidence_level=confidence_level,
+        notes=plain.estimate_.notes,
     )
 
 

@@ -28,7 +28,7 @@ def test_results_come_back_as_they_were_written(tmp_path, task):
     folder, asked = begun_in(tmp_path, ready)
     results = execute(ready, asked, folder, Deadline())
     again = Results.read(folder)
-    assert again.headline() == json.loads(json.dumps(results.headline()))
+    assert json.dumps(again.headline()) == json.dumps(results.headline())
     assert again.summary.to_dict() == results.summary.to_dict()
     assert names(folder) == ALWAYS | MODEL | {"report.html"}
     assert results.has_model
@@ -41,7 +41,7 @@ def test_every_phase_is_heard(tmp_path):
     events, phases = [], []
     execute(ready, asked, folder, Deadline(), progress=Progress(events.append, phases.append))
     assert type(events[-1]).__name__ == "SearchEnded"
-    assert [words.split()[0] for words in phases] == ["training", "shuffling", "writing"]
+    assert [words.split()[0] for words in phases] == ["training", "drawing", "shuffling", "writing"]
 
 
 def test_a_fast_report_has_no_importance_and_none_is_not_written(tmp_path):
@@ -86,7 +86,7 @@ def test_aggregate_fold_is_said_in_the_methods(tmp_path):
     ready = prepared(tmp_path, aggregate="fold")
     folder, asked = begun_in(tmp_path, ready)
     execute(ready, asked, folder, Deadline(), "none")
-    assert "mean over folds" in (folder / "METHODS.md").read_text()
+    assert "on average over folds" in (folder / "METHODS.md").read_text()
 
 
 def test_a_disk_that_is_full_while_the_report_is_written_names_the_file(tmp_path):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack, overload
 
 from ..metrics import blocks
+from ..threads import one_blas_thread
 from .drawn import Judged, estimates
 from .estimate import Estimate
 from .question import MetricLike, Options, Question
@@ -144,6 +145,7 @@ def bbc(
     return found
 
 
+@one_blas_thread()
 def corrected(table: Table) -> dict[str, Estimate]:
     """Select on the whole table, draw, select and judge anew in every resample: an estimate for each metric."""
     wholes = table.whole()
