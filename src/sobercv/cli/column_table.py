@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.cells import cell_len
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -29,10 +30,13 @@ def show_columns(screen: Screen, facts: list[dict[str, Any]], n_features: int) -
     n_features : int
         How many columns there are to learn from; the facts may lack some.
     """
-    grid = Table.grid(padding=(0, 2))
-    for width in (24, None, None, None):
-        grid.add_column(no_wrap=True, max_width=width, overflow="ellipsis")
     rows = _one_by_one(facts) if len(facts) <= MOST_ROWS else _by_kind(facts)
+    grid = Table.grid(padding=(0, 2))
+    for i in range(4):  # where the screen is narrow, names and kinds stay and the rest is cut
+        longest = max(min(24, cell_len(safe(row[i]).plain)) for row in rows)
+        grid.add_column(
+            no_wrap=True, overflow="ellipsis", min_width=longest if i < 2 else 1, max_width=24 if i < 2 else 60
+        )
     for name, kind, read_as, values in rows:
         grid.add_row(safe(name), Text(kind), safe(read_as), Text(safe(values).plain, "dim"))
     screen.out.print(Text("The columns", "bold"))
@@ -61,7 +65,7 @@ def _by_kind(facts: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
 
 
 def _kind(fact: dict[str, Any]) -> str:
-    return str(fact["kind"]) if fact["role"] == "feature" else f"{fact['role']} ({fact['kind']})"
+    return str(fact["kind"]) if fact["role"] == "feature" else f"{fact['role']}: {fact['kind']}"
 
 
 def _values(fact: dict[str, Any]) -> str:
