@@ -66,11 +66,11 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
         group=settings.group, ignore=settings.ignore, task=settings.task,
     )  # fmt: skip
     noted = [Note(code, text) for code, text in table.notes]
-    findings = check_dataset(data, folds=settings.cv, notes=noted)
+    findings = check_dataset(data, cv=settings.cv, notes=noted)
     planned = None
     if not any(f.severity == "error" for f in findings):
         planned = plan_search(
-            data, preset=settings.preset, scoring=settings.metric, folds=settings.cv, repeats=settings.repeats,
+            data, preset=settings.preset, scoring=settings.metric, cv=settings.cv, repeats=settings.repeats,
             seed=settings.seed, configurations=settings.configurations,
         )  # fmt: skip
     return Prepared(settings, table, data, findings, planned)
