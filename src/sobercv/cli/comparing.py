@@ -29,7 +29,7 @@ def compare(arguments: Arguments, protocols: str | None) -> int:
         raise SoberError("E108", f"--protocols takes any of {', '.join(PROTOCOLS)}; got {unknown!r}.")
     prepared = prepare(arguments.settings)
     planned, data, settings = prepared.plan, prepared.data, prepared.settings
-    size = f"{count(planned.preset.n_configurations, 'configuration')}, {planned.folds} folds"
+    size = f"{count(planned.preset.n_configurations, 'configuration')}, {planned.cv} folds"
     screen.say(f"{size}; nested CV needs the most models.", "dim")
     screen.wait(f"comparing {', '.join(wanted)}")
     try:
@@ -38,7 +38,8 @@ def compare(arguments: Arguments, protocols: str | None) -> int:
             warnings.simplefilter("always", SoberWarning)
             found = compared(
                 planned.preset.estimator, planned.preset.configurations, data.X, data.y, protocols=wanted,
-                scoring=planned.scoring[0], cv=planned.folds, aggregate=settings.aggregate, groups=data.groups,
+                scoring=planned.scoring[0], cv=planned.cv, aggregate=settings.aggregate,
+                stratify=settings.stratify, within_folds=settings.within_folds, groups=data.groups,
                 n_jobs=settings.jobs, random_state=planned.seed,
             )  # fmt: skip
     finally:

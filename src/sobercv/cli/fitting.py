@@ -13,7 +13,7 @@ from ..report.words import count
 from ..runs import Deadline, Prepared, Progress, Results, RunFolder, Settings, begin, begun, execute, prepare
 from ..search.progress import Bars, Lines
 from ..targets import titled
-from . import BEGAN
+from . import BEGAN, signals
 from .arguments import Arguments, report_of, settings_of
 from .exit_code import BAD, DONE, INTERRUPTED, tell
 from .screen import Screen, honest
@@ -97,7 +97,7 @@ def _run(
     show(screen, results, folder.path)
     if results.stopped in ("interrupted", "terminated"):
         screen.say(f"Go on with: sober resume {folder.path}", "yellow")
-        return 128 + (results.signal or signal.SIGINT)
+        return 128 + (results.signal or next(iter(signals.received), signal.SIGINT))
     if results.stopped == "max_seconds":
         screen.say(f"Go on with: sober resume {folder.path}", "dim")
     return DONE

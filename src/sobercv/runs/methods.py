@@ -114,7 +114,7 @@ def _families(planned: PlannedSearch) -> str:
 def _folds(planned: PlannedSearch, data: Dataset) -> str:
     kind = "stratified " if data.task != "regression" else ""
     repeats = f", repeated {planned.repeats} times with new folds" if planned.repeats > 1 else ""
-    return f"{kind}{planned.folds}-fold cross-validation{repeats}"
+    return f"{kind}{planned.cv}-fold cross-validation{repeats}"
 
 
 def _selection(search: Any, label: str) -> str:
