@@ -140,7 +140,7 @@ def test_bad_input(call, code, names):
 
 
 def test_every_error_code_is_provoked_by_some_test():
-    # Selection rules: tests/inference/test_selection.py. Predictions in blocks: tests/inference/test_streaming.py.
+    # Selection rules: tests/inference/test_selection.py. Predictions in blocks: tests/inference/test_tables.py.
     elsewhere = {"E115", "E118", "E119"}
     assert {b[2] for b in BAD} | elsewhere == {code for code in CODES if code.startswith("E1")}
 
@@ -189,7 +189,8 @@ def test_caveats(call, code, names):
 
 
 def test_every_warning_code_is_provoked_by_some_test():
-    assert {w[2] for w in WARNED} == {code for code in CODES if code.startswith("W2")}
+    only_noted = {"W206", "W207", "W208"}  # see tests/inference/test_notes.py
+    assert {w[2] for w in WARNED} == {code for code in CODES if code.startswith("W2")} - only_noted
 
 
 def test_good_input_is_not_warned_about():
