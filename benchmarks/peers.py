@@ -27,7 +27,6 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, ParameterGrid, cross_val_score
 
 import sobercv
-import sobercv.search
 from sobercv.search import bbc_search_cv
 
 N_JOBS = 2

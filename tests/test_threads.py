@@ -63,6 +63,28 @@ def test_overlapping_calls_of_bbc_keep_the_limit_and_give_it_back():
     assert seen == [{1}]
 
 
+def openmp_threads():
+    return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "openmp"}
+
+
+def test_models_trained_side_by_side_have_one_openmp_thread_each():
+    import sklearn.ensemble  # noqa: F401 - brings OpenMP along
+
+    both_are_in = threading.Barrier(2, timeout=60)
+
+    def limited():
+        with threadpool_limits(2, user_api="openmp"):
+            with threads.one_openmp_thread():
+                both_are_in.wait()
+                inside = openmp_threads()
+                both_are_in.wait()
+            return inside, openmp_threads()
+
+    with ThreadPoolExecutor(2) as pool:
+        found = [done.result() for done in [pool.submit(limited), pool.submit(limited)]]
+    assert found == [({1}, {2}), ({1}, {2})]
+
+
 def test_no_number_depends_on_the_threads_of_blas():
     """Long products round differently on several threads, so plain scores and standard errors are made on one, too."""
     rng = np.random.default_rng(0)

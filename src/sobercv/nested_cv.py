@@ -17,7 +17,7 @@ from .metrics import Metric
 from .predictions import Predictions
 from .search.bbc_search_cv import BBCSearchCV
 from .search.metadata import Routed
-from .training import MemoryStore, Plan, Problem, Split, expand, make_executor
+from .training import Experiment, MemoryStore, Plan, Problem, Split, expand, make_executor
 from .training.race import race
 
 
@@ -81,15 +81,8 @@ def _pair_models(search: BBCSearchCV, problem: Problem, plan: Plan, metric: Metr
     by_pair = Plan(problem.n_samples, len(pairs), (tuple(splits),))
     configurations = expand(search.param_grid, search.n_iter, search.seed_, search.estimator)
     store = MemoryStore(problem, by_pair, len(configurations))
-    log = race(
-        problem,
-        search.estimator,
-        configurations,
-        by_pair,
-        (metric.responses,),
-        executor=make_executor(search.n_jobs),
-        store=store,
-    )
+    experiment = Experiment(problem, search.estimator, (metric.responses,))
+    log = race(experiment, configurations, by_pair, executor=make_executor(search.n_jobs), store=store)
     return store.predictions(log.finishers), log.n_fits
 
 
@@ -109,12 +102,10 @@ def _inner_table(table: Predictions, inner: Predictions, plan: Plan, k: int, con
         for name, values in inner.responses.items()
     }
     return Predictions(
-        y=table.y[rows],
+        target=table.target.take(rows),
         responses=responses,
-        task=table.task,
         seen=np.ones((len(rows), 1), bool),
         fold_of=fold[rows][:, None],
-        classes=table.classes,
         groups=None if table.groups is None else np.unique(table.groups[rows], return_inverse=True)[1],
         sample_weight=None if table.sample_weight is None else table.sample_weight[rows],
         configurations=configurations,

@@ -30,7 +30,7 @@ GUARD = 50
 METRIC = "roc_auc"
 WIDE = 5000
 
-Row = dict[str, float]
+Measured = dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def space(scale: Scale, X: Any, y: np.ndarray) -> tuple[Any, list[dict[str, list
     return preset.estimator, preset.param_grid if scale.everything else subset(preset.param_grid)
 
 
-def one_sub_sample(part: SubSample, scale: Scale, seed: int) -> Row:
+def one_sub_sample(part: SubSample, scale: Scale, seed: int) -> Measured:
     """Run every protocol on one sub-data set.
 
     The ten repeats are trained once: their first partition is that of all other protocols, and dropping is replayed
@@ -121,7 +121,7 @@ def one_sub_sample(part: SubSample, scale: Scale, seed: int) -> Row:
         return {"ncv": nested.score, **_measure(search, part, scale, seed)}
 
 
-def _measure(search: sobercv.BBCSearchCV, part: SubSample, scale: Scale, seed: int) -> Row:
+def _measure(search: sobercv.BBCSearchCV, part: SubSample, scale: Scale, seed: int) -> Measured:
     every = search.predictions_
     table = every.take_repeat(0)
     options: dict[str, Any] = {"n_bootstraps": BOOTSTRAPS, "random_state": seed, "n_jobs": 1}
@@ -132,7 +132,7 @@ def _measure(search: sobercv.BBCSearchCV, part: SubSample, scale: Scale, seed: i
         "bbc-f": sobercv.bbc(None, table, METRIC, by="fold", **options),
         "bbc10": search.estimate_,
     }
-    row: Row = {"cvt": bbc.naive, "tt": sobercv.tibshirani(None, table, METRIC, n_jobs=1).value}
+    row: Measured = {"naive": bbc.naive, "tt": sobercv.tibshirani(None, table, METRIC, n_jobs=1).value}
     for name, guard in (("bced", 0), ("bced50", GUARD)):
         rule = sobercv.BootstrapDrop(threshold=0.99, min_predictions=guard, n_bootstraps=BOOTSTRAPS)
         raced = replay(table, rule, Question.ask(METRIC, **options))

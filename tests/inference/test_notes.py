@@ -54,7 +54,7 @@ def test_notes_as_plain_data_as_text_and_as_html():
     estimate = sobercv.bbc(Y, P, "accuracy", n_bootstraps=20)
     text = "Labels were read off probabilities: the likeliest class."
     assert estimate.notes == (Note("W206", text),)
-    assert json.loads(json.dumps(estimate.to_dict()))["notes"] == [{"code": "W206", "text": text}]
+    assert json.loads(json.dumps(estimate.to_dict()))["notes"] == [Note("W206", text).to_dict()]
     assert f"note: {text}" in str(estimate)
     assert text in estimate._repr_html_()
 

@@ -302,7 +302,7 @@ def test_the_blocks_of_all_rooms_are_the_same():
 def test_a_small_memory_map_stays_an_array(tmp_path, monkeypatch):
     table = memory_map(L, tmp_path)._array
     assert sources.recognise(table) is None
-    monkeypatch.setattr(sources, "LARGE", table.nbytes - 1)
+    monkeypatch.setattr(sources.memory_map, "LARGE", table.nbytes - 1)
     assert sources.recognise(table) is not None
     assert sources.recognise(np.asarray(L)) is None
 

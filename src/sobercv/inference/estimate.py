@@ -5,7 +5,7 @@ Takes what a protocol found, gives it as attributes, text, HTML and plain data; 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -210,5 +210,5 @@ class Estimate:
             "n_groups": self.n_groups,
             "n_left_out": self.n_left_out,
             "seed": self.seed,
-            "notes": [asdict(note) for note in self.notes],
+            "notes": [note.to_dict() for note in self.notes],
         }

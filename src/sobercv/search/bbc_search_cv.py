@@ -19,6 +19,7 @@ from ..inference.bbc import corrected
 from ..inference.tables import MemoryTable
 from ..predictions import Predictions
 from ..training import (
+    Experiment,
     MemoryStore,
     Plan,
     Problem,
@@ -57,7 +58,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         A scikit-learn classifier or regressor, a pipeline, or a scikit-survival estimator.
     param_grid : dict or list of dicts
         Names to lists of values; with `n_iter`, distributions too. Whole steps can be values:
-        ``{"model": [SVC()], "model__C": [1, 10]}``.
+        ``{"model": [SVC()], "model__C": [1, 10]}``. The listed configurations of a preset are taken as they are.
     scoring : str, callable, Metric, list or dict, optional
         Unless given, what the estimator's `score` is: accuracy, R2 or the concordance index. With several, the first
         selects (or the one named by `refit`), and all are judged at the same winner.
@@ -231,17 +232,15 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         plan = Plan.build(problem, self.cv, self.n_repeats, seed, routed.split_params)
         store = MemoryStore(problem, plan, len(configurations))
         wanted = tuple(dict.fromkeys(metric.responses for metric in question.metrics))
-        executor = make_executor(self.n_jobs, self.error_score == "raise")
+        experiment = Experiment(problem, self.estimator, wanted, raise_errors=self.error_score == "raise")
         callbacks = RoundCallbacks(self, X, y, len(configurations) * plan.n_splits, plan.n_rounds, rule is None)
         with audience(self.on_event, display(self.verbose), callbacks.listener) as tell:
             tell(SearchStarted(len(configurations), plan.n_splits))
             log = race(
-                problem,
-                self.estimator,
+                experiment,
                 configurations,
                 plan,
-                wanted,
-                executor=recalling(executor, self.store, problem, self.estimator, configurations, plan, wanted, seed),
+                executor=recalling(make_executor(self.n_jobs), self.store, experiment, configurations, plan, seed),
                 store=store,
                 rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
                 on_event=tell,
@@ -284,7 +283,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
             weighted_fit=routed.weighted_fit,
         )
         for metric in question.metrics:
-            metric.check_target(problem.task, 0 if problem.classes is None else len(problem.classes))
+            metric.check_target(problem.target)
         return problem, question
 
     def _task(self, y: Any) -> Any:

@@ -86,7 +86,7 @@ def caveat(log: RaceLog, store: MemoryStore) -> Note | None:
     positions = np.flatnonzero(store.done[log.finishers].all(axis=0))
     if not len(positions):
         raise SoberError(
-            "E601",
+            "E604" if log.stopped == "max_seconds" else "E601",
             f"The search was {cause} before one split was complete ({log.n_fits} of {store.done.size} fits were made), "
             "so there is nothing to judge. Give it more time; with store= it goes on where it stopped.",
         )

@@ -56,7 +56,7 @@ class Stop:
         # Signals arrive in the main thread only, and a handler of somebody else's is left alone.
         here = threading.current_thread() is threading.main_thread()
         if self.catch_interrupt and here and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            self._before = signal.signal(signal.SIGINT, self._heard)
+            self._before = signal.signal(signal.SIGINT, self._on_signal)
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -64,7 +64,7 @@ class Stop:
             signal.signal(signal.SIGINT, self._before)
             self._before = None
 
-    def _heard(self, number: int, frame: Any) -> None:
+    def _on_signal(self, number: int, frame: Any) -> None:
         self._again, self.reason = self.reason == "interrupted", "interrupted"
         if (
             self._again or self._waiting

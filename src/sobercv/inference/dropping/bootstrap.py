@@ -70,7 +70,7 @@ class BootstrapDrop:
         c = table.n_configurations
         if table.n_samples < self.min_predictions or c < 2:
             return DropVerdict.everybody(c)
-        question = question.for_target(table.y)
+        question = question.for_target(table.target)
         scorer = question.bind(table)
         top = _best(question, table, scorer.scores(np.ones((1, table.n_samples), np.uint8)))
         if top < 0:

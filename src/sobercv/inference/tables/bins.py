@@ -123,7 +123,7 @@ def histogram_auc(table: StreamedTable, n_bins: int) -> Found:
 def _edges(table: StreamedTable, columns: slice, n_bins: int) -> list[Array]:
     """Edges of bins that hold about as many samples each; few distinct values get a bin each, and are exact."""
     step = max(1, table.n_samples // _SAMPLE)
-    reading, y = table.reading, table.y
+    reading, y = table.reading, table.target.values
     taken = []
     for start, values in table.source.blocks(columns):
         block = reading.table(values, y[start : start + len(values)], None, start)  # all rows are checked here
@@ -142,7 +142,7 @@ def _edges(table: StreamedTable, columns: slice, n_bins: int) -> list[Array]:
 def _count(table: StreamedTable, columns: slice, edges: list[Array], n_bins: int, found: Found) -> None:
     from .kernels import add_to_bins
 
-    y = table.y
+    y = table.target.values
     n_resamples = table.n_resamples
     draws = table.draws.by_rows(n_resamples)
     batches = [(b, min(b + blocks.UNIT, n_resamples)) for b in range(0, n_resamples, blocks.UNIT)]

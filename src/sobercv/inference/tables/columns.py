@@ -88,7 +88,7 @@ class ColumnTable(StreamedTable):
         table = Predictions.build(
             self.truth,
             {self.reading.response: values} if self.reading.response else values,
-            task=self.reading.task,
+            task=self.target.task,
             responses=self.reading.responses,
             groups=self.groups,
             folds=self.folds,

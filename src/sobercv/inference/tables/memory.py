@@ -41,7 +41,7 @@ class MemoryTable(Table):
     """
 
     def __init__(self, predictions: Predictions, question: Question, counts: Any = None) -> None:
-        self.question = question = question.for_target(predictions.y)
+        self.question = question = question.for_target(predictions.target)
         self.check_folds(predictions.folds_known)
         self.predictions, self._is_complete = predictions.only_seen(), predictions.is_complete
         table = self.predictions

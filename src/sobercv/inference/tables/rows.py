@@ -163,7 +163,7 @@ class RowTable(StreamedTable):
         def parcel(start: int, stop: int) -> Parcel:
             weight = None if self.weight is None else self.weight[start:stop]
             error = None if errors is None else errors.block(start, stop)
-            return Parcel(start, self.y[start:stop], weight, draws.block(start, stop), error)
+            return Parcel(start, self.target.values[start:stop], weight, draws.block(start, stop), error)
 
         small = not isinstance(draws, Replayed) or draws.table.dtype == np.uint8
         work = Work(self.reading, metrics, self.n_resamples, small)

@@ -12,16 +12,17 @@ from typing import Any
 import numpy as np
 
 from ... import sources
-from ...containers import Array, codes_of
+from ...containers import Array, codes_of, weights_of
 from ...errors import Note, SoberError
-from ...predictions import _folds, _weights
+from ...predictions import _folds
 from ...sources import Source
+from ...targets import Target
 from .. import notes
 from ..question import Question
 from ..resample import Bootstrap, Draws, Replayed
 from .base import Table
 from .inputs import Inputs
-from .reading import Reading, encode
+from .reading import Reading
 
 
 class StreamedTable(Table):
@@ -45,12 +46,12 @@ class StreamedTable(Table):
         _check_shape(self.source, self.truth)
         n, c = self.source.shape
         self.question = question.for_target(self.truth)
-        self.y, self.classes = encode(self.truth, self.question.first.task)
+        self.target = Target.read(self.truth, self.question.first.task, compact=True)
         self.groups = None if groups is None else codes_of(groups, n, "groups")
-        self.weight = _weights(weight, n)
+        self.weight = weights_of(weight, n)
         self.n_samples, self.configurations = n, np.arange(c)
         self.n_groups = None if self.groups is None else int(self.groups.max()) + 1
-        self.reading = Reading(self.question.first.task, self.classes, self.question.responses, response)
+        self.reading = Reading(self.target.take(slice(0)), self.question.responses, response)
         self._check_classes()
         self.check_size()
         self.check_folds(self.folds is not None)
@@ -74,12 +75,13 @@ class StreamedTable(Table):
     def _strata(self) -> Array | None:
         if not self.question.stratify:
             return None
-        return self.y["event"].astype(np.int64) if self.classes is None else self.y
+        y = self.target.values
+        return y["event"].astype(np.int64) if self.target.classes is None else y
 
     def _check_classes(self) -> None:
-        k = 0 if self.classes is None else len(self.classes)
+        k = self.target.n_classes
         for metric in self.question.metrics:
-            metric.check_target(self.question.first.task, k)
+            metric.check_target(self.target)
             if k > 2 and metric.responses[0] != "predict":
                 raise SoberError(
                     "E118",
