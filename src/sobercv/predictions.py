@@ -212,7 +212,7 @@ class Predictions:
             target=target,
             responses=tensors,
             seen=mask,
-            fold_of=_folds(folds, n, n_repeats),
+            fold_of=folds_of(folds, n, n_repeats),
             groups=None if groups is None else codes_of(groups, n, "groups"),
             sample_weight=weights_of(sample_weight, n),
             configurations=np.flatnonzero(keep),
@@ -260,7 +260,8 @@ def _flags(seen: Any, n: int, n_repeats: int) -> Array:
     return array.astype(bool)
 
 
-def _folds(folds: Any, n: int, n_repeats: int) -> Array:
+def folds_of(folds: Any, n: int, n_repeats: int) -> Array:
+    """Number the folds of each repeat 0, 1, 2, ... [N, R]; zero everywhere where there are none."""
     if folds is None:
         return np.zeros((n, n_repeats), np.int64)
     array = _by_repeat(folds, n, n_repeats, "folds")
