@@ -109,6 +109,18 @@ def test_settings_files(raw):
     ends_well("check", "d.csv", "--target", "y", "--jobs", "1", "--preset", "quick", "--json", kind="settings files")
 
 
+@examples(soak=30, usual=1)
+@given(messy.tables())
+def test_fit_and_predict_of_a_messy_table(raw):
+    with open("d.csv", "wb") as file:
+        file.write(raw)
+    fit = ("fit", "d.csv", "--target", "y", *SMALL, "-o", "run", "--overwrite", "--fast")
+    if ends_well(*fit)[0] == 0:
+        code, out = ends_well("predict", "run", "d.csv")
+        assert code == 0
+        assert len(pd.read_csv(io.StringIO(out))) == len(read("d.csv").frame)
+
+
 # ---- or a correct number -------------------------------------------------------------------------------------------
 WAYS = [
     (".", "", ","),
