@@ -48,11 +48,95 @@ _KINDS = {
     "survival": ["concordance_index"],
 }
 TARGETS = [f"{metric}-{kind}" for kind, metrics in _KINDS.items() for metric in metrics]
-METRICS = sorted({target.split("-")[0] for target in TARGETS})
+_GROUPS = [
+    "rand_score",
+    "adjusted_rand_score",
+    "fowlkes_mallows_score",
+    "mutual_info_score",
+    "homogeneity_score",
+    "completeness_score",
+    "v_measure_score",
+    "normalized_mutual_info_score",
+    "adjusted_mutual_info_score",
+]
+_MORE = {
+    "labels2": [
+        "neg_zero_one_loss",
+        "neg_hamming_loss",
+        "balanced_accuracy(adjusted=True)",
+        "cohen_kappa",
+        "positive_likelihood_ratio",
+        "neg_negative_likelihood_ratio",
+        "jaccard",
+        "fbeta(beta=2)",
+        "recall(pos_label=0)",
+        "adjusted_rand_score",
+        "mutual_info_score",
+    ],
+    "labels3": [
+        "cohen_kappa",
+        "cohen_kappa(weights='linear')",
+        "cohen_kappa(weights='quadratic')",
+        "jaccard_macro",
+        "jaccard_micro",
+        "jaccard_weighted",
+        "jaccard(average='micro', labels=[1])",
+        "fbeta(beta=0.5, average='macro')",
+        "fbeta(beta=2, average='weighted', labels=[0, 2])",
+        "precision(average='macro', labels=[2, 1], zero_division=1)",
+        "precision(average='macro', zero_division=nan)",
+        *_GROUPS,
+    ],
+    "proba2": [
+        "neg_brier_score(scale_by_half=False)",
+        "d2_log_loss_score",
+        "d2_brier_score",
+        "roc_auc(max_fpr=0.2)",
+        "average_precision(pos_label=0)",
+    ],
+    "proba3": [
+        "neg_brier_score(scale_by_half=True)",
+        "d2_log_loss_score",
+        "d2_brier_score",
+        "top_k_accuracy",
+        "top_k_accuracy(k=1)",
+        "roc_auc(average='micro', multi_class='ovr')",
+        "average_precision",
+        "average_precision(average='weighted')",
+        "average_precision(average='micro')",
+    ],
+    "decision2": ["neg_hinge_loss"],
+    "decision3": ["neg_hinge_loss"],
+    "number": [
+        "neg_mean_pinball_loss",
+        "neg_mean_pinball_loss(alpha=0.1)",
+        "neg_mean_tweedie_deviance",
+        "neg_max_error",
+        "d2_absolute_error_score",
+        "d2_pinball_score",
+        "d2_pinball_score(alpha=0.8)",
+        "d2_tweedie_score",
+    ],
+    "positive": [
+        "neg_mean_tweedie_deviance(power=-1)",
+        "neg_mean_tweedie_deviance(power=1.5)",
+        "neg_mean_tweedie_deviance(power=3)",
+        "d2_tweedie_score(power=1)",
+        "d2_tweedie_score(power=1.5)",
+        "d2_tweedie_score(power=2)",
+    ],
+}
+#: Every metric; the protocols of `tests/inference` are tried on `TARGETS` only, which hold all kinds of data.
+ALL_TARGETS = TARGETS + [f"{metric}-{kind}" for kind, metrics in _MORE.items() for metric in metrics]
+METRICS = sorted({target.rsplit("-", 1)[0] for target in ALL_TARGETS})
+#: Scores of pairs of samples: a sample twice is a pair more, so that they know counts and no weights.
+OF_PAIRS = ["rand_score", "adjusted_rand_score", "fowlkes_mallows_score", "adjusted_mutual_info_score"]
 SETTINGS = ["plain", "repeats", "groups", "ties", "incomplete", "folds", "weights"]
 
-_RESPONSE = {"proba": "predict_proba"}  # all others are read by what `predict` gives
-_TASK = {"labels": "classification", "proba": "classification", "number": "regression", "positive": "regression"}
+_RESPONSE = {"proba": "predict_proba", "decision": "decision_function"}  # all others are read by what `predict` gives
+_TASK = {"labels": "classification", "proba": "classification", "decision": "classification"} | dict.fromkeys(
+    ("number", "positive"), "regression"
+)
 
 
 @dataclass
@@ -125,10 +209,12 @@ def guesses(rng: np.random.Generator, kind: str, y: np.ndarray, c: int, r: int, 
     noise = rng.normal(size=shape) * np.linspace(0.8, 1.6, c)[None, :, None]
     if kind.startswith("labels"):
         return np.where(noise > 0.9, rng.integers(0, int(kind[-1]), shape), y[:, None, None])
-    if kind == "proba3":
+    if kind in ("proba3", "decision3"):
         logits = 1.5 * (y[:, None, None, None] == np.arange(3)) + rng.normal(size=(*shape, 3)) * (1 + ties)
         if ties:
             logits = np.round(logits)
+        if kind == "decision3":
+            return logits
         raw = np.exp(logits)
         return raw / raw.sum(axis=3, keepdims=True)
     if kind == "survival":
@@ -146,8 +232,8 @@ def guesses(rng: np.random.Generator, kind: str, y: np.ndarray, c: int, r: int, 
 
 
 def make(target: str, setting: str = "plain", seed: int = 0, n: int = 24, c: int = 4, b: int = 6) -> Case:
-    metric, kind = target.split("-")
-    rng = np.random.default_rng([seed, n, c, TARGETS.index(target), [*SETTINGS, "within_folds"].index(setting)])
+    metric, kind = target.rsplit("-", 1)
+    rng = np.random.default_rng([seed, n, c, ALL_TARGETS.index(target), [*SETTINGS, "within_folds"].index(setting)])
     repeats = 2 if setting in ("repeats", "incomplete", "folds") else 1
     y = truth(rng, kind, n)
     p = guesses(rng, kind, y, c, repeats, setting == "ties")

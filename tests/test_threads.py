@@ -61,3 +61,40 @@ def test_overlapping_calls_of_bbc_keep_the_limit_and_give_it_back():
         after = blas_threads()
     assert before == after == {2}
     assert seen == [{1}]
+
+
+def openmp_threads():
+    return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "openmp"}
+
+
+def test_models_trained_side_by_side_have_one_openmp_thread_each():
+    import sklearn.ensemble  # noqa: F401 - brings OpenMP along
+
+    both_are_in = threading.Barrier(2, timeout=60)
+
+    def limited():
+        with threadpool_limits(2, user_api="openmp"):
+            with threads.one_openmp_thread():
+                both_are_in.wait()
+                inside = openmp_threads()
+                both_are_in.wait()
+            return inside, openmp_threads()
+
+    with ThreadPoolExecutor(2) as pool:
+        found = [done.result() for done in [pool.submit(limited), pool.submit(limited)]]
+    assert found == [({1}, {2}), ({1}, {2})]
+
+
+def test_no_number_depends_on_the_threads_of_blas():
+    """Long products round differently on several threads, so plain scores and standard errors are made on one, too."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=20_000)
+    p = y[:, None] + rng.normal(size=(20_000, 300))
+    found = []
+    for n in (1, 2):
+        with threadpool_limits(n, user_api="blas"):
+            found.append(sobercv.bbc(y, p, "neg_mean_squared_error", select="simplest_within", n_bootstraps=64))
+            found.append(sobercv.naive(y, p, "neg_mean_squared_error"))
+    bits = [estimate.scores.tobytes() for estimate in found]
+    assert len(set(bits)) == 1
+    assert found[0].draws.tobytes() == found[2].draws.tobytes()

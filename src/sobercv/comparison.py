@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import Any
 
-from .errors import SoberError
+from .errors import Note, SoberError
 from .inference import Estimate, Question
 from .inference.bbc import corrected
 from .inference.rivals import naive_scores, tibshirani_scores
 from .inference.tables import Inputs, open_memory, open_table
 from .nested_cv import nested_cv
 from .search.bbc_search_cv import BBCSearchCV
+from .targets import titled
 
 #: Every protocol, in the order in which it is shown.
 PROTOCOLS = {
@@ -68,7 +69,12 @@ class Comparison:
     ----------
     rows : tuple of ProtocolRow
     metric : str
+    positive : label or None
+        The class that scores are of, where they depend on which class is the positive one.
     n_samples, n_configurations, n_folds : int
+    confidence_level : float
+    notes : tuple of Note
+        Those of plain cross-validation, which all protocols but "bbc-repeated" start from.
     """
 
     rows: tuple[ProtocolRow, ...]
@@ -77,7 +83,13 @@ class Comparison:
     n_configurations: int
     n_folds: int
     confidence_level: float = 0.95
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[Note, ...] = ()
+    positive: Any = None
+
+    @property
+    def title(self) -> str:
+        """The metric and, where scores depend on it, the positive class."""
+        return titled(self.metric, self.positive)
 
     def __getitem__(self, protocol: str) -> ProtocolRow:
         for row in self.rows:
@@ -89,12 +101,13 @@ class Comparison:
         """Plain data, ready for JSON."""
         return {
             "metric": self.metric,
+            "positive": self.positive,
             "n_samples": self.n_samples,
             "n_configurations": self.n_configurations,
             "n_folds": self.n_folds,
             "confidence_level": self.confidence_level,
             "rows": [vars(row) for row in self.rows],
-            "notes": list(self.notes),
+            "notes": [asdict(note) for note in self.notes],
         }
 
     def to_frame(self) -> Any:
@@ -127,7 +140,7 @@ class Comparison:
     def _heads(self) -> tuple[str, ...]:
         return (
             "protocol",
-            self.metric,
+            self.title,
             f"{100 * self.confidence_level:g} % interval",
             "models (paper)",
             "models",
@@ -161,6 +174,7 @@ def compare(
     *,
     protocols: Sequence[str] = ("naive", "tt", "ncv", "bbc", "bced"),
     scoring: Any = None,
+    pos_label: Any = None,
     cv: Any = 10,
     n_repeats: int = 10,
     n_iter: int | None = None,
@@ -180,8 +194,8 @@ def compare(
 
     Parameters
     ----------
-    estimator, param_grid, X, y, scoring, cv, n_iter, select, aggregate, within_folds, stratify, n_bootstraps,
-    confidence_level, groups, sample_weight, n_jobs, random_state
+    estimator, param_grid, X, y, scoring, pos_label, cv, n_iter, select, aggregate, within_folds, stratify,
+    n_bootstraps, confidence_level, groups, sample_weight, n_jobs, random_state
         As in `BBCSearchCV`.
     protocols : sequence of str
         Any of "naive", "tt", "ncv", "bbc", "bbc-f", "632+", "bced" and "bbc-repeated".
@@ -200,6 +214,7 @@ def compare(
         raise SoberError("E108", f"`protocols` must be among {', '.join(PROTOCOLS)}; got {given}.")
     options: dict[str, Any] = {
         "scoring": scoring,
+        "pos_label": pos_label,
         "cv": cv,
         "n_iter": n_iter,
         "select": select,
@@ -245,6 +260,8 @@ def compare(
         n_configurations=len(plain.race_.status),
         n_folds=plain.n_splits_,
         confidence_level=confidence_level,
+        notes=plain.estimate_.notes,
+        positive=plain.estimate_.positive,
     )
 
 

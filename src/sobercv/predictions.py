@@ -171,7 +171,7 @@ class Predictions:
 
         Parameters
         ----------
-        y : array-like [N]
+        y : array-like [N] or Target
             The truth: labels of any type, numbers, or a survival target.
         predictions : array-like [N], [N, C], [N, C, R] or [N, C, R, K], or a dict of those by response
             Out-of-sample predictions; numpy, pandas, polars, or a masked array where predictions are missing.
@@ -188,7 +188,7 @@ class Predictions:
             The positive one of two classes: precision, recall and the like are of it, and one score or probability
             a sample is that of it. Unless given, scores are those of the greater label.
         """
-        target = Target.read(y, task, pos_label=pos_label)
+        target = y if isinstance(y, Target) else Target.read(y, task, pos_label=pos_label)
         arrays, present = _arrays(predictions, target)
         n, n_configurations, n_repeats = next(iter(arrays.values())).shape[:3]
         mask = np.ones((n, n_repeats), bool) if seen is None else _flags(seen, n, n_repeats)

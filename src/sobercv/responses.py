@@ -91,6 +91,9 @@ def read_response(
         return name or "predict", tensor, False
     if array.ndim == 4:
         tensor = as_numbers(array, "predictions")
+        if name == "decision_function" and target.n_classes > 2:
+            _check(name, tensor, seen)
+            return name, tensor, False
         _check("predict_proba", tensor, seen)
         second = int(np.argsort(target.classes)[1]) if target.n_classes == 2 else None
         return "predict_proba", tensor if second is None else tensor[..., second], True

@@ -1,6 +1,7 @@
 """How many threads a call may use, and one BLAS thread for each of them: the only owner of thread limits.
 
-Takes `n_jobs`, gives a number of threads; limits BLAS while anybody of ours is at work. Compiled loops run on the
+Takes `n_jobs`, gives a number of threads; limits BLAS while anybody of ours is at work, and OpenMP for models that are
+trained side by side. Compiled loops run on the
 thread that calls them, so numba has no threads of its own to be limited.
 """
 
@@ -54,6 +55,17 @@ def one_blas_thread() -> Iterator[None]:
             _inside.pop()
             if not _inside:
                 _unlimit(*_limits.pop())
+
+
+@contextmanager
+def one_openmp_thread() -> Iterator[None]:
+    """Limit OpenMP to one thread in the thread that calls; each thread has a limit of its own.
+
+    Searches run configurations side by side; threads that wait for each other inside every one of them make small
+    tables a hundred times slower when the machine is busy.
+    """
+    with _controller(len(sys.modules)).limit(limits=1, user_api="openmp"):
+        yield
 
 
 _lock = Lock()

@@ -19,7 +19,6 @@ from studies.results_file import read_results
 
 import sobercv
 import studies
-from sobercv import metrics
 
 TINY = Scale(1, 1, 3, False, (20,), 2)
 
@@ -113,7 +112,7 @@ def test_a_replayed_race_is_the_real_race(guard):
     options = {"scoring": "roc_auc", "cv": 10, "random_state": 3, "refit": False, "n_bootstraps": 200}
     real = sobercv.BBCSearchCV(pipeline, grid[:4], drop=rule, **options).fit(part.X, part.y)
     whole = sobercv.BBCSearchCV(pipeline, grid[:4], drop=None, **options).fit(part.X, part.y)
-    again = replay(whole.predictions_, rule, metrics.get("roc_auc"), whole.seed_)
+    again = replay(whole.predictions_, rule, whole.question_)
     assert round(again.models * 10 * whole.predictions_.n_configurations) == real.race_.n_fits
     assert np.array_equal(again.survivors.configurations, real.predictions_.configurations)
     if guard == 0:

@@ -10,7 +10,10 @@ from collections.abc import Iterable
 from ..errors import SEVERITIES, Note
 from ..tables import Dataset
 from . import column_checks, target_checks
+from .huge_numbers import huge_numbers
+from .identifiers import identifiers
 from .leaks import leaks
+from .repeated_subjects import repeated_subjects
 
 _ORDER = list(SEVERITIES.values())
 
@@ -45,9 +48,9 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
         *target_checks.classes(data, cv),
         *target_checks.events(data, cv),
     ]
-    found += [*target_checks.missing(data), *column_checks.infinite_columns(data)]
+    found += [*target_checks.missing(data), *column_checks.infinite_columns(data), *huge_numbers(data)]
     if not any(note.severity == "error" for note in found):
         found += leaks(data)
-    found += [*column_checks.empty_columns(data), *column_checks.identifiers(data), *column_checks.repeated_ids(data)]
+    found += [*column_checks.empty_columns(data), *identifiers(data), *repeated_subjects(data)]
     found += [*column_checks.dates(data), *column_checks.duplicates(data), *target_checks.task(data)]
     return sorted(found, key=lambda note: _ORDER.index(note.severity))

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from .exit_code import exit_code_of
-from .options import ROLES, SHOWN, TUNING, takes
+from .options import READING, ROLES, SHOWN, TUNING, takes
 
 app = typer.Typer(
     name="sober",
@@ -55,7 +55,7 @@ def _top(
 
 
 @app.command()
-@takes("data", *ROLES, *TUNING, "repeats", "seed", "jobs", "settings", *SHOWN)
+@takes("data", *ROLES, *READING, *TUNING, "repeats", "seed", "jobs", "settings", *SHOWN)
 def check(**given: Any) -> int:
     """Look at a table: what is in it, what would be run, how long it takes. Trains nothing big."""
     from .arguments import Arguments
@@ -66,8 +66,8 @@ def check(**given: Any) -> int:
 
 @app.command()
 @takes(
-    "data", *ROLES, *TUNING, "repeats", "half_width", "seed", "jobs", "max_time", "output", "overwrite", "fast",
-    "no_report", "settings", *SHOWN,
+    "data", *ROLES, *READING, *TUNING, "repeats", "half_width", "seed", "jobs", "max_time", "output", "overwrite",
+    "fast", "no_report", "settings", *SHOWN,
 )  # fmt: skip
 def fit(**given: Any) -> int:
     """Tune, judge honestly, train the final model, and write a folder with a report."""
@@ -105,7 +105,7 @@ def report(**given: Any) -> int:
 
 
 @app.command()
-@takes("folder", "new_data", "output", "trust")
+@takes("folder", "new_data", "sheet", "output", "trust")
 def predict(**given: Any) -> int:
     """Predict new rows with the model of a run; CSV to standard output unless -o is given."""
     from .predicting import predict as go
@@ -115,7 +115,8 @@ def predict(**given: Any) -> int:
 
 @app.command()
 @takes(
-    "predictions", "target", "time", "event", "group", "ignore", "metric", "aggregate", "stratify", "within_folds",
+    "predictions", "target", "time", "event", "event_value", "group", "ignore", *READING, "metric", "aggregate",
+    "stratify", "within_folds",
     "seed", "jobs", "force", *SHOWN,
 )  # fmt: skip
 def correct(**given: Any) -> int:
@@ -126,7 +127,7 @@ def correct(**given: Any) -> int:
 
 
 @app.command()
-@takes("data", *ROLES, *TUNING, "seed", "jobs", "protocols", "settings", *SHOWN)
+@takes("data", *ROLES, *READING, *TUNING, "seed", "jobs", "protocols", "settings", *SHOWN)
 def compare(**given: Any) -> int:
     """Compare protocols side by side: what each claims, how many models it trains, how long it takes."""
     from .arguments import Arguments

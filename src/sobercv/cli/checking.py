@@ -9,6 +9,7 @@ from ..report.words import count, seconds
 from ..runs import Prepared, prepare
 from ..runs.table_facts import table_facts
 from .arguments import Arguments
+from .column_table import show_columns
 from .exit_code import BAD, DONE
 from .screen import Screen
 
@@ -45,6 +46,8 @@ def _show(screen: Screen, prepared: Prepared, facts: dict[str, Any], guess: floa
         screen.notes((f.code, f.text) for f in prepared.findings if f.severity != "suggestion")
         return
     screen.facts(table_rows(facts), "The table")
+    screen.out.print()
+    show_columns(screen, facts["columns_read"], facts["columns"])
     if prepared.planned is not None:
         screen.out.print()
         screen.facts(_plan_rows(prepared, guess), "The plan")

@@ -15,7 +15,7 @@ from ..report.words import count
 from ..runs import prepare
 from .arguments import Arguments
 from .exit_code import DONE
-from .screen import Screen
+from .screen import Screen, safe
 
 DEFAULT = "naive,tt,ncv,bbc,bced"
 
@@ -57,10 +57,10 @@ def compare(arguments: Arguments, protocols: str | None) -> int:
 
 def _table(found: Any) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    heads = ("protocol", found.metric, f"{100 * found.confidence_level:g} % interval", "models", "seconds", "")
+    heads = ("protocol", found.title, f"{100 * found.confidence_level:g} % interval", "models", "seconds", "")
     for head in heads:
-        right = head in (found.metric, "models", "seconds")
-        table.add_column(head, justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
+        right = head in (found.title, "models", "seconds")
+        table.add_column(safe(head), justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
     for row in found.rows:
         style = "bold green" if row.protocol in ("bbc", "bced") else ""
         interval = "" if row.interval is None else f"{row.interval[0]:.3f} to {row.interval[1]:.3f}"

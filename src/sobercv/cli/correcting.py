@@ -13,35 +13,32 @@ from ..inference import Estimate
 from ..report.words import count, digits_for
 from ..runs import Settings
 from ..runs.results import Honest
-from ..tables import read
+from ..tables import ReadingOptions, Roles, read
 from .arguments import settings_of
 from .exit_code import DONE
 from .screen import Screen, honest
-
-_ROLES = ("target", "time", "event", "group", "ignore")
 
 
 def correct(given: dict[str, Any]) -> int:
     """Correct and show."""
     screen = Screen(given["json"], given["quiet"])
     options = settings_of(given)
-    settings = Settings.of({k: v for k, v in options.items() if k not in ("predictions", "force", *_ROLES)})
-    roles = {name: options[name] for name in _ROLES} | {"ignore": options["ignore"] or []}
-    table = read(given["predictions"])
-    foreign = recognise(table.frame, **roles)
+    settings = Settings.of({k: v for k, v in options.items() if k not in ("predictions", "force")})
+    table = read(given["predictions"], ReadingOptions(settings.sheet, settings.decimal, settings.header))
+    imported = recognise(table.frame, Roles.of(settings))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SoberWarning)
         found = corrected(
-            foreign, settings.metric, seed=settings.seed, jobs=settings.jobs, force=given["force"],
+            imported, settings.metric, seed=settings.seed, jobs=settings.jobs, force=given["force"],
             aggregate=settings.aggregate, stratify=settings.stratify, within_folds=settings.within_folds,
         )  # fmt: skip
-    notes = [*table.notes, *found.notes]
+    notes = [(note.code, note.text) for note in (*table.notes, *found.notes)]
     notes += [(w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning)]
     scores = [_honest(estimate) for estimate in found.estimates.values()]
     first: Estimate = found.first
     if screen.json:
         screen.result({
-            "tool": foreign.tool, "score": asdict(scores[0]), "others": [asdict(s) for s in scores[1:]],
+            "tool": imported.tool, "score": asdict(scores[0]), "others": [asdict(s) for s in scores[1:]],
             "winner": found.name, "n_rows": first.n_samples, "n_configurations": first.n_configurations,
             "warnings": [{"code": code, "text": text} for code, text in notes],
         })  # fmt: skip
@@ -49,11 +46,11 @@ def correct(given: dict[str, Any]) -> int:
     if screen.talks:
         screen.notes(notes)
     size = f"{count(first.n_samples, 'row')}, {count(first.n_configurations, 'configuration')}"
-    size += f", {foreign.n_repeats} repeats" if foreign.n_repeats > 1 else ""
+    size += f", {imported.n_repeats} repeats" if imported.n_repeats > 1 else ""
     for score in scores:
         rows = honest(score)
         if score is scores[0] and not screen.quiet:
-            rows += [("winner", found.name), ("read as", f"{foreign.tool}: {size}")]
+            rows += [("winner", found.name), ("read as", f"{imported.tool}: {size}")]
         screen.facts(rows)
     return DONE
 
@@ -62,5 +59,5 @@ def _honest(estimate: Estimate) -> Honest:
     digits = digits_for([estimate.value, estimate.naive, *(estimate.interval or ())])
     return Honest(
         estimate.metric, estimate.value, estimate.interval, estimate.confidence_level, estimate.naive,
-        estimate.optimism, digits,
+        estimate.optimism, digits, None if estimate.positive is None else str(estimate.positive),
     )  # fmt: skip

@@ -58,7 +58,7 @@ def _switch(*names: str, help: str, panel: str) -> Any:
 #: Every option and argument; those that are True or False unless given are switches.
 OPTIONS: dict[str, Any] = {
     "data": Annotated[
-        str | None, Argument(help="CSV, TSV, Parquet or Arrow file; - is standard input.", show_default=False)
+        str | None, Argument(help="CSV, TSV, Excel, Parquet or Arrow file; - is standard input.", show_default=False)
     ],
     "folder": Annotated[Path, Argument(help="The folder that sober fit wrote.", show_default=False)],
     "new_data": Annotated[str, Argument(help="New rows; - is standard input.", show_default=False)],
@@ -68,6 +68,12 @@ OPTIONS: dict[str, Any] = {
     "target": _text("--target", "-t", help="The column to predict.", panel=DATA),
     "time": _text("--time", help="Survival: the column with the time.", panel=DATA),
     "event": _text("--event", help="Survival: the column with the event, 1 seen, 0 not.", panel=DATA),
+    "event_value": _text("--event-value", help="Survival: what the event column holds if seen, if not 1.", panel=DATA),
+    "sheet": _text("--sheet", help="Excel: the sheet with the table.", panel=DATA),
+    "decimal": _text("--decimal", help="The decimal mark, . or , where numbers can be read in two ways.", panel=DATA),
+    "header": _option(
+        bool | None, "--header/--no-header", help="Whether the first row holds names.", panel=DATA, show_default=False
+    ),
     "id": _text("--id", help="Tells samples apart; rows that share it stay together.", panel=DATA),
     "group": _text("--group", help="Rows that share it (a patient) stay together.", panel=DATA),
     "ignore": _option(
@@ -126,7 +132,8 @@ OPTIONS: dict[str, Any] = {
 #: Names of parameters where two commands use one word for different options.
 _CALLED = {"new_data": "data", "moved_data": "data", "all_repeats": "repeats", "study_name": "name"}
 
-ROLES = ("target", "time", "event", "id", "group", "ignore", "task")
+ROLES = ("target", "time", "event", "event_value", "id", "group", "ignore", "task")
+READING = ("sheet", "decimal", "header")
 TUNING = ("metric", "preset", "configurations", "cv", "aggregate", "stratify", "within_folds")
 SHOWN = ("json", "quiet")
 

@@ -11,11 +11,14 @@ from ..runs import RunFolder
 from ..runs.files import write_file
 from ..runs.predict import predict as predicted
 from .exit_code import DONE
+from .screen import Screen
 
 
-def predict(folder: Path, data: str, output: Path | None, trust: bool) -> int:
+def predict(folder: Path, data: str, sheet: str | None, output: Path | None, trust: bool) -> int:
     """Write predictions as CSV, or as the suffix of the output says."""
-    frame = predicted(RunFolder(folder), data, trust)
+    found = predicted(RunFolder(folder), data, trust, sheet)
+    frame = found.frame
+    Screen().notes((note.code, note.text) for note in found.notes)
     if output is None:
         _print(_text(frame, ","))
     elif output.suffix == ".parquet":

@@ -6,6 +6,8 @@ risk than everybody who is known to have outlived it. A higher risk means an ear
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..containers import Array
@@ -70,7 +72,6 @@ class ComparablePairs:
 class Concordance(Metric):
     """Share of comparable pairs in which the earlier event had the higher risk, a tie counting half."""
 
-    name = "concordance_index"
     task: TaskName = "survival"
     pools_scores = True
 
@@ -80,6 +81,6 @@ class Concordance(Metric):
         return DuelCore([(walks, ComparablePairs(part), None)], part.weight)
 
 
-def metrics() -> list[Metric]:
-    """All metrics of this file."""
-    return [Concordance()]
+def makers() -> dict[str, Callable[..., Metric]]:
+    """Everything that makes a metric of this file, by name."""
+    return {"concordance_index": Concordance}

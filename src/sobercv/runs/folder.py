@@ -176,6 +176,7 @@ FILES = {
     "predictions.parquet": "out-of-sample predictions of every finisher, one row each",
     "refit.py": "trains the winner again without sober",
     "data.csv": "the data, where they came by standard input",
+    "data.xlsx": "the data, where they came by standard input",
     "data.parquet": "the data, where they came by standard input",
     "data.arrow": "the data, where they came by standard input",
 }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..checks import PlannedSearch, check_dataset, plan_search
 from ..errors import Note, SoberError
-from ..tables import Dataset, Table, assign, read
+from ..tables import Dataset, ReadingOptions, Roles, Table, assign, read
 from .settings import Settings
 
 
@@ -54,19 +54,15 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
     """
     if settings.data is None:
         raise SoberError("E808", "Name the file with the table, or - for standard input.")
-    table = read(settings.data)
+    table = read(settings.data, ReadingOptions(settings.sheet, settings.decimal, settings.header))
     if sha256 is not None and table.sha256 != sha256:
         raise SoberError(
             "E811",
             f"{table.name} has changed since the run began, so its stored fits belong to other data. Name the right "
             "file with --data, or begin a new run.",
         )
-    data = assign(
-        table.frame, target=settings.target, time=settings.time, event=settings.event, id=settings.id,
-        group=settings.group, ignore=settings.ignore, task=settings.task,
-    )  # fmt: skip
-    noted = [Note(code, text) for code, text in table.notes]
-    findings = check_dataset(data, cv=settings.cv, notes=noted)
+    data = assign(table.frame, Roles.of(settings))
+    findings = check_dataset(data, cv=settings.cv, notes=[*table.notes, *data.notes])
     planned = None
     if not any(f.severity == "error" for f in findings):
         planned = plan_search(

@@ -19,7 +19,7 @@ from ..errors import SoberError
 AGGREGATES = ("pooled", "fold")
 _UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 _LISTS = ("ignore", "metric")
-_SWITCHES = ("stratify", "within_folds")
+_SWITCHES = ("stratify", "within_folds", "header")
 #: Whole numbers and the range of each.
 _WHOLE = {
     "configurations": (2, 10**9), "cv": (2, 10**9), "repeats": (1, 1000), "seed": (0, 2**32 - 1), "jobs": (-1024, 1024),
@@ -32,7 +32,8 @@ class Settings:
 
     Attributes
     ----------
-    data, target, time, event, id, group : str, optional
+    data, target, time, event, event_value, id, group, sheet, decimal : str, optional
+    header : bool, optional
     ignore : tuple of str
     task : str, optional
     metric : tuple of str
@@ -55,10 +56,14 @@ class Settings:
     target: str | None = None
     time: str | None = None
     event: str | None = None
+    event_value: str | None = None
     id: str | None = None
     group: str | None = None
     ignore: tuple[str, ...] = ()
     task: str | None = None
+    sheet: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
     metric: tuple[str, ...] = ()
     preset: str = "standard"
     configurations: int | None = None
@@ -104,8 +109,8 @@ class Settings:
             value, option = getattr(self, field.name), f"--{field.name.replace('_', '-')}"
             if field.name in ("data", "jobs", "max_time") or value == field.default or value is None:
                 continue
-            if value is True:
-                words.append(option)
+            if isinstance(value, bool):
+                words.append(option if value else option.replace("--", "--no-", 1))
                 continue
             for one in value if field.name == "ignore" else [",".join(value)] if field.name == "metric" else [value]:
                 words += [option, str(one)]
@@ -156,6 +161,8 @@ def checked(name: str, value: Any, where: str = "") -> Any:
         return seconds_of(value, label)
     if name == "half_width":
         return _amount(value, label)
+    if name == "event_value" and isinstance(value, (int, float)):
+        return str(value)
     if not isinstance(value, str):
         raise _wrong(label, "text in quotes", value)
     if name == "aggregate" and value not in AGGREGATES:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..tables.column_facts import column_facts
 from .prepared import Prepared
 
 
@@ -31,6 +32,7 @@ def table_facts(prepared: Prepared) -> dict[str, Any]:
         "target": list(data.target),
         "task": data.task,
         "groups": None if data.groups is None else int(data.groups.max()) + 1,
+        "columns_read": [fact.to_dict() for fact in column_facts(table, data)],
     }
     if data.task == "survival":
         found["events"] = int(data.y["event"].sum())

@@ -55,7 +55,8 @@ def write_run(
     folder.write("predictions.parquet", lambda file: parquet.write_table(table, file))
     if hasattr(search, "best_estimator_"):
         score = vars(Honest.of(summary.scores[0]))
-        facts = {"score": score, "versions": found, "command": settings.command()}
+        reading = prepared.table.record.to_dict()
+        facts = {"score": score, "versions": found, "command": settings.command(), "reading": reading}
         notes = (*notes, *model.save(search.best_estimator_, data, folder, facts))
         folder.write("refit.py", refit_script(search, data, prepared.table, str(settings.data), found["sobercv"]))
     else:

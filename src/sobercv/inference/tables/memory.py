@@ -14,6 +14,7 @@ from ...containers import Array
 from ...errors import Note
 from ...metrics import Scorer, blocks
 from ...predictions import Predictions
+from ...threads import one_blas_thread
 from .. import notes
 from ..question import Question
 from ..resample import Bootstrap, Draws, Replayed
@@ -44,6 +45,7 @@ class MemoryTable(Table):
         self.check_folds(predictions.folds_known)
         self.predictions, self._is_complete = predictions.only_seen(), predictions.is_complete
         table = self.predictions
+        self.target = table.target
         self.configurations, self.groups, self.fold_of = table.configurations, table.groups, table.fold_of
         self.n_samples, self.n_repeats, self.n_left_out = table.n_samples, table.n_repeats, table.n_left_out
         self.n_groups = None if self.groups is None else len(np.unique(self.groups))
@@ -61,11 +63,13 @@ class MemoryTable(Table):
         y = self.predictions.y
         return y["event"].astype(np.int64) if self.predictions.task == "survival" else y
 
+    @one_blas_thread()
     def whole(self) -> list[Array]:
         """Score all samples once."""
         everybody = np.ones((1, self.n_samples), np.uint8)
         return [scorer.scores(everybody)[0] for scorer in self.scorers]
 
+    @one_blas_thread()
     def standard_errors(self) -> Array:
         """Resample for it: other draws than those that select."""
         draws = Bootstrap(self.n_samples, self.question.seed, "standard error", groups=self.groups)
@@ -79,6 +83,7 @@ class MemoryTable(Table):
         """Draw some resamples."""
         return MemoryResamples(self.scorers, self._draws.counts(start, stop))
 
+    @one_blas_thread()
     def fold_scores(self) -> list[Array]:
         """For each metric the score of every configuration on every fold of every repeat [F, C]."""
         return [self._by_fold(scorer) for scorer in self.scorers]

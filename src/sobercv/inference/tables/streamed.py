@@ -46,7 +46,7 @@ class StreamedTable(Table):
         _check_shape(self.source, self.truth)
         n, c = self.source.shape
         self.question = question.for_target(self.truth)
-        self.target = Target.read(self.truth, self.question.first.task, compact=True)
+        self.target = Target.read(self.truth, self.question.first.task, pos_label=inputs.pos_label, compact=True)
         self.groups = None if groups is None else codes_of(groups, n, "groups")
         self.weight = weights_of(weight, n)
         self.n_samples, self.configurations = n, np.arange(c)

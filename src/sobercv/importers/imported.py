@@ -1,4 +1,4 @@
-"""Foreign: predictions of another tool, in sober's axes.
+"""ImportedPredictions: predictions of another tool, in sober's axes.
 
 Takes arrays, gives a record; never computes.
 """
@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..containers import Array
+from ..errors import Note
 
 
 @dataclass(frozen=True, eq=False)
-class Foreign:
+class ImportedPredictions:
     """Predictions of another tool.
 
     Attributes
@@ -29,6 +30,8 @@ class Foreign:
     is_adaptive : bool
         Whether later configurations were chosen by the scores of earlier ones.
     n_repeats : int
+    notes : tuple of Note
+        What the reader should know about how the table was understood.
     """
 
     tool: str
@@ -39,3 +42,4 @@ class Foreign:
     folds: Array | None = None
     is_adaptive: bool = False
     n_repeats: int = 1
+    notes: tuple[Note, ...] = ()

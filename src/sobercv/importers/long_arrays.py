@@ -1,7 +1,7 @@
 """From one row a prediction to arrays [N, C, R(, K)].
 
-Takes the parts of a long table, gives masked arrays; refuses rows that were predicted twice in the same place, for then
-they are not out-of-fold predictions of one cross-validation.
+Takes the parts of a long table, gives `ImportedPredictions`; refuses rows that were predicted twice in the same place,
+for then they are not out-of-fold predictions of one cross-validation.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
+from .imported import ImportedPredictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,26 +32,17 @@ class Parts:
     chances: Mapping[str, Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Pivoted:
-    """Arrays of a long table; see `Foreign`."""
-
-    y: Array
-    responses: dict[str, Any]
-    names: list[str]
-    groups: Array | None
-    folds: Array | None
-    n_repeats: int
-
-
-def pivot(parts: Parts, ignore: Sequence[str] = ()) -> Pivoted:
+def arrays_of(tool: str, parts: Parts, ignore: Sequence[str] = (), is_adaptive: bool = False) -> ImportedPredictions:
     """Bring a long table into arrays.
 
     Parameters
     ----------
+    tool : str
     parts : Parts
     ignore : sequence of str
         Configurations to leave out.
+    is_adaptive : bool
+        Whether later configurations were chosen by the scores of earlier ones.
     """
     keep = ~parts.configuration.isin(list(ignore)).to_numpy() & parts.truth.notna().to_numpy()
     if not keep.any():
@@ -78,12 +70,14 @@ def pivot(parts: Parts, ignore: Sequence[str] = ()) -> Pivoted:
     if parts.fold is not None:
         folds = np.zeros((n, r), int)
         folds[sample, repeat] = _codes(parts.fold, keep)[0]
-    return Pivoted(
+    return ImportedPredictions(
+        tool=tool,
         y=truth,
         responses=_responses(parts, spread, truth),
         names=[str(name) for name in names],
         groups=None if parts.group is None else _first(sample, n, parts.group[keep], "group").astype(str),
         folds=folds,
+        is_adaptive=is_adaptive,
         n_repeats=r,
     )
 
