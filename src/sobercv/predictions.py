@@ -31,6 +31,15 @@ Task = Literal["classification", "regression", "survival"]
 RESPONSES = ("predict", "predict_proba", "decision_function")
 
 
+def survival_at(time: float) -> str:
+    """Name of the response that holds the probability to survive beyond a time."""
+    return f"survival_at({time:.12g})"
+
+
+def _is_survival(name: str) -> bool:
+    return name.startswith("survival_at(")
+
+
 @dataclass(frozen=True, eq=False)
 class Predictions:
     """Every configuration's out-of-sample predictions, and all that is needed to score them.
@@ -200,7 +209,7 @@ class Predictions:
         present: Array | None = None
         by_class = False
         for name, values in given.items():
-            if name and name not in RESPONSES:
+            if name and name not in RESPONSES and not (task == "survival" and _is_survival(name)):
                 raise SoberError("E116", f"`predictions` has the key {name!r}; allowed are {', '.join(RESPONSES)}.")
             array, here = as_array(values, "predictions")
             array, here = _axes(array, len(target), classes, here)
@@ -259,7 +268,7 @@ class Predictions:
                     f"`predictions` holds {bad} values that are NaN or infinite. Mark what is missing with a masked "
                     "array or `seen=`; leave out configurations that failed.",
                 )
-            if name == "predict_proba" and not in_range(looked_at, 0.0, 1.0):
+            if (name == "predict_proba" or _is_survival(name)) and not in_range(looked_at, 0.0, 1.0):
                 low, high = float(looked_at.min()), float(looked_at.max())
                 raise SoberError(
                     "E104",
