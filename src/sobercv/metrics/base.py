@@ -14,9 +14,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .. import threads
 from ..containers import Array
 from ..errors import SoberError
-from ..predictions import Predictions, Task
+from ..predictions import Predictions
+from ..targets import Target, TaskName
 from . import blocks
 from .scorer import Scorer
 
@@ -36,6 +38,8 @@ class Part:
     fold : int array [N]
         Zero everywhere unless pairs are to be compared within folds only.
     classes : array [K] or None
+    positive : int or None
+        Index of the positive class.
     """
 
     y: Array
@@ -43,20 +47,18 @@ class Part:
     weight: Array | None
     fold: Array
     classes: Array | None
+    positive: int | None = None
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
         return 0 if self.classes is None else len(self.classes)
 
-    def positive(self, label: Any = None) -> int:
-        """Index of the class that counts as positive: the one with this label, else scikit-learn's choice.
-
-        That is the label 1 where there is one, and the last of the sorted labels where not.
-        """
+    def index_of_positive(self, label: Any = None) -> int:
+        """Index of the class that counts as positive: the one with this label, else the target's, else the last."""
         labels = [] if self.classes is None else self.classes.tolist()
         if label is None:
-            return labels.index(1) if 1 in labels else len(labels) - 1
+            return len(labels) - 1 if self.positive is None else self.positive
         if label not in labels:
             shown = ", ".join(repr(c) for c in labels[:5])
             raise SoberError("E108", f"`pos_label` must be one of the classes ({shown}); got {label!r}.")
@@ -91,6 +93,11 @@ class Core(ABC):
         """Bind to a single configuration."""
         raise NotImplementedError
 
+    @property
+    def complaint(self) -> str:
+        """What a user's function said when it first refused; "" where there is none, or where it did not."""
+        return ""
+
 
 class Metric(ABC):
     """What to call good.
@@ -114,8 +121,6 @@ class Metric(ABC):
         Whether every single score costs a call of somebody's function, so that few should be asked for.
     takes_weights : bool
         Whether samples may have weights. Scores of pairs of samples that are not ranked (Rand) have no such thing.
-    needs_positive : bool
-        Whether the score depends on which of two classes is called positive.
     selects : bool
         Whether more is better at all. A calibration slope is best at 1: it can be reported, not selected by.
     reads_labels_as_numbers : bool
@@ -124,10 +129,14 @@ class Metric(ABC):
         Where survival probabilities are needed; see `survival_at`.
     min_classes, max_classes : int
         How many classes it is defined for.
+    depends_on_positive : bool
+        Whether it is another number when the other one of two classes is the positive one.
+    pos_label : label or None
+        The positive class, where the metric itself was told; else the target tells.
     """
 
-    name: str = "unnamed"
-    task: Task
+    name: str
+    task: TaskName
     responses: tuple[str, ...] = ("predict",)
     greater_is_better: bool = True
     range: tuple[float, float] = (0.0, 1.0)
@@ -135,12 +144,13 @@ class Metric(ABC):
     linear: bool = False
     calls_a_function: bool = False
     takes_weights: bool = True
-    needs_positive: bool = False
     selects: bool = True
     reads_labels_as_numbers: bool = False
     times: tuple[float, ...] = ()
     min_classes: int = 0
     max_classes: int | None = None
+    depends_on_positive: bool = False
+    pos_label: Any = None
 
     @abstractmethod
     def core(self, part: Part, n_threads: int = 1) -> Core:
@@ -159,14 +169,14 @@ class Metric(ABC):
         predictions : Predictions
         counts : array [B, N]
         n_jobs : int, optional
-            Threads; None uses all cores. Changes no result.
+            Threads, as in scikit-learn: None is 1, -1 all cores. Changes no result.
 
         Returns
         -------
         array [B, C]
             More is better. NaN where undefined.
         """
-        n_threads = blocks.threads(n_jobs)
+        n_threads = threads.count(n_jobs)
         scorer = self.bind(predictions, n_jobs=n_jobs)
         counts = as_counts(counts)
         cut = blocks.ranges(len(counts), predictions.n_samples, n_threads)
@@ -195,7 +205,7 @@ class Metric(ABC):
         if self.reads_labels_as_numbers:
             predictions = _as_numbers(predictions)
         values = self.response_of(predictions)
-        n_threads = blocks.threads(n_jobs)
+        n_threads = threads.count(n_jobs)
         if aggregate == "pooled" and self.linear and predictions.is_complete:
             parts = [_part(predictions, values, r, slice(None), False) for r in range(predictions.n_repeats)]
             return Scorer(self, [(None, self.merged(parts, n_threads))], False, predictions.n_configurations)
@@ -253,20 +263,22 @@ class Metric(ABC):
 
     def check(self, predictions: Predictions) -> None:
         """Refuse a table that the metric is not made for."""
-        self.check_target(predictions.task, predictions.n_classes, predictions.classes)
+        self.check_target(predictions.target)
 
-    def check_target(self, task: Task, k: int, classes: Array | None = None) -> None:
-        """Refuse a kind of target, a number of classes, or labels, that the metric is not made for."""
+    def check_target(self, target: Target) -> None:
+        """Refuse a kind of target, a number of classes, or classes of which the metric cannot know the positive one."""
+        classes = target.classes
         if self.reads_labels_as_numbers and classes is not None and classes.dtype.kind not in "biuf":
             raise SoberError(
                 "E116",
                 f"{self.name} needs numbers; the classes are {classes[:3].tolist()}. Choose another metric.",
             )
-        if task != self.task:
+        if target.task != self.task:
             raise SoberError(
                 "E116",
-                f"{self.name} is a metric for {self.task}; the target is one of {task}. Choose another.",
+                f"{self.name} is a metric for {self.task}; the target is one of {target.task}. Choose another.",
             )
+        k = target.n_classes
         if k < self.min_classes:
             raise SoberError(
                 "E103",
@@ -285,6 +297,19 @@ class Metric(ABC):
                 "E103",
                 f"{self.name} is for {self.max_classes} classes; `y` has {k}. Choose {instead} or another metric.",
             )
+        if self.depends_on_positive and self.pos_label is None and k == 2 and target.positive is None:
+            one, other = map(repr, [] if classes is None else classes.tolist())
+            raise SoberError(
+                "E120",
+                f"{self.name} depends on which class is the positive one, and {one} and {other} do not tell. Pass "
+                f"pos_label={one} or pos_label={other}.",
+            )
+
+    def positive_of(self, target: Target) -> Any:
+        """Give the class that a score is of, where it depends on which class is the positive one; else None."""
+        if not self.depends_on_positive:
+            return None
+        return target.positive_label if self.pos_label is None else self.pos_label
 
     def __repr__(self) -> str:
         return f"<metric {self.name}>"
@@ -297,7 +322,14 @@ def as_counts(counts: Array) -> Array:
         return counts
     if counts.dtype == np.bool_:
         return counts.view(np.uint8)
-    return counts.astype(np.uint8 if counts.size == 0 or counts.max() < 256 else np.int32)
+    if counts.size == 0:
+        return counts.astype(np.uint8)
+    if counts.dtype.kind not in "iu" or counts.min() < 0 or counts.max() >= 2**31:
+        raise SoberError(
+            "E108",
+            "`counts` must be whole numbers from 0 to 2,147,483,647: how often each sample was drawn.",
+        )
+    return counts.astype(np.uint8 if counts.max() < 256 else np.int32)
 
 
 def _part(predictions: Predictions, values: Array, repeat: int, rows: Array | slice, within_folds: bool) -> Part:
@@ -308,6 +340,7 @@ def _part(predictions: Predictions, values: Array, repeat: int, rows: Array | sl
         weight=None if predictions.sample_weight is None else predictions.sample_weight[rows],
         fold=fold if within_folds else np.zeros_like(fold),
         classes=predictions.classes,
+        positive=predictions.target.positive,
     )
 
 
@@ -316,4 +349,4 @@ def _as_numbers(predictions: Predictions) -> Predictions:
     assert predictions.classes is not None
     numbers = predictions.classes.astype(np.float64)
     responses = {"predict": numbers[predictions.labels()]}
-    return replace(predictions, y=numbers[predictions.y], responses=responses, task="regression", classes=None)
+    return replace(predictions, target=Target("regression", numbers[predictions.y]), responses=responses)

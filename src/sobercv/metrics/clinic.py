@@ -15,7 +15,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..predictions import Task
+from ..targets import TaskName
 from .base import Core, Metric, Part
 from .confusion import Averaged, Share, of_predicted, of_true
 from .explained import d2_brier
@@ -26,7 +26,7 @@ _SURE = 1e-6  # probabilities are kept this far from 0 and 1, where a logit is i
 
 def _of_positive(part: Part, values: Array, pos_label: Any) -> Array:
     """Probability of the positive class; the table holds that of the second."""
-    return values if part.positive(pos_label) == 1 else 1.0 - values
+    return values if part.index_of_positive(pos_label) == 1 else 1.0 - values
 
 
 # ---- shares at a threshold ------------------------------------------------------------------------------------------
@@ -51,8 +51,8 @@ class AtThreshold(Averaged):
     def core(self, part: Part, n_threads: int = 1) -> Core:
         if self._threshold is None:
             return super().core(part, n_threads)
-        k = part.positive(self._pos_label)
-        said = _of_positive(part, part.values, self._pos_label) >= self._threshold
+        k = part.index_of_positive(self.pos_label)
+        said = _of_positive(part, part.values, self.pos_label) >= self._threshold
         return super().core(replace(part, values=np.where(said, k, 1 - k).astype(np.int8)), n_threads)
 
 
@@ -73,7 +73,7 @@ def _threshold(value: Any) -> float:
 # ---- net benefit ----------------------------------------------------------------------------------------------------
 def _benefit(part: Part, values: Array, *, threshold: float, pos_label: Any) -> Array:
     said = _of_positive(part, values, pos_label) >= threshold
-    ill = part.y == part.positive(pos_label)
+    ill = part.y == part.index_of_positive(pos_label)
     return np.where(said, np.where(ill, 1.0, -threshold / (1.0 - threshold)), 0.0)
 
 
@@ -90,7 +90,7 @@ def net_benefit(*, threshold: float, pos_label: Any = None) -> Pointwise:
     loss = partial(_benefit, threshold=at, pos_label=pos_label)
     ends = (-at / (1.0 - at), 1.0)
     made = Pointwise("classification", loss, responses=("predict_proba",), greater_is_better=True, range=ends)
-    made.max_classes, made.needs_positive = 2, True
+    made.max_classes, made.depends_on_positive, made.pos_label = 2, True, pos_label
     return made
 
 
@@ -101,7 +101,7 @@ class CalibrationCore(Core):
     def __init__(self, part: Part, slope: bool) -> None:
         p = np.clip(_of_positive(part, part.values, None).T.astype(np.float64), _SURE, 1.0 - _SURE)
         self._logits = np.ascontiguousarray(np.log(p) - np.log1p(-p))  # [C, N]
-        self._true = (part.y == part.positive()).astype(np.float64)
+        self._true = (part.y == part.index_of_positive()).astype(np.float64)
         self._weight = np.ones(len(part.y)) if part.weight is None else part.weight
         self._slope = slope
 
@@ -131,14 +131,14 @@ class Calibration(Metric):
     slope : bool
     """
 
-    task: Task = "classification"
+    task: TaskName = "classification"
     responses = ("predict_proba",)
     range = (-np.inf, np.inf)
     selects = False
     min_classes = max_classes = 2
 
     def __init__(self, slope: bool) -> None:
-        self._slope, self.needs_positive = slope, not slope
+        self._slope, self.depends_on_positive = slope, not slope
 
     def core(self, part: Part, n_threads: int = 1) -> Core:
         return CalibrationCore(part, self._slope)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..predictions import Task
+from ..targets import TaskName
 from .base import Core, Metric, Part
 from .bits import pack, picked_tallies, tallies
 from .pointwise import picked_product, product
@@ -73,7 +73,7 @@ def sums(part: Part, counts: Array, flags: Array, rows: Array, position: Array |
 class Margins(Metric):
     """A metric of hits, predicted and true weights of the classes."""
 
-    task: Task = "classification"
+    task: TaskName = "classification"
 
     def core(self, part: Part, n_threads: int = 1) -> Core:
         return ConfusionCore(part, partial(self._score, part))
@@ -94,6 +94,8 @@ class Confusion(Margins):
     greater_is_better : bool
     classes : (int, int or None)
         The fewest and the most classes it is defined for.
+    of_positive : bool
+        Whether the formula asks which class is the positive one.
     """
 
     def __init__(
@@ -103,9 +105,11 @@ class Confusion(Margins):
         range: tuple[float, float] = (0.0, 1.0),
         greater_is_better: bool = True,
         classes: tuple[int, int | None] = (1, None),
+        of_positive: bool = False,
     ) -> None:
         self._formula, self.range, self.greater_is_better = formula, range, greater_is_better
         self.min_classes, self.max_classes = classes
+        self.depends_on_positive = of_positive
 
     def _score(self, part: Part, hits: Array, predicted: Array, true: Array) -> Array:
         return self._formula(part, hits, predicted, true)
@@ -150,7 +154,9 @@ def kappa(part: Part, hits: Array, predicted: Array, true: Array) -> Array:
 
 
 def _likelihood_ratio(part: Part, hits: Array, predicted: Array, true: Array, *, sign: Literal["+", "-"]) -> Array:
-    """How much more often the second class is said to be there when it is; 1 where nobody was wrongly said so."""
+    """How much more often the positive class is said to be there when it is; 1 where nobody was wrongly said so."""
+    k = part.index_of_positive()
+    true, hits = true[..., [1 - k, k]], hits[..., [1 - k, k]]
     found, missed = hits[..., 1], true[..., 1] - hits[..., 1]
     right, wrong = hits[..., 0], true[..., 0] - hits[..., 0]
     of, by = (found, wrong) if sign == "+" else (missed, right)
@@ -212,15 +218,15 @@ class Averaged(Margins):
             raise SoberError("E108", f"`average` must be binary, macro, micro or weighted; got {average!r}.")
         if zero_division not in ("warn", 0, 1) and not np.isnan(zero_division):
             raise SoberError("E108", f'`zero_division` must be "warn", 0, 1 or NaN; got {zero_division!r}.')
-        self.needs_positive = average == "binary"
-        self.min_classes, self.max_classes = (2, 2) if self.needs_positive else (1, None)
+        self.depends_on_positive = average == "binary"
+        self.min_classes, self.max_classes = (2, 2) if self.depends_on_positive else (1, None)
         self._share, self._average, self._labels = share, average, labels
-        self._pos_label, self._other = pos_label, other
+        self.pos_label, self._other = pos_label, other
         self._zero = 0.0 if zero_division == "warn" else float(zero_division)
 
     def _score(self, part: Part, hits: Array, predicted: Array, true: Array) -> Array:
         if self._average == "binary":
-            k = part.positive(self._pos_label)
+            k = part.index_of_positive(self.pos_label)
             hits, predicted, true = (v[..., 1 - k if self._other else k] for v in (hits, predicted, true))
             return undefined_if(true <= 0, divide(*self._share(hits, predicted, true), self._zero))
         if self._labels is not None:
@@ -301,7 +307,7 @@ def makers() -> dict[str, Callable[..., Metric]]:
         "balanced_accuracy": balanced_accuracy,
         "matthews_corrcoef": partial(Confusion, _matthews, range=(-1.0, 1.0), classes=(2, None)),
         "positive_likelihood_ratio": partial(
-            Confusion, partial(_likelihood_ratio, sign="+"), range=(0.0, np.inf), classes=(2, 2)
+            Confusion, partial(_likelihood_ratio, sign="+"), range=(0.0, np.inf), classes=(2, 2), of_positive=True
         ),
         "neg_negative_likelihood_ratio": partial(
             Confusion,
@@ -309,6 +315,7 @@ def makers() -> dict[str, Callable[..., Metric]]:
             range=(-np.inf, 0.0),
             greater_is_better=False,
             classes=(2, 2),
+            of_positive=True,
         ),
         "fbeta": fbeta,
     }

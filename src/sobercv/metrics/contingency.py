@@ -14,7 +14,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..predictions import Task
+from ..targets import TaskName
 from . import blocks
 from .base import Core, Metric, Part
 from .confusion import Confusion, divide, kappa, sums
@@ -70,7 +70,7 @@ class Contingency(Metric):
     takes_weights : bool
     """
 
-    task: Task = "classification"
+    task: TaskName = "classification"
     min_classes = 2
 
     def __init__(

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from ..containers import Array
-from ..predictions import Task
+from ..targets import TaskName
 from . import blocks, losses
 from .base import Core, Metric, Part
 from .pointwise import Loss, Pointwise, check_power, picked_product, product, share
@@ -63,7 +63,7 @@ class SpreadCore(Core):
 class Spread(Metric):
     """R2 or explained variance; undefined where the truth does not vary."""
 
-    task: Task = "regression"
+    task: TaskName = "regression"
     range = (-np.inf, 1.0)
 
     def __init__(self, centred: bool) -> None:

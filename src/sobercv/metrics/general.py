@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..containers import Array, as_array
+from ..containers import Array
 from ..errors import SoberError
-from ..predictions import Task
+from ..targets import TaskName
 from .base import Core, Metric, Part
 
 _REMEMBERED = 100_000  # scores of a function; then it is forgotten, and asked again
@@ -26,11 +26,18 @@ _REMEMBERED = 100_000  # scores of a function; then it is forgotten, and asked a
 class GeneralCore(Core):
     """Calls the function on repeated rows."""
 
-    def __init__(self, metric: GeneralMetric, part: Part, configurations: Array) -> None:
+    def __init__(
+        self, metric: GeneralMetric, part: Part, configurations: Array, refusals: list[str] | None = None
+    ) -> None:
         self._metric, self._part, self._configurations = metric, part, configurations
+        self._refusals: list[str] = [] if refusals is None else refusals
+
+    @property
+    def complaint(self) -> str:
+        return self._refusals[0] if self._refusals else ""
 
     def only(self, configuration: int) -> Core:
-        return GeneralCore(self._metric, self._part, self._configurations[[configuration]])
+        return GeneralCore(self._metric, self._part, self._configurations[[configuration]], self._refusals)
 
     def scores(self, counts: Array) -> Array:
         out = np.full((len(counts), len(self._configurations)), np.nan)
@@ -41,7 +48,12 @@ class GeneralCore(Core):
                 if len(rows) == 0:
                     continue
                 for j, c in enumerate(self._configurations):
-                    out[b, j] = self._metric.call(self._part, rows, int(c))
+                    try:
+                        out[b, j] = self._metric.call(self._part, rows, int(c))
+                    except ValueError as problem:  # scikit-learn's way of saying "not defined on these samples"
+                        if isinstance(problem, SoberError):
+                            raise
+                        self._refusals[:] = self._refusals or [f"{type(problem).__name__}: {problem}"]
         return out
 
 
@@ -68,13 +80,13 @@ class GeneralMetric(Metric):
         self,
         function: Callable[..., Any],
         name: str,
-        task: Task | None = None,
+        task: TaskName | None = None,
         responses: tuple[str, ...] = ("predict",),
         greater_is_better: bool = True,
         pos_label: Any = None,
     ) -> None:
         self.name, self.responses, self.greater_is_better = name, responses, greater_is_better
-        self._function, self._pos_label, self._known_task = function, pos_label, task
+        self._function, self.pos_label, self._known_task = function, pos_label, task
         self._memory: dict[bytes, float] = {}
         self.takes_weights = _takes_weights(function)
         if task is not None:
@@ -85,23 +97,12 @@ class GeneralMetric(Metric):
         """Whether the kind of target is to be read off the data."""
         return self._known_task is None
 
-    def for_task(self, task: Task) -> GeneralMetric:
+    def for_task(self, task: TaskName) -> GeneralMetric:
         """Settle the kind of target."""
         made = copy(self)
         made.task = made._known_task = task
         made._memory = {}
         return made
-
-    def for_target(self, y: Any) -> GeneralMetric:
-        """Settle the kind of target by looking at it: floats with fractions are numbers, all else are classes."""
-        if not self.task_is_open:
-            return self
-        array, _ = as_array(y, "y")
-        fractional = array.dtype.kind == "f" and not np.array_equal(array, np.round(array))
-        task: Task = "survival" if array.dtype.names else "regression" if fractional else "classification"
-        if task == "classification" and array.dtype.kind in "iuf" and len(np.unique(array)) > max(20, len(array) // 4):
-            task = "regression"
-        return self.for_task(task)
 
     def on_classes(self) -> Metric:
         return self  # the function gets labels as they are
@@ -110,7 +111,7 @@ class GeneralMetric(Metric):
         return GeneralCore(self, part, np.arange(part.values.shape[1]))
 
     def call(self, part: Part, rows: Array, configuration: int) -> float:
-        """Score some rows of one configuration; NaN where the function says that it is undefined."""
+        """Score some rows of one configuration; a ValueError says that the function is undefined there."""
         values = np.ascontiguousarray(part.values[rows, configuration])
         y = np.ascontiguousarray(part.y[rows])
         weight = None if part.weight is None else part.weight[rows]
@@ -128,12 +129,12 @@ class GeneralMetric(Metric):
             y = part.classes[y]
             if self.responses[0] == "predict":
                 values = part.classes[values]
-            elif values.ndim == 1 and self._pos_label is not None and self._pos_label == part.classes[0]:
+            elif values.ndim == 1 and self.pos_label is not None and self.pos_label == part.classes[0]:
                 values = 1.0 - values if self.responses[0] == "predict_proba" else -values
         try:
             return float(self._function(y, values, **({} if weight is None else {"sample_weight": weight})))
         except ValueError:
-            return np.nan  # scikit-learn's way of saying "not defined on these samples"
+            raise  # undefined on these samples; the core remembers what was said
         except Exception as problem:
             raise SoberError(
                 "E117",

@@ -15,7 +15,9 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..predictions import Predictions, Task, survival_at
+from ..predictions import Predictions
+from ..responses import survival_at
+from ..targets import TaskName
 from . import blocks
 from .base import Core, Metric, Part
 from .censoring import Censoring
@@ -105,7 +107,7 @@ class UnoConcordance(Metric):
         Only events before this time; later ones have few at risk and large weights.
     """
 
-    task: Task = "survival"
+    task: TaskName = "survival"
     pools_scores = True
 
     def __init__(self, *, tau: float | None = None) -> None:
@@ -126,7 +128,7 @@ class AucAt(Metric):
     time : float
     """
 
-    task: Task = "survival"
+    task: TaskName = "survival"
     pools_scores = True
 
     def __init__(self, *, time: float) -> None:
@@ -182,7 +184,7 @@ class SurvivalBrier(Metric):
     times : sequence of float
     """
 
-    task: Task = "survival"
+    task: TaskName = "survival"
     greater_is_better = False
     range = (-1.0, 0.0)  # the weights of a resample add up to its size, because their chances come from itself
 

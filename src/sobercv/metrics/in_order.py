@@ -13,7 +13,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..predictions import Task
+from ..targets import TaskName
 from . import blocks
 from .base import Core, Metric, Part
 from .classes import ClassMean, SpreadOut
@@ -87,7 +87,7 @@ def _start_of_curve(max_fpr: float, core: SortedCore, counts: Array) -> Array:
 class _Thresholds(Metric):
     """What two-class metrics of thresholds have in common."""
 
-    task: Task = "classification"
+    task: TaskName = "classification"
     responses = ("decision_function", "predict_proba")
     pools_scores = True
     min_classes = 2
@@ -130,16 +130,16 @@ class AveragePrecision(_Thresholds):
         The positive one of two classes.
     """
 
-    needs_positive = True
+    depends_on_positive = True
 
     def __init__(self, average: str = "macro", pos_label: Any = None) -> None:
         if average not in ("macro", "weighted", "micro"):
             raise SoberError("E108", f"`average` must be macro, weighted or micro; got {average!r}.")
-        self._average, self._pos_label, self.max_classes = average, pos_label, None
+        self._average, self.pos_label, self.max_classes = average, pos_label, None
 
     def core(self, part: Part, n_threads: int = 1) -> Core:
         if part.values.ndim == 2:
-            return self._sorted(self._two(part, part.positive(self._pos_label)), _precision, n_threads)
+            return self._sorted(self._two(part, part.index_of_positive(self.pos_label)), _precision, n_threads)
         if self._average == "micro":
             return SpreadOut(part, lambda one: self._sorted(self._two(one, 1), _precision, n_threads))
         classes = [self._two(part, k) for k in range(part.n_classes)]
@@ -167,7 +167,7 @@ class OrderedErrors(Metric):
         From the smallest error up, or from the largest down.
     """
 
-    task: Task = "regression"
+    task: TaskName = "regression"
     greater_is_better = False
     range = (-np.inf, 0.0)
 

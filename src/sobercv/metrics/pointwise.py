@@ -14,7 +14,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..predictions import Task
+from ..targets import TaskName
 from . import blocks, losses
 from .base import Core, Metric, Part
 from .bits import pack, picked_tallies, tallies
@@ -101,7 +101,7 @@ class Pointwise(Metric):
 
     def __init__(
         self,
-        task: Task,
+        task: TaskName,
         loss: Loss,
         *,
         responses: tuple[str, ...] = ("predict",),

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..predictions import Task
+from ..targets import TaskName
 from . import blocks
 from .base import Core, Metric, Part
 from .classes import SpreadOut
@@ -231,7 +231,7 @@ class RocAuc(Metric):
         Duels count equally, by how many samples they concern, or are one duel of all samples and classes ("ovr" only).
     """
 
-    task: Task = "classification"
+    task: TaskName = "classification"
     pools_scores = True
     min_classes = 2
 

@@ -18,7 +18,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from ..errors import SoberError, warn
-from ..predictions import Task
+from ..targets import TaskName
 from . import registry
 from .base import Metric
 from .general import GeneralMetric
@@ -220,7 +220,7 @@ def from_callable(
     name: str | None = None,
     greater_is_better: bool | None = None,
     response: str | None = None,
-    task: Task | None = None,
+    task: TaskName | None = None,
 ) -> Metric:
     """Make a metric of a function (y_true, y_pred), or of what `make_scorer` gave."""
     inside = unwrap(function)
@@ -242,7 +242,7 @@ def from_callable(
     return GeneralMetric(function, label, task, (response or "predict",), greater_is_better is not False)
 
 
-def from_scorer(scorer: Any, name: str | None = None, task: Task | None = None) -> Metric:
+def from_scorer(scorer: Any, name: str | None = None, task: TaskName | None = None) -> Metric:
     """Make a metric of what `make_scorer` gave."""
     inside = unwrap(scorer)
     if inside is None:
@@ -264,7 +264,7 @@ def from_scorer(scorer: Any, name: str | None = None, task: Task | None = None) 
     return GeneralMetric(function, label, task, inside.responses, inside.greater_is_better, _pos_label(inside))
 
 
-def _settled(metric: Metric, name: str | None, task: Task | None) -> Metric:
+def _settled(metric: Metric, name: str | None, task: TaskName | None) -> Metric:
     metric = metric.on_classes() if task == "classification" else metric
     return metric if name is None else metric.named(name)
 

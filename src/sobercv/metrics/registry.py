@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import SoberError
-from ..predictions import RESPONSES, Task
+from ..responses import RESPONSES
+from ..targets import Target, TaskName, guess_task
 from . import clinic, confusion, contingency, explained, horizons, in_order, pointwise, ranking, survival
 from .base import Metric
 
@@ -193,7 +194,7 @@ def make_metric(
     name: str | None = None,
     greater_is_better: bool | None = None,
     response: str | None = None,
-    task: Task | None = None,
+    task: TaskName | None = None,
 ) -> Metric:
     """Make a metric of your own function, for `sobercv.bbc` and `sobercv.BBCSearchCV`.
 
@@ -240,7 +241,9 @@ def make_metric(
 
 
 def settle(metric: Metric, y: Any) -> Metric:
-    """Fix the kind of target of a metric that left it open."""
+    """Fix the task of a metric that left it open: that of a `Target`, or what the values of `y` tell."""
     from .general import GeneralMetric
 
-    return metric.for_target(y) if isinstance(metric, GeneralMetric) else metric
+    if not isinstance(metric, GeneralMetric) or not metric.task_is_open:
+        return metric
+    return metric.for_task(y.task if isinstance(y, Target) else guess_task(y).task)

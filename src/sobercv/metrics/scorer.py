@@ -24,13 +24,14 @@ class Scorer:
         self.metric = metric
         self._parts = parts
         self._equal = equal_weight
-        self._n = n_configurations
+        self.n_configurations = n_configurations
 
     def scores(self, counts: Array) -> Array:
         """Score every configuration: counts [B, N] -> [B, C]."""
         if len(self._parts) == 1 and self._parts[0][0] is None:
             return self._signed(self._parts[0][1].scores(counts))
-        total, weight = np.zeros((len(counts), self._n)), np.zeros((len(counts), self._n))
+        # Nothing has been seen where there is no part: every score is undefined.
+        total, weight = np.zeros((2, len(counts), self.n_configurations))
         for rows, core in self._parts:
             here = counts if rows is None else counts[:, rows]
             scores = core.scores(here)
@@ -59,6 +60,11 @@ class Scorer:
             total += np.where(defined, scores, 0.0) * w
             weight += w
         return self._signed(_mean(total, weight))
+
+    @property
+    def complaint(self) -> str:
+        """What a user's function said when it first refused; "" where there is none, or where it did not."""
+        return next((core.complaint for _, core in self._parts if core.complaint), "")
 
     def _signed(self, scores: Array) -> Array:
         return scores if self.metric.greater_is_better else np.negative(scores, out=scores)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..containers import Array
-from ..predictions import Task
+from ..targets import TaskName
 from .base import Core, Metric, Part
 from .ranking import Block, Contests, DuelCore, Walks
 
@@ -72,7 +72,7 @@ class ComparablePairs:
 class Concordance(Metric):
     """Share of comparable pairs in which the earlier event had the higher risk, a tie counting half."""
 
-    task: Task = "survival"
+    task: TaskName = "survival"
     pools_scores = True
 
     def core(self, part: Part, n_threads: int = 1) -> Core:

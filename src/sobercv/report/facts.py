@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..inference.estimate import METHODS
-from .findings import estimates_of
 from .records import Fact, Score
+from .search_records import estimates_of
 from .words import clean, count, number, seconds
 
 CITATION = (
@@ -103,7 +103,7 @@ def method(search: Any) -> str:
     if dropped:
         text += f"; with early dropping it is BCED-CV (BBCD-CV): {count(dropped, 'configuration')} dropped"
     rule = "mean over folds" if search.aggregate == "fold" else "score of all out-of-sample predictions together"
-    return f"{text}. The winner was chosen by {estimate.metric}, the {rule}."
+    return f"{text}. The winner was chosen by {estimate.title}, the {rule}."
 
 
 def command(search: Any) -> str:

@@ -16,9 +16,9 @@ from ..errors import SoberError
 from ..metrics import Metric, get
 from ..metrics.general import GeneralMetric
 from ..metrics.recognise import from_callable, needs_model, unwrap
-from ..predictions import Task
+from ..targets import TaskName
 
-DEFAULTS: dict[Task, str] = {
+DEFAULTS: dict[TaskName, str] = {
     "classification": "accuracy",
     "regression": "r2",
     "survival": "concordance_index",
@@ -69,7 +69,7 @@ class ModelScorer:
         return f"<scorer {self.name}>"
 
 
-def metrics_of(scoring: Any, task: Task | None, refit: Any = True, estimator: Any = None) -> dict[str, Metric]:
+def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True, estimator: Any = None) -> dict[str, Metric]:
     """Turn `scoring` into metrics of predictions, by name; refuse what needs the model.
 
     Parameters
@@ -101,7 +101,7 @@ def metrics_of(scoring: Any, task: Task | None, refit: Any = True, estimator: An
 
 
 def scorers_of(
-    scoring: Any, task: Task | None, refit: Any = True, estimator: Any = None
+    scoring: Any, task: TaskName | None, refit: Any = True, estimator: Any = None
 ) -> dict[str, Metric | ModelScorer]:
     """Turn `scoring` into metrics and scorers by name, the one that selects first; parameters as of `metrics_of`."""
     if scoring is None:
@@ -127,7 +127,12 @@ def scorers_of(
     return found
 
 
-def _own(estimator: Any, task: Task | None) -> dict[str, Metric | ModelScorer]:
+def several(scoring: Any) -> bool:
+    """Whether `scoring` names several metrics, so that results come by their names."""
+    return not (scoring is None or isinstance(scoring, (str, Metric)) or callable(scoring))
+
+
+def _own(estimator: Any, task: TaskName | None) -> dict[str, Metric | ModelScorer]:
     """What the estimator's own `score` is: the usual metric of its task, a search's scorer, else the method itself."""
     inner = _last_step(estimator)
     if any(hasattr(inner, grid) for grid in ("param_grid", "param_distributions")) and hasattr(inner, "scoring"):
@@ -158,7 +163,7 @@ def _scores_as_usual(estimator: Any) -> bool:
     return home.startswith("sklearn.") and name in _AS_USUAL
 
 
-def _one(scoring: Any, task: Task | None, name: str | None = None) -> Metric | ModelScorer:
+def _one(scoring: Any, task: TaskName | None, name: str | None = None) -> Metric | ModelScorer:
     if callable(scoring) and not isinstance(scoring, Metric):
         if unwrap(scoring) is None and needs_model(scoring):
             return ModelScorer(name or getattr(scoring, "__name__", None) or type(scoring).__name__, scoring)
