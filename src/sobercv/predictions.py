@@ -15,7 +15,7 @@ import numpy as np
 
 from .containers import Array, as_array, codes_of, has_missing, weights_of
 from .errors import SoberError
-from .responses import RESPONSES, read_response, with_axes
+from .responses import RESPONSES, is_response, read_response, with_axes
 from .targets import Target, TaskName
 
 
@@ -229,7 +229,7 @@ def _arrays(predictions: Any, target: Target) -> tuple[dict[str, Array], Array |
     arrays: dict[str, Array] = {}
     present: Array | None = None
     for name, values in given.items():
-        if name and name not in RESPONSES:
+        if name and not is_response(name, target):
             raise SoberError("E116", f"`predictions` has the key {name!r}; allowed are {', '.join(RESPONSES)}.")
         array, here = with_axes(*as_array(values, "predictions"), target)
         present = here if present is None else present if here is None else present & here
