@@ -60,6 +60,7 @@ def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: A
             scores=plain.scores,
             method="ncv",
             metric=metric.name,
+            positive=plain.positive,
             n_undefined=plan.n_splits - len(defined),
             n_samples=plain.n_samples,
             n_groups=plain.n_groups,

@@ -101,7 +101,8 @@ BAD = [
     ("a metric twice", search(scoring=["accuracy", "accuracy"]), "E105", r"twice"),
     ("a number as a metric", search(scoring=3.14), "E105", r"float"),
     ("refit names no metric", search(scoring=["accuracy", "roc_auc"], refit="f1"), "E105", r"accuracy, roc_auc.*'f1'"),
-    ("a metric of another task", search(scoring="r2"), "E116", r"r2.*regression"),
+    ("a metric of numbers for text", search(y=np.array(["a", "b"])[Y], scoring="r2"), "E116", r"r2.*numbers.*'a'"),
+    ("a metric of classes for numbers", search(Ridge(), {}, scoring="f1"), "E116", r"f1.*classification"),
     ("a survival metric for classes", search(scoring="concordance_index"), "E116", r"concordance_index"),
     ("a binary metric for three classes", search(GaussianNB(), {}, *IRIS, scoring="roc_auc"), "E103", r"roc_auc_ovr"),
     ("one class", search(y=np.zeros(N, int), scoring="roc_auc"), "E103", r"roc_auc"),
@@ -163,7 +164,7 @@ class Counted(GaussianNB):
 
 EARLY = {
     "aggregate": "mean", "method": "ncv", "drop": "yes", "select": 0, "refit": 0.5, "error_score": 0, "cv": 1,
-    "scoring": "r2", "confidence_level": 95, "n_bootstraps": 0, "within_folds": True, "n_repeats": 0,
+    "scoring": "concordance_index", "confidence_level": 95, "n_bootstraps": 0, "within_folds": True, "n_repeats": 0,
 }  # fmt: skip
 
 

@@ -96,7 +96,7 @@ def plan_of(prepared: Prepared, guess: float | None) -> dict[str, Any] | None:
         "preset": planned.preset.name,
         "metric": planned.scoring,
         "configurations": planned.preset.n_configurations,
-        "cv": planned.folds,
+        "cv": planned.cv,
         "repeats": planned.repeats,
         "fits": planned.n_fits,
         "seconds": guess,
@@ -106,7 +106,7 @@ def plan_of(prepared: Prepared, guess: float | None) -> dict[str, Any] | None:
 def _plan_rows(prepared: Prepared, guess: float | None) -> list[tuple[str, Any]]:
     planned = prepared.plan
     repeats = f", repeated {planned.repeats} times" if planned.repeats > 1 else ""
-    size = f"{count(planned.preset.n_configurations, 'configuration')}, {planned.folds} folds{repeats}"
+    size = f"{count(planned.preset.n_configurations, 'configuration')}, {planned.cv} folds{repeats}"
     return [
         ("preset", planned.preset.description),
         ("metric", ", ".join(planned.scoring)),

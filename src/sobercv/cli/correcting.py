@@ -59,5 +59,5 @@ def _honest(estimate: Estimate) -> Honest:
     digits = digits_for([estimate.value, estimate.naive, *(estimate.interval or ())])
     return Honest(
         estimate.metric, estimate.value, estimate.interval, estimate.confidence_level, estimate.naive,
-        estimate.optimism, digits,
+        estimate.optimism, digits, None if estimate.positive is None else str(estimate.positive),
     )  # fmt: skip

@@ -12,7 +12,8 @@ from ..errors import Note, SoberError
 from ..report.words import count
 from ..runs import Deadline, Prepared, Progress, Results, RunFolder, Settings, begin, begun, execute, prepare
 from ..search.progress import Bars, Lines
-from . import BEGAN
+from ..targets import titled
+from . import BEGAN, signals
 from .arguments import Arguments, report_of, settings_of
 from .exit_code import BAD, DONE, INTERRUPTED, tell
 from .screen import Screen, honest
@@ -96,7 +97,7 @@ def _run(
     show(screen, results, folder.path)
     if results.stopped in ("interrupted", "terminated"):
         screen.say(f"Go on with: sober resume {folder.path}", "yellow")
-        return 128 + (results.signal or signal.SIGINT)
+        return 128 + (results.signal or next(iter(signals.received), signal.SIGINT))
     if results.stopped == "max_seconds":
         screen.say(f"Go on with: sober resume {folder.path}", "dim")
     return DONE
@@ -152,4 +153,4 @@ def _more(results: Results) -> Iterable[tuple[str, str]]:
     yield "winner", results.winner
     yield "race", f"{race}; {count(results.n_fits, 'model')} trained"
     for other in results.others:
-        yield "also", f"{other.metric}: honest {other.honest:.4f}, plain CV {other.naive:.4f}"
+        yield "also", f"{titled(other.metric, other.positive)}: honest {other.honest:.4f}, plain CV {other.naive:.4f}"

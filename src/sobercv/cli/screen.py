@@ -129,4 +129,4 @@ def honest(score: Honest) -> list[tuple[str, str | Text]]:
         value.append(f"   {level:g} % interval {between(score.interval, score.digits)}", "not bold")
     claim = Text(number(score.naive, score.digits), "dim")
     claim.append(f"   what plain cross-validation claims ({signed(score.optimism, score.digits)})", "dim")
-    return [("metric", metric_label(score.metric)), ("honest score", value), ("plain CV", claim)]
+    return [("metric", metric_label(score.metric, score.positive)), ("honest score", value), ("plain CV", claim)]

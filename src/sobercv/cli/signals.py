@@ -16,6 +16,10 @@ from typing import Any
 NAMES = ("SIGTERM", "SIGHUP")
 
 
+#: Signals that came, the first one first.
+received: list[int] = []
+
+
 class Terminated(KeyboardInterrupt):
     """A signal came that wants the command to end.
 
@@ -31,6 +35,7 @@ class Terminated(KeyboardInterrupt):
 
 def raises(number: int, frame: Any) -> None:
     """Handle a signal: raise where the main thread is."""
+    received.append(number)
     raise Terminated(number)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import Note, SoberError
+from ..targets import titled
 from .intervals import check_level, percentile_interval, quantile
 
 METHODS = {
@@ -57,6 +58,8 @@ class Estimate:
     method : str
         "bbc", "bbc-f", "632+", "naive", "tt" or "ncv".
     metric : str
+    positive : label or None
+        The class that the score is of, where it depends on which class is the positive one.
     confidence_level : float
     n_samples, n_configurations, n_repeats, n_left_out : int
         Size of the table; `n_left_out` configurations lacked predictions and were not considered.
@@ -85,6 +88,7 @@ class Estimate:
     n_left_out: int = 0
     seed: int | None = None
     notes: tuple[Note, ...] = ()
+    positive: Any = None
     _shift: float = field(default=0.0, repr=False)
     _range: tuple[float, float] = field(default=(-np.inf, np.inf), repr=False)
 
@@ -97,6 +101,11 @@ class Estimate:
     def n_configurations(self) -> int:
         """Number of configurations that were compared."""
         return len(self.scores)
+
+    @property
+    def title(self) -> str:
+        """The metric and, where the score depends on it, the positive class: `recall of "nein"`."""
+        return titled(self.metric, self.positive)
 
     def as_632plus(self) -> Estimate:
         """BBC.632+: the point between the naive and this estimate that the same draws lead to.
@@ -146,7 +155,7 @@ class Estimate:
         size += f" in {self.n_groups} groups" if self.n_groups else ""
         size += f", {self.n_configurations} configurations"
         size += f", {self.n_repeats} repeats" if self.n_repeats > 1 else ""
-        rows = [("metric", self.metric), ("honest score", f"{self.value:.4f}{interval}")]
+        rows = [("metric", self.title), ("honest score", f"{self.value:.4f}{interval}")]
         if self.method != "naive":
             rows.append(("plain CV says", f"{self.naive:.4f}   optimism {self.optimism:+.4f}"))
         won = ""
@@ -192,6 +201,7 @@ class Estimate:
 
         return {
             "metric": self.metric,
+            "positive": self.positive,
             "method": self.method,
             "value": self.value,
             "interval": None if self.interval is None else list(self.interval),

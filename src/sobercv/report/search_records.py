@@ -38,7 +38,7 @@ def _score(estimate: Estimate) -> Score:
         digits += 1
     return Score(
         metric=estimate.metric,
-        label=metric_label(estimate.metric),
+        label=metric_label(estimate.metric, estimate.positive),
         value=estimate.value,
         interval=None if estimate.interval is None else tuple(float(v) for v in estimate.interval),
         level=estimate.confidence_level,
@@ -47,6 +47,7 @@ def _score(estimate: Estimate) -> Score:
         n_draws=0 if estimate.draws is None else len(estimate.draws),
         n_undefined=estimate.n_undefined,
         digits=digits,
+        positive=None if estimate.positive is None else clean(estimate.positive, 60),
     )
 
 

@@ -37,6 +37,7 @@ class Honest:
     naive: float
     optimism: float
     digits: int
+    positive: str | None = None
 
     def __post_init__(self) -> None:
         if self.interval is not None and len(self.interval) != 2:
@@ -47,7 +48,10 @@ class Honest:
     @classmethod
     def of(cls, score: Score) -> Honest:
         """Take what the screen shows out of a summary's score."""
-        return cls(score.metric, score.value, score.interval, score.level, score.naive, score.optimism, score.digits)
+        return cls(
+            score.metric, score.value, score.interval, score.level, score.naive, score.optimism, score.digits,
+            score.positive,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def tune(
         planned.preset.estimator,
         planned.preset.configurations,
         scoring=planned.scoring[0] if len(planned.scoring) == 1 else planned.scoring,
-        cv=planned.folds,
+        cv=planned.cv,
         n_repeats=planned.repeats,
         aggregate=settings.aggregate,
         stratify=settings.stratify,

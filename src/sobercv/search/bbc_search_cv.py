@@ -62,6 +62,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     scoring : str, callable, Metric, list or dict, optional
         Unless given, what the estimator's `score` is: accuracy, R2 or the concordance index. With several, the first
         selects (or the one named by `refit`), and all are judged at the same winner.
+    pos_label : label, optional
+        The positive one of two classes, for precision, recall, F1 and the like. Unless given, the label 1, as in
+        scikit-learn.
     cv : int, splitter or iterable, default=10
         As in scikit-learn. A number gives stratified folds for classes and survival, and keeps groups together.
     n_repeats : int, default=1
@@ -158,6 +161,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         param_grid: Any,
         *,
         scoring: Any = None,
+        pos_label: Any = None,
         cv: Any = 10,
         n_repeats: int = 1,
         n_iter: int | None = None,
@@ -182,6 +186,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.estimator = estimator
         self.param_grid = param_grid
         self.scoring = scoring
+        self.pos_label = pos_label
         self.cv = cv
         self.n_repeats = n_repeats
         self.n_iter = n_iter
@@ -260,7 +265,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     def _problem(self, X: Any, y: Any, routed: Routed, seed: int) -> tuple[Problem, Question]:
         """Put the data and the question together; refuse what does not go together before any training."""
         known = self._task(y)
-        metrics = list(metrics_of(self.scoring, known, self.refit).values())
+        metrics = list(metrics_of(self.scoring, known, self.refit, self.estimator).values())
         question = Question.ask(
             metrics if several(self.scoring) else metrics[0],
             select=self.select,
@@ -281,7 +286,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
             sample_weight=routed.sample_weight,
             fit_params=routed.fit_params,
             weighted_fit=routed.weighted_fit,
-        )
+        ).with_positive(self.pos_label)
         for metric in question.metrics:
             metric.check_target(problem.target)
         return problem, question

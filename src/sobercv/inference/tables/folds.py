@@ -29,7 +29,7 @@ class FoldTable(Table):
 
     def __init__(self, inner: Table, counts: Any = None) -> None:
         self._inner = inner
-        self.question, self.configurations = inner.question, inner.configurations
+        self.question, self.target, self.configurations = inner.question, inner.target, inner.configurations
         self.n_samples, self.n_groups = inner.n_samples, inner.n_groups
         self.n_repeats, self.n_left_out = inner.n_repeats, inner.n_left_out
         self.groups, self.fold_of = inner.groups, inner.fold_of

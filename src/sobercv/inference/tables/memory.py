@@ -45,6 +45,7 @@ class MemoryTable(Table):
         self.check_folds(predictions.folds_known)
         self.predictions, self._is_complete = predictions.only_seen(), predictions.is_complete
         table = self.predictions
+        self.target = table.target
         self.configurations, self.groups, self.fold_of = table.configurations, table.groups, table.fold_of
         self.n_samples, self.n_repeats, self.n_left_out = table.n_samples, table.n_repeats, table.n_left_out
         self.n_groups = None if self.groups is None else len(np.unique(self.groups))
