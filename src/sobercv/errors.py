@@ -129,7 +129,7 @@ CODES: dict[str, str] = {
     "W843": "Dates that could begin with the day or the month",
     "W844": "New values do not fit the kind of their column",
     "W845": "Competing risks are ignored",
-    "S841": "Codes are read as text",
+    "W846": "Codes are read as categories",
     "S801": "The target could be read in two ways",
     "S802": "Repeats would help",
     "S803": "Dates among the columns",
