@@ -15,7 +15,7 @@ import numpy as np
 
 from .containers import Array, as_array, codes_of, has_missing, weights_of
 from .errors import SoberError
-from .responses import RESPONSES, read_response, with_axes
+from .responses import RESPONSES, is_response, read_response, with_axes
 from .targets import Target, TaskName
 
 
@@ -212,7 +212,7 @@ class Predictions:
             target=target,
             responses=tensors,
             seen=mask,
-            fold_of=_folds(folds, n, n_repeats),
+            fold_of=folds_of(folds, n, n_repeats),
             groups=None if groups is None else codes_of(groups, n, "groups"),
             sample_weight=weights_of(sample_weight, n),
             configurations=np.flatnonzero(keep),
@@ -229,7 +229,7 @@ def _arrays(predictions: Any, target: Target) -> tuple[dict[str, Array], Array |
     arrays: dict[str, Array] = {}
     present: Array | None = None
     for name, values in given.items():
-        if name and name not in RESPONSES:
+        if name and not is_response(name, target):
             raise SoberError("E116", f"`predictions` has the key {name!r}; allowed are {', '.join(RESPONSES)}.")
         array, here = with_axes(*as_array(values, "predictions"), target)
         present = here if present is None else present if here is None else present & here
@@ -260,7 +260,8 @@ def _flags(seen: Any, n: int, n_repeats: int) -> Array:
     return array.astype(bool)
 
 
-def _folds(folds: Any, n: int, n_repeats: int) -> Array:
+def folds_of(folds: Any, n: int, n_repeats: int) -> Array:
+    """Number the folds of each repeat 0, 1, 2, ... [N, R]; zero everywhere where there are none."""
     if folds is None:
         return np.zeros((n, n_repeats), np.int64)
     array = _by_repeat(folds, n, n_repeats, "folds")

@@ -125,6 +125,8 @@ class Metric(ABC):
         Whether more is better at all. A calibration slope is best at 1: it can be reported, not selected by.
     reads_labels_as_numbers : bool
         See `on_classes`.
+    times : tuple of float
+        Where survival probabilities are needed; see `survival_at`.
     min_classes, max_classes : int
         How many classes it is defined for.
     depends_on_positive : bool
@@ -144,6 +146,7 @@ class Metric(ABC):
     takes_weights: bool = True
     selects: bool = True
     reads_labels_as_numbers: bool = False
+    times: tuple[float, ...] = ()
     min_classes: int = 0
     max_classes: int | None = None
     depends_on_positive: bool = False

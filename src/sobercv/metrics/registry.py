@@ -17,12 +17,12 @@ import numpy as np
 from ..errors import SoberError
 from ..responses import RESPONSES
 from ..targets import Target, TaskName, guess_task
-from . import confusion, contingency, explained, in_order, pointwise, ranking, survival
+from . import clinic, confusion, contingency, explained, horizons, in_order, pointwise, ranking, survival
 from .base import Metric
 
 Maker = Callable[..., Metric]
 
-_MODULES = (pointwise, explained, confusion, contingency, ranking, in_order, survival)
+_MODULES = (pointwise, explained, confusion, contingency, ranking, in_order, survival, horizons, clinic)
 
 
 @lru_cache(maxsize=1)
