@@ -99,7 +99,11 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         A file that keeps every fit as soon as it is done. The same call with the same file goes on where it stopped;
         with more repeats or more configurations it fits only what is new.
     max_seconds : float, optional
-        Stop training after this time, and judge by what is complete then. A fit under way is not broken off.
+        Stop training after this time, and judge by what is complete then. Cheap configurations are fitted first. Fits
+        under way are ended; for that, one job runs in a process of its own too. (Threads and clusters look at the
+        clock when something comes back.)
+    fit_timeout : float, optional
+        End a fit that takes longer than so many seconds; its configuration counts as failed. Needs processes.
     tolerance : float, optional
         Stop training when half the width of the interval is within this; looked at after each round, once 50 samples
         have predictions.
@@ -123,8 +127,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         Out-of-sample predictions of the finishers.
     race_ : RaceLog
         Who was dropped when, with which p, and who failed why.
-    stopped_ : {"finished", "interrupted", "max_seconds", "tolerance"}
-        What ended the training. Ctrl-C once gives the estimate from what is complete; twice ends at once.
+    stopped_ : {"finished", "interrupted", "terminated", "max_seconds", "tolerance"}
+        What ended the training. Ctrl-C, SIGTERM or SIGHUP once gives the estimate from what is complete; twice ends at
+        once.
     is_complete_ : bool
         Whether every split was run; if not, the notes of `estimate_` say how many were.
     n_fits_ : int
@@ -178,6 +183,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         random_state: Any = 0,
         store: Any = None,
         max_seconds: float | None = None,
+        fit_timeout: float | None = None,
         tolerance: float | None = None,
         error_score: Any = np.nan,
         verbose: int = 0,
@@ -202,6 +208,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         self.random_state = random_state
         self.store = store
         self.max_seconds = max_seconds
+        self.fit_timeout = fit_timeout
         self.tolerance = tolerance
         self.error_score = error_score
         self.verbose = verbose
@@ -237,6 +244,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         store = MemoryStore(problem, plan, len(configurations))
         wanted = tuple(dict.fromkeys(metric.responses for metric in metrics.values()))
         experiment = Experiment(problem, self.estimator, wanted, raise_errors=self.error_score == "raise")
+        executor = make_executor(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
         callbacks = RoundCallbacks(self, X, y, len(configurations) * plan.n_splits, plan.n_rounds, rule is None)
         with audience(self.on_event, display(self.verbose), callbacks.listener) as tell:
             tell(SearchStarted(len(configurations), plan.n_splits))
@@ -244,7 +252,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
                 experiment,
                 configurations,
                 plan,
-                executor=recalling(make_executor(self.n_jobs), self.store, experiment, configurations, plan, seed),
+                executor=recalling(executor, self.store, experiment, configurations, plan, seed),
                 store=store,
                 rule=None if rule is None else self._drop_rule(rule, next(iter(metrics.values())), seed),
                 on_event=tell,
@@ -274,7 +282,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
             )
             raise SoberError("E108", f"`refit` must be True, False or the name of a metric; got {self.refit!r}.{hint}")
         check_level(self.confidence_level)
-        check_limits(self.max_seconds, self.tolerance)
+        check_limits(max_seconds=self.max_seconds, tolerance=self.tolerance, fit_timeout=self.fit_timeout)
         rule_of(self.select)
         allowed = {"aggregate": ("pooled", "fold"), "method": ("bbc", "632+")}
         for name, values in allowed.items():

@@ -24,19 +24,20 @@ MIN_PREDICTIONS = 50
 
 CAUSES = {
     "interrupted": "interrupted (Ctrl-C)",
+    "terminated": "terminated by a signal",
     "max_seconds": "stopped by max_seconds",
     "tolerance": "stopped by tolerance",
 }
 
 
-def check_limits(max_seconds: Any, tolerance: Any) -> None:
+def check_limits(**limits: Any) -> None:
     """Refuse limits that mean nothing.
 
     Parameters
     ----------
-    max_seconds, tolerance : float or None
+    **limits : float or None
     """
-    for name, value in (("max_seconds", max_seconds), ("tolerance", tolerance)):
+    for name, value in limits.items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0):
             raise SoberError("E108", f"`{name}` must be a number above 0, or None; got {value!r}.")
 
