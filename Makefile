@@ -1,5 +1,5 @@
 # Two commands do everything on a machine with Python 3.11 or later and make:
-#   make demo    sets up, then runs the main job on a table that ships with scikit-learn
+#   make demo    sets up, then checks a table that ships with scikit-learn, tunes on it and writes a report
 #   make test    sets up, then lint, types, architecture and all tests
 PYTHON ?= python3
 VENV   ?= .venv
@@ -15,6 +15,7 @@ demo: $(USER_STAMP)
 	@mkdir -p demo-run
 	$(RUN) examples/make_data.py demo-run/breast_cancer.csv
 	@rm -rf demo-run/run
+	$(VENV)/bin/sober check demo-run/breast_cancer.csv --target diagnosis --preset quick --jobs 2
 	$(VENV)/bin/sober fit demo-run/breast_cancer.csv --target diagnosis --preset quick --jobs 2 -o demo-run/run
 
 # The correction on simulated predictions with known truth: the table of the README.

@@ -240,6 +240,6 @@ def _inference_clock() -> Iterator[list[float]]:
     rule = sobercv.BootstrapDrop
     with (
         patch.object(rule, "__call__", clocked(rule.__call__)),
-        patch.object(bbc_search_cv, "bbc", clocked(bbc_search_cv.bbc)),
+        patch.object(bbc_search_cv, "corrected", clocked(bbc_search_cv.corrected)),
     ):
         yield spent

@@ -16,7 +16,7 @@ from sobercv.training.fit.task import Outcome, Task
 from sobercv.training.race import race
 
 from . import timing
-from .report import Section, Verdict, number
+from .report import Goal, Section, number
 
 OVERHEAD, OPEN, ROOM = 2.0, 3.0, 2.0  # per cent, seconds, times the raw bytes
 FIT = 0.02  # seconds
@@ -104,8 +104,8 @@ def _overhead(folder: Path, turns: int) -> Section:
         ["400 fits of 20 ms", "seconds", "CPU seconds"],
         [[name, number(best[name]), number(cpu[name])] for name in best],
         [
-            Verdict("overhead of the store, by the clock", more, OVERHEAD, True, " %"),
-            Verdict("work of the store over the time of the fits", busy, OVERHEAD, True, " %"),
+            Goal("overhead of the store, by the clock", more, OVERHEAD, True, " %"),
+            Goal("work of the store over the time of the fits", busy, OVERHEAD, True, " %"),
         ],
         [
             "N = 500, 40 configurations, 10 folds, one process; opening, fingerprints, writing and closing included. "
@@ -143,7 +143,7 @@ def _large(folder: Path) -> Section:
             ["size, MB (raw predictions)", f"{number(size / 1e6)} ({number(raw / 1e6)})"],
         ],
         [
-            Verdict("opening 61,000 outcomes", min(opening), OPEN, True, " s"),
-            Verdict("size over the raw bytes of the predictions", size / raw, ROOM, True, "x"),
+            Goal("opening 61,000 outcomes", min(opening), OPEN, True, " s"),
+            Goal("size over the raw bytes of the predictions", size / raw, ROOM, True, "x"),
         ],
     )

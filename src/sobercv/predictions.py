@@ -15,7 +15,7 @@ import numpy as np
 
 from .containers import Array, as_array, codes_of, has_missing, weights_of
 from .errors import SoberError
-from .responses import RESPONSES, read_response, with_axes
+from .responses import RESPONSES, is_response, read_response, with_axes
 from .targets import Target, TaskName
 
 
@@ -47,8 +47,6 @@ class Predictions:
         Configurations of the input that were left out because they lack predictions that others have.
     n_dropped : int
         Configurations that left a race before its end, dropped or failed, and are not in the table.
-    labels_from_probabilities : bool
-        True when labels were asked for and probabilities were given, so that the likeliest class is taken.
     """
 
     target: Target
@@ -61,7 +59,6 @@ class Predictions:
     folds_known: bool = True
     n_left_out: int = 0
     n_dropped: int = 0
-    labels_from_probabilities: bool = False
 
     def __post_init__(self) -> None:
         if len(self.configurations) != self.n_configurations:
@@ -174,7 +171,7 @@ class Predictions:
 
         Parameters
         ----------
-        y : array-like [N]
+        y : array-like [N] or Target
             The truth: labels of any type, numbers, or a survival target.
         predictions : array-like [N], [N, C], [N, C, R] or [N, C, R, K], or a dict of those by response
             Out-of-sample predictions; numpy, pandas, polars, or a masked array where predictions are missing.
@@ -191,7 +188,7 @@ class Predictions:
             The positive one of two classes: precision, recall and the like are of it, and one score or probability
             a sample is that of it. Unless given, scores are those of the greater label.
         """
-        target = Target.read(y, task, pos_label=pos_label)
+        target = y if isinstance(y, Target) else Target.read(y, task, pos_label=pos_label)
         arrays, present = _arrays(predictions, target)
         n, n_configurations, n_repeats = next(iter(arrays.values())).shape[:3]
         mask = np.ones((n, n_repeats), bool) if seen is None else _flags(seen, n, n_repeats)
@@ -215,13 +212,12 @@ class Predictions:
             target=target,
             responses=tensors,
             seen=mask,
-            fold_of=_folds(folds, n, n_repeats),
+            fold_of=folds_of(folds, n, n_repeats),
             groups=None if groups is None else codes_of(groups, n, "groups"),
             sample_weight=weights_of(sample_weight, n),
             configurations=np.flatnonzero(keep),
             folds_known=folds is not None,
             n_left_out=int(np.sum(~keep)),
-            labels_from_probabilities=responses[0] == "predict" and list(tensors) == ["predict_proba"],
         )
 
 
@@ -233,7 +229,7 @@ def _arrays(predictions: Any, target: Target) -> tuple[dict[str, Array], Array |
     arrays: dict[str, Array] = {}
     present: Array | None = None
     for name, values in given.items():
-        if name and name not in RESPONSES:
+        if name and not is_response(name, target):
             raise SoberError("E116", f"`predictions` has the key {name!r}; allowed are {', '.join(RESPONSES)}.")
         array, here = with_axes(*as_array(values, "predictions"), target)
         present = here if present is None else present if here is None else present & here
@@ -264,7 +260,8 @@ def _flags(seen: Any, n: int, n_repeats: int) -> Array:
     return array.astype(bool)
 
 
-def _folds(folds: Any, n: int, n_repeats: int) -> Array:
+def folds_of(folds: Any, n: int, n_repeats: int) -> Array:
+    """Number the folds of each repeat 0, 1, 2, ... [N, R]; zero everywhere where there are none."""
     if folds is None:
         return np.zeros((n, n_repeats), np.int64)
     array = _by_repeat(folds, n, n_repeats, "folds")

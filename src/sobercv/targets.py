@@ -268,6 +268,11 @@ def task_name(task: str) -> TaskName:
 
 
 # ---- the positive class ---------------------------------------------------------------------------------------------
+def titled(metric: str, positive: Any) -> str:
+    """Name a metric and, where there is one, the class that it is of: `recall of "nein"`."""
+    return metric if positive is None else f'{metric} of "{positive}"'
+
+
 def _positive(classes: Array, pos_label: Any) -> int | None:
     labels = classes.tolist()
     if pos_label is None:

@@ -17,7 +17,7 @@ NAMES = {"naive": "CVT", "tt": "TT", "ncv": "NCV", "bbc": "BBC", "bced": "BCED"}
 
 def bias_claims(rows: Rows) -> list[Claim]:
     """All claims of the section."""
-    return [*_naive(rows), *_tt(rows), *_low_bias(rows)]
+    return [*_naive(rows), *_tt(rows), *_low_bias(rows), *_dropping(rows)]
 
 
 def _naive(rows: Rows) -> list[Claim]:
@@ -110,6 +110,12 @@ def _low_bias(rows: Rows) -> list[Claim]:
                     size,
                 )
             )
+    return found
+
+
+def _dropping(rows: Rows) -> list[Claim]:
+    where = "6.2.1, fig. 2"
+    found = []
     small = at(rows, SMALL)
     more = np.abs([bias(part, "bced").mean() for _, _, part in cells(small)])
     less = np.abs([bias(part, "bbc").mean() for _, _, part in cells(small)])

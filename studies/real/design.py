@@ -14,7 +14,8 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 import sobercv
-from sobercv import metrics, presets
+from sobercv import presets
+from sobercv.inference import Question
 
 from ..race import replay
 from .data import SubSample
@@ -134,7 +135,7 @@ def _measure(search: sobercv.BBCSearchCV, part: SubSample, scale: Scale, seed: i
     row: Measured = {"naive": bbc.naive, "tt": sobercv.tibshirani(None, table, METRIC, n_jobs=1).value}
     for name, guard in (("bced", 0), ("bced50", GUARD)):
         rule = sobercv.BootstrapDrop(threshold=0.99, min_predictions=guard, n_bootstraps=BOOTSTRAPS)
-        raced = replay(table, rule, metrics.get(METRIC), seed)
+        raced = replay(table, rule, Question.ask(METRIC, **options))
         found[name] = sobercv.bbc(None, raced.survivors, METRIC, **options)
         row[f"models {name}"] = raced.models
         row[f"alive {name}"] = raced.alive[1]

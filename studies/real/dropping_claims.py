@@ -10,10 +10,17 @@ import numpy as np
 from ..claims import Claim
 from .measures import SMALL, Rows, at, cells, column, relative
 
+WHERE = "6.2.2, fig. 3"
+#: Percent of the performance that the paper lost at N = 500.
+LOSSES = {"gisette": 0.44, "jasmine": 0.15, "madelon": 1.4}
+
 
 def dropping_claims(rows: Rows) -> list[Claim]:
     """All claims of the section."""
-    where = "6.2.2, fig. 3"
+    return [*_small_samples(rows), *_large_samples(at(rows, (500,)))]
+
+
+def _small_samples(rows: Rows) -> list[Claim]:
     found = []
     small = [(1 - relative(part, "bced", "bbc"), d, n) for d, n, part in cells(at(rows, SMALL))]
     guarded = [(1 - relative(part, "bced50", "bbc"), d, n) for d, n, part in cells(at(rows, SMALL))]
@@ -21,7 +28,7 @@ def dropping_claims(rows: Rows) -> list[Claim]:
     average, average_guarded = (float(np.mean([loss for loss, *_ in each])) for each in (small, guarded))
     found.append(
         Claim(
-            where,
+            WHERE,
             "without a guard BCED loses performance for N up to 100, at worst (dexter, N = 40)",
             "9.05 %",
             f"{100 * worst[0]:.2f} % ({worst[1]}, N = {worst[2]}); {100 * average:.2f} % on average",
@@ -30,7 +37,7 @@ def dropping_claims(rows: Rows) -> list[Claim]:
     )
     found.append(
         Claim(
-            where,
+            WHERE,
             "a guard of 50 predictions avoids that loss",
             "recommended",
             f"{100 * max(guarded)[0]:.2f} % at worst; {100 * average_guarded:.2f} % on average",
@@ -40,7 +47,7 @@ def dropping_claims(rows: Rows) -> list[Claim]:
     gone = 1 - column(at(rows, SMALL), "alive bced")
     found.append(
         Claim(
-            where,
+            WHERE,
             "for N up to 100 most configurations are dropped in the first couple of folds",
             "> 95 %",
             f"{100 * gone.mean():.0f} % after two folds",
@@ -48,22 +55,17 @@ def dropping_claims(rows: Rows) -> list[Claim]:
             "agrees when it is most of them; see below",
         )
     )
-    losses = {
-        "sylvine": 0.0,
-        "philippine": 0.0,
-        "madeline": 0.0,
-        "christine": 0.0,
-        "gina": 0.0,
-        "gisette": 0.44,
-        "jasmine": 0.15,
-        "madelon": 1.4,
-    }
-    for d, _, part in cells(at(rows, (500,))):
+    return found
+
+
+def _large_samples(large: Rows) -> list[Claim]:
+    found = []
+    for d, _, part in cells(large):
         loss = 100 * (1 - relative(part, "bced", "bbc"))
-        paper = losses.get(d, 0.0)
+        paper = LOSSES.get(d, 0.0)
         found.append(
             Claim(
-                where,
+                WHERE,
                 f"loss of BCED at N = 500: {d}",
                 f"{paper:g} %",
                 f"{loss:.2f} %",
@@ -71,7 +73,7 @@ def dropping_claims(rows: Rows) -> list[Claim]:
                 "agrees when at most half a percent more",
             )
         )
-    if large := at(rows, (500,)):
+    if large:
         ups = {d: float(1 / column(part, "models bced").mean()) for d, _, part in cells(large)}
         listed = ", ".join(f"{d} {u:.1f}" for d, u in ups.items())
         inside = [u for u in ups.values() if 2 <= u <= 10]

@@ -15,13 +15,17 @@ from .measures import SMALL, TRUTH, Rows, at, bias, cells, column, coverage, mis
 
 def interval_claims(rows: Rows) -> list[Claim]:
     """All claims of both sections."""
-    return [*_repeats(rows), *_intervals(rows)]
+    return [*_repeats(rows), *_coverage(rows), *_widths(rows)]
+
+
+def _has_repeats(rows: Rows) -> bool:
+    return f"width {REPEATS - 1}" in rows[0]
 
 
 def _repeats(rows: Rows) -> list[Claim]:
     where = "6.2.3, fig. 5"
     found: list[Claim] = []
-    if f"width {REPEATS - 1}" not in rows[0]:
+    if not _has_repeats(rows):
         return found
     for says, protocol, n in (
         (
@@ -59,7 +63,7 @@ def _repeats(rows: Rows) -> list[Claim]:
     return found
 
 
-def _intervals(rows: Rows) -> list[Claim]:
+def _coverage(rows: Rows) -> list[Claim]:
     where = "6.2.4, fig. 6"
     found = []
     for n, says in (
@@ -80,7 +84,7 @@ def _intervals(rows: Rows) -> list[Claim]:
                     f"{len(part)} sub-data sets; mean over levels {over:+.2f}",
                 )
             )
-    if f"width {REPEATS - 1}" not in rows[0]:
+    if not _has_repeats(rows):
         return found
     small = at(rows, SMALL)
     found.append(
@@ -91,35 +95,6 @@ def _intervals(rows: Rows) -> list[Claim]:
             f"mean distance {miscalibration(small, 'bbc10'):.3f} against {miscalibration(small, 'bbc'):.3f}",
             miscalibration(small, "bbc10") < miscalibration(small, "bbc"),
             "N up to 100",
-        )
-    )
-    one, four, ten = (column(small, f"width {r}" if r < REPEATS else "width bbc10").mean() for r in (1, 4, REPEATS))
-    found.append(
-        Claim(
-            "6.2.4, fig. 7",
-            "10 repeats greatly shrink the intervals, for N up to 100",
-            "shrink",
-            f"mean width {one:.3f} to {ten:.3f}",
-            bool(ten < 0.95 * one),
-        )
-    )
-    found.append(
-        Claim(
-            "6.2.4, fig. 7",
-            "3 to 4 repeats suffice",
-            "most of the gain",
-            f"{100 * (one - four) / (one - ten):.0f} % of it with 4",
-            bool((one - four) > 0.7 * (one - ten)),
-        )
-    )
-    by_n = [column(at(rows, (n,)), "width bbc").mean() for n in sizes(rows)]
-    found.append(
-        Claim(
-            "6.2.4, fig. 7",
-            "intervals shrink with the sample size",
-            "falling in N",
-            " > ".join(f"{w:.2f}" for w in by_n),
-            bool(np.all(np.diff(by_n) < 0)),
         )
     )
     if large := at(rows, (500,)):
@@ -134,4 +109,42 @@ def _intervals(rows: Rows) -> list[Claim]:
                 f"{len(large)} sub-data sets",
             )
         )
+    return found
+
+
+def _widths(rows: Rows) -> list[Claim]:
+    where = "6.2.4, fig. 7"
+    found: list[Claim] = []
+    if not _has_repeats(rows):
+        return found
+    small = at(rows, SMALL)
+    one, four, ten = (column(small, f"width {r}" if r < REPEATS else "width bbc10").mean() for r in (1, 4, REPEATS))
+    found.append(
+        Claim(
+            where,
+            "10 repeats greatly shrink the intervals, for N up to 100",
+            "shrink",
+            f"mean width {one:.3f} to {ten:.3f}",
+            bool(ten < 0.95 * one),
+        )
+    )
+    found.append(
+        Claim(
+            where,
+            "3 to 4 repeats suffice",
+            "most of the gain",
+            f"{100 * (one - four) / (one - ten):.0f} % of it with 4",
+            bool((one - four) > 0.7 * (one - ten)),
+        )
+    )
+    by_n = [column(at(rows, (n,)), "width bbc").mean() for n in sizes(rows)]
+    found.append(
+        Claim(
+            where,
+            "intervals shrink with the sample size",
+            "falling in N",
+            " > ".join(f"{w:.2f}" for w in by_n),
+            bool(np.all(np.diff(by_n) < 0)),
+        )
+    )
     return found

@@ -12,10 +12,11 @@ import numpy as np
 
 from ..claims import as_markdown, summary
 from ..pictures import DOCS, keep, pyplot
+from ..results_file import read_results
 from .claims import claims
 from .design import LEVELS, REPEATS
 from .measures import Rows, at, bias, cells, column, coverage, miscalibration, names, relative, sizes
-from .run import HERE, read
+from .run import HERE
 from .ties import sentence
 
 PROTOCOLS = (
@@ -215,7 +216,7 @@ def left_out(about: dict[str, Any]) -> str:
 def main() -> None:
     """Write the page and its figures."""
     path = next(p for p in (HERE / "results-full.csv", HERE / "results-small.csv") if p.exists())
-    rows, about = read(path), json.loads(path.with_suffix(".json").read_text())
+    rows, about = read_results(path), json.loads(path.with_suffix(".json").read_text())
     for draw in (bias_figure, performance_figure, interval_figure):
         draw(rows)
     versions = ", ".join(f"{k} {about[k]}" for k in ("seed", "sober", "numpy", "scipy", "scikit-learn", "python"))
@@ -246,7 +247,7 @@ there is less to be lucky with.
 
 {as_markdown(claims(rows))}
 
-{disagreements(read(HERE / "ties.csv"))}
+{disagreements(read_results(HERE / "ties.csv"))}
 
 ## Bias
 ![Bias of every protocol on real data](figures/real-bias.svg)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import sobercv
-from sobercv import metrics
+from sobercv.inference import Question
 from sobercv.testing import simulate
 
 from ..race import replay
@@ -73,7 +73,7 @@ def one_table(setting: Setting, repetition: int, seed: int, shared: bool = False
         bbc = sobercv.bbc(None, table, "accuracy", **options)
         by_fold = sobercv.bbc(None, table, "accuracy", by="fold", **options)
         plus = bbc.as_632plus()
-        raced = replay(table, UNGUARDED, metrics.get("accuracy"), place)
+        raced = replay(table, UNGUARDED, Question.ask("accuracy", **options))
         bced = sobercv.bbc(None, raced.survivors, "accuracy", **options)
         tt = sobercv.tibshirani(None, table, "accuracy", n_jobs=1)
         ncv = sobercv.nested(None, table, "accuracy", n_jobs=1)

@@ -12,8 +12,9 @@ import numpy as np
 
 from ..claims import as_markdown
 from ..pictures import DOCS, keep, pyplot
+from ..results_file import read_results
 from .claims import Rows, claims, column
-from .run import HERE, read
+from .run import HERE
 
 PANELS = (("naive", "CVT: plain CV"), ("tt", "TT"), ("ncv", "NCV: nested CV"), ("bbc", "BBC-CV"), ("bced", "BCED-CV"))
 
@@ -128,7 +129,7 @@ def where_plus_loses(rows: Rows) -> str:
 
 def main() -> None:
     """Write the page and the figure."""
-    rows = read(HERE / "results.csv")
+    rows = read_results(HERE / "results.csv")
     versions = json.loads((HERE / "results.json").read_text())
     figure(rows)
     contest_figure(rows)

@@ -16,13 +16,20 @@ def test_what_people_see(sober, tmp_path):
         "  size    60 rows, 4 columns to learn from (3 numbers, 1 text)",
         "  target  y: two classes (ill: 28, well: 32)",
         "",
+        "The columns",
+        "  good     number          -2.32503 to 1.96026",
+        "  useless  number          -2.39823 to 1.81648",
+        "  site     text            north, south",
+        "  y        target: text    ill, well",
+        "  one      constant        1",
+        "",
         "The plan",
         "  preset  quick: 3 of 33 configurations, drawn at random.",
         "  metric  roc_auc",
         "  fits    at most 10 (3 configurations, 3 folds)",
         "",
         "",
-        "next  sober fit data.csv --target y --preset quick --configurations 3 --folds 3 -o run",
+        "next  sober fit data.csv --target y --preset quick --configurations 3 --cv 3 -o run",
     ]
     assert [line.split()[:2] for line in ended.err.splitlines()] == [
         ["W804", "warning"],
@@ -45,3 +52,15 @@ def test_check_and_fit_agree_about_errors(sober, tmp_path):
     assert fit.code == seen.code == 2
     assert fit.err == f"sober: {first['text']} [{first['code']}]\n"
     assert not (tmp_path / "run").exists()
+
+
+def test_what_check_warns_of_is_in_the_report_too(sober, tmp_path):
+    frame = table()
+    frame.assign(copy=frame["y"].map({"ill": 1.0, "well": 2.0})).to_csv(tmp_path / "data.csv", index=False)
+    ended = sober("fit", "data.csv", "--target", "y", *SMALL, "-o", "run")
+    assert ended.code == 0, ended.err
+    assert "W806" in ended.err
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "A column alone predicts the target." in page
+    notes = json.loads((tmp_path / "run" / "results.json").read_text())["summary"]["notes"]
+    assert [note["columns"] for note in notes if note["code"] == "W806"] == [["copy"]]

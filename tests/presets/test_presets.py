@@ -186,6 +186,7 @@ def test_the_space_is_listed_once_and_searched_as_listed():
     assert drawn.description == "quick: 3 of 33 configurations, drawn at random."
     assert preset.drawn(33, seed=1) is preset
     search = run(drawn, NUMBERS, y, "roc_auc", drawn.configurations)
+    assert str(clone(search).param_grid) == str(drawn.configurations)
     pairs = zip(search.cv_results_["params"], drawn.configurations, strict=True)
     assert all(params["model"] is listed.params["model"] for params, listed in pairs)
     again = run(preset, NUMBERS, y, "roc_auc", n_iter=3, random_state=1)

@@ -87,6 +87,13 @@ BAD = [
     ("a clustering", search(KMeans(), {}), "E301", r"KMeans"),
     ("numbers for classes", search(y=X[:, 0]), "E112", r"continuous.*regressor"),
     ("a target with a gap", search(Ridge(), {"alpha": [1, 2]}, y=GAP), "E112", r"missing"),
+    ("a target whose squares overflow", search(Ridge(), {"alpha": [1, 2]}, y=X[:, 0] * 1e160), "E112", r"overflow"),
+    ("None among labels", search(y=np.array(["a", None] * N, object)[:N]), "E112", r"missing"),
+    ("complex numbers", search(Ridge(), {"alpha": [1, 2]}, y=X[:, 0] + 0j), "E112", r"[Cc]omplex"),
+    ("dates", search(Ridge(), {"alpha": [1, 2]}, y=X[:, 0].astype("M8[s]")), "E112", r"1970"),
+    ("flags as weights", search(GaussianNB(), {}, data={"sample_weight": Y > 0}), "E107", r"True|False"),
+    ("a group that is NaN", search(data={"groups": np.array([np.nan, *range(1, N)], object)}), "E107", r"missing"),
+    ("labels that do not tell the positive one", search(y=np.array(["ja", "nein"])[Y], scoring="f1"), "E120", r"'ja'"),
     ("two targets", search(Ridge(), {"alpha": [1, 2]}, y=X[:, :2]), "E112", rf"\({N}, 2\)"),
     ("two labels a sample", search(y=np.stack([Y, Y], 1)), "E112", rf"\({N}, 2\)"),
     ("a misspelt metric", search(scoring="roc_acu"), "E105", r"roc_acu.*roc_auc"),
@@ -94,7 +101,8 @@ BAD = [
     ("a metric twice", search(scoring=["accuracy", "accuracy"]), "E105", r"twice"),
     ("a number as a metric", search(scoring=3.14), "E105", r"float"),
     ("refit names no metric", search(scoring=["accuracy", "roc_auc"], refit="f1"), "E105", r"accuracy, roc_auc.*'f1'"),
-    ("a metric of another task", search(scoring="r2"), "E116", r"r2.*regression"),
+    ("a metric of numbers for text", search(y=np.array(["a", "b"])[Y], scoring="r2"), "E116", r"r2.*numbers.*'a'"),
+    ("a metric of classes for numbers", search(Ridge(), {}, scoring="f1"), "E116", r"f1.*classification"),
     ("a survival metric for classes", search(scoring="concordance_index"), "E116", r"concordance_index"),
     ("a binary metric for three classes", search(GaussianNB(), {}, *IRIS, scoring="roc_auc"), "E103", r"roc_auc_ovr"),
     ("one class", search(y=np.zeros(N, int), scoring="roc_auc"), "E103", r"roc_auc"),
@@ -102,11 +110,11 @@ BAD = [
     ("refit a number", search(refit=3), "E108", r"refit.*3"),
     ("unknown drop", search(drop="yes"), "E108", r'"auto", None.*BootstrapDrop\(\).*yes'),
     ("drop a class", search(drop=sobercv.BootstrapDrop), "E108", r"BootstrapDrop\(\)"),
-    ("drop with too few arguments", search(drop=lambda predictions: None), "E108", r"predictions, metric, seed, round"),
+    ("drop with too few arguments", search(drop=lambda predictions: None), "E108", r"predictions, question, round"),
     ("drop a flag", search(drop=False), "E108", r"None.*False"),
     ("drop an array", search(drop=np.array([0.9, 0.99])), "E108", r"0\.99"),
-    ("drop answers nonsense", search(drop=lambda p, m, s, r: "all"), "E316", r"keep.*'all'"),
-    ("drop leaves nobody", search(drop=lambda p, m, s, r: type("V", (), {"keep": np.zeros(2, bool), "p": np.ones(2)})),
+    ("drop answers nonsense", search(drop=lambda p, q, r: "all"), "E316", r"keep.*'all'"),
+    ("drop leaves nobody", search(drop=lambda p, q, r: type("V", (), {"keep": np.zeros(2, bool), "p": np.ones(2)})),
      "E316", r"not all False.*0 kept"),
     ("unknown select", search(select="worst"), "E108", r"worst.*best"),
     ("unknown aggregate", search(aggregate="mean"), "E108", r"pooled.*fold.*mean"),
@@ -156,7 +164,7 @@ class Counted(GaussianNB):
 
 EARLY = {
     "aggregate": "mean", "method": "ncv", "drop": "yes", "select": 0, "refit": 0.5, "error_score": 0, "cv": 1,
-    "scoring": "r2", "confidence_level": 95, "n_bootstraps": 0, "within_folds": True, "n_repeats": 0,
+    "scoring": "concordance_index", "confidence_level": 95, "n_bootstraps": 0, "within_folds": True, "n_repeats": 0,
 }  # fmt: skip
 
 

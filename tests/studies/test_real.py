@@ -14,11 +14,11 @@ from studies.real.claims import claims
 from studies.real.data import PAPER, Source, fits, load, sources, sub_sample
 from studies.real.design import GUARD, SCALES, SUBSET_SELECTIONS, Scale, one_sub_sample, space, subset
 from studies.real.measures import bias, coverage
-from studies.real.run import read, run, write
+from studies.real.run import run, write
+from studies.results_file import read_results
 
 import sobercv
 import studies
-from sobercv import metrics
 
 TINY = Scale(1, 1, 3, False, (20,), 2)
 
@@ -112,7 +112,7 @@ def test_a_replayed_race_is_the_real_race(guard):
     options = {"scoring": "roc_auc", "cv": 10, "random_state": 3, "refit": False, "n_bootstraps": 200}
     real = sobercv.BBCSearchCV(pipeline, grid[:4], drop=rule, **options).fit(part.X, part.y)
     whole = sobercv.BBCSearchCV(pipeline, grid[:4], drop=None, **options).fit(part.X, part.y)
-    again = replay(whole.predictions_, rule, metrics.get("roc_auc"), whole.seed_)
+    again = replay(whole.predictions_, rule, whole.question_)
     assert round(again.models * 10 * whole.predictions_.n_configurations) == real.race_.n_fits
     assert np.array_equal(again.survivors.configurations, real.predictions_.configurations)
     if guard == 0:
@@ -155,7 +155,7 @@ def test_a_row_has_what_it_says(rows):
 
 def test_results_are_read_back(rows, tmp_path):
     write(rows[0], tmp_path / "r.csv", scale="tiny", seed=0, found=[Source("digits")])
-    back = read(tmp_path / "r.csv")
+    back = read_results(tmp_path / "r.csv")
     assert back[0]["data"] == "digits"
     assert back[0]["bbc"] == pytest.approx(rows[0][0]["bbc"], rel=1e-5)
     assert json.loads((tmp_path / "r.json").read_text())["trees"] == 3

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from studies.results_file import read_results
 from studies.simulation import run as runner
 from studies.simulation.claims import claims
 from studies.simulation.design import COLUMNS, one_table, settings
-from studies.simulation.run import read, run, summarise, write
+from studies.simulation.run import run, summarise, write
 
 import studies
 
@@ -34,7 +35,7 @@ def test_pieces_and_interruptions_change_nothing(tmp_path, monkeypatch):
     again = run(tmp_path / "b", **quiet)
     assert whole == again
     write(whole, tmp_path / "results.csv", 0, False)
-    back = read(tmp_path / "results.csv")
+    back = read_results(tmp_path / "results.csv")
     assert [r["n"] for r in back] == [r["n"] for r in whole]
     assert back[0]["bias naive"] == pytest.approx(whole[0]["bias naive"], rel=1e-5)
 

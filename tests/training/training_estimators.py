@@ -46,6 +46,12 @@ class Troubled(ClassifierMixin, BaseEstimator):
             shares[0, 0] = np.nan
         if self.trouble == "columns":
             return shares[:, :1]
+        if self.trouble == "thrice":
+            shares *= 3
+        if self.trouble == "below zero":
+            shares += np.array([-1, *[1 / (len(self.classes_) - 1)] * (len(self.classes_) - 1)])
+        if self.trouble == "a third":
+            shares /= 3
         return shares
 
 

@@ -1,4 +1,4 @@
-"""Checks of the columns to learn from: constant, empty, infinite, identifiers, dates, rows that repeat in all of them.
+"""Checks of the columns to learn from: constant, empty, infinite, dates, rows that repeat in all of them.
 
 Takes a `Dataset`, gives notes; never trains.
 """
@@ -17,7 +17,6 @@ from .naming import columns_that, some
 
 _LATER = re.compile(r"death|died|dead|discharge|follow|last|relapse|progress|recur|outcome|end|surviv|censor", re.I)
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
-_ID = re.compile(r"(^|[_\W])(id|key|uuid|mrn|nr|no|index|row)($|[_\W])|(?<=[a-z])(ID|Id)$", re.I)
 
 
 def empty_columns(data: Dataset) -> Iterator[Note]:
@@ -45,43 +44,6 @@ def infinite_columns(data: Dataset) -> Iterator[Note]:
         if column.dtype.kind == "f" and np.isinf(column.to_numpy()).any():
             text = f"Column {some([name])} holds infinite values. Replace them by numbers, or by nothing for missing."
             yield Note("E817", text, (name,))
-
-
-def identifiers(data: Dataset) -> Iterator[Note]:
-    """Columns that number the rows: a model can learn their order, which means nothing."""
-    found = [c for c in data.X.columns if _is_identifier(data.X[c], c)]
-    if found:
-        text = (
-            f"{columns_that(found, 'looks', 'look')} like an identifier: {some(found)}. Write --id or --ignore for it."
-        )
-        yield Note("W807", text, (*found,))
-
-
-def _is_identifier(column: Any, name: str) -> bool:
-    known = column.dropna()
-    if len(known) < 10 or not known.is_unique:
-        return False
-    if column.dtype.kind in "iu":
-        steps = np.diff(known.to_numpy())
-        return bool((steps == 1).all() or (_ID.search(name) is not None))
-    return column.dtype.kind not in "fbM" and not _dates(known)
-
-
-def repeated_ids(data: Dataset) -> Iterator[Note]:
-    """Columns called id whose values occur several times: probably patients with several rows."""
-    if data.groups is not None:
-        return
-    for name in data.X.columns:
-        column = data.X[name]
-        if not _ID.search(name) or column.dtype.kind in "fbM" or column.isna().any():
-            continue
-        n = column.nunique()
-        if len(column) // 20 < n < 0.9 * len(column) and n > 10:
-            text = (
-                f"{some([name])} has {n} different values in {len(column)} rows. If it tells patients apart, write "
-                f"--group {name[:40]}, or rows of one patient are in training and test at once."
-            )
-            yield Note("W812", text, (name,))
 
 
 def dates(data: Dataset) -> Iterator[Note]:

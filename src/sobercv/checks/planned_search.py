@@ -31,19 +31,20 @@ class PlannedSearch:
         The pipeline and its configurations, listed.
     scoring : list of str
         The first selects.
-    folds, repeats, seed : int
+    cv, repeats, seed : int
+        `cv` is the number of folds.
     """
 
     preset: Preset
     scoring: list[str]
-    folds: int
+    cv: int
     repeats: int
     seed: int
 
     @property
     def n_fits(self) -> int:
         """Fits without dropping, the final model included."""
-        return self.preset.n_configurations * self.folds * self.repeats + 1
+        return self.preset.n_configurations * self.cv * self.repeats + 1
 
 
 def plan_search(
@@ -51,7 +52,7 @@ def plan_search(
     *,
     preset: str = "standard",
     scoring: Sequence[str] = (),
-    folds: int = 10,
+    cv: int = 10,
     repeats: int = 1,
     seed: int = 0,
     configurations: int | None = None,
@@ -65,7 +66,8 @@ def plan_search(
     scoring : sequence of str
         Metrics; unless given ROC AUC for two classes, balanced accuracy for more, R2 for numbers, concordance for
         survival.
-    folds, repeats, seed : int
+    cv, repeats, seed : int
+        `cv` is the number of folds.
     configurations : int, optional
         Draw so many at random instead of trying all.
     """
@@ -78,4 +80,4 @@ def plan_search(
     made = presets.get(preset, data.task, data.X, data.y, seed=seed, probabilities=probabilities)
     if configurations is not None:
         made = made.drawn(configurations, seed)
-    return PlannedSearch(made, names, folds, repeats, seed)
+    return PlannedSearch(made, names, cv, repeats, seed)

@@ -6,7 +6,6 @@ tunes.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from time import perf_counter
 from typing import Any
@@ -14,8 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .. import seeds
-from ..errors import SoberError
+from .. import seeds, threads
 from ..tables import Dataset
 from .planned_search import PlannedSearch
 
@@ -36,7 +34,7 @@ def seconds_needed(planned: PlannedSearch, data: Dataset, jobs: int | None = Non
     planned : PlannedSearch
     data : Dataset
     jobs : int, optional
-        Workers; negative numbers count from all cores.
+        Workers, as in scikit-learn.
     """
     n = min(data.n_rows, TRIAL_ROWS)
     rows = np.sort(seeds.generator(seeds.root(planned.seed), "trial").permutation(data.n_rows)[:n])
@@ -52,8 +50,8 @@ def seconds_needed(planned: PlannedSearch, data: Dataset, jobs: int | None = Non
             tried[name] = _timed(model[-1], cleaned, y)
     usual = float(np.mean(list(tried.values())))
     seconds += sum(size * tried.get(name, usual) for (_, name), size in sizes.items())
-    growth = max(1.0, data.n_rows * (planned.folds - 1) / planned.folds / n) ** GROWTH
-    return seconds * growth * planned.folds * planned.repeats / _workers(jobs)
+    growth = max(1.0, data.n_rows * (planned.cv - 1) / planned.cv / n) ** GROWTH
+    return seconds * growth * planned.cv * planned.repeats / threads.count(jobs)
 
 
 def _families(planned: PlannedSearch) -> tuple[Counter[tuple[str, str]], dict[tuple[str, str], Any]]:
@@ -80,11 +78,3 @@ def _timed(step: Any, X: Any, y: Any) -> float:
     except Exception:  # a part of the rows may lack what the whole has; the search itself will tell
         return 0.1
     return perf_counter() - start
-
-
-def _workers(jobs: int | None) -> int:
-    """Give the number of workers that `jobs` stands for."""
-    cores = os.cpu_count() or 1
-    if jobs == 0:
-        raise SoberError("E108", "`jobs` must not be 0; -1 means all cores.")
-    return 1 if jobs is None else jobs if jobs > 0 else max(1, cores + 1 + jobs)

@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 
 from ..containers import Array
-from ..errors import SoberError
+from ..errors import Note, SoberError
+from ..targets import titled
 from .intervals import check_level, percentile_interval, quantile
 
 METHODS = {
     "bbc": "BBC-CV: bootstrap bias corrected",
     "bbc-f": "BBC-F: bootstrap over folds",
     "632+": "BBC.632+: between plain CV and BBC-CV",
-    "naive": "CVT: plain cross-validation of the winner, optimistic",
+    "naive": "plain cross-validation of the winner, optimistic",
     "tt": "TT: Tibshirani and Tibshirani's correction",
     "ncv": "NCV: nested cross-validation",
 }
@@ -57,14 +58,16 @@ class Estimate:
     method : str
         "bbc", "bbc-f", "632+", "naive", "tt" or "ncv".
     metric : str
+    positive : label or None
+        The class that the score is of, where it depends on which class is the positive one.
     confidence_level : float
     n_samples, n_configurations, n_repeats, n_left_out : int
         Size of the table; `n_left_out` configurations lacked predictions and were not considered.
     n_groups : int or None
     seed : int or None
         Repeats the draws when passed as `random_state`.
-    notes : tuple of str
-        What the reader should know, in sentences.
+    notes : tuple of Note
+        What the reader should know: sentences, each with its code.
     """
 
     value: float
@@ -84,7 +87,8 @@ class Estimate:
     n_groups: int | None = None
     n_left_out: int = 0
     seed: int | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    positive: Any = None
     _shift: float = field(default=0.0, repr=False)
     _range: tuple[float, float] = field(default=(-np.inf, np.inf), repr=False)
 
@@ -97,6 +101,11 @@ class Estimate:
     def n_configurations(self) -> int:
         """Number of configurations that were compared."""
         return len(self.scores)
+
+    @property
+    def title(self) -> str:
+        """The metric and, where the score depends on it, the positive class: `recall of "nein"`."""
+        return titled(self.metric, self.positive)
 
     def as_632plus(self) -> Estimate:
         """BBC.632+: the point between the naive and this estimate that the same draws lead to.
@@ -146,7 +155,7 @@ class Estimate:
         size += f" in {self.n_groups} groups" if self.n_groups else ""
         size += f", {self.n_configurations} configurations"
         size += f", {self.n_repeats} repeats" if self.n_repeats > 1 else ""
-        rows = [("metric", self.metric), ("honest score", f"{self.value:.4f}{interval}")]
+        rows = [("metric", self.title), ("honest score", f"{self.value:.4f}{interval}")]
         if self.method != "naive":
             rows.append(("plain CV says", f"{self.naive:.4f}   optimism {self.optimism:+.4f}"))
         won = ""
@@ -181,7 +190,7 @@ class Estimate:
             f'<tr><th style="text-align:left">{escape(label)}</th><td style="text-align:left">{escape(text)}</td></tr>'
             for label, text in self._rows()
         )
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>{escape(note.text)}</p>" for note in self.notes)
         return f"<table>{rows}</table>{notes}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -192,6 +201,7 @@ class Estimate:
 
         return {
             "metric": self.metric,
+            "positive": self.positive,
             "method": self.method,
             "value": self.value,
             "interval": None if self.interval is None else list(self.interval),
@@ -210,5 +220,5 @@ class Estimate:
             "n_groups": self.n_groups,
             "n_left_out": self.n_left_out,
             "seed": self.seed,
-            "notes": list(self.notes),
+            "notes": [note.to_dict() for note in self.notes],
         }

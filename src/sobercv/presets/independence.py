@@ -25,7 +25,7 @@ _TINY = 1e-9  # a column of which less than this part is new, given the others, 
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class StandardisedColumns:
     """Standardised columns, one in each row of `values` [P, N] (mean 0, mean square 1, or all 0 where constant)."""
 
     values: Array
@@ -35,22 +35,22 @@ class Columns:
         """The squared values, kept because every conditioning set needs them."""
         return self.values * self.values
 
-    def take(self, rows: Array) -> Columns:
+    def take(self, rows: Array) -> StandardisedColumns:
         """Give some of the columns; squares already made are taken along."""
-        taken = Columns(self.values[rows])
+        taken = StandardisedColumns(self.values[rows])
         if "squares" in self.__dict__:
             taken.__dict__["squares"] = self.squares[rows]
         return taken
 
 
-class Test(Protocol):
+class IndependenceTest(Protocol):
     """A test of the independence of a target and many columns given a few others."""
 
     df: int  #: degrees of freedom of every statistic
     order: Array  #: the order in which the samples must stand in all columns
     size: int  #: how many samples carry information: all, or those with an event
 
-    def statistics(self, columns: Columns, given: Array) -> Array:
+    def statistics(self, columns: StandardisedColumns, given: Array) -> Array:
         """Give the statistic [P] of each column given the columns `given` [m, N]; 0 where there is nothing to test."""
 
 
@@ -136,7 +136,7 @@ class NumbersTest:
         self._y = y - y.mean()
         self._total = float(self._y @ self._y)
 
-    def statistics(self, columns: Columns, given: Array) -> Array:
+    def statistics(self, columns: StandardisedColumns, given: Array) -> Array:
         """Give (N - m - 3) atanh(r)^2, where r is the partial correlation."""
         n, m = self.size, len(given)
         basis = np.linalg.qr(given.T)[0] if m else np.empty((n, 0))
@@ -166,7 +166,7 @@ class ClassesTest:
         self.df = len(self._y)
         self._pairs = np.triu_indices(self.df)
 
-    def statistics(self, columns: Columns, given: Array) -> Array:
+    def statistics(self, columns: StandardisedColumns, given: Array) -> Array:
         """Give the score statistic with K - 1 degrees of freedom."""
         z = np.vstack([np.ones(self.size), given])  # [m + 1, N]
         mu, information = self._fit(z)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..containers import Array
-from .independence import RIDGE, Columns, efficient_score, newton
+from .independence import RIDGE, StandardisedColumns, efficient_score, newton
 
 
 class SurvivalTest:
@@ -34,7 +34,7 @@ class SurvivalTest:
         group = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(time)]))
         self._first = np.searchsorted(np.flatnonzero(deaths > 0), group)  # first death time not after one's own
 
-    def statistics(self, columns: Columns, given: Array) -> Array:
+    def statistics(self, columns: StandardisedColumns, given: Array) -> Array:
         """Give the score statistic with 1 degree of freedom."""
         risk, mean_given, information = self._fit(given)
         weights, at_risk = self._hazard(risk)

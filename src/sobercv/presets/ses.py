@@ -19,9 +19,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from ..containers import Array
 from ..errors import SoberError
 from ..targets import classes_of, guess_task, survival_of
-from .independence import ClassesTest, NumbersTest, Test
+from .independence import ClassesTest, IndependenceTest, NumbersTest
 from .independence_survival import SurvivalTest
-from .max_min import search
+from .max_min import select
 
 TASKS = ("auto", "classification", "regression", "survival")
 
@@ -111,7 +111,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         k = min(self.k, max(0, test.size // 5 - 1))
         columns = X if not sparse.issparse(X) else sparse.csc_array(X)
         critical = float(chi2.isf(self.alpha, test.df))
-        found = search(columns, test, critical, k, self.equivalences, self.max_features)
+        found = select(columns, test, critical, k, self.equivalences, self.max_features)
         self.is_significant_ = bool(found.selected)
         best = int(np.argmax(found.least))
         self.selected_ = np.array(found.selected or [best])
@@ -132,7 +132,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool) or limit < 1):
             raise SoberError("E404", f"`max_features` must be None or a whole number of 1 or more; got {limit!r}.")
 
-    def _test(self, y: Any) -> Test:
+    def _test(self, y: Any) -> IndependenceTest:
         """Choose the test that fits the target."""
         task = guess_task(y).task if self.task == "auto" else self.task
         if task == "survival":

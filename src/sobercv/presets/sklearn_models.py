@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ from sklearn.ensemble import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet
 from sklearn.svm import SVC, SVR
-from threadpoolctl import ThreadpoolController
+
+from ..threads import one_openmp_thread
 
 #: libsvm can take hours where a kernel with huge values cannot separate the classes; no useful SVM needs as many steps.
 SVM_STEPS = 500_000
@@ -101,21 +102,12 @@ class RootForestRegressor(RootForest, RandomForestRegressor):  # type: ignore[mi
     """The forest of `RootForest` for numbers."""
 
 
-@lru_cache(maxsize=1)
-def _threads() -> ThreadpoolController:
-    return ThreadpoolController()  # looking at all libraries takes milliseconds, so once
-
-
 def in_one_thread(method: Method) -> Method:
-    """Make a method that runs in one OpenMP thread.
-
-    Searches run configurations side by side; threads that wait for each other inside every one of them make small
-    tables a hundred times slower when the machine is busy.
-    """
+    """Make a method that runs in one OpenMP thread."""
 
     @wraps(method)
     def alone(self: Any, *given: Any, **named: Any) -> Any:
-        with _threads().limit(limits=1, user_api="openmp"):
+        with one_openmp_thread():
             return method(self, *given, **named)
 
     return alone

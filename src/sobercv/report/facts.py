@@ -103,7 +103,7 @@ def method(search: Any) -> str:
     if dropped:
         text += f"; with early dropping it is BCED-CV (BBCD-CV): {count(dropped, 'configuration')} dropped"
     rule = "mean over folds" if search.aggregate == "fold" else "score of all out-of-sample predictions together"
-    return f"{text}. The winner was chosen by {estimate.metric}, the {rule}."
+    return f"{text}. The winner was chosen by {estimate.title}, the {rule}."
 
 
 def command(search: Any) -> str:

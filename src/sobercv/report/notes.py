@@ -29,8 +29,8 @@ GUESSING = {
 OFTEN = 0.5
 
 
-def notes(search: Any, checked: Iterable[Note] = (), left_out: Iterable[Note] = ()) -> tuple[Note, ...]:
-    """Collect what was noted before and during the search, what its numbers say, and what the report lacks.
+def notes(search: Any, checked: Iterable[Note] = ()) -> tuple[Note, ...]:
+    """Collect what was noted before and during the search, and what its numbers say.
 
     Parameters
     ----------
@@ -38,8 +38,6 @@ def notes(search: Any, checked: Iterable[Note] = (), left_out: Iterable[Note] = 
         Fitted.
     checked : iterable of Note
         What checks of the table found. What the estimate itself says under the same code is said once.
-    left_out : iterable of Note
-        What the report could not show.
     """
     noted = list(dict.fromkeys(note for estimate in estimates_of(search) for note in estimate.notes))
     said = {note.code for note in noted}
@@ -50,7 +48,12 @@ def notes(search: Any, checked: Iterable[Note] = (), left_out: Iterable[Note] = 
         text = f"{len(failures):,} of {count(total, 'configuration')} failed and were set aside; see Failures."
         found.append(Note("W303", text))
     found += [note for note in (_guessing(search), _unstable(search)) if note is not None]
-    return tuple(sorted((*found, *left_out), key=lambda note: note.severity == "suggestion"))
+    return in_order(found)
+
+
+def in_order(found: Iterable[Note]) -> tuple[Note, ...]:
+    """Put suggestions last."""
+    return tuple(sorted(found, key=lambda note: note.severity == "suggestion"))
 
 
 def _guessing(search: Any) -> Note | None:
@@ -65,8 +68,9 @@ def _guessing(search: Any) -> Note | None:
     digits = digits_for((*estimate.interval, chance))
     return Note(
         "W701",
-        f"The interval of {metric_label(estimate.metric)}, {between(estimate.interval, digits)}, reaches down to "
-        f"{number(chance, digits)}, which is what guessing would score.",
+        f"The interval of {metric_label(estimate.metric, estimate.positive)}, "
+        f"{between(estimate.interval, digits)}, reaches down to {number(chance, digits)}, which is what guessing "
+        "would score.",
     )
 
 

@@ -38,7 +38,7 @@ def _score(estimate: Estimate) -> Score:
         digits += 1
     return Score(
         metric=estimate.metric,
-        label=metric_label(estimate.metric),
+        label=metric_label(estimate.metric, estimate.positive),
         value=estimate.value,
         interval=None if estimate.interval is None else tuple(float(v) for v in estimate.interval),
         level=estimate.confidence_level,
@@ -47,6 +47,7 @@ def _score(estimate: Estimate) -> Score:
         n_draws=0 if estimate.draws is None else len(estimate.draws),
         n_undefined=estimate.n_undefined,
         digits=digits,
+        positive=None if estimate.positive is None else clean(estimate.positive, 60),
     )
 
 
@@ -86,10 +87,10 @@ def draws(estimate: Estimate) -> Histogram | None:
     if estimate.draws is None:
         return None
     known = estimate.draws[~np.isnan(estimate.draws)]
-    low, high = float(known.min()), float(known.max())
-    if high - low < 1e-12:
-        low, high = low - 0.5, high + 0.5
-    heights, edges = np.histogram(known, bins=int(np.clip(np.sqrt(len(known)), 5, 30)), range=(low, high))
+    low, high, n_bins = float(known.min()), float(known.max()), int(np.clip(np.sqrt(len(known)), 5, 30))
+    if high - low < 1e-12:  # all draws are equal: one bar in the middle
+        low, high, n_bins = low - 0.5, high + 0.5, 25
+    heights, edges = np.histogram(known, bins=n_bins, range=(low, high))
     return Histogram(tuple(float(f"{e:.6g}") for e in edges), tuple(heights.tolist()))
 
 

@@ -7,6 +7,7 @@ computed here; renderers only write it down.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,8 +17,9 @@ from ..errors import Note, SoberError
 from . import classification_charts, facts, regression_charts, search_records, survival_charts
 from .evidence import N_BANDS, Evidence
 from .importance import importance
+from .notes import in_order
 from .notes import notes as notes_of
-from .records import Chart, ConfusionMatrix, Summary
+from .records import Chart, ConfusionMatrix, Importance, Summary
 from .words import clean
 
 CHARTS: dict[str, tuple[str, Callable[[Evidence], Chart | None]]] = {
@@ -65,13 +67,26 @@ def summarize(
     """
     check_is_fitted(search, "estimate_")
     _check(search, X, y, n_permutations)
+    summary = with_charts(summarize_numbers(search, X, title=title, command=command, notes=notes), search)
+    return with_importance(
+        summary, *importance(search, X, y, sample_weight=sample_weight, n_permutations=n_permutations)
+    )
+
+
+def summarize_numbers(
+    search: Any, X: Any = None, *, title: str | None = None, command: str | None = None, notes: Iterable[Note] = ()
+) -> Summary:
+    """Put all that takes no time into plain data: everything but charts and the importance of columns.
+
+    Parameters
+    ----------
+    search, X, title, command, notes
+        As in `summarize`.
+    """
     scores = search_records.scores(search)
-    evidence = Evidence.of(search)
-    charts, confusion = charts_of(evidence)
-    columns, reasons = importance(search, X, y, sample_weight=sample_weight, n_permutations=n_permutations)
     return Summary(
         title=clean(title or "Tuning report", 120),
-        task=evidence.task,
+        task=search.predictions_.task,
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         headline=search_records.headline(scores[0]),
         why=search_records.why(search, scores[0]),
@@ -81,10 +96,10 @@ def summarize(
         configurations=search_records.configurations(search),
         winner=search_records.winner(search),
         curves_note=facts.curves_note(search, scores[0], N_BANDS),
-        charts=charts,
-        confusion=confusion,
-        importance=columns,
-        notes=notes_of(search, notes, (*_missing(evidence, charts, confusion), *reasons)),
+        charts=(),
+        confusion=None,
+        importance=None,
+        notes=notes_of(search, notes),
         failures=search_records.failures(search),
         data=facts.data(search, X),
         timing=facts.timing(search),
@@ -94,6 +109,44 @@ def summarize(
         seed=int(search.seed_),
         command=command or facts.command(search),
     )
+
+
+def with_charts(summary: Summary, search: Any) -> Summary:
+    """Add the charts, and say which ones the reader may miss.
+
+    Parameters
+    ----------
+    summary : Summary
+    search : BBCSearchCV
+        Fitted.
+    """
+    evidence = Evidence.of(search)
+    charts, confusion = charts_of(evidence)
+    summary = replace(summary, charts=charts, confusion=confusion)
+    return with_notes(summary, _missing(evidence, charts, confusion))
+
+
+def with_importance(summary: Summary, found: Importance | None, reasons: Iterable[Note] = ()) -> Summary:
+    """Add the importance of columns, or the reason why there is none.
+
+    Parameters
+    ----------
+    summary : Summary
+    found : Importance or None
+    reasons : iterable of Note
+    """
+    return with_notes(replace(summary, importance=found), reasons)
+
+
+def with_notes(summary: Summary, more: Iterable[Note]) -> Summary:
+    """Add notes; suggestions stay last.
+
+    Parameters
+    ----------
+    summary : Summary
+    more : iterable of Note
+    """
+    return replace(summary, notes=in_order((*summary.notes, *more)))
 
 
 def charts_of(evidence: Evidence) -> tuple[tuple[Chart, ...], ConfusionMatrix | None]:

@@ -59,7 +59,7 @@ def histogram(bins: Histogram, score: Score) -> str:
     parts = frame.axes(score.label, "resamples")
     low, high = score.interval or (bins.edges[0], bins.edges[-1])
     for left, right, height in zip(bins.edges, bins.edges[1:], bins.heights, strict=False):
-        inside = low <= (left + right) / 2 <= high
+        inside = low <= (left + right) / 2 <= high or left <= score.value <= right
         box = tag(
             "rect",
             x=frame.x(left) + 0.5,

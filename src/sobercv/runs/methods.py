@@ -10,7 +10,7 @@ from typing import Any
 
 from ..checks import PlannedSearch
 from ..report.records import Summary
-from ..report.words import between, clean, count, metric_label, number
+from ..report.words import between, clean, count, number
 from ..tables import Dataset
 
 #: What a model is called in a paper, by a part of its class's name; the first that fits.
@@ -39,7 +39,7 @@ def methods(search: Any, planned: PlannedSearch, data: Dataset, summary: Summary
         Of sober.
     """
     score = summary.scores[0]
-    label = metric_label(score.metric)
+    label = score.label
     label = label if label[1:2].isupper() or label[1:2] == "\u00b2" else label[:1].lower() + label[1:]
     interval = (
         "" if score.interval is None else f" ({100 * score.level:g} % CI {between(score.interval, score.digits)})"
@@ -51,14 +51,13 @@ def methods(search: Any, planned: PlannedSearch, data: Dataset, summary: Summary
         f"{count(planned.preset.n_configurations, 'configuration')} of {_families(planned)} "
         f"(preset {planned.preset.name}), tuned by {_folds(planned, data)}. Cleaning, "
         f"imputation, scaling and feature selection were fitted inside the training folds only. "
-        f"{_dropping(search)}The configuration with the best {label} over all out-of-sample predictions was refitted "
-        "on all data.",
+        f"{_dropping(search)}{_incomplete(search)}{_selection(search, label)}",
         f"Because the winner was chosen on the same predictions, its cross-validated {label} of "
         f"{number(score.naive, score.digits)} is optimistic. We therefore report the bootstrap bias corrected estimate "
         f"(BBC-CV{early if search.race_.n_fits_saved else ''}; Tsamardinos et al., 2018), which repeats the selection "
         f"in {count(score.n_draws, 'bootstrap sample')} of the out-of-sample predictions and scores each selected "
         f"configuration on the samples left out: {label} **{number(score.value, score.digits)}**{interval}. "
-        f"The final model is {winner_of(search)}. All random numbers derive from seed {summary.seed}.",
+        f"The selected model is {winner_of(search)}. All random numbers derive from seed {summary.seed}.",
         "# Reference",
         summary.citation,
     ]
@@ -74,7 +73,7 @@ def winner_of(search: Any) -> str:
         Fitted.
     """
     params = dict(search.best_params_)
-    kind, select = type(params.pop("model", search.best_estimator_[-1])).__name__, params.pop("select", "passthrough")
+    kind, select = type(params.pop("model", search.estimator[-1])).__name__, params.pop("select", "passthrough")
     values = ", ".join(f"{name.rpartition('__')[2]} {_short(value)}" for name, value in params.items())
     columns = (
         "all columns" if isinstance(select, str) else f"columns chosen by SES (alpha {select.alpha}, k {select.k})"
@@ -115,7 +114,23 @@ def _families(planned: PlannedSearch) -> str:
 def _folds(planned: PlannedSearch, data: Dataset) -> str:
     kind = "stratified " if data.task != "regression" else ""
     repeats = f", repeated {planned.repeats} times with new folds" if planned.repeats > 1 else ""
-    return f"{kind}{planned.folds}-fold cross-validation{repeats}"
+    return f"{kind}{planned.cv}-fold cross-validation{repeats}"
+
+
+def _selection(search: Any, label: str) -> str:
+    where = "on average over folds" if search.aggregate == "fold" else "over all out-of-sample predictions"
+    refitted = " and was refitted on all data" if hasattr(search, "best_estimator_") else ""
+    return f"The configuration with the best {label} {where} was selected{refitted}."
+
+
+def _incomplete(search: Any) -> str:
+    if search.is_complete_:
+        return ""
+    seen, total = len(search.predictions_.rows), count(search.predictions_.n_samples, "row")
+    return (
+        f"Training was stopped early; all results rest on the {seen:,} of {total} that every remaining configuration "
+        "had predicted. "
+    )
 
 
 def _dropping(search: Any) -> str:

@@ -66,7 +66,7 @@ class RaceLog:
         How many were still in the race after each round.
     seconds : float
         Of the whole race, by the clock on the wall.
-    stopped : {"finished", "interrupted", "terminated", "max_seconds", "tolerance"}
+    stopped : {"finished", "interrupted", "terminated", "max_seconds", "half_width"}
         What ended the race.
     n_fits_left : int
         Fits that an early end left undone; what is not `n_fits` or saved.

@@ -75,7 +75,7 @@ class Stop:
 
     Attributes
     ----------
-    reason : {None, "interrupted", "terminated", "max_seconds", "tolerance"}
+    reason : {None, "interrupted", "terminated", "max_seconds", "half_width"}
     signal : int or None
         The number of the signal that ended the race.
     """
@@ -151,7 +151,7 @@ class Stop:
     def after_round(self, store: Store, alive: Array) -> bool:
         """Whether to leave out the rounds that would follow."""
         if not self._is_time() and self.enough is not None and self.enough(store.predictions(alive)):
-            self.reason = "tolerance"
+            self.reason = "half_width"
         return self.reason is not None
 
     def _is_time(self) -> bool:

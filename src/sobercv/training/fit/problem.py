@@ -6,7 +6,7 @@ Takes X, y and what travels with them, gives what estimators are fitted on and t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,6 @@ class Problem:
         *,
         estimator: Any = None,
         task: TaskName | None = None,
-        pos_label: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
         fit_params: Mapping[str, Any] | None = None,
@@ -89,8 +88,6 @@ class Problem:
         estimator : estimator, optional
             Tells the task where `task` is not given.
         task : {"classification", "regression", "survival"}, optional
-        pos_label : label, optional
-            The positive one of two classes.
         groups, sample_weight : array-like [N], optional
         fit_params : mapping, optional
         weighted_fit : bool
@@ -99,7 +96,7 @@ class Problem:
             raise SoberError(
                 "E302", "A search requires y to be passed, but the target y is None; pass the true values."
             )
-        target = Target.read(y, infer_task(estimator, y) if task is None else task, pos_label=pos_label)
+        target = Target.read(y, infer_task(estimator, y) if task is None else task)
         _check_classes(target)
         X, y = _with_rows(X), _with_rows(y)
         n = _n_rows(X)
@@ -115,6 +112,12 @@ class Problem:
             fit_params=dict(fit_params or {}),
             weighted_fit=weighted_fit,
         )
+
+    def with_positive(self, pos_label: Any) -> Problem:
+        """Name the positive one of two classes; None leaves it to the labels."""
+        if pos_label is None:
+            return self
+        return replace(self, target=Target.read(self.y, self.task, pos_label=pos_label))
 
     def fit_arguments(self, rows: Array) -> dict[str, Any]:
         """Cut `sample_weight` and `fit_params` to the rows that a fit sees."""

@@ -22,7 +22,7 @@ from .installed import version_of
 
 #: Bytes of the keys under which outcomes are kept.
 KEY = 8
-_DATA = ("task", "X", "y", "groups", "sample_weight", "fit_params")
+_DATA = ("task", "X", "y", "pos_label", "groups", "sample_weight", "fit_params")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Manifest:
     Attributes
     ----------
     data : mapping of str to str
-        A digest for each of X, y, groups, sample_weight, fit_params.
+        A digest for each of X, y and what goes with them.
     estimator : str
         Class and parameters.
     code : mapping of str to str
@@ -73,7 +73,9 @@ class Manifest:
         """
         problem = experiment.problem
         fit_params = {**problem.fit_params, "weighted_fit": problem.weighted_fit}
-        parts = (problem.task, problem.X, problem.y, problem.group_codes, problem.sample_weight, fit_params)
+        # Scores are those of the last class, so outcomes depend on which one that is.
+        last = None if problem.classes is None else problem.classes.tolist()[-1]
+        parts = (problem.task, problem.X, problem.y, last, problem.group_codes, problem.sample_weight, fit_params)
         found = fingerprint(experiment.estimator)
         each = [fingerprint(dict(configuration.params)) for configuration in configurations]
         everything = [found, *each]

@@ -7,19 +7,16 @@ in every executor, because sums are rounded differently by different numbers of 
 from __future__ import annotations
 
 import pickle
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
-from functools import lru_cache
-from threading import Lock
 from time import perf_counter
 from typing import Any, Protocol
 
 from sklearn import config_context, get_config
-from threadpoolctl import ThreadpoolController
 
 from ...errors import SoberError, warn
+from ...threads import one_blas_thread
 from ..fit.experiment import Experiment
 from ..fit.prefix import fit_predict_shared
 from ..fit.response import Unusable
@@ -60,7 +57,7 @@ class SerialExecutor:
         self._stack = ExitStack()
 
     def __enter__(self) -> SerialExecutor:
-        self._stack.enter_context(_one_blas_thread())
+        self._stack.enter_context(one_blas_thread())
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -97,7 +94,7 @@ class ParallelExecutor:
 
     def __enter__(self) -> ParallelExecutor:
         # Threads share this process's BLAS, so it is limited here; processes limit their own.
-        self._stack.enter_context(_one_blas_thread())
+        self._stack.enter_context(one_blas_thread())
         self._workers = make_workers(self.n_jobs, self.fit_timeout)
         self._stack.callback(self._workers.close)
         return self
@@ -278,35 +275,5 @@ def _one_batch(outcomes: list[Outcome]) -> list[Outcome]:
 def _run_batch(key: int, token: str | None, call: Any, *common: Any) -> tuple[int, list[Outcome]]:
     """Run one batch, in a worker."""
     (experiment, config), batch = (common[0], call) if token is None else (unpack(token, common), pickle.loads(call))
-    with _one_blas_thread(), config_context(**config):
+    with one_blas_thread(), config_context(**config):
         return key, [outcome for task in batch for outcome in fit_predict_shared(experiment, task)]
-
-
-@contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread while anybody is inside: the first one in sets it, the last one out resets it.
-
-    The limit belongs to the process, so searches in several threads must not undo each other's.
-    """
-    with _lock:
-        if not _inside:
-            _limits.append(_controller(len(sys.modules)).limit(limits=1, user_api="blas"))
-        _inside.append(True)
-    try:
-        yield
-    finally:
-        with _lock:
-            _inside.pop()
-            if not _inside:
-                _limits.pop().restore_original_limits()
-
-
-_lock = Lock()
-_inside: list[bool] = []
-_limits: list[Any] = []
-
-
-@lru_cache(maxsize=1)
-def _controller(n_modules: int) -> ThreadpoolController:
-    # Looking for the libraries takes milliseconds, so it is done again only after something was imported.
-    return ThreadpoolController()

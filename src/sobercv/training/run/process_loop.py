@@ -22,9 +22,9 @@ from typing import Any
 
 from sklearn import config_context
 
+from ...threads import one_blas_thread
 from ..fit.prefix import fit_predict_shared
 from ..fit.task import error_text
-from .executor import _one_blas_thread
 from .packing import as_bytes
 from .shared_bytes import open_bytes
 from .workers import threads_inside
@@ -133,7 +133,7 @@ def _run(send: Send, common: Any, key: int, batch: bytes, at_once: bool) -> None
     (experiment, config), ready = common, []
     sent = monotonic()
     try:
-        with _one_blas_thread(), config_context(**config), threads_inside():
+        with one_blas_thread(), config_context(**config), threads_inside():
             for number, task in enumerate(pickle.loads(batch)):
 
                 def begins(configurations: Any, number: int = number) -> None:
