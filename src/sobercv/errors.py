@@ -83,6 +83,7 @@ CODES: dict[str, str] = {
     "W501": "Stored outcomes were made with other versions",
     "W502": "Stored outcomes were damaged",
     "W503": "Code that cannot be told from other code",
+    "W504": "The store was deleted during the run",
     "E801": "A file cannot be read",
     "E802": "The table is empty",
     "E803": "The text is not a table",
@@ -138,8 +139,10 @@ CODES: dict[str, str] = {
     "E602": "Workers cannot be given the data",
     "E603": "No worker is left",
     "E604": "The time was over before one split was complete",
+    "E605": "Fits cannot be ended here",
     "W601": "The cross-validation is incomplete",
     "W602": "A worker died",
+    "W603": "Time limits are looked at between fits only",
 }
 
 

@@ -95,7 +95,11 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         A file that keeps every fit as soon as it is done. The same call with the same file goes on where it stopped;
         with more repeats or more configurations it fits only what is new.
     max_seconds : float, optional
-        Stop training after this time, and judge by what is complete then. A fit under way is not broken off.
+        Stop training after this time, and judge by what is complete then. Cheap configurations are fitted first. Fits
+        under way are ended; for that, one job runs in a process of its own too. (Threads and clusters look at the
+        clock when something comes back.)
+    fit_timeout : float, optional
+        End a fit that takes longer than so many seconds; its configuration counts as failed. Needs processes.
     half_width : float, optional
         Stop training when half the width of the interval is no more than this; looked at after each round, once 50
         samples have predictions.
@@ -119,8 +123,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         Out-of-sample predictions of the finishers.
     race_ : RaceLog
         Who was dropped when, with which p, and who failed why.
-    stopped_ : {"finished", "interrupted", "max_seconds", "half_width"}
-        What ended the training. Ctrl-C once gives the estimate from what is complete; twice ends at once.
+    stopped_ : {"finished", "interrupted", "terminated", "max_seconds", "half_width"}
+        What ended the training. Ctrl-C, SIGTERM or SIGHUP once gives the estimate from what is complete; twice ends at
+        once.
     is_complete_ : bool
         Whether every split was run; if not, the notes of `estimate_` say how many were.
     n_fits_ : int
@@ -178,6 +183,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         random_state: Any = 0,
         store: Any = None,
         max_seconds: float | None = None,
+        fit_timeout: float | None = None,
         half_width: float | None = None,
         error_score: Any = np.nan,
         verbose: int = 0,
@@ -203,6 +209,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.random_state = random_state
         self.store = store
         self.max_seconds = max_seconds
+        self.fit_timeout = fit_timeout
         self.half_width = half_width
         self.error_score = error_score
         self.verbose = verbose
@@ -238,6 +245,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         store = MemoryStore(problem, plan, len(configurations))
         wanted = tuple(dict.fromkeys(metric.responses for metric in question.metrics))
         experiment = Experiment(problem, self.estimator, wanted, raise_errors=self.error_score == "raise")
+        executor = make_executor(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
         callbacks = RoundCallbacks(self, X, y, len(configurations) * plan.n_splits, plan.n_rounds, rule is None)
         with audience(self.on_event, display(self.verbose), callbacks.listener) as tell:
             tell(SearchStarted(len(configurations), plan.n_splits))
@@ -245,7 +253,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
                 experiment,
                 configurations,
                 plan,
-                executor=recalling(make_executor(self.n_jobs), self.store, experiment, configurations, plan, seed),
+                executor=recalling(executor, self.store, experiment, configurations, plan, seed),
                 store=store,
                 rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
                 on_event=tell,

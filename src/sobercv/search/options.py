@@ -27,7 +27,7 @@ def check_options(search: Any) -> DropRule | None:
             else ""
         )
         raise SoberError("E108", f"`refit` must be True, False or the name of a metric; got {search.refit!r}.{hint}")
-    check_limits(search.max_seconds, search.half_width)
+    check_limits(max_seconds=search.max_seconds, half_width=search.half_width, fit_timeout=search.fit_timeout)
     score = search.error_score
     if not (isinstance(score, str) and score == "raise") and not (isinstance(score, float) and np.isnan(score)):
         raise SoberError("E108", f'`error_score` must be "raise" or NaN; got {score!r}.')
