@@ -74,11 +74,12 @@ def incomplete(is_complete: bool) -> Note | None:
 
 def of_the_model(metrics: Collection[Metric], n_folds: int) -> Note:
     """Some score was computed on the fitted models, so there is nothing finer than folds to resample."""
-    named = ", ".join(metric.name for metric in metrics if isinstance(metric, GivenScore))
+    names = [metric.name for metric in metrics if isinstance(metric, GivenScore)]
+    were = "was" if len(names) == 1 else "were"
     return Note(
         "W211",
-        f"{named} was computed on the fitted model, fold by fold, so the {n_folds} folds were resampled instead of "
-        "samples (BBC-F): the interval is coarser. A metric of predictions has a finer one.",
+        f"{', '.join(names)} {were} computed on the fitted model, fold by fold, so the {n_folds} folds were resampled "
+        "instead of samples (BBC-F): the interval is coarser. A metric of predictions has a finer one.",
     )
 
 

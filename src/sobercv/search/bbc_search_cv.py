@@ -257,8 +257,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
             tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
         self._report_failures(log)
         incomplete = caveat(log, store)
-        if asks is not None:
-            question = with_names(question, store, log.finishers, self.refit)
+        question = with_names(question, store, log.finishers, self.refit)
         self._judge(store, log, question, incomplete)
         self.scorer_ = scorer_of(question, asks)
         self._remember(configurations, store, log, plan)

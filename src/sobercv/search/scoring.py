@@ -99,7 +99,7 @@ def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True, estimator
             whose = "The estimator's own `score`" if scorer.scorer is None else f"The scorer {name} (estimator, X, y)"
             raise SoberError(
                 "E130",
-                f"{whose} needs the fitted model, and a search scores predictions. Name the metric, such as "
+                f"{whose} needs the fitted model, and here predictions are scored. Name the metric, such as "
                 "scoring='accuracy' or 'r2', or pass make_scorer of a function (y_true, y_pred).",
             )
     return {name: metric for name, metric in found.items() if isinstance(metric, Metric)}

@@ -140,9 +140,8 @@ def fit_one(experiment: Experiment, built: Any, configuration: Configuration, sp
         built.fit(X_train, take(problem.y, split.train), **problem.fit_arguments(split.train))
         fitted = perf_counter()
         responses = responses_of(problem, built, X_test, len(split.test), experiment.wanted)
-        answers = (
-            {} if experiment.asks is None else answers_of(experiment.asks, built, X_test, take(problem.y, split.test))
-        )
+        asks = experiment.asks
+        answers = {} if asks is None else answers_of(asks, built, X_test, take(problem.y, split.test))
     except Exception as error:
         end = perf_counter()
         seconds = (end - start, 0.0) if fitted is None else (fitted - start, end - fitted)
