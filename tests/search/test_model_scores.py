@@ -111,7 +111,7 @@ KINDS = {
         None,
     ),
     "own score of LogisticRegressionCV": (
-        LogisticRegressionCV(Cs=3, cv=3, scoring="roc_auc", max_iter=5000),
+        LogisticRegressionCV(Cs=3, cv=3, scoring="roc_auc", solver="liblinear"),
         {"fit_intercept": [True, False]},
         None,
     ),
@@ -167,7 +167,7 @@ def test_a_dict_of_numbers_gives_several_scores_and_refit_names_the_one_that_sel
             for key in (f"mean_test_{name}", f"std_test_{name}", f"rank_test_{name}"):
                 np.testing.assert_allclose(ours.cv_results_[key], theirs.cv_results_[key], atol=1e-12)
         assert ours.multimetric_
-        assert list(ours.estimate_)[0] == refit
+        assert next(iter(ours.estimate_)) == refit
         assert ours.best_index_ == theirs.best_index_
         assert ours.score(X, Y) == theirs.score(X, Y)
     ours = sobercv.BBCSearchCV(TREE, DEPTHS, scoring=several, cv=5).fit(X, Y)
@@ -185,7 +185,7 @@ def test_metrics_beside_a_scorer_of_the_model_are_judged_by_folds_too(first):
         np.testing.assert_allclose(
             ours.cv_results_[f"mean_test_{name}"], theirs.cv_results_[f"mean_test_{name}"], atol=1e-12
         )
-    assert list(ours.estimate_)[0] == first
+    assert next(iter(ours.estimate_)) == first
     assert {estimate.method for estimate in ours.estimate_.values()} == {"bbc-f"}
     assert ours.best_index_ == theirs.best_index_
     alone = sobercv.BBCSearchCV(TREE, DEPTHS, scoring="roc_auc", cv=5, drop=None).fit(X, Y)
@@ -353,6 +353,7 @@ def test_protocols_are_not_compared_by_a_score_of_the_model():
     assert caught.value.code == "E130"
 
 
+@pytest.mark.filterwarnings("ignore:The scoring:UserWarning")  # scikit-learn says the same
 def test_sample_weights_go_to_fit_and_not_to_the_scorer():
     weight = np.linspace(0.1, 5.0, len(Y))
     ours = sobercv.BBCSearchCV(TREE, DEPTHS, scoring=by_column, cv=5).fit(X, Y, sample_weight=weight)
