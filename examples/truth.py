@@ -1,6 +1,6 @@
 """How good the final model of the demo really is: on 5,000 further patients, beside what was claimed before.
 
-    python examples/truth.py demo-run          after `make demo` has written the study, the run and the predictions
+python examples/truth.py demo-run          after `make demo` has written the study, the run and the predictions
 """
 
 import csv

@@ -30,8 +30,9 @@ class Predictions:
     target : Target
         The truth: class indices, numbers, or (event, time) records, and what they stand for.
     responses : mapping of str to array [N, C, R] or [N, C, R, K]
-        By the name of the scikit-learn method that gave them. Labels are class indices. With two classes a
-        probability is that of the second class; with more, the last axis holds one for each class.
+        By the name of the scikit-learn method that gave them; empty where only the models were scored. Labels are
+        class indices. With two classes a probability is that of the second class; with more, the last axis holds one
+        for each class.
     seen : bool array [N, R]
         Which samples have predictions. What is not seen is never read.
     fold_of : int array [N, R]
@@ -88,7 +89,7 @@ class Predictions:
     @property
     def n_configurations(self) -> int:
         """Number of configurations in the table."""
-        return int(next(iter(self.responses.values())).shape[1])
+        return next((int(a.shape[1]) for a in self.responses.values()), len(self.configurations))
 
     @property
     def n_repeats(self) -> int:
@@ -150,7 +151,7 @@ class Predictions:
 
     def __repr__(self) -> str:
         axes = f"{self.n_samples} samples, {self.n_configurations} configurations, {self.n_repeats} repeats"
-        return f"Predictions({axes}, {self.task}, {', '.join(self.responses)})"
+        return f"Predictions({axes}, {self.task}, {', '.join(self.responses) or 'no responses'})"
 
     # ---- from outside --------------------------------------------------------------------------------------------
     @classmethod

@@ -144,6 +144,8 @@ def needs_model(function: Callable[..., Any]) -> bool:
     except (TypeError, ValueError):
         return False
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if not places and any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return True  # takes anything; scikit-learn would call it with the model
     required = [p for p in places if p.default is p.empty]
     named = [p.name.lower() for p in places]
     return len(required) >= 3 or named[:1] == ["estimator"] or named[1:2] == ["x"] or named[2:3] == ["y"]

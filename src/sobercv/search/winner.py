@@ -14,10 +14,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..containers import Array
+from ..inference import Question
 from ..metrics import Metric
 from ..predictions import Predictions
 from ..training import Problem
 from ..training.fit.response import responses_of
+from .scoring import ModelScorer
 
 
 def _best_has(name: str) -> Callable[[Any], bool]:
@@ -37,6 +39,7 @@ class WinnerMixin:
     refit: Any
     scorer_: Any
     multimetric_: bool
+    question_: Question
     predictions_: Predictions
     best_estimator_: Any
 
@@ -89,10 +92,15 @@ class WinnerMixin:
         """Survival functions by the winner (scikit-survival)."""
         return self._best().predict_survival_function(X, **options)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Score the winner on new data, with the metric that selected it."""
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Score the winner on new data, with the metric or the scorer that selected it."""
         best = self._best()
-        metric: Metric = next(iter(self.scorer_.values())) if self.multimetric_ else self.scorer_
+        metric: Metric | ModelScorer = (
+            next(iter(self.scorer_.values())) if isinstance(self.scorer_, dict) else self.scorer_
+        )
+        if isinstance(metric, ModelScorer):
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            return metric.by_name(best, X, y, **weights)[self.question_.first.name]
         problem = Problem.build(X, y, task=self.predictions_.task, sample_weight=sample_weight)
         target = self.predictions_.target.read_new(y)
         n = len(target)
