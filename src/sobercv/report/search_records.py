@@ -23,7 +23,7 @@ def estimates_of(search: Any) -> list[Estimate]:
 
 def metrics_of(search: Any) -> list[Metric]:
     """All metrics of a search, the one that selected first."""
-    return list(search.scorer_.values()) if search.multimetric_ else [search.scorer_]
+    return list(search.question_.metrics)
 
 
 def scores(search: Any) -> tuple[Score, ...]:
