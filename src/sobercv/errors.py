@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 import warnings
 from dataclasses import dataclass
-from functools import cache
 
 #: Every code that the library can raise or warn with, and its title. Codes are never reused.
 CODES: dict[str, str] = {
@@ -166,7 +165,6 @@ class SoberError(ValueError):
         return f"{self.message} [{self.code}]"
 
 
-@cache
 def also(kind: type[Exception]) -> type[SoberError]:
     """Give the class of errors that are a `SoberError` and of another type as well, for those who catch that one."""
     if issubclass(SoberError, kind):

@@ -14,7 +14,7 @@ from ..inference.estimate import shown
 from ..training import Configuration, RaceLog
 
 
-class FailedConfigurations(SoberWarning, FitFailedWarning):
+class FailedConfigurations(SoberWarning, FitFailedWarning):  # type: ignore[misc]
     """Some configurations failed: a warning of sober, and scikit-learn's `FitFailedWarning`."""
 
 

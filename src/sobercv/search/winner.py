@@ -50,7 +50,7 @@ def chosen_by(refit: Callable[[dict[str, Any]], Any], results: dict[str, Any]) -
         raise also(TypeError)(
             "E108", f"`refit` must give a whole number; the best_index_ returned is not an integer, but {index!r}."
         )
-    if not 0 <= index < n:
+    if not 0 <= int(index) < n:
         raise also(IndexError)(
             "E108", f"`refit` gave {index}; a best_index_ index out of range: there are {n} configurations, from 0."
         )

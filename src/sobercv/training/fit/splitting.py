@@ -59,9 +59,9 @@ def pairs_of(
 def _time_series(cv: Any) -> SoberError:
     return SoberError(
         "E309",
-        f"{_name(cv)} is for rows in time order: it predicts later rows by models trained on earlier ones. The corrected "
-        "estimate resamples rows as if any order were as likely. Keep these splits with GridSearchCV, or pass blocks of "
-        "time as `groups` with a number of folds.",
+        f"{_name(cv)} is for rows in time order: it predicts later rows by models trained on earlier ones. The "
+        "corrected estimate resamples rows as if any order were as likely. Keep these splits with GridSearchCV, or pass "
+        "blocks of time as `groups` with a number of folds.",
     )
 
 
