@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from ..inference import Estimate
@@ -61,7 +62,11 @@ class ReaderMixin:
 
     def _html(self) -> str:
         inner: str = super()._repr_html_()  # type: ignore[misc]
-        return self._headline()._repr_html_() + inner if hasattr(self, "estimate_") else inner
+        if not hasattr(self, "estimate_"):
+            return inner
+        winner = getattr(self, "best_estimator_", None)
+        trained = "" if winner is None else f"<p>The winner, trained on all data:</p>{estimator_html_repr(winner)}"
+        return self._headline()._repr_html_() + trained + inner
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
