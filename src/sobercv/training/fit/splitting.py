@@ -60,7 +60,7 @@ def _time_series(cv: Any) -> SoberError:
     return SoberError(
         "E309",
         f"{_name(cv)} is for rows in time order: it predicts later rows by models trained on earlier ones. The "
-        "corrected estimate resamples rows as if any order were as likely. Keep these splits with GridSearchCV, or pass "
+        "corrected estimate resamples rows as if any order were as likely. Keep the splits with GridSearchCV, or pass "
         "blocks of time as `groups` with a number of folds.",
     )
 
