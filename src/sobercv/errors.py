@@ -73,6 +73,7 @@ CODES: dict[str, str] = {
     "W207": "All other configurations left the race",
     "W208": "An AUC by histograms",
     "W210": "A loss is maximised",
+    "W212": "Fewer resamples than asked for",
     "W301": "Groups are split between training and test rows",
     "W302": "A listener failed",
     "W303": "Configurations failed",

@@ -311,6 +311,10 @@ class Metric(ABC):
             return None
         return target.positive_label if self.pos_label is None else self.pos_label
 
+    def affordable(self, n_resamples: int, n_configurations: int) -> int:
+        """How many of these resamples to draw; fewer only where every score is a call of somebody's function."""
+        return n_resamples
+
     def __repr__(self) -> str:
         return f"<metric {self.name}>"
 
