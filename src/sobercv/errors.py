@@ -75,6 +75,7 @@ CODES: dict[str, str] = {
     "W210": "A loss is maximised",
     "W211": "Folds were resampled",
     "W212": "The trained configuration was picked by another rule",
+    "W213": "Fewer resamples than asked for",
     "W301": "Groups are split between training and test rows",
     "W302": "A listener failed",
     "W303": "Configurations failed",
