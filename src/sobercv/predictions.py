@@ -15,6 +15,7 @@ import numpy as np
 
 from .containers import Array, as_array, codes_of, has_missing, weights_of
 from .errors import SoberError
+from .frames import frame_of
 from .responses import RESPONSES, is_response, read_response, with_axes
 from .targets import Target, TaskName
 
@@ -119,6 +120,38 @@ class Predictions:
         if probabilities.ndim == 4:
             return probabilities.argmax(axis=3).astype(np.int8 if self.n_classes < 128 else np.int32)
         return (probabilities > 0.5).astype(np.int8)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Give all predictions as a tidy data frame: one row for each sample, configuration and repeat.
+
+        Columns are `sample`, `configuration`, `repeat`, `fold`, the truth (`y`, or `event` and `time`), and one for each
+        response; probabilities of more than two classes have a column for each class, `predict_proba_<class>`.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}
+        """
+        samples, repeats = np.nonzero(self.seen)
+        n = self.n_configurations
+        columns: dict[str, Array] = {
+            "sample": np.repeat(samples, n),
+            "configuration": np.tile(self.configurations, len(samples)),
+            "repeat": np.repeat(repeats, n),
+            "fold": np.repeat(self.fold_of[samples, repeats], n),
+        }
+        truth = self.y[np.repeat(samples, n)]
+        if self.task == "survival":
+            columns |= {"event": truth["event"], "time": truth["time"]}
+        else:
+            columns["y"] = truth if self.classes is None else self.classes[truth]
+        for name, array in self.responses.items():
+            long = np.moveaxis(array, 2, 1)[samples, repeats].reshape(len(samples) * n, *array.shape[3:])
+            if long.ndim == 1:
+                columns[name] = self.classes[long] if name == "predict" and self.classes is not None else long
+            else:
+                labels = range(long.shape[1]) if self.classes is None else self.classes.tolist()
+                columns |= {f"{name}_{label}": long[:, k] for k, label in enumerate(labels)}
+        return frame_of(columns, backend)
 
     # ---- parts of the table --------------------------------------------------------------------------------------
     def take_rows(self, rows: Array) -> Predictions:

@@ -6,11 +6,13 @@ Takes a fitted search, gives text, HTML and files; computes nothing that decides
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
-from sklearn.utils import estimator_html_repr
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..frames import frame_of
 from ..inference import Estimate
 
 
@@ -19,6 +21,8 @@ class ReaderMixin:
 
     estimate_: Any
     multimetric_: bool
+    estimator: Any
+    cv_results_: dict[str, Any]
 
     def report(self, path: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
         """Write a report: one HTML file that works offline, plain text, or JSON.
@@ -39,6 +43,20 @@ class ReaderMixin:
         from ..report import summarize, write
 
         return write(summarize(self, X, y, **options), path)
+
+    def results_frame(self, backend: str = "pandas") -> Any:
+        """Give `cv_results_` as a data frame, one row a configuration, the best first.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}
+        """
+        check_is_fitted(self, "estimate_")
+        table = {name: values for name, values in self.cv_results_.items() if name != "params"}
+        rank = next(name for name in table if name.startswith("rank_test_"))
+        order = np.argsort(table[rank], kind="stable")
+        columns = {"configuration": order, **{name: values[order] for name, values in table.items()}}
+        return frame_of(columns, backend)
 
     @property
     def plot(self) -> Any:
@@ -64,9 +82,11 @@ class ReaderMixin:
         inner: str = super()._repr_html_()  # type: ignore[misc]
         if not hasattr(self, "estimate_"):
             return inner
-        winner = getattr(self, "best_estimator_", None)
-        trained = "" if winner is None else f"<p>The winner, trained on all data:</p>{estimator_html_repr(winner)}"
-        return self._headline()._repr_html_() + trained + inner
+        if hasattr(self, "best_estimator_"):  # as in scikit-learn, the winner stands where the estimator stood
+            trained = copy(self)
+            trained.estimator = self.best_estimator_
+            inner = super(ReaderMixin, trained)._repr_html_()  # type: ignore[misc]
+        return self._headline()._repr_html_() + inner
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]

@@ -49,7 +49,11 @@ def pairs_of(
     else:
         pairs = _from_object(problem, cv, split_params)
     if not pairs:
-        raise SoberError("E311", "`cv` gives no split at all; give at least one pair of (train, test) rows.")
+        raise SoberError(
+            "E311",
+            "No fits were performed. Was the CV iterator empty? Were there no candidates? `cv` gives no split at all; "
+            "give at least one pair of (train, test) rows, in a list: a generator can be read only once.",
+        )
     checked = [_checked(pair, i, problem.n_samples) for i, pair in enumerate(pairs)]
     if len(checked) > 1 and all(train.max() < test.min() for train, test in checked):
         raise _time_series(cv)
@@ -60,8 +64,8 @@ def _time_series(cv: Any) -> SoberError:
     return SoberError(
         "E309",
         f"{_name(cv)} is for rows in time order: it predicts later rows by models trained on earlier ones. The "
-        "corrected estimate resamples rows as if any order were as likely. Keep the splits with GridSearchCV, or pass "
-        "blocks of time as `groups` with a number of folds.",
+        "corrected estimate resamples rows as if any order were as likely. Keep these splits with GridSearchCV, or "
+        "pass blocks of time as `groups` with a number of folds.",
     )
 
 
@@ -156,11 +160,21 @@ def _from_object(problem: Problem, cv: Any, split_params: Mapping[str, Any] | No
         with warnings.catch_warnings():
             # The plan looks itself whether groups were torn apart, and says so only where they were.
             warnings.filterwarnings("ignore", message="The groups parameter is ignored")
-            return list(cv.split(problem.X, y, **split_params))
+            pairs = list(cv.split(problem.X, y, **split_params))
+            said = cv.get_n_splits(problem.X, y, **split_params) if hasattr(cv, "get_n_splits") else len(pairs)
     except (ValueError, TypeError) as error:
         if "groups" in str(error) and split_params.get("groups") is None:
-            raise SoberError("E312", f"{_name(cv)} needs groups; pass groups= with one entry a sample.") from error
+            raise SoberError(
+                "E312", f"{_name(cv)} needs groups; pass groups= with one entry a sample. It says: {error}"
+            ) from error
         raise SoberError("E311", f"{_name(cv)} cannot split these data: {error}") from error
+    if said != len(pairs):
+        raise SoberError(
+            "E311",
+            f"cv.split and cv.get_n_splits return inconsistent results. Expected {said} splits, got {len(pairs)}; mend "
+            f"{_name(cv)}, or pass list(cv.split(X, y)).",
+        )
+    return pairs
 
 
 def _checked(pair: Any, i: int, n: int) -> Pair:
