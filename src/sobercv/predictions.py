@@ -124,7 +124,7 @@ class Predictions:
     def to_frame(self, backend: str = "pandas") -> Any:
         """Give all predictions as a tidy data frame: one row for each sample, configuration and repeat.
 
-        Columns are `sample`, `configuration`, `repeat`, `fold`, the truth (`y`, or `event` and `time`), and one for each
+        Columns are `sample`, `configuration`, `repeat`, `fold`, the truth (`y`, or `event` and `time`), and one a
         response; probabilities of more than two classes have a column for each class, `predict_proba_<class>`.
 
         Parameters
