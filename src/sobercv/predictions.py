@@ -15,7 +15,8 @@ import numpy as np
 
 from .containers import Array, as_array, codes_of, has_missing, weights_of
 from .errors import SoberError
-from .responses import RESPONSES, read_response, with_axes
+from .frames import frame_of
+from .responses import RESPONSES, is_response, read_response, with_axes
 from .targets import Target, TaskName
 
 
@@ -120,6 +121,38 @@ class Predictions:
             return probabilities.argmax(axis=3).astype(np.int8 if self.n_classes < 128 else np.int32)
         return (probabilities > 0.5).astype(np.int8)
 
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Give all predictions as a tidy data frame: one row for each sample, configuration and repeat.
+
+        Columns are `sample`, `configuration`, `repeat`, `fold`, the truth (`y`, or `event` and `time`), and one a
+        response; probabilities of more than two classes have a column for each class, `predict_proba_<class>`.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}
+        """
+        samples, repeats = np.nonzero(self.seen)
+        n = self.n_configurations
+        columns: dict[str, Array] = {
+            "sample": np.repeat(samples, n),
+            "configuration": np.tile(self.configurations, len(samples)),
+            "repeat": np.repeat(repeats, n),
+            "fold": np.repeat(self.fold_of[samples, repeats], n),
+        }
+        truth = self.y[np.repeat(samples, n)]
+        if self.task == "survival":
+            columns |= {"event": truth["event"], "time": truth["time"]}
+        else:
+            columns["y"] = truth if self.classes is None else self.classes[truth]
+        for name, array in self.responses.items():
+            long = np.moveaxis(array, 2, 1)[samples, repeats].reshape(len(samples) * n, *array.shape[3:])
+            if long.ndim == 1:
+                columns[name] = self.classes[long] if name == "predict" and self.classes is not None else long
+            else:
+                labels = range(long.shape[1]) if self.classes is None else self.classes.tolist()
+                columns |= {f"{name}_{label}": long[:, k] for k, label in enumerate(labels)}
+        return frame_of(columns, backend)
+
     # ---- parts of the table --------------------------------------------------------------------------------------
     def take_rows(self, rows: Array) -> Predictions:
         """Keep these samples (indices or a mask)."""
@@ -213,7 +246,7 @@ class Predictions:
             target=target,
             responses=tensors,
             seen=mask,
-            fold_of=_folds(folds, n, n_repeats),
+            fold_of=folds_of(folds, n, n_repeats),
             groups=None if groups is None else codes_of(groups, n, "groups"),
             sample_weight=weights_of(sample_weight, n),
             configurations=np.flatnonzero(keep),
@@ -230,7 +263,7 @@ def _arrays(predictions: Any, target: Target) -> tuple[dict[str, Array], Array |
     arrays: dict[str, Array] = {}
     present: Array | None = None
     for name, values in given.items():
-        if name and name not in RESPONSES:
+        if name and not is_response(name, target):
             raise SoberError("E116", f"`predictions` has the key {name!r}; allowed are {', '.join(RESPONSES)}.")
         array, here = with_axes(*as_array(values, "predictions"), target)
         present = here if present is None else present if here is None else present & here
@@ -261,7 +294,8 @@ def _flags(seen: Any, n: int, n_repeats: int) -> Array:
     return array.astype(bool)
 
 
-def _folds(folds: Any, n: int, n_repeats: int) -> Array:
+def folds_of(folds: Any, n: int, n_repeats: int) -> Array:
+    """Number the folds of each repeat 0, 1, 2, ... [N, R]; zero everywhere where there are none."""
     if folds is None:
         return np.zeros((n, n_repeats), np.int64)
     array = _by_repeat(folds, n, n_repeats, "folds")

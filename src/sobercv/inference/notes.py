@@ -83,6 +83,17 @@ def of_the_model(metrics: Collection[Metric], n_folds: int) -> Note:
     )
 
 
+def few_calls(metric: Metric, n_resamples: int, asked: int) -> Note | None:
+    """A function that is called for every score was called for fewer resamples than were asked for."""
+    if not metric.calls_a_function or n_resamples >= asked:
+        return None
+    return Note(
+        "W213",
+        f"{metric.name} is a function that is called for every score, so {n_resamples} resamples were drawn instead of "
+        f"{asked:,}: the interval is coarser. sobercv.make_metric(..., max_calls=) allows more.",
+    )
+
+
 def undefined(name: str, draws: Array) -> Note | None:
     """Many draws had nothing to judge by."""
     n = int(np.isnan(draws).sum())

@@ -7,13 +7,15 @@ to training is a mask: who is still in the race.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 
 from .. import seeds
-from ..errors import Note, SoberError, warn
+from ..errors import Note, SoberError
 from ..inference import Question
 from ..inference.bbc import corrected
 from ..training import (
@@ -34,14 +36,16 @@ from ..training import (
 from ..training.race import race
 from .callbacks import CallbackSupport, RoundCallbacks, with_callbacks
 from .early_end import caveat, marked, tight_enough
+from .failures import report_failures
 from .metadata import CitizenMixin, Routed, route
 from .model_scores import ModelScores, as_metrics, check_by_folds, model_scores, scorer_of, with_names
 from .options import check_options
+from .prediction_scorer import as_scorers
 from .progress import audience, display
 from .results import cv_results, table_of
 from .scoring import scorers_of, scores_as_usual, several
 from .showing import ReaderMixin
-from .winner import WinnerMixin
+from .winner import WinnerMixin, chosen_by
 
 
 class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -85,8 +89,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     confidence_level : float, default=0.95
     stratify : bool, default=False
         Bootstrap within classes, for rare ones.
-    refit : bool or str, default=True
-        Train the winner on all data. A string names the metric that selects.
+    refit : bool, str or callable, default=True
+        Train the winner on all data. A string names the metric that selects. A callable takes `cv_results_` and gives
+        the index of the configuration to train; the bootstrap re-runs `select` only, and a note says so.
     n_jobs : int, optional
         Workers, as in scikit-learn. Results do not depend on it.
     random_state : int, numpy generator or None, default=0
@@ -95,16 +100,25 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         A file that keeps every fit as soon as it is done. The same call with the same file goes on where it stopped;
         with more repeats or more configurations it fits only what is new.
     max_seconds : float, optional
-        Stop training after this time, and judge by what is complete then. A fit under way is not broken off.
+        Stop training after this time, and judge by what is complete then. Cheap configurations are fitted first. Fits
+        under way are ended; for that, one job runs in a process of its own too. (Threads and clusters look at the
+        clock when something comes back.)
+    fit_timeout : float, optional
+        End a fit that takes longer than so many seconds; its configuration counts as failed. Needs processes.
     half_width : float, optional
         Stop training when half the width of the interval is no more than this; looked at after each round, once 50
         samples have predictions.
-    error_score : {"raise"} or NaN, default=NaN
-        Configurations that fail are set aside with the reason, or raise.
+    error_score : {"raise"} or number, default=NaN
+        Configurations that fail are set aside with the reason, or raise. A number stands in `cv_results_` as their
+        score; they are never judged.
     verbose : int, default=0
         1 shows a bar in a terminal or a notebook (with rich) and a line for each round elsewhere; 2 always shows lines.
     on_event : callable or list of callables, optional
         Hear what happens, such as `sobercv.progress.JsonLines("log.jsonl")`. What they do changes no result.
+    pre_dispatch : ignored
+        Taken so that calls written for scikit-learn run; sober decides itself how much work is under way.
+    return_train_score : bool, default=False
+        Only False: models are not asked for the rows that they were trained on.
 
     Attributes
     ----------
@@ -119,8 +133,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         Out-of-sample predictions of the finishers.
     race_ : RaceLog
         Who was dropped when, with which p, and who failed why.
-    stopped_ : {"finished", "interrupted", "max_seconds", "half_width"}
-        What ended the training. Ctrl-C once gives the estimate from what is complete; twice ends at once.
+    stopped_ : {"finished", "interrupted", "terminated", "max_seconds", "half_width"}
+        What ended the training. Ctrl-C, SIGTERM or SIGHUP once gives the estimate from what is complete; twice ends at
+        once.
     is_complete_ : bool
         Whether every split was run; if not, the notes of `estimate_` say how many were.
     n_fits_ : int
@@ -128,7 +143,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     n_splits_ : int
     splits_ : list of (train, test)
         The rows of every split; passed as `cv` they repeat the folds, also those of a splitter without a seed.
-    scorer_ : Metric or scorer, or dict of them
+    scorer_ : callable (estimator, X, y), or dict of them
     multimetric_ : bool
     question_ : Question
         What was asked of the predictions: metrics, rule, draws; the same for dropping, selecting and judging.
@@ -173,15 +188,18 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         n_bootstraps: int = 1000,
         confidence_level: float = 0.95,
         stratify: bool = False,
-        refit: bool | str = True,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
         n_jobs: int | None = None,
         random_state: Any = 0,
         store: Any = None,
         max_seconds: float | None = None,
+        fit_timeout: float | None = None,
         half_width: float | None = None,
         error_score: Any = np.nan,
         verbose: int = 0,
         on_event: Any = None,
+        pre_dispatch: Any = "2*n_jobs",
+        return_train_score: bool = False,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -203,10 +221,13 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.random_state = random_state
         self.store = store
         self.max_seconds = max_seconds
+        self.fit_timeout = fit_timeout
         self.half_width = half_width
         self.error_score = error_score
         self.verbose = verbose
         self.on_event = on_event
+        self.pre_dispatch = pre_dispatch
+        self.return_train_score = return_train_score
 
     # ---- the journey ---------------------------------------------------------------------------------------------
     # Not in the signature of `fit`, which says what every estimator can take: a pipeline cannot take weights.
@@ -233,7 +254,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
         routed = route(self, groups, params)
         problem, question, asks = self._problem(X, y, routed, seed)
-        configurations = expand(self.param_grid, self.n_iter, seed, self.estimator)
+        configurations = expand(self._space(), self.n_iter, seed, self.estimator)
         plan = Plan.build(problem, self.cv, self.n_repeats, seed, routed.split_params)
         if asks is not None:
             check_by_folds(self, problem, plan)
@@ -241,6 +262,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         store = MemoryStore(problem, plan, len(configurations))
         wanted = tuple(dict.fromkeys(metric.responses for metric in question.metrics if metric.responses))
         experiment = Experiment(problem, self.estimator, wanted, self.error_score == "raise", asks)
+        executor = make_executor(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
         callbacks = RoundCallbacks(self, X, y, len(configurations) * plan.n_splits, plan.n_rounds, rule is None)
         with audience(self.on_event, display(self.verbose), callbacks.listener) as tell:
             tell(SearchStarted(len(configurations), plan.n_splits))
@@ -248,18 +270,18 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
                 experiment,
                 configurations,
                 plan,
-                executor=recalling(make_executor(self.n_jobs), self.store, experiment, configurations, plan, seed),
+                executor=recalling(executor, self.store, experiment, configurations, plan, seed),
                 store=store,
                 rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
                 on_event=tell,
                 stop=Stop(self.max_seconds, tight_enough(self.half_width, question)),
             )
             tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
-        self._report_failures(log)
+        report_failures(log, configurations)
         incomplete = caveat(log, store)
         question = with_names(question, store, log.finishers, self.refit)
         self._judge(store, log, question, incomplete)
-        self.scorer_ = scorer_of(question, asks)
+        self.scorer_ = as_scorers(scorer_of(question, asks), self.predictions_.target)
         self._remember(configurations, store, log, plan)
         if self.refit:
             with callbacks.refit():
@@ -299,6 +321,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
             metric.check_target(problem.target)
         return problem, question, asks
 
+    def _space(self) -> Any:
+        return self.param_grid
+
     def _task(self, y: Any) -> Any:
         try:
             return infer_task(self.estimator, y)
@@ -319,7 +344,13 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.best_index_ = next(iter(found.values())).winner
 
     def _remember(self, configurations: list[Any], store: MemoryStore, log: RaceLog, plan: Plan) -> None:
-        self.cv_results_ = cv_results(configurations, store, log, self.question_)
+        self.cv_results_ = cv_results(configurations, store, log, self.question_, self.error_score)
+        note = None
+        if callable(self.refit):
+            self.best_index_, note = chosen_by(self.refit, self.cv_results_)
+        found = self.estimate_ if self.multimetric_ else {self.question_.first.name: self.estimate_}
+        winners = {name: replace(e, winner_params=dict(configurations[e.winner].params)) for name, e in found.items()}
+        self.estimate_ = self.question_.answer({name: marked(e, note) for name, e in winners.items()})
         self.race_ = log
         self.stopped_ = log.stopped
         self.is_complete_ = log.stopped == "finished"
@@ -329,16 +360,10 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.n_fits_ = log.n_fits + bool(self.refit)
         self.best_params_ = dict(configurations[self.best_index_].params)
         tail = self.question_.first.name if self.multimetric_ else "score"
-        self.best_score_ = float(self.cv_results_[f"mean_test_{tail}"][self.best_index_])
-
-    def _report_failures(self, log: RaceLog) -> None:
-        if log.failures:
-            first, cause = next(iter(log.failures.items()))
-            warn(
-                "W303",
-                f"{len(log.failures)} of {len(log.status)} configurations failed and were set aside; the first is "
-                f"configuration {first}, {str(cause).rstrip('.')}. See race_.failures.",
-            )
+        if note is None:  # as in scikit-learn, a callable's pick has no score
+            self.best_score_ = float(self.cv_results_[f"mean_test_{tail}"][self.best_index_])
+        elif hasattr(self, "best_score_"):
+            del self.best_score_
 
     def _refit(self, problem: Problem) -> None:
         start = time.perf_counter()

@@ -23,13 +23,13 @@ from ..training import Configuration, MemoryStore, RaceLog
 
 
 def cv_results(
-    configurations: Sequence[Configuration], store: MemoryStore, log: RaceLog, question: Question
+    configurations: Sequence[Configuration], store: MemoryStore, log: RaceLog, question: Question, error_score: Any
 ) -> dict[str, Any]:
     """Make the table of a search.
 
     Scores of splits that a configuration did not run (dropped) or could not (failed) are NaN. Ranks follow the scores
     that the search selects by; finishers come first, then the dropped from the last to the first dropped, then the
-    failed.
+    failed. A numeric `error_score` stands for every score of those that failed.
     """
     results: dict[str, Any] = _times(store)
     results.update(_parameters(configurations))
@@ -37,6 +37,8 @@ def cv_results(
     for metric in question.metrics:
         tail = metric.name if question.several else "score"
         splits, pooled = split_scores(store, log, metric, question)
+        if not isinstance(error_score, str):
+            splits[log.status == "failed"] = pooled[log.status == "failed"] = error_score
         for i, column in enumerate(splits.T):
             results[f"split{i}_test_{tail}"] = column
         with np.errstate(invalid="ignore"):

@@ -7,7 +7,7 @@ anything down, never changes what it is given.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from time import perf_counter
@@ -39,7 +39,7 @@ class Failure:
     Attributes
     ----------
     kind : {"raised", "not finite", "wrong shape", "no method", "unknown label",
-        "impossible probabilities", "worker died"}
+        "impossible probabilities", "worker died", "timed out"}
     message : str
         The exception's text, or what was wrong with the predictions.
     error : str
@@ -93,22 +93,30 @@ class Outcome:
     more: bool = False
 
 
-def fit_predict(experiment: Experiment, task: Task) -> Iterator[Outcome]:
+#: Told before a piece of work: for which configurations it is done.
+Begins = Callable[[Sequence[Configuration]], None]
+
+
+def fit_predict(experiment: Experiment, task: Task, begins: Begins | None = None) -> Iterator[Outcome]:
     """Fit every configuration of a task on its own, and predict the rows held out.
 
     Parameters
     ----------
     experiment : Experiment
     task : Task
+    begins : callable, optional
+        Hears which configuration is fitted next.
 
     Yields
     ------
     Outcome
     """
     for configuration in task.configurations:
+        if begins is not None:
+            begins((configuration,))
         try:
             built = build(experiment.estimator, configuration)
-        except Exception as error:
+        except BaseException as error:
             yield failed(experiment, configuration, task.split, error)
             continue
         yield fit_one(experiment, built, configuration, task.split)
@@ -142,7 +150,7 @@ def fit_one(experiment: Experiment, built: Any, configuration: Configuration, sp
         responses = responses_of(problem, built, X_test, len(split.test), experiment.wanted)
         asks = experiment.asks
         answers = {} if asks is None else answers_of(asks, built, X_test, take(problem.y, split.test))
-    except Exception as error:
+    except BaseException as error:
         end = perf_counter()
         seconds = (end - start, 0.0) if fitted is None else (fitted - start, end - fitted)
         return failed(experiment, configuration, split, error, *seconds)
@@ -171,11 +179,16 @@ def failed(
     experiment: Experiment,
     configuration: Configuration,
     split: Split,
-    error: Exception,
+    error: BaseException,
     fit_seconds: float = 0.0,
     predict_seconds: float = 0.0,
 ) -> Outcome:
-    """Turn an exception into an outcome, or let it out where that is asked for."""
+    """Turn an exception into an outcome, or let it out where that is asked for.
+
+    Ctrl-C and its like are always let out. An estimator that calls `sys.exit` has failed; it does not end the run.
+    """
+    if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
+        raise error
     if isinstance(error, Unusable):
         failure = Failure(error.kind, error.message, "", split.repeat, split.fold)
         if experiment.raise_errors:
@@ -184,5 +197,13 @@ def failed(
         if experiment.raise_errors:
             raise error
         frames = "".join(traceback.format_exception(error, limit=-4))
-        failure = Failure("raised", str(error), type(error).__name__, split.repeat, split.fold, frames)
+        failure = Failure("raised", error_text(error), type(error).__name__, split.repeat, split.fold, frames)
     return Outcome(configuration.index, split.repeat, split.fold, {}, fit_seconds, predict_seconds, failure)
+
+
+def error_text(error: BaseException) -> str:
+    """Give the text of an exception, also where its own code for that raises."""
+    try:
+        return str(error)
+    except Exception as worse:  # its __str__ raises
+        return f"(its text cannot be read: {type(worse).__name__})"

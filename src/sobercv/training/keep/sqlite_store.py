@@ -24,7 +24,7 @@ from .outcome_bytes import Row, decode, encode, parted, separate
 from .sqlite_file import Damaged, SqliteFile, replace_damaged
 
 #: Failures that another machine, or a quieter hour, may not meet again: a resumed run tries once more.
-TRANSIENT = frozenset({"worker died"})
+TRANSIENT = frozenset({"worker died", "timed out"})
 
 
 class SqliteStore:
@@ -51,6 +51,7 @@ class SqliteStore:
         self._n_classes = 0 if problem.classes is None else len(problem.classes)
         self._stored: dict[tuple[bytes, bytes], Row] = {}
         self._file: SqliteFile | None = None
+        self._identity: tuple[int, int] | None = None  # of the file; None where it is gone
 
     # ---- opening -------------------------------------------------------------------------------------------------
     def open(self) -> None:
@@ -75,7 +76,7 @@ class SqliteStore:
         except BaseException:
             file.close()
             raise
-        self._file = file
+        self._file, self._identity = file, file.identity()
 
     def _held(self, body: bytes) -> Manifest:
         """Read a manifest, and refuse another run's."""
@@ -162,14 +163,22 @@ class SqliteStore:
         return None if row is None else decode(row, configuration, split.repeat, split.fold)
 
     def keep(self, outcome: Outcome) -> None:
-        """Write an outcome down; when this returns, no end of the process can lose it.
+        """Write an outcome down; when this returns, no end of the process can lose it, unless the file is deleted.
 
         Parameters
         ----------
         outcome : Outcome
         """
         assert self._file is not None
-        if outcome.failure is not None and outcome.failure.kind in TRANSIENT:
+        if self._identity is None or (outcome.failure is not None and outcome.failure.kind in TRANSIENT):
+            return
+        if self._file.identity() != self._identity:
+            self._identity = None
+            warn(
+                "W504",
+                f"{self.path} was deleted, moved or replaced while it was open. The run goes on, but its outcomes are "
+                "kept nowhere; it cannot be resumed.",
+            )
             return
         key = self._key(outcome.configuration, outcome.repeat, outcome.fold)
         try:

@@ -27,6 +27,14 @@ class Store(Protocol):
         """Which fits have an outcome, bool [C, splits]."""
 
     @property
+    def fit_seconds(self) -> Array:
+        """What each fit took [C, splits]; 0 where not done."""
+
+    @property
+    def predict_seconds(self) -> Array:
+        """What each prediction took [C, splits]; 0 where not done."""
+
+    @property
     def failures(self) -> Mapping[int, Failure]:
         """The first failure, in the order of the plan, of each configuration that failed."""
 
