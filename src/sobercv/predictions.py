@@ -123,8 +123,8 @@ class Predictions:
     def to_frame(self, backend: str = "pandas") -> Any:
         """Give all predictions as a tidy data frame: one row for each sample, configuration and repeat.
 
-        Columns are `sample`, `configuration`, `repeat`, `fold`, the truth (`y`, or `event` and `time`), and one for each
-        response; probabilities of more than two classes have a column for each class, `predict_proba_<class>`.
+        Columns are `sample`, `configuration`, `repeat`, `fold`, the truth (`y`, or `event` and `time`), and one for
+        each response; probabilities of more than two classes have a column for each class, `predict_proba_<class>`.
 
         Parameters
         ----------
