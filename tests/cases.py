@@ -70,6 +70,10 @@ _MORE = {
         "jaccard",
         "fbeta(beta=2)",
         "recall(pos_label=0)",
+        "sensitivity",
+        "specificity",
+        "ppv",
+        "npv",
         "adjusted_rand_score",
         "mutual_info_score",
     ],
@@ -88,6 +92,14 @@ _MORE = {
         *_GROUPS,
     ],
     "proba2": [
+        "sensitivity(threshold=0.3)",
+        "specificity(threshold=0.3)",
+        "ppv(threshold=0.7)",
+        "npv(threshold=0.3)",
+        "sensitivity(threshold=0.25, pos_label=0)",
+        "net_benefit(threshold=0.2)",
+        "net_benefit(threshold=0.5, pos_label=0)",
+        "brier_scaled",
         "neg_brier_score(scale_by_half=False)",
         "d2_log_loss_score",
         "d2_brier_score",
@@ -125,6 +137,13 @@ _MORE = {
         "d2_tweedie_score(power=1.5)",
         "d2_tweedie_score(power=2)",
     ],
+    "survival": [
+        "concordance_index_ipcw",
+        "concordance_index_ipcw(tau=5)",
+        "cumulative_dynamic_auc(time=4)",
+    ],
+    "chances": ["neg_survival_brier_score(time=4)"],
+    "courses": ["neg_integrated_brier_score(times=[2, 4, 7])"],
 }
 #: Every metric; the protocols of `tests/inference` are tried on `TARGETS` only, which hold all kinds of data.
 ALL_TARGETS = TARGETS + [f"{metric}-{kind}" for kind, metrics in _MORE.items() for metric in metrics]
@@ -134,6 +153,7 @@ OF_PAIRS = ["rand_score", "adjusted_rand_score", "fowlkes_mallows_score", "adjus
 SETTINGS = ["plain", "repeats", "groups", "ties", "incomplete", "folds", "weights"]
 
 _RESPONSE = {"proba": "predict_proba", "decision": "decision_function"}  # all others are read by what `predict` gives
+_TIMES = {"chances": [4], "courses": [2, 4, 7]}  # survival probabilities at these times
 _TASK = {"labels": "classification", "proba": "classification", "decision": "classification"} | dict.fromkeys(
     ("number", "positive"), "regression"
 )
@@ -154,9 +174,16 @@ class Case:
     def response(self) -> str:
         return _RESPONSE.get(self.kind.rstrip("23"), "predict")
 
+    @property
+    def answers(self) -> dict[str, np.ndarray]:
+        """Predictions by response."""
+        if self.kind in _TIMES:
+            return {f"survival_at({t})": self.p[..., k] for k, t in enumerate(_TIMES[self.kind])}
+        return {self.response: self.p}
+
     def arguments(self) -> dict[str, Any]:
         """What `sobercv.bbc` and its rivals are called with, except for the draws."""
-        return {"y": self.y, "predictions": {self.response: self.p}, "metric": self.metric, **self.options}
+        return {"y": self.y, "predictions": self.answers, "metric": self.metric, **self.options}
 
     def table(self) -> Table:
         """The same for the oracle."""
@@ -182,7 +209,7 @@ class Case:
         known = ("folds", "groups", "seen", "sample_weight")
         return Predictions.build(
             self.y,
-            {self.response: self.p},
+            self.answers,
             task=_TASK.get(self.kind.rstrip("23"), "survival"),
             responses=(self.response,),
             **{name: self.options[name] for name in known if name in self.options},
@@ -196,7 +223,7 @@ class Case:
 def truth(rng: np.random.Generator, kind: str, n: int) -> np.ndarray:
     if kind[-1] in "23":
         return rng.permutation(np.arange(n) % int(kind[-1]))
-    if kind == "survival":
+    if kind in ("survival", *_TIMES):
         y = np.empty(n, [("event", bool), ("time", float)])
         y["event"], y["time"] = rng.random(n) < 0.6, rng.integers(1, 9, n)
         return y
@@ -217,6 +244,10 @@ def guesses(rng: np.random.Generator, kind: str, y: np.ndarray, c: int, r: int, 
             return logits
         raw = np.exp(logits)
         return raw / raw.sum(axis=3, keepdims=True)
+    if kind in _TIMES:  # the less likely to survive, the later it is asked
+        scale = np.exp(0.3 * noise)[..., None] * y["time"][:, None, None, None]
+        chances = np.exp(-np.array(_TIMES[kind]) / scale)
+        return np.round(chances * 4) / 4 if ties else chances
     if kind == "survival":
         out = noise - 0.4 * y["time"][:, None, None]
     elif kind == "positive":

@@ -73,7 +73,9 @@ CODES: dict[str, str] = {
     "W207": "All other configurations left the race",
     "W208": "An AUC by histograms",
     "W210": "A loss is maximised",
+    "W211": "Folds were resampled",
     "W212": "The trained configuration was picked by another rule",
+    "W213": "Fewer resamples than asked for",
     "W301": "Groups are split between training and test rows",
     "W302": "A listener failed",
     "W303": "Configurations failed",
@@ -85,6 +87,7 @@ CODES: dict[str, str] = {
     "W501": "Stored outcomes were made with other versions",
     "W502": "Stored outcomes were damaged",
     "W503": "Code that cannot be told from other code",
+    "W504": "The store was deleted during the run",
     "E801": "A file cannot be read",
     "E802": "The table is empty",
     "E803": "The text is not a table",
@@ -131,7 +134,7 @@ CODES: dict[str, str] = {
     "W843": "Dates that could begin with the day or the month",
     "W844": "New values do not fit the kind of their column",
     "W845": "Competing risks are ignored",
-    "S841": "Codes are read as text",
+    "W846": "Codes are read as categories",
     "S801": "The target could be read in two ways",
     "S802": "Repeats would help",
     "S803": "Dates among the columns",
@@ -140,8 +143,10 @@ CODES: dict[str, str] = {
     "E602": "Workers cannot be given the data",
     "E603": "No worker is left",
     "E604": "The time was over before one split was complete",
+    "E605": "Fits cannot be ended here",
     "W601": "The cross-validation is incomplete",
     "W602": "A worker died",
+    "W603": "Time limits are looked at between fits only",
 }
 
 

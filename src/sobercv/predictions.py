@@ -16,7 +16,7 @@ import numpy as np
 from .containers import Array, as_array, codes_of, has_missing, weights_of
 from .errors import SoberError
 from .frames import frame_of
-from .responses import RESPONSES, read_response, with_axes
+from .responses import RESPONSES, is_response, read_response, with_axes
 from .targets import Target, TaskName
 
 
@@ -31,8 +31,9 @@ class Predictions:
     target : Target
         The truth: class indices, numbers, or (event, time) records, and what they stand for.
     responses : mapping of str to array [N, C, R] or [N, C, R, K]
-        By the name of the scikit-learn method that gave them. Labels are class indices. With two classes a
-        probability is that of the second class; with more, the last axis holds one for each class.
+        By the name of the scikit-learn method that gave them; empty where only the models were scored. Labels are
+        class indices. With two classes a probability is that of the second class; with more, the last axis holds one
+        for each class.
     seen : bool array [N, R]
         Which samples have predictions. What is not seen is never read.
     fold_of : int array [N, R]
@@ -89,7 +90,7 @@ class Predictions:
     @property
     def n_configurations(self) -> int:
         """Number of configurations in the table."""
-        return int(next(iter(self.responses.values())).shape[1])
+        return next((int(a.shape[1]) for a in self.responses.values()), len(self.configurations))
 
     @property
     def n_repeats(self) -> int:
@@ -123,8 +124,8 @@ class Predictions:
     def to_frame(self, backend: str = "pandas") -> Any:
         """Give all predictions as a tidy data frame: one row for each sample, configuration and repeat.
 
-        Columns are `sample`, `configuration`, `repeat`, `fold`, the truth (`y`, or `event` and `time`), and one for
-        each response; probabilities of more than two classes have a column for each class, `predict_proba_<class>`.
+        Columns are `sample`, `configuration`, `repeat`, `fold`, the truth (`y`, or `event` and `time`), and one a
+        response; probabilities of more than two classes have a column for each class, `predict_proba_<class>`.
 
         Parameters
         ----------
@@ -183,7 +184,7 @@ class Predictions:
 
     def __repr__(self) -> str:
         axes = f"{self.n_samples} samples, {self.n_configurations} configurations, {self.n_repeats} repeats"
-        return f"Predictions({axes}, {self.task}, {', '.join(self.responses)})"
+        return f"Predictions({axes}, {self.task}, {', '.join(self.responses) or 'no responses'})"
 
     # ---- from outside --------------------------------------------------------------------------------------------
     @classmethod
@@ -245,7 +246,7 @@ class Predictions:
             target=target,
             responses=tensors,
             seen=mask,
-            fold_of=_folds(folds, n, n_repeats),
+            fold_of=folds_of(folds, n, n_repeats),
             groups=None if groups is None else codes_of(groups, n, "groups"),
             sample_weight=weights_of(sample_weight, n),
             configurations=np.flatnonzero(keep),
@@ -262,7 +263,7 @@ def _arrays(predictions: Any, target: Target) -> tuple[dict[str, Array], Array |
     arrays: dict[str, Array] = {}
     present: Array | None = None
     for name, values in given.items():
-        if name and name not in RESPONSES:
+        if name and not is_response(name, target):
             raise SoberError("E116", f"`predictions` has the key {name!r}; allowed are {', '.join(RESPONSES)}.")
         array, here = with_axes(*as_array(values, "predictions"), target)
         present = here if present is None else present if here is None else present & here
@@ -293,7 +294,8 @@ def _flags(seen: Any, n: int, n_repeats: int) -> Array:
     return array.astype(bool)
 
 
-def _folds(folds: Any, n: int, n_repeats: int) -> Array:
+def folds_of(folds: Any, n: int, n_repeats: int) -> Array:
+    """Number the folds of each repeat 0, 1, 2, ... [N, R]; zero everywhere where there are none."""
     if folds is None:
         return np.zeros((n, n_repeats), np.int64)
     array = _by_repeat(folds, n, n_repeats, "folds")

@@ -96,12 +96,6 @@ def test_a_signal_that_is_ignored_stays_ignored(tmp_path, begin):
     assert running.wait(120) == 0
 
 
-@pytest.fixture
-def run_folder(sober, data, tmp_path):
-    assert sober("fit", "data.csv", "--target", "y", *SMALL, "-o", "run", "-q").code == 0
-    return tmp_path / "run"
-
-
 @pytest.mark.parametrize(
     "command",
     [

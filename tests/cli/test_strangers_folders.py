@@ -10,12 +10,6 @@ PRECIOUS = b"do not touch"
 
 
 @pytest.fixture
-def run_folder(sober, data, tmp_path):
-    assert sober("fit", "data.csv", "--target", "y", *SMALL, "-o", "run", "-q").code == 0
-    return tmp_path / "run"
-
-
-@pytest.fixture
 def outside(tmp_path):
     path = tmp_path / "outside"
     path.write_bytes(PRECIOUS)

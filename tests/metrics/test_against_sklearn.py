@@ -12,7 +12,6 @@ from sklearn.utils.metaestimators import available_if
 
 import sobercv
 from tests.cases import ALL_TARGETS, OF_PAIRS, Case, make
-from tests.oracles import rows
 from tests.oracles.paper import ORACLES
 
 
@@ -84,7 +83,10 @@ FUNCTIONS = {
     "average_precision": (sk.average_precision_score, ANY, True),
 }
 NO_WEIGHTS = ["ovo", "max_error", *OF_PAIRS, "_info", "homogeneity", "completeness", "v_measure", "likelihood_ratio"]
-SKLEARN_TARGETS = [t for t in ALL_TARGETS if not t.endswith("-survival")]
+ELSEWHERE = ("sensitivity", "specificity", "ppv", "npv", "net_benefit", "brier_scaled")  # not scikit-learn's
+SKLEARN_TARGETS = [
+    t for t in ALL_TARGETS if not t.endswith(("-survival", "-chances", "-courses")) and not t.startswith(ELSEWHERE)
+]
 
 
 def scorer_value(case, j, **options):
@@ -120,18 +122,6 @@ def test_with_two_classes_the_multiclass_aucs_are_the_plain_one(metric):
     case = make("roc_auc-proba2", seed=13, n=40)
     plain = sobercv.naive(case.y, case.p, "roc_auc").scores
     np.testing.assert_allclose(sobercv.naive(case.y, case.p, metric).scores, plain, rtol=1e-12)
-
-
-@pytest.mark.parametrize("setting", ["plain", "ties"])
-def test_concordance_is_scikit_survivals(setting):
-    from sksurv.metrics import concordance_index_censored
-
-    for seed in range(5):
-        case = make("concordance_index-survival", setting, seed=seed, n=50)
-        y = case.y
-        expected = [concordance_index_censored(y["event"], y["time"], case.p[:, j, 0])[0] for j in range(4)]
-        np.testing.assert_allclose(case.scores(np.ones((1, 50), int))[0], expected, rtol=1e-12)
-        np.testing.assert_allclose([rows.concordance_index(y, case.p[:, j, 0]) for j in range(4)], expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("target", SKLEARN_TARGETS)

@@ -131,6 +131,62 @@ def test_two_repeats_alike_are_one(target, seed, n):
     same(case.scores(counts), once)
 
 
+# ---- the range: what intervals lean on ------------------------------------------------------------------------------
+def inside(metric, scores):
+    low, high = metric.range
+    defined = scores[np.isfinite(scores)]
+    assert (defined >= low - 1e-9).all()
+    assert (defined <= high + 1e-9).all()
+
+
+@every_target
+@EXAMPLES
+@given(seed=SEEDS, n=ROWS, setting=TABLES)
+def test_scores_stay_in_the_range_that_the_metric_states(target, seed, n, setting):
+    assume(setting != "weights" or target.partition("-")[0] not in OF_PAIRS)
+    case = make(target, setting, seed, n=n, c=3)
+    metric, counts = sobercv.metrics.get(case.metric), some_counts(seed, n)
+    assert metric.range[0] < metric.range[1]
+    inside(metric, case.scores(counts))
+    rng = np.random.default_rng(seed)
+    for awful in (rng.permutation(n), np.roll(np.argsort(case.y), n // 2)):  # predictions for others
+        case.p = case.p[awful] if "seen" not in case.options else case.p
+        inside(metric, case.scores(counts))
+
+
+def perfect(case):
+    """Predictions that could not be better."""
+    y = case.y[:, None, None]
+    if case.kind.startswith("labels") or case.kind in ("number", "positive"):
+        return y.astype(case.p.dtype)
+    if case.kind == "survival":
+        return -y["time"] - 0.5 * ~y["event"]  # of those with the same time the censored live longer
+    if case.p.ndim == 4 and case.kind[-1] == "3":
+        return (y[..., None] == np.arange(3)) * (1.0 if case.kind == "proba3" else 9.0)
+    if case.p.ndim == 4:
+        times = {"chances": [4], "courses": [2, 4, 7]}[case.kind]
+        return (y["time"][..., None] > np.array(times)).astype(float)
+    return y.astype(float) if case.kind == "proba2" else 9.0 * y - 4.5
+
+
+def best_possible(target):
+    return sobercv.metrics.get(target.rsplit("-", 1)[0]).range[1]
+
+
+#: The end of a net benefit is reached only where everybody is ill.
+WITH_AN_END = [t for t in ALL_TARGETS if np.isfinite(best_possible(t)) and "net_benefit" not in t]
+
+
+@pytest.mark.parametrize("target", WITH_AN_END)
+@EXAMPLES
+@given(seed=SEEDS, n=ROWS)
+def test_perfect_predictions_reach_the_end_of_the_range(target, seed, n):
+    case = make(target, "plain", seed, n=n, c=1)
+    case.p = perfect(case)
+    scores = case.scores(some_counts(seed, n))
+    same(scores[np.isfinite(scores)], best_possible(target), 1e-9)
+
+
 RANKING = ["roc_auc-proba2", "roc_auc_ovr-proba3", "roc_auc_ovo-proba3", "concordance_index-survival"]
 
 

@@ -13,11 +13,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from . import clinic, scores
 from . import rows as by_rows
-from . import scores
 
 NAN = float("nan")
-ORACLES = by_rows.ORACLES | scores.ORACLES
+ORACLES = by_rows.ORACLES | scores.ORACLES | clinic.ORACLES
 
 
 @dataclass

@@ -11,7 +11,7 @@ from ..errors import SEVERITIES, Note
 from ..tables import Dataset
 from . import column_checks, target_checks
 from .huge_numbers import huge_numbers
-from .identifiers import identifiers
+from .identifier_columns import identifiers
 from .leaks import leaks
 from .repeated_subjects import repeated_subjects
 

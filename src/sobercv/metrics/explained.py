@@ -211,6 +211,11 @@ def d2_tweedie(*, power: float = 0) -> Explained:
     return Explained(left, partial(Mean, power=power))
 
 
+def d2_brier() -> Explained:
+    """Share of the Brier score that is explained: the scaled Brier score."""
+    return _d2_classes(losses.brier, False)
+
+
 def _d2_classes(loss: Loss, surprise: bool) -> Explained:
     left = Pointwise("classification", loss, responses=("predict_proba",))
     return Explained(left, partial(Shares, surprise=surprise))
@@ -225,5 +230,5 @@ def makers() -> dict[str, Callable[..., Metric]]:
         "d2_pinball_score": d2_pinball,
         "d2_tweedie_score": d2_tweedie,
         "d2_log_loss_score": partial(_d2_classes, losses.log_loss, True),
-        "d2_brier_score": partial(_d2_classes, losses.brier, False),
+        "d2_brier_score": d2_brier,
     }

@@ -134,10 +134,10 @@ class Walks:
             begins[starts[starts < len(begins)]] = 1
         self._room = int((contests.role >= 0).sum() + (contests.role == 1).sum())  # steps of a walk at the most
         self._scores: Array | None = scores  # [C, N]
-        self._n = len(scores)
+        self.n = len(scores)
         self._kept: list[Piece] | None = None
-        if self._room * self._n * 5 <= _KEPT:
-            self._kept = blocks.run(self._make, blocks.cut(self._n, -(-self._n // (4 * n_threads))), n_threads)
+        if self._room * self.n * 5 <= _KEPT:
+            self._kept = blocks.run(self._make, blocks.cut(self.n, -(-self.n // (4 * n_threads))), n_threads)
             self._scores = None  # the walks hold all that is needed
 
     def _make(self, first: int, last: int) -> Piece:
@@ -153,8 +153,8 @@ class Walks:
 
     def wins(self, block: Block) -> Array:
         """Twice the pairs won, a tie counting half, of every configuration in every resample [B, C]."""
-        out = np.empty((self._n, len(block.counts)))
-        for first, last, steps in self._pieces():
+        out = np.empty((self.n, len(block.counts)))
+        for first, last, steps in self.pieces():
             block.follow(steps, out[first:last])
         return out.T
 
@@ -163,18 +163,19 @@ class Walks:
         kernels, counts = _kernels(), block.counts
         out = np.empty(len(counts))
         weight = np.ones(counts.shape[1]) if block.weight is None else block.weight
-        for first, last, steps in self._pieces(np.unique(winners)):
+        for first, last, steps in self.pieces(np.unique(winners)):
             here = np.flatnonzero((winners >= first) & (winners < last))
             alone = np.empty(len(here))
             kernels.walk_alone(*steps, counts, weight, winners[here] - first, here, alone)
             out[here] = alone
         return out
 
-    def _pieces(self, wanted: Array | None = None) -> Iterator[Piece]:
+    def pieces(self, wanted: Array | None = None) -> Iterator[Piece]:
+        """Give the walks, some configurations at a time; where they are not kept, those wanted are made."""
         if self._kept is not None:
             yield from self._kept
         else:
-            for c in range(self._n) if wanted is None else wanted:
+            for c in range(self.n) if wanted is None else wanted:
                 yield self._make(int(c), int(c) + 1)
 
 

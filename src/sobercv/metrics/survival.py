@@ -44,10 +44,10 @@ class ComparablePairs:
     they outlived the events, and every event wins before it becomes a loser itself.
     """
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Part, event: Array | None = None) -> None:
         from .kernels import FIRST, LOSER, WINNER  # numba takes a while to import
 
-        event, time = part.y["event"], part.y["time"]
+        event, time = part.y["event"] if event is None else event, part.y["time"]
         samples, actions = [], []
         for f in np.unique(part.fold):
             here = np.flatnonzero(part.fold == f)
@@ -61,11 +61,11 @@ class ComparablePairs:
             samples.append(who[order][first:])
             actions.append(action[first:])
         walk = np.concatenate(samples).astype(np.int32)
-        self._steps = walk, np.concatenate(actions).astype(np.int8), np.array([0, len(walk)])
+        self.steps = walk, np.concatenate(actions).astype(np.int8), np.array([0, len(walk)])
 
     def __call__(self, block: Block) -> Array:
         out = np.empty((1, len(block.counts)))
-        block.follow(self._steps, out)
+        block.follow(self.steps, out)
         return 0.5 * out[0]
 
 

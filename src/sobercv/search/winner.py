@@ -15,6 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..containers import Array
 from ..errors import Note, also
+from ..inference import Question
+from .scoring import ModelScorer
 
 
 def _best_has(name: str) -> Callable[[Any], bool]:
@@ -68,6 +70,7 @@ class WinnerMixin:
     refit: Any
     scorer_: Any
     multimetric_: bool
+    question_: Question
     best_estimator_: Any
 
     def _best(self, name: str) -> Any:
@@ -115,11 +118,14 @@ class WinnerMixin:
         """Survival functions by the winner (scikit-survival)."""
         return self._best("predict_survival_function").predict_survival_function(X, **options)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Score the winner on new data, with the metric that selected it."""
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Score the winner on new data, with the metric or the scorer that selected it."""
         best = self._best("score")
-        scorer = next(iter(self.scorer_.values())) if self.multimetric_ else self.scorer_
-        return float(scorer(best, X, y) if sample_weight is None else scorer(best, X, y, sample_weight=sample_weight))
+        scorer = next(iter(self.scorer_.values())) if isinstance(self.scorer_, dict) else self.scorer_
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if isinstance(scorer, ModelScorer):
+            return scorer.by_name(best, X, y, **weights)[self.question_.first.name]
+        return float(scorer(best, X, y, **weights))
 
     @property
     def classes_(self) -> Array:

@@ -5,10 +5,22 @@ threads over blocks of resamples use all cores.
 """
 
 from .draws import draw, first_best, first_best_of_columns
+from .lines import logistic_lines
 from .sorted_rows import average_precision, first_present, medians, partial_area
 from .tables import expected_information
 from .tallies import tally, tally_picked
-from .walks import FIRST, LOSER, TIED, WINNER, make_walks, walk_alone, walk_float, walk_int
+from .walks import (
+    FIRST,
+    LOSER,
+    TIED,
+    WINNER,
+    make_walks,
+    walk_alone,
+    walk_float,
+    walk_int,
+    walk_unequal,
+    walk_unequal_alone,
+)
 
 __all__ = [
     "FIRST",
@@ -21,6 +33,7 @@ __all__ = [
     "first_best",
     "first_best_of_columns",
     "first_present",
+    "logistic_lines",
     "make_walks",
     "medians",
     "partial_area",
@@ -29,4 +42,6 @@ __all__ = [
     "walk_alone",
     "walk_float",
     "walk_int",
+    "walk_unequal",
+    "walk_unequal_alone",
 ]

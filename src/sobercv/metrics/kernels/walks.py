@@ -211,3 +211,42 @@ def walk_alone(samples, actions, starts, counts, weight, picked, resample, out):
             twice += _GAINS[action] * count * below
             below = _KEEPS[action] * below + _ADDS[action] * count
         out[k] = twice
+
+
+@nb.njit(**options)
+def walk_unequal(samples, actions, starts, losers, winners, out):
+    """Twice the pairs won [C, B], where a sample weighs other as a winner than as a loser; weights [N, B]."""
+    n_resamples = losers.shape[1]
+    below = np.zeros(n_resamples, np.float64)
+    for c in range(starts.shape[0] - 1):
+        for b in range(n_resamples):
+            out[c, b] = 0.0
+        for s in range(starts[c], starts[c + 1]):
+            action = actions[s]
+            if action == LOSER:
+                row = losers[samples[s]]
+                for b in range(n_resamples):
+                    below[b] += row[b]
+            elif action == FIRST:
+                row = losers[samples[s]]
+                for b in range(n_resamples):
+                    below[b] = row[b]
+            else:
+                row = winners[samples[s]]
+                gain = 2.0 if action == WINNER else 1.0
+                for b in range(n_resamples):
+                    out[c, b] += gain * row[b] * below[b]
+
+
+@nb.njit(**options)
+def walk_unequal_alone(samples, actions, starts, losers, winners, picked, out):
+    """The same for configuration picked[b] in resample b alone; weights [B, N], out [B]."""
+    for b in range(out.shape[0]):
+        below = 0.0
+        twice = 0.0
+        for s in range(starts[picked[b]], starts[picked[b] + 1]):
+            action = np.uint8(actions[s])  # never negative, which spares a check
+            i = samples[s]
+            twice += _GAINS[action] * winners[b, i] * below
+            below = _KEEPS[action] * below + _ADDS[action] * losers[b, i]
+        out[b] = twice
