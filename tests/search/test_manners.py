@@ -1,5 +1,6 @@
 """Habits of GridSearchCV that people rely on: arguments, hasattr, scorers, warnings, names, frames."""
 
+import inspect
 import pickle
 
 import numpy as np
@@ -155,3 +156,10 @@ def test_frames(backend):
     assert type(results).__module__.startswith(backend)
     with pytest.raises(SoberError, match="pandas, polars; got 'R'"):
         one.results_frame("R")
+
+
+def test_both_searches_take_the_same_arguments():
+    ours, random = (inspect.signature(kind).parameters for kind in (sobercv.BBCSearchCV, sobercv.BBCRandomizedSearchCV))
+    assert set(random) - set(ours) == {"param_distributions"}
+    assert set(ours) - set(random) == {"param_grid"}
+    assert {n for n in set(ours) & set(random) if ours[n].default != random[n].default} <= {"n_iter", "error_score"}
