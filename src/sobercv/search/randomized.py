@@ -24,8 +24,8 @@ class BBCRandomizedSearchCV(BBCSearchCV):
     n_iter : int, default=10
         How many configurations are drawn.
     scoring, pos_label, cv, n_repeats, drop, select, aggregate, within_folds, method, n_bootstraps, confidence_level, \
-stratify, refit, n_jobs, random_state, store, max_seconds, half_width, error_score, verbose, on_event, pre_dispatch, \
-return_train_score
+stratify, refit, n_jobs, random_state, store, max_seconds, half_width, fit_timeout, error_score, verbose, on_event, \
+pre_dispatch, return_train_score
         See `BBCSearchCV`. `random_state` seeds the drawing too.
 
     Examples
@@ -63,6 +63,7 @@ return_train_score
         store: Any = None,
         max_seconds: float | None = None,
         half_width: float | None = None,
+        fit_timeout: float | None = None,
         error_score: Any = np.nan,
         verbose: int = 0,
         on_event: Any = None,
@@ -90,6 +91,7 @@ return_train_score
         self.store = store
         self.max_seconds = max_seconds
         self.half_width = half_width
+        self.fit_timeout = fit_timeout
         self.error_score = error_score
         self.verbose = verbose
         self.on_event = on_event
