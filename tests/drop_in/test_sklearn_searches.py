@@ -16,7 +16,7 @@ import sklearn.model_selection
 PAGE = Path(__file__).parents[2] / "docs" / "migration.md"
 MODULE = Path(sklearn.model_selection.__file__).parent / "tests" / "test_search.py"
 #: How many passed when this was written; fewer is a step back.
-LEAST = 95
+LEAST = 96
 #: Imported before the tests are, so that they find our classes under scikit-learn's names.
 CONFTEST = """
 import sklearn.model_selection

@@ -57,6 +57,14 @@ def test_failed_configurations_get_the_score_that_was_asked_for():
     assert one.best_params_["trouble"] == "none"
 
 
+def test_random_search_has_every_option_with_its_default():
+    ours = sobercv.BBCRandomizedSearchCV(GaussianNB(), SMOOTHING).get_params(deep=False)
+    other = sobercv.BBCSearchCV(GaussianNB(), SMOOTHING).get_params(deep=False)
+    assert ours.keys() - other.keys() == {"param_distributions"}
+    assert other.keys() - ours.keys() == {"param_grid"}
+    assert [name for name in ours.keys() & other.keys() if repr(ours[name]) != repr(other[name])] == ["n_iter"]
+
+
 def test_random_search_draws_what_scikit_learn_draws():
     space = {"var_smoothing": np.logspace(-9, 0, 50)}
     theirs = RandomizedSearchCV(GaussianNB(), space, n_iter=4, cv=3, random_state=7).fit(X, Y)
