@@ -7,6 +7,7 @@ Never looks at the predictions itself.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -15,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from ..containers import Array
-from ..errors import SoberError
+from ..errors import SoberError, also
 from ..predictions import Predictions
 from .events import Dropped, Failed, Fitted, Listener, RoundEnded, RoundStarted, teller
 from .fit.cost import cheap_first
@@ -179,7 +180,9 @@ class _State:
         if not self.alive.any():
             first, cause = next(iter(self.failures.items()))
             who = "The only configuration" if len(self.alive) == 1 else f"All {len(self.alive)} configurations"
-            raise SoberError("E315", f"{who} failed; the first cause is, for configuration {first} in {cause}")
+            raise also(_common_type(self.failures))(
+                "E315", f"{who} failed; the first cause is, for configuration {first} in {cause}"
+            )
         return new
 
     def drop(self, decision: Decision | None, index: int) -> list[tuple[int, float]]:
@@ -236,6 +239,13 @@ def _seconds(store: Store) -> dict[int, float]:
     """Give the mean time of a fit of each configuration that has been fitted."""
     done, seconds = store.done, store.fit_seconds + store.predict_seconds
     return {int(c): float(seconds[c][done[c]].mean()) for c in np.flatnonzero(done.any(axis=1))}
+
+
+def _common_type(failures: Mapping[int, Failure]) -> type[Exception]:
+    """Give the exception type of Python that all failures have in common; ValueError where there is none."""
+    names = {failure.error for failure in failures.values()}
+    kind = getattr(builtins, names.pop(), None) if len(names) == 1 else None
+    return kind if isinstance(kind, type) and issubclass(kind, Exception) else ValueError
 
 
 def _tasks(

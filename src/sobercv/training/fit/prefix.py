@@ -58,7 +58,8 @@ def prefix_keys(experiment: Experiment, configurations: Sequence[Configuration])
     configurations : sequence of Configuration
         All for the same estimator, so that a step is known by the parameters that are set on it.
     """
-    if not _is_plain(experiment.problem, experiment.estimator):
+    # Whoever asks the fitted model is given the whole pipeline, not its last step.
+    if experiment.asks is not None or not _is_plain(experiment.problem, experiment.estimator):
         return [()] * len(configurations)
     names = [name for name, _ in experiment.estimator.steps]
     seen: dict[int, Any] = {}  # pickles by identity: grids repeat the same objects

@@ -9,6 +9,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from time import perf_counter
 from typing import Any
 
@@ -16,7 +17,7 @@ from sklearn.base import clone
 
 from ...containers import Array
 from ...errors import SoberError
-from .experiment import Experiment
+from .experiment import Asks, Experiment
 from .plan import Split
 from .problem import take
 from .response import Unusable, responses_of
@@ -75,6 +76,8 @@ class Outcome:
         Empty where the fit failed.
     fit_seconds, predict_seconds : float
     failure : Failure or None
+    answers : mapping of str to float
+        What else was asked of the fitted model, see `Experiment.asks`.
     more : bool
         Whether others that came back from a worker together with it follow at once.
     """
@@ -86,6 +89,7 @@ class Outcome:
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     failure: Failure | None = None
+    answers: Mapping[str, float] = field(default_factory=dict)
     more: bool = False
 
 
@@ -144,11 +148,31 @@ def fit_one(experiment: Experiment, built: Any, configuration: Configuration, sp
         built.fit(X_train, take(problem.y, split.train), **problem.fit_arguments(split.train))
         fitted = perf_counter()
         responses = responses_of(problem, built, X_test, len(split.test), experiment.wanted)
+        asks = experiment.asks
+        answers = {} if asks is None else answers_of(asks, built, X_test, take(problem.y, split.test))
     except BaseException as error:
         end = perf_counter()
         seconds = (end - start, 0.0) if fitted is None else (fitted - start, end - fitted)
         return failed(experiment, configuration, split, error, *seconds)
-    return Outcome(configuration.index, split.repeat, split.fold, responses, fitted - start, perf_counter() - fitted)
+    seconds = fitted - start, perf_counter() - fitted
+    return Outcome(configuration.index, split.repeat, split.fold, responses, *seconds, answers=answers)
+
+
+def answers_of(asks: Asks, fitted: Any, X: Any, y: Any) -> dict[str, float]:
+    """Ask a fitted model for numbers; each must be one.
+
+    Parameters
+    ----------
+    asks : callable
+    fitted : estimator
+    X, y : array-like
+        The test rows, as the user holds them.
+    """
+    answers = dict(asks(fitted, X, y))
+    for name, value in answers.items():
+        if not isfinite(value):
+            raise Unusable("not finite", f"{name} of the fitted model is {value}.")
+    return answers
 
 
 def failed(

@@ -20,7 +20,7 @@ from ..fit.plan import Plan, Split
 from ..fit.problem import Problem
 from ..fit.task import Outcome
 from .manifest import Manifest
-from .outcome_bytes import Row, decode, encode, separate
+from .outcome_bytes import Row, decode, encode, parted, separate
 from .sqlite_file import Damaged, SqliteFile, replace_damaged
 
 #: Failures that another machine, or a quieter hour, may not meet again: a resumed run tries once more.
@@ -135,9 +135,14 @@ class SqliteStore:
             f"will be fitted again; the damaged file is kept as {kept}.",
         )
 
-    def _is_usable(self, split: bytes, responses: Mapping[str, Array]) -> bool:
+    def _is_usable(self, split: bytes, arrays: Mapping[str, Array]) -> bool:
         """Whether arrays [rows, n, ...] are what fits on this split would have given: nobody looks at them again."""
         n_test = self._n_test.get(split)
+        responses, answers = parted(arrays)
+        if bool(answers) != bool(self.manifest.asked):
+            return False
+        if not all(a.ndim == 1 and a.dtype.kind == "f" and np.isfinite(a).all() for a in answers.values()):
+            return False
         return responses.keys() == self._wanted and all(
             (n_test is None or a.shape[1] == n_test)
             and (a.ndim == 2 or (a.ndim == 3 and a.shape[2] == self._n_classes > 2))
