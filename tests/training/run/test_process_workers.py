@@ -279,9 +279,10 @@ def test_large_data_are_shared_not_copied(monkeypatch):
     assert not Path(common[0][5][0]).exists()  # and gone
 
 
-def test_a_process_that_cannot_start_is_said(monkeypatch):
+def test_a_process_that_cannot_start_is_said(monkeypatch, tmp_path):
     process.end_idle()
-    monkeypatch.setattr(process, "_PROGRAM", "import sys; sys.exit(3)  # {path} {loop} {parent} {from_main_thread}")
+    (tmp_path / "ends.py").write_text("import sys; sys.exit(3)")
+    monkeypatch.setattr(process, "PROGRAM", str(tmp_path / "ends.py"))
     with pytest.raises(SoberError, match="exit code 3") as error:
         run(COLUMNS, 2)
     assert error.value.code == "E602"

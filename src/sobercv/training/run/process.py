@@ -6,6 +6,7 @@ Takes messages, puts what comes back into a queue; never knows what the messages
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import pickle
 import queue
@@ -18,10 +19,10 @@ from contextlib import suppress
 from typing import Any
 
 from ..keep.installed import is_installed_file
+from . import process_main
 
-#: Bytes of the number that says how long a message is.
-HEADER = 8
-_PROGRAM = "import sys; sys.path[:] = {path!r}; from {loop} import main; main({parent}, {from_main_thread})"
+#: The script that a worker process runs.
+PROGRAM = process_main.__file__
 
 #: A process, and what it said; None when it has ended.
 Inbox = queue.SimpleQueue[tuple["Process", Any]]
@@ -44,15 +45,11 @@ class Process:
         self.owner = os.getpid()
         self.started = time.time()
         self.is_ready = False
-        program = _PROGRAM.format(
-            path=sys.path,
-            loop=f"{__package__}.process_loop",
-            parent=self.owner,
-            from_main_thread=threading.current_thread() is threading.main_thread(),
-        )
+        from_main_thread = threading.current_thread() is threading.main_thread()
         flags = ["-" + "O" * sys.flags.optimize] * bool(sys.flags.optimize) + [f"-W{w}" for w in sys.warnoptions]
         self._popen = subprocess.Popen(
-            [sys.executable, *flags, "-c", program],
+            # -P: the folder of the script is no place to import from.
+            [sys.executable, "-P", *flags, PROGRAM, json.dumps([self.owner, from_main_thread, sys.path])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
@@ -64,30 +61,16 @@ class Process:
         assert self._popen.stdout is not None
         with suppress(Exception):  # whatever cannot be understood is the end of it too
             while True:
-                size = int.from_bytes(self._exactly(HEADER), "little")
-                self.inbox.put((self, pickle.loads(self._exactly(size))))
+                self.inbox.put((self, pickle.loads(process_main.read_message(self._popen.stdout.fileno()))))
         self._popen.kill()
         self._popen.wait()
         self.inbox.put((self, None))
 
-    def _exactly(self, size: int) -> bytes:
-        assert self._popen.stdout is not None
-        raw = bytearray()
-        while len(raw) < size:
-            part = self._popen.stdout.read(min(size - len(raw), 1 << 24))
-            if not part:
-                raise OSError("the other end is closed")
-            raw += part
-        return bytes(raw)
-
     def send(self, *message: Any) -> None:
         """Send a message; the end of the process is told by the inbox, not here."""
         assert self._popen.stdin is not None
-        raw = pickle.dumps(message, protocol=5)
-        left = memoryview(len(raw).to_bytes(HEADER, "little") + raw)
         with suppress(OSError):
-            while left:
-                left = left[self._popen.stdin.write(left) :]
+            process_main.write_message(self._popen.stdin.fileno(), pickle.dumps(message, protocol=5))
 
     @property
     def is_alive(self) -> bool:

@@ -1,22 +1,16 @@
 """What a worker process does: it receives what all fits have in common, then batches, and sends outcomes back.
 
-Takes messages from its standard input, gives messages on what was its standard output; never outlives its parent,
-whatever ends that. What fits print goes to standard error.
+Takes messages from a queue, writes messages to a pipe; see `process_main` for its beginning and its end.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pickle
 import queue
-import select
-import signal
 import sys
-import threading
 import traceback
 from collections.abc import Callable
-from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -26,82 +20,34 @@ from ...threads import one_blas_thread
 from ..fit.prefix import fit_predict_shared
 from ..fit.task import error_text
 from .packing import as_bytes
+from .process_main import write_message
 from .shared_bytes import open_bytes
 from .workers import threads_inside
 
 #: A worker that hears nothing for so many seconds ends.
 IDLE_SECONDS = 300
-#: How often a worker looks whether its parent is still there, where the system does not tell.
-LOOK_SECONDS = 1.0
 #: Outcomes of very short fits are sent together, after so many seconds.
 TOGETHER_SECONDS = 0.02
-#: Bytes of the number that says how long a message is.
-HEADER = 8
-_PR_SET_PDEATHSIG = 1
 
 Send = Callable[[Any], None]
 
 
-def main(parent: int, from_main_thread: bool) -> None:
-    """Serve until there is no parent.
+def serve(inbox: queue.SimpleQueue[bytes], outgoing: int) -> None:
+    """Do what messages say, until there is nobody to hear of it.
 
     Parameters
     ----------
-    parent : int
-        Its process id.
-    from_main_thread : bool
-        Whether its main thread has started this process. Linux ends a process with the thread that started it, and
-        other threads may end before their process does.
+    inbox : queue of bytes
+    outgoing : int
+        The descriptor of a pipe.
     """
-    incoming, outgoing = os.dup(0), os.dup(1)  # ours: what fits print must not get in between
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        # The parent decides when to end. No SIG_IGN: programs that a fit starts would inherit it.
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), lambda *arguments: None)
-    if from_main_thread and sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    inbox: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(incoming, inbox, parent), daemon=True).start()
-    _serve(inbox, partial(_send, outgoing))
 
+    def send(message: Any) -> None:
+        try:
+            write_message(outgoing, as_bytes(message))
+        except OSError:  # nobody is there to hear it
+            os._exit(1)
 
-def _listen(incoming: int, inbox: queue.SimpleQueue[bytes], parent: int) -> None:
-    """Pass messages on, and end this process when its parent has ended."""
-    try:
-        while True:
-            # A copy of the pipe's other end may live on in a child of the parent, so the pipe alone does not tell.
-            while os.name == "posix" and not select.select([incoming], [], [], LOOK_SECONDS)[0]:
-                if os.getppid() != parent:
-                    os._exit(1)
-            size = int.from_bytes(_exactly(incoming, HEADER), "little")
-            inbox.put(_exactly(incoming, size))
-    except (EOFError, OSError):
-        os._exit(1)
-
-
-def _exactly(incoming: int, size: int) -> bytes:
-    raw = bytearray()
-    while len(raw) < size:
-        part = os.read(incoming, min(size - len(raw), 1 << 24))
-        if not part:
-            raise EOFError
-        raw += part
-    return bytes(raw)
-
-
-def _send(outgoing: int, message: Any) -> None:
-    raw = as_bytes(message)
-    left = memoryview(len(raw).to_bytes(HEADER, "little") + raw)
-    try:
-        while left:
-            left = left[os.write(outgoing, left) :]
-    except OSError:  # nobody is there to hear it
-        os._exit(1)
-
-
-def _serve(inbox: queue.SimpleQueue[bytes], send: Send) -> None:
     common: Any = None
     while True:
         try:
