@@ -46,10 +46,11 @@ class Process:
         self.started = time.time()
         self.is_ready = False
         from_main_thread = threading.current_thread() is threading.main_thread()
+        start = json.dumps([self.owner, from_main_thread, list(map(str, sys.path))])
         flags = ["-" + "O" * sys.flags.optimize] * bool(sys.flags.optimize) + [f"-W{w}" for w in sys.warnoptions]
         self._popen = subprocess.Popen(
             # -P: the folder of the script is no place to import from.
-            [sys.executable, "-P", *flags, PROGRAM, json.dumps([self.owner, from_main_thread, sys.path])],
+            [sys.executable, "-P", *flags, PROGRAM, start],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
@@ -59,9 +60,9 @@ class Process:
 
     def _listen(self) -> None:
         assert self._popen.stdout is not None
-        with suppress(Exception):  # whatever cannot be understood is the end of it too
+        with suppress(Exception), self._popen.stdout as pipe:  # whatever cannot be understood is the end of it too
             while True:
-                self.inbox.put((self, pickle.loads(process_main.read_message(self._popen.stdout.fileno()))))
+                self.inbox.put((self, pickle.loads(process_main.read_message(pipe.fileno()))))
         self._popen.kill()
         self._popen.wait()
         self.inbox.put((self, None))
@@ -89,10 +90,9 @@ class Process:
             return
         self._popen.kill()
         self._popen.wait()
-        for pipe in (self._popen.stdin, self._popen.stdout):
-            with suppress(OSError):
-                assert pipe is not None
-                pipe.close()
+        with suppress(OSError):  # the other pipe is closed by the thread that reads it, and by nobody else
+            assert self._popen.stdin is not None
+            self._popen.stdin.close()
 
 
 _lock = threading.Lock()

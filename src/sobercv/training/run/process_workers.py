@@ -110,6 +110,9 @@ class ProcessWorkers:
         at_once = until is not None or self.fit_timeout is not None
         try:
             while waiting or busy:
+                if until is not None and perf_counter() >= until:
+                    return
+                yield from self._end_late(busy, waiting)
                 for worker in self._processes:
                     if waiting and worker.is_ready and worker not in busy:
                         key, batch = waiting.popleft()
@@ -118,9 +121,6 @@ class ProcessWorkers:
                 try:
                     worker, message = self._inbox.get(timeout=self._patience(busy, until))
                 except queue.Empty:
-                    if until is not None and perf_counter() >= until:
-                        return
-                    yield from self._end_late(busy, waiting)
                     continue
                 if message is None and worker in busy:
                     suspects[busy.pop(worker).key] = worker.end
