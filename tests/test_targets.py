@@ -248,6 +248,8 @@ def test_new_samples_are_read_with_the_classes_that_are_known():
     swapped = Target.read(["a", "b"], "classification", pos_label="a").read_new(["b", "a", "a"])
     assert swapped.values.tolist() == [0, 1, 1]
     assert swapped.positive_label == "a"
+    wider = target.read_new(["d", "b"])  # no model has seen it, so none gets it right
+    assert (wider.values.tolist(), wider.classes.tolist()) == ([3, 1], ["a", "b", "c", "d"])
 
 
 @pytest.mark.parametrize("n", [3, 40])

@@ -111,7 +111,7 @@ KINDS = {
         None,
     ),
     "own score of LogisticRegressionCV": (
-        LogisticRegressionCV(Cs=3, cv=3, scoring="roc_auc", max_iter=5000),
+        LogisticRegressionCV(Cs=3, cv=3, scoring="roc_auc", solver="liblinear"),
         {"fit_intercept": [True, False]},
         None,
     ),
@@ -353,6 +353,7 @@ def test_protocols_are_not_compared_by_a_score_of_the_model():
     assert caught.value.code == "E130"
 
 
+@pytest.mark.filterwarnings("ignore:The scoring:UserWarning")  # scikit-learn says the same
 def test_sample_weights_go_to_fit_and_not_to_the_scorer():
     weight = np.linspace(0.1, 5.0, len(Y))
     ours = sobercv.BBCSearchCV(TREE, DEPTHS, scoring=by_column, cv=5).fit(X, Y, sample_weight=weight)

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
+from sobercv.signals import TERMINATING, Terminated, raises, terminable
 from sobercv.training import Stop
 from sobercv.training.fit.task import Outcome
-from sobercv.training.stopping import TERMINATING, Terminated, raise_terminated, signals_raise
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
 SIGNALS = (signal.SIGINT, *TERMINATING)
@@ -77,25 +77,25 @@ def test_somebody_else_s_handlers_are_left_alone():
     mine = lambda *args: None  # noqa: E731
     for number in SIGNALS:
         signal.signal(number, mine)
-    with Stop(), signals_raise():
+    with Stop(), terminable():
         assert all(signal.getsignal(number) is mine for number in SIGNALS)
 
 
 def test_a_program_can_let_signals_raise_and_a_race_inside_still_ends_gracefully():
-    with signals_raise():
+    with terminable():
         with pytest.raises(KeyboardInterrupt) as raised:
             signal.raise_signal(signal.SIGTERM)
-        assert raised.value.signal == signal.SIGTERM
+        assert raised.value.number == signal.SIGTERM
         stop = Stop()
         assert passed(stop, outcomes(signal.SIGHUP)) == [0, 1]
         assert stop.signal == signal.SIGHUP
-        assert signal.getsignal(signal.SIGHUP) is raise_terminated
+        assert signal.getsignal(signal.SIGHUP) is raises
     assert signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
 
 
 def test_other_threads_install_nothing():
     def look():
-        with Stop(), signals_raise():
+        with Stop(), terminable():
             found.extend(signal.getsignal(n) for n in TERMINATING)
 
     found = []

@@ -37,7 +37,7 @@ def shown(params: Mapping[str, Any], width: int = 100) -> str:
 def with_names(found: Mapping[str, Estimate], predictions: Any) -> dict[str, Estimate]:
     """Call winners by their columns, where the predictions came as a data frame."""
     columns = getattr(predictions, "columns", None)
-    if columns is None or not hasattr(predictions, "shape"):
+    if columns is None or callable(columns) or not hasattr(predictions, "shape"):
         return dict(found)
     names = [str(name) for name in columns]
     return {metric: replace(one, winner_name=names[one.winner]) for metric, one in found.items()}

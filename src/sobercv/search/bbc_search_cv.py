@@ -136,6 +136,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     stopped_ : {"finished", "interrupted", "terminated", "max_seconds", "half_width"}
         What ended the training. Ctrl-C, SIGTERM or SIGHUP once gives the estimate from what is complete; twice ends at
         once.
+    signal_ : int or None
+        The number of the signal that ended it.
     is_complete_ : bool
         Whether every split was run; if not, the notes of `estimate_` say how many were.
     n_fits_ : int
@@ -353,6 +355,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.estimate_ = self.question_.answer({name: marked(e, note) for name, e in winners.items()})
         self.race_ = log
         self.stopped_ = log.stopped
+        self.signal_ = log.signal
         self.is_complete_ = log.stopped == "finished"
         self.seed_ = self.question_.seed
         self.n_splits_ = plan.n_splits

@@ -24,8 +24,8 @@ class BBCRandomizedSearchCV(BBCSearchCV):
     n_iter : int, default=10
         How many configurations are drawn.
     scoring, pos_label, cv, n_repeats, drop, select, aggregate, within_folds, method, n_bootstraps, confidence_level, \
-stratify, refit, n_jobs, random_state, store, max_seconds, half_width, error_score, verbose, on_event, pre_dispatch, \
-return_train_score
+stratify, refit, n_jobs, random_state, store, max_seconds, fit_timeout, half_width, error_score, verbose, on_event, \
+pre_dispatch, return_train_score
         See `BBCSearchCV`. `random_state` seeds the drawing too.
 
     Examples
@@ -62,6 +62,7 @@ return_train_score
         random_state: Any = 0,
         store: Any = None,
         max_seconds: float | None = None,
+        fit_timeout: float | None = None,
         half_width: float | None = None,
         error_score: Any = np.nan,
         verbose: int = 0,
@@ -89,6 +90,7 @@ return_train_score
         self.random_state = random_state
         self.store = store
         self.max_seconds = max_seconds
+        self.fit_timeout = fit_timeout
         self.half_width = half_width
         self.error_score = error_score
         self.verbose = verbose

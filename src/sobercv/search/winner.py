@@ -33,8 +33,8 @@ def _best_has(name: str) -> Callable[[Any], bool]:
 def _check_refit(search: Any, name: str) -> None:
     if not search.refit:
         raise AttributeError(
-            f"This {type(search).__name__} instance was initialized with `refit=False`, so there is no model of the "
-            f"winner, and {name} is available only after refitting: use refit=True, or train best_params_ yourself."
+            f"This {type(search).__name__} instance was initialized with `refit=False`. {name} is available only "
+            "after refitting on the best parameters: use refit=True, or train best_params_ yourself."
         )
 
 

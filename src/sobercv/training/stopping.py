@@ -8,53 +8,14 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
 from ..containers import Array
 from ..predictions import Predictions
+from ..signals import TERMINATING, Terminated, raises
 from .fit.task import Outcome
 from .keep.store import Store
-
-#: What asks a program to end: a batch system or a container, and a terminal that was closed. Windows has only one.
-TERMINATING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-
-
-class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP, where it ends a program as Ctrl-C does.
-
-    Attributes
-    ----------
-    signal : int
-        Its number. Programs that it ends exit with 128 plus it, by custom: 143 and 129.
-    """
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.signal = int(number)
-
-
-def raise_terminated(number: int, frame: Any) -> None:
-    """End what is going on, as Ctrl-C would. A handler of signals."""
-    raise Terminated(number)
-
-
-@contextmanager
-def signals_raise() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP raise `Terminated`, for a whole program; a race inside of it still ends gracefully.
-
-    Handlers of somebody else's are left alone, and elsewhere than in the main thread nothing is done.
-    """
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        ours = [number for number in TERMINATING if signal.getsignal(number) is signal.SIG_DFL]
-        before = {number: signal.signal(number, raise_terminated) for number in ours}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class Stop:
@@ -97,7 +58,7 @@ class Stop:
     def __enter__(self) -> Stop:
         # Signals arrive in the main thread only, and a handler of somebody else's is left alone.
         if self.catch_signals and threading.current_thread() is threading.main_thread():
-            known = (signal.SIG_DFL, signal.default_int_handler, raise_terminated)
+            known = (signal.SIG_DFL, signal.default_int_handler, raises)
             for number in (signal.SIGINT, *TERMINATING):
                 if any(signal.getsignal(number) is handler for handler in known):
                     self._before[number] = signal.signal(number, self._on_signal)
@@ -141,10 +102,10 @@ class Stop:
                     return
                 more = outcome.more
                 yield outcome
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             if self._again or not self.catch_signals:
                 raise
-            self.reason = self.reason or "interrupted"
+            self.reason = self.reason or ("terminated" if isinstance(interrupt, Terminated) else "interrupted")
         finally:
             getattr(outcomes, "close", lambda: None)()
 

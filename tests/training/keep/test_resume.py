@@ -28,7 +28,7 @@ class Stop(Exception):
 def stop_after(n):
     """A drop rule that ends the run from inside, after so many rounds."""
 
-    def rule(predictions, metric, seed, index):
+    def rule(predictions, question, index):
         if index == n:
             raise Stop
 

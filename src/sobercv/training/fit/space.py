@@ -170,7 +170,7 @@ def _check_values(name: str, values: Any, n_iter: int | None) -> None:
         raise also(TypeError)(
             "E303",
             f"Parameter grid for parameter {name!r} needs to be a list or a numpy array, but got {values!r} (of type "
-            f"{type(values).__name__}) instead. Single values need to be wrapped in a list with one element; write "
+            f"{type(values).__name__}) instead. Single values need to be wrapped in a list with one element. Write "
             f"{hint or f'[{values!r}]'}.",
         )
     if len(values) == 0:
