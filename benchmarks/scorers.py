@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 import sobercv
 
 from . import timing
-from .report import Section, Verdict, number, ratio
+from .report import Goal, Section, number, ratio
 
 KNOWN, FOREIGN = 1.0, 3.0  # times GridSearchCV's seconds
 GRID: dict[str, list[Any]] = {"max_depth": list(range(1, 11)), "criterion": ["gini", "entropy"]}
@@ -45,7 +45,7 @@ SCORERS = {
 
 def run(quick: bool = False, large: bool = False) -> list[Section]:
     X, y = load_breast_cancer(return_X_y=True)
-    rows, verdicts = [], []
+    rows, goals = [], []
     for name in list(SCORERS)[:: 6 if quick else 1]:
         options: dict[str, Any] = {"cv": 5, "scoring": SCORERS[name], "n_jobs": 1}
         model = DecisionTreeClassifier(random_state=0)
@@ -59,13 +59,13 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
         times = taken["BBCSearchCV"] / taken["GridSearchCV"]
         rows.append([name, *(number(seconds) for seconds in taken.values()), ratio(times)])
         limit = FOREIGN if "own" in name else KNOWN
-        verdicts.append(Verdict(f"{name}, times GridSearchCV", times, limit, True, "x"))
+        goals.append(Goal(f"{name}, times GridSearchCV", times, limit, True, "x"))
     return [
         Section(
             "Scorers: 20 trees, breast cancer, 5 folds",
             ["scorer", "GridSearchCV, s", "BBCSearchCV, s", "BBC/Grid"],
             rows,
-            verdicts,
+            goals,
             ["The whole `fit`, final model, dropping and a bootstrap of 1,000 resamples included."],
         )
     ]

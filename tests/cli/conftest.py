@@ -82,7 +82,7 @@ def data(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def _finished(tmp_path_factory):
+def finished(tmp_path_factory):
     """Run `sober fit` once for everybody who needs a folder of a run."""
     home = tmp_path_factory.mktemp("finished")
     table().to_csv(home / "data.csv", index=False)
@@ -99,9 +99,9 @@ def _finished(tmp_path_factory):
 
 
 @pytest.fixture
-def run_folder(_finished, tmp_path):
+def run_folder(finished, tmp_path):
     """A copy of a finished run in this test's folder, with its data and its key."""
-    shutil.copytree(_finished, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
     folder = RunFolder(tmp_path / "run")
     begun = folder.read_json("settings.json")
     begun["settings"]["data"] = str(tmp_path / "data.csv")
