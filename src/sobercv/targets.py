@@ -180,7 +180,7 @@ def codes_among(values: Array, classes: Array) -> Array | None:
     ----------
     values : array of any shape
     classes : array [K]
-        In any order where they are few, else sorted.
+        In any order.
     """
     kind = _smallest(len(classes))
     if values.dtype == object or classes.dtype == object or values.dtype.kind in "US" or classes.dtype.kind in "US":
@@ -199,7 +199,8 @@ def codes_among(values: Array, classes: Array) -> Array | None:
         for k, label in enumerate(classes):
             codes += (values == label).astype(kind) * kind(k + 1)
         return None if (codes == 0).any() else codes - kind(1)
-    codes = np.minimum(np.searchsorted(classes, values), len(classes) - 1)
+    order = np.argsort(classes)
+    codes = order[np.minimum(np.searchsorted(classes, values, sorter=order), len(classes) - 1)]
     return codes.astype(kind) if np.array_equal(classes[codes], values) else None
 
 

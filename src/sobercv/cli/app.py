@@ -115,8 +115,8 @@ def predict(**given: Any) -> int:
 
 @app.command()
 @takes(
-    "predictions", "target", "time", "event", "event_value", "group", "ignore", *READING, "metric", "aggregate",
-    "stratify", "within_folds",
+    "predictions", "target", "positive", "time", "event", "event_value", "group", "ignore", *READING, "metric",
+    "aggregate", "stratify", "within_folds",
     "seed", "jobs", "force", *SHOWN,
 )  # fmt: skip
 def correct(**given: Any) -> int:

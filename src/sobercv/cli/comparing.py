@@ -38,7 +38,7 @@ def compare(arguments: Arguments, protocols: str | None) -> int:
             warnings.simplefilter("always", SoberWarning)
             found = compared(
                 planned.preset.estimator, planned.preset.configurations, data.X, data.y, protocols=wanted,
-                scoring=planned.scoring[0], cv=planned.cv, aggregate=settings.aggregate,
+                scoring=planned.scoring[0], pos_label=planned.positive, cv=planned.cv, aggregate=settings.aggregate,
                 stratify=settings.stratify, within_folds=settings.within_folds, groups=data.groups,
                 n_jobs=settings.jobs, random_state=planned.seed,
             )  # fmt: skip

@@ -6,14 +6,19 @@ import warnings
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
+from .. import metrics
+from ..checks.planned_search import positive_label
 from ..errors import SoberWarning
+from ..importers import ImportedPredictions, recognise
 from ..importers import correct as corrected
-from ..importers import recognise
 from ..inference import Estimate
 from ..report.words import count, digits_for
 from ..runs import Settings
 from ..runs.results import Honest
 from ..tables import ReadingOptions, Roles, read
+from ..targets import guess_task
 from .arguments import settings_of
 from .exit_code import DONE
 from .screen import Screen, honest
@@ -31,6 +36,7 @@ def correct(given: dict[str, Any]) -> int:
         found = corrected(
             imported, settings.metric, seed=settings.seed, jobs=settings.jobs, force=given["force"],
             aggregate=settings.aggregate, stratify=settings.stratify, within_folds=settings.within_folds,
+            pos_label=_positive(imported, settings),
         )  # fmt: skip
     notes = [(note.code, note.text) for note in (*table.notes, *found.notes)]
     notes += [(w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning)]
@@ -53,6 +59,12 @@ def correct(given: dict[str, Any]) -> int:
             rows += [("winner", found.name), ("read as", f"{imported.tool}: {size}")]
         screen.facts(rows)
     return DONE
+
+
+def _positive(imported: ImportedPredictions, settings: Settings) -> Any:
+    kind = guess_task(imported.y).task
+    classes = np.unique(imported.y).tolist() if kind == "classification" else ()
+    return positive_label(classes, [metrics.get(name) for name in settings.metric], settings.positive)
 
 
 def _honest(estimate: Estimate) -> Honest:

@@ -67,6 +67,6 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
     if not any(f.severity == "error" for f in findings):
         planned = plan_search(
             data, preset=settings.preset, scoring=settings.metric, cv=settings.cv, repeats=settings.repeats,
-            seed=settings.seed, configurations=settings.configurations,
+            seed=settings.seed, configurations=settings.configurations, positive=settings.positive,
         )  # fmt: skip
     return Prepared(settings, table, data, findings, planned)

@@ -37,6 +37,7 @@ def tune(
         planned.preset.estimator,
         planned.preset.configurations,
         scoring=planned.scoring[0] if len(planned.scoring) == 1 else planned.scoring,
+        pos_label=planned.positive,
         cv=planned.cv,
         n_repeats=planned.repeats,
         aggregate=settings.aggregate,

@@ -237,11 +237,12 @@ def pids(folder, monkeypatch, n_jobs=2, **environment):
 
 def test_processes_wait_for_the_next_search(tmp_path, monkeypatch):
     process.end_idle()
-    first = pids(tmp_path, monkeypatch)
-    assert len(first) == 2
+    first = pids(tmp_path, monkeypatch)  # a quick process may do the work of both
+    waiting = {p._popen.pid for p in process._idle}
+    assert first <= waiting
     assert os.getpid() not in first
-    assert pids(tmp_path, monkeypatch) == first
-    assert not pids(tmp_path, monkeypatch, SOBER_OTHER="1") & first  # another environment
+    assert pids(tmp_path, monkeypatch) <= waiting
+    assert not pids(tmp_path, monkeypatch, SOBER_OTHER="1") & waiting  # another environment
     edited = Path(sys.modules[__name__].__file__)
     assert process._newest_own_code() >= edited.stat().st_mtime
     monkeypatch.setattr(process, "_newest_own_code", lambda: time.time() + 1)
