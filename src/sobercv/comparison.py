@@ -6,6 +6,7 @@ Takes what a search takes, gives a `Comparison`. All protocols see the same spli
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
@@ -18,6 +19,7 @@ from .inference.rivals import naive_scores, tibshirani_scores
 from .inference.tables import Inputs, open_memory, open_table
 from .nested_cv import nested_cv
 from .search.bbc_search_cv import BBCSearchCV
+from .search.scoring import metrics_of
 from .targets import titled
 
 #: Every protocol, in the order in which it is shown.
@@ -228,7 +230,11 @@ def compare(
         "random_state": random_state,
     }
     data = {"groups": groups, "sample_weight": sample_weight}
-    plain = BBCSearchCV(estimator, param_grid, drop=None, **options).fit(X, y, **data)
+    plain = BBCSearchCV(estimator, param_grid, drop=None, **options)
+    with warnings.catch_warnings():  # what is worth a warning is said by the search
+        warnings.simplefilter("ignore")
+        metrics_of(scoring, plain._task(y), estimator=estimator)  # refuses what needs the model
+    plain.fit(X, y, **data)
     if plain.multimetric_:
         raise SoberError("E108", "`compare` judges by one metric; got several in `scoring`. Name one.")
     fixed = {**options, "cv": plain.splits_}  # the same folds, also where `cv` is an iterator or has no seed

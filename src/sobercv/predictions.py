@@ -15,6 +15,7 @@ import numpy as np
 
 from .containers import Array, as_array, codes_of, has_missing, weights_of
 from .errors import SoberError
+from .frames import frame_of
 from .responses import RESPONSES, is_response, read_response, with_axes
 from .targets import Target, TaskName
 
@@ -30,8 +31,9 @@ class Predictions:
     target : Target
         The truth: class indices, numbers, or (event, time) records, and what they stand for.
     responses : mapping of str to array [N, C, R] or [N, C, R, K]
-        By the name of the scikit-learn method that gave them. Labels are class indices. With two classes a
-        probability is that of the second class; with more, the last axis holds one for each class.
+        By the name of the scikit-learn method that gave them; empty where only the models were scored. Labels are
+        class indices. With two classes a probability is that of the second class; with more, the last axis holds one
+        for each class.
     seen : bool array [N, R]
         Which samples have predictions. What is not seen is never read.
     fold_of : int array [N, R]
@@ -88,7 +90,7 @@ class Predictions:
     @property
     def n_configurations(self) -> int:
         """Number of configurations in the table."""
-        return int(next(iter(self.responses.values())).shape[1])
+        return next((int(a.shape[1]) for a in self.responses.values()), len(self.configurations))
 
     @property
     def n_repeats(self) -> int:
@@ -118,6 +120,38 @@ class Predictions:
         if probabilities.ndim == 4:
             return probabilities.argmax(axis=3).astype(np.int8 if self.n_classes < 128 else np.int32)
         return (probabilities > 0.5).astype(np.int8)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Give all predictions as a tidy data frame: one row for each sample, configuration and repeat.
+
+        Columns are `sample`, `configuration`, `repeat`, `fold`, the truth (`y`, or `event` and `time`), and one a
+        response; probabilities of more than two classes have a column for each class, `predict_proba_<class>`.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}
+        """
+        samples, repeats = np.nonzero(self.seen)
+        n = self.n_configurations
+        columns: dict[str, Array] = {
+            "sample": np.repeat(samples, n),
+            "configuration": np.tile(self.configurations, len(samples)),
+            "repeat": np.repeat(repeats, n),
+            "fold": np.repeat(self.fold_of[samples, repeats], n),
+        }
+        truth = self.y[np.repeat(samples, n)]
+        if self.task == "survival":
+            columns |= {"event": truth["event"], "time": truth["time"]}
+        else:
+            columns["y"] = truth if self.classes is None else self.classes[truth]
+        for name, array in self.responses.items():
+            long = np.moveaxis(array, 2, 1)[samples, repeats].reshape(len(samples) * n, *array.shape[3:])
+            if long.ndim == 1:
+                columns[name] = self.classes[long] if name == "predict" and self.classes is not None else long
+            else:
+                labels = range(long.shape[1]) if self.classes is None else self.classes.tolist()
+                columns |= {f"{name}_{label}": long[:, k] for k, label in enumerate(labels)}
+        return frame_of(columns, backend)
 
     # ---- parts of the table --------------------------------------------------------------------------------------
     def take_rows(self, rows: Array) -> Predictions:
@@ -150,7 +184,7 @@ class Predictions:
 
     def __repr__(self) -> str:
         axes = f"{self.n_samples} samples, {self.n_configurations} configurations, {self.n_repeats} repeats"
-        return f"Predictions({axes}, {self.task}, {', '.join(self.responses)})"
+        return f"Predictions({axes}, {self.task}, {', '.join(self.responses) or 'no responses'})"
 
     # ---- from outside --------------------------------------------------------------------------------------------
     @classmethod

@@ -84,7 +84,13 @@ class Target:
             return new
         place = codes_among(new.classes, self.classes)
         if place is None:
-            raise SoberError("E110", "`y` holds labels that are not among the classes. Score on the same classes.")
+            # As in scikit-learn, a label that no model has seen is one that no model gets right.
+            known = np.array([label in set(self.classes.tolist()) for label in new.classes.tolist()])
+            classes = np.concatenate([self.classes, new.classes[~known]])
+            place = codes_among(new.classes, classes)
+            if place is None:
+                raise SoberError("E110", "`y` holds labels that are not among the classes. Score on the same classes.")
+            return replace(self, classes=classes, values=place.astype(np.int64)[new.values])
         return replace(self, values=place.astype(np.int64)[new.values])
 
     def take(self, rows: Any) -> Target:

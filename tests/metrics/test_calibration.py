@@ -112,4 +112,10 @@ def test_which_class_is_positive_turns_the_intercept_round():
 def test_nothing_is_selected_by_what_is_best_in_the_middle():
     assert not SLOPE.selects
     assert not INTERCEPT.selects
+    y, p = data(4)
+    with pytest.raises(sobercv.SoberError, match="nothing can be selected by it") as caught:
+        sobercv.bbc(y, p, "calibration_slope")
+    assert caught.value.code == "E114"
+    found = sobercv.bbc(y, {"predict_proba": p}, ["roc_auc", "calibration_slope"], n_bootstraps=50)
+    assert np.isfinite(found["calibration_slope"].value)
     assert all(sobercv.metrics.get(name).selects for name in sobercv.metrics.names() if "calibration" not in name)

@@ -23,7 +23,9 @@ OF_LABELS = {
     "recall": theirs.recall_score,
     "jaccard": theirs.jaccard_score,
 }
-DEPENDENT = {*OF_LABELS, "average_precision", "positive_likelihood_ratio", "neg_negative_likelihood_ratio"}
+CLINIC = {"sensitivity", "specificity", "ppv", "npv", "calibration_intercept"}
+RATIOS = {"positive_likelihood_ratio", "neg_negative_likelihood_ratio"}
+DEPENDENT = {*OF_LABELS, "average_precision", *RATIOS, *CLINIC}
 
 
 def score(name, y, predictions, response, **options):

@@ -287,3 +287,54 @@ def test_arguments_go_with_names_only():
         sobercv.metrics.get(sk.fbeta_score, beta=2)
     assert sobercv.metrics.get("fbeta", beta=2).name == sobercv.metrics.get("fbeta(beta=2.0)").name.replace("2.0", "2")
     assert isinstance(sobercv.metrics.get(share_of_hits), GeneralMetric)
+
+
+# ---- what a function that is called may cost ------------------------------------------------------------------------
+def counted():
+    def own(y_true, y_pred):
+        own.calls += 1
+        return share_of_hits(y_true, y_pred)
+
+    own.calls = 0
+    return own
+
+
+def test_a_function_is_called_within_its_budget_and_the_estimate_says_so():
+    rng = np.random.default_rng(27)
+    y = np.arange(60) % 2
+    p = np.where(rng.random((60, 8)) < 0.7, y[:, None], 1 - y[:, None])
+    own = counted()
+    estimate = sobercv.bbc(y, p, sobercv.make_metric(own, task="classification"))
+    assert len(estimate.draws) == 1000 // 9
+    assert own.calls <= 1000 + 8  # and once for each configuration on the whole table
+    assert [note.code for note in estimate.notes if note.code == "W213"] == ["W213"]
+    # The draws are the first of those that the metric itself would have: only fewer.
+    fast = sobercv.bbc(y, p, "accuracy")
+    np.testing.assert_allclose(estimate.draws, fast.draws[: len(estimate.draws)], rtol=1e-12)
+    assert not any(note.code == "W213" for note in fast.notes)
+
+
+def test_more_calls_can_be_allowed_and_never_fewer_than_a_hundred_resamples():
+    rng = np.random.default_rng(28)
+    y = np.arange(40) % 2
+    p = np.where(rng.random((40, 30)) < 0.7, y[:, None], 1 - y[:, None])
+    few = sobercv.bbc(y, p, sobercv.make_metric(share_of_hits, task="classification"))
+    many = sobercv.bbc(
+        y, p, sobercv.make_metric(share_of_hits, task="classification", max_calls=10**6), n_bootstraps=300
+    )
+    assert (len(few.draws), len(many.draws)) == (100, 300)
+    assert not any(note.code == "W213" for note in many.notes)
+    with pytest.raises(SoberError, match="max_calls"):
+        sobercv.make_metric(share_of_hits, max_calls=0)
+
+
+def test_draws_that_were_handed_in_and_folds_are_not_cut():
+    rng = np.random.default_rng(29)
+    y = np.arange(40) % 2
+    p = np.where(rng.random((40, 30)) < 0.7, y[:, None], 1 - y[:, None])
+    metric = sobercv.make_metric(share_of_hits, task="classification")
+    counts = rng.multinomial(40, [1 / 40] * 40, size=120)
+    handed = sobercv.bbc(y, p, metric, counts=counts)
+    by_fold = sobercv.bbc(y, p, metric, by="fold", folds=np.arange(40) % 5)
+    assert (len(handed.draws), len(by_fold.draws)) == (120, 1000)
+    assert not any(note.code == "W213" for estimate in (handed, by_fold) for note in estimate.notes)

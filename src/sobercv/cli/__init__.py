@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic
 
-from .signals import terminable
+from ..signals import terminable
 
 #: When the command began; a time limit counts from here.
 BEGAN = monotonic()

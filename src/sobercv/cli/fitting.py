@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from .. import signals
 from ..errors import Note, SoberError
 from ..report.words import count
 from ..runs import Deadline, Prepared, Progress, Results, RunFolder, Settings, begin, begun, execute, prepare
 from ..search.progress import Bars, Lines
 from ..targets import titled
-from . import BEGAN, signals
+from . import BEGAN
 from .arguments import Arguments, report_of, settings_of
 from .exit_code import BAD, DONE, INTERRUPTED, tell
 from .screen import Screen, honest

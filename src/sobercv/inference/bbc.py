@@ -12,7 +12,7 @@ from typing import Any, TypedDict, Unpack, overload
 from ..metrics import blocks
 from ..threads import one_blas_thread
 from .drawn import Judged, estimates
-from .estimate import Estimate
+from .estimate import Estimate, with_names
 from .question import MetricLike, Options, Question
 from .selection import SelectionRule
 from .tables import Inputs, Resamples, Table, open_table
@@ -147,7 +147,9 @@ def bbc(
         n_jobs=n_jobs,
     )
     inputs = Inputs(predictions, y, groups, folds, sample_weight, seen, pos_label, counts, approximate)
-    found: Estimate | dict[str, Estimate] = question.answer(corrected(open_table(inputs, question)))
+    found: Estimate | dict[str, Estimate] = question.answer(
+        with_names(corrected(open_table(inputs, question)), predictions)
+    )
     return found
 
 

@@ -119,6 +119,12 @@ class Question:
             raise SoberError(
                 "E114", "`stratify=True` is for classes and survival; the target is a number. Leave it out."
             )
+        if not self.first.selects:
+            raise SoberError(
+                "E114",
+                f"{self.first.name} is not the better the larger, so nothing can be selected by it. List it after the "
+                "metric that selects.",
+            )
         if self.within_folds and not any(metric.pools_scores for metric in self.metrics):
             raise SoberError(
                 "E114",

@@ -14,7 +14,7 @@ from ..containers import Array
 from ..errors import SoberError
 from ..sources import recognise
 from .bbc import Arrays
-from .estimate import Estimate
+from .estimate import Estimate, with_names
 from .question import MetricLike, Question
 from .selection import SelectionRule
 from .tables import Inputs, MemoryTable, open_memory
@@ -65,7 +65,7 @@ def naive(
         n_jobs=n_jobs,
     )
     table = _open(Inputs(predictions, y, groups, folds, sample_weight, seen, pos_label), question, "naive")
-    found: Estimate | dict[str, Estimate] = question.answer(naive_scores(table))
+    found: Estimate | dict[str, Estimate] = question.answer(with_names(naive_scores(table), predictions))
     return found
 
 
@@ -104,7 +104,7 @@ def tibshirani(
         n_jobs=n_jobs,
     )
     table = _open(Inputs(predictions, y, groups, folds, sample_weight, seen, pos_label), question, "tibshirani")
-    found: Estimate | dict[str, Estimate] = question.answer(tibshirani_scores(table))
+    found: Estimate | dict[str, Estimate] = question.answer(with_names(tibshirani_scores(table), predictions))
     return found
 
 

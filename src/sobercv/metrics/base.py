@@ -286,13 +286,8 @@ class Metric(ABC):
                 "metric that is defined for one class, such as accuracy.",
             )
         if self.max_classes is not None and k > self.max_classes:
-            hint = {
-                "roc_auc": "roc_auc_ovr",
-                "f1": "f1_macro",
-                "precision": "precision_macro",
-                "recall": "recall_macro",
-            }
-            instead = hint.get(self.name, "balanced_accuracy")
+            several = {"roc_auc": "roc_auc_ovr", **{name: f"{name}_macro" for name in ("f1", "precision", "recall")}}
+            instead = several.get(self.name, "balanced_accuracy")
             raise SoberError(
                 "E103",
                 f"{self.name} is for {self.max_classes} classes; `y` has {k}. Choose {instead} or another metric.",
@@ -311,6 +306,10 @@ class Metric(ABC):
             return None
         return target.positive_label if self.pos_label is None else self.pos_label
 
+    def affordable(self, n_resamples: int, n_configurations: int) -> int:
+        """How many of these resamples to draw; fewer only where every score is a call of somebody's function."""
+        return n_resamples
+
     def __repr__(self) -> str:
         return f"<metric {self.name}>"
 
@@ -325,10 +324,7 @@ def as_counts(counts: Array) -> Array:
     if counts.size == 0:
         return counts.astype(np.uint8)
     if counts.dtype.kind not in "iu" or counts.min() < 0 or counts.max() >= 2**31:
-        raise SoberError(
-            "E108",
-            "`counts` must be whole numbers from 0 to 2,147,483,647: how often each sample was drawn.",
-        )
+        raise SoberError("E108", "`counts` must be whole numbers from 0 to 2,147,483,647: how often each was drawn.")
     return counts.astype(np.uint8 if counts.max() < 256 else np.int32)
 
 

@@ -20,6 +20,8 @@ from ..errors import SoberError
 from ..targets import TaskName
 from .base import Core, Metric, Part
 
+MAX_CALLS = 1000  # of a function in one correction, unless its metric allows more
+_FEWEST = 100  # resamples: with fewer an interval of 95 % has no ends
 _REMEMBERED = 100_000  # scores of a function; then it is forgotten, and asked again
 
 
@@ -71,6 +73,8 @@ class GeneralMetric(Metric):
     greater_is_better : bool
     pos_label : label, optional
         The class whose probability or decision value the function gets, of two; the last unless given.
+    max_calls : int
+        Calls that one correction may cost; see `affordable`.
     """
 
     calls_a_function = True
@@ -84,8 +88,10 @@ class GeneralMetric(Metric):
         responses: tuple[str, ...] = ("predict",),
         greater_is_better: bool = True,
         pos_label: Any = None,
+        max_calls: int = MAX_CALLS,
     ) -> None:
         self.name, self.responses, self.greater_is_better = name, responses, greater_is_better
+        self._max_calls = max_calls
         self._function, self.pos_label, self._known_task = function, pos_label, task
         self._memory: dict[bytes, float] = {}
         self.takes_weights = _takes_weights(function)
@@ -103,6 +109,10 @@ class GeneralMetric(Metric):
         made.task = made._known_task = task
         made._memory = {}
         return made
+
+    def affordable(self, n_resamples: int, n_configurations: int) -> int:
+        # Each resample scores every configuration once in bag, and the winner out of bag.
+        return min(n_resamples, max(_FEWEST, self._max_calls // (n_configurations + 1)))
 
     def on_classes(self) -> Metric:
         return self  # the function gets labels as they are

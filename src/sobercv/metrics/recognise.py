@@ -21,7 +21,7 @@ from ..errors import SoberError, warn
 from ..targets import TaskName
 from . import registry
 from .base import Metric
-from .general import GeneralMetric
+from .general import MAX_CALLS, GeneralMetric
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,8 @@ def needs_model(function: Callable[..., Any]) -> bool:
     except (TypeError, ValueError):
         return False
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if not places and any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return True  # takes anything; scikit-learn would call it with the model
     required = [p for p in places if p.default is p.empty]
     named = [p.name.lower() for p in places]
     return len(required) >= 3 or named[:1] == ["estimator"] or named[1:2] == ["x"] or named[2:3] == ["y"]
@@ -221,6 +223,7 @@ def from_callable(
     greater_is_better: bool | None = None,
     response: str | None = None,
     task: TaskName | None = None,
+    max_calls: int = MAX_CALLS,
 ) -> Metric:
     """Make a metric of a function (y_true, y_pred), or of what `make_scorer` gave."""
     inside = unwrap(function)
@@ -239,7 +242,8 @@ def from_callable(
         return _settled(metric, name, task)
     if response in ("predict_proba", "decision_function"):
         task = task or "classification"
-    return GeneralMetric(function, label, task, (response or "predict",), greater_is_better is not False)
+    better = greater_is_better is not False
+    return GeneralMetric(function, label, task, (response or "predict",), better, max_calls=max_calls)
 
 
 def from_scorer(scorer: Any, name: str | None = None, task: TaskName | None = None) -> Metric:

@@ -195,6 +195,7 @@ def make_metric(
     greater_is_better: bool | None = None,
     response: str | None = None,
     task: TaskName | None = None,
+    max_calls: int = 1000,
 ) -> Metric:
     """Make a metric of your own function, for `sobercv.bbc` and `sobercv.BBCSearchCV`.
 
@@ -215,6 +216,9 @@ def make_metric(
         What the function wants as `y_pred`; "predict" unless given.
     task : {"classification", "regression", "survival"}, optional
         The kind of target; read off `y` unless given.
+    max_calls : int, default=1000
+        How often one correction may call a function that is not recognised. Where all resamples would cost more, fewer
+        are drawn, at least 100, and the estimate says so.
 
     Returns
     -------
@@ -235,9 +239,11 @@ def make_metric(
         raise SoberError("E105", f"`function` must be callable or a name; got {type(function).__name__}.")
     if response is not None and response not in RESPONSES:
         raise SoberError("E108", f"`response` must be one of {', '.join(RESPONSES)}; got {response!r}.")
+    if isinstance(max_calls, bool) or not isinstance(max_calls, (int, np.integer)) or max_calls < 1:
+        raise SoberError("E108", f"`max_calls` must be a whole number of 1 or more; got {max_calls!r}.")
     from .recognise import from_callable
 
-    return from_callable(function, name, greater_is_better, response, task)
+    return from_callable(function, name, greater_is_better, response, task, int(max_calls))
 
 
 def settle(metric: Metric, y: Any) -> Metric:

@@ -23,7 +23,7 @@ def estimates_of(search: Any) -> list[Estimate]:
 
 def metrics_of(search: Any) -> list[Metric]:
     """All metrics of a search, the one that selected first."""
-    return list(search.scorer_.values()) if search.multimetric_ else [search.scorer_]
+    return list(search.question_.metrics)
 
 
 def scores(search: Any) -> tuple[Score, ...]:
@@ -62,6 +62,7 @@ def headline(score: Score) -> str:
 def why(search: Any, score: Score) -> str:
     """Say why the honest number is not what plain cross-validation claims."""
     tried, unit = len(search.race_.status), "samples" if search.predictions_.groups is None else "groups"
+    unit = "folds" if search.question_.by == "fold" else unit
     honest, naive = number(score.value, score.digits), number(score.naive, score.digits)
     if tried == 1:
         return (
@@ -102,7 +103,9 @@ def race(search: Any) -> Race:
         dropped = int((log.dropped_at == i).sum())
         rounds.append(Round(i + 1, alive, dropped, before - alive - dropped))
         before = alive
-    rule = "" if search.drop is None else clean(BootstrapDrop() if search.drop == "auto" else search.drop)
+    # Where folds are resampled there is no test, and nobody is dropped.
+    tests = search.drop is not None and search.question_.by == "sample"
+    rule = "" if not tests else clean(BootstrapDrop() if search.drop == "auto" else search.drop)
     return Race(len(log.status), tuple(rounds), int(log.n_fits), int(log.n_fits_saved), rule)
 
 

@@ -48,12 +48,17 @@ class ModelScorer:
 
     name: str
     scorer: Callable[..., Any] | None = None
-    range: tuple[float, float] = (-float("inf"), float("inf"))
 
-    def __call__(self, fitted: Any, X: Any, y: Any, **params: Any) -> dict[str, float]:
+    def __call__(self, fitted: Any, X: Any, y: Any = None, **params: Any) -> Any:
+        """Score a fitted model on rows, as every scorer of scikit-learn does."""
+        return fitted.score(X, y, **params) if self.scorer is None else self.scorer(fitted, X, y, **params)
+
+    def by_name(self, fitted: Any, X: Any, y: Any, **params: Any) -> dict[str, float]:
         """Score a fitted model on rows: numbers by name."""
-        found = fitted.score(X, y, **params) if self.scorer is None else self.scorer(fitted, X, y, **params)
+        found = self(fitted, X, y, **params)
         by_name = found if isinstance(found, Mapping) else {self.name: found}
+        if not by_name:
+            raise SoberError("E117", f"The scorer {self.name} gave an empty dict; it must hold at least one number.")
         return {str(name): self._number(value) for name, value in by_name.items()}
 
     def _number(self, value: Any) -> float:
@@ -94,7 +99,7 @@ def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True, estimator
             whose = "The estimator's own `score`" if scorer.scorer is None else f"The scorer {name} (estimator, X, y)"
             raise SoberError(
                 "E130",
-                f"{whose} needs the fitted model, and a search scores predictions. Name the metric, such as "
+                f"{whose} needs the fitted model, and here predictions are scored. Name the metric, such as "
                 "scoring='accuracy' or 'r2', or pass make_scorer of a function (y_true, y_pred).",
             )
     return {name: metric for name, metric in found.items() if isinstance(metric, Metric)}
@@ -139,7 +144,7 @@ def _own(estimator: Any, task: TaskName | None) -> dict[str, Metric | ModelScore
         # A search scores its winner, whose predictions are its own.
         name, found = next(iter(scorers_of(inner.scoring, task, inner.refit, inner.estimator).items()))
         return {name: found}
-    if estimator is not None and task != "survival" and not _scores_as_usual(estimator):
+    if estimator is not None and task != "survival" and not scores_as_usual(estimator):
         return {"score": ModelScorer("score")}
     if task is None:
         raise SoberError("E301", "Neither estimator nor scoring tells what kind of task it is. Pass scoring=.")
@@ -152,7 +157,7 @@ def _last_step(estimator: Any) -> Any:
     return estimator
 
 
-def _scores_as_usual(estimator: Any) -> bool:
+def scores_as_usual(estimator: Any) -> bool:
     """Whether `score` is scikit-learn's accuracy or R2, or missing; a pipeline's is that of its last step."""
     from sklearn.base import ClassifierMixin, RegressorMixin
 

@@ -64,8 +64,8 @@ def test_repr():
     ("space", "options", "code", "part"),
     [
         ([], {}, "E304", "empty list"),
-        ({"model__C": []}, {}, "E304", "'model__C' has an empty list"),
-        ({"model__C": np.array([])}, {}, "E304", "'model__C' has an empty list"),
+        ({"model__C": []}, {}, "E304", "'model__C' need to be a non-empty sequence"),
+        ({"model__C": np.array([])}, {}, "E304", "'model__C' need to be a non-empty sequence"),
         ({"model__C": 1.0}, {}, "E303", "write [1.0]"),
         ({"model__penalty": "l2"}, {}, "E303", "write ['l2']"),
         ({"model__C": {1, 2}}, {}, "E303", "list(model__C_values)"),

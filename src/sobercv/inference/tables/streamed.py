@@ -40,7 +40,7 @@ class StreamedTable(Table):
 
     def __init__(self, source: Source, response: str, inputs: Inputs, question: Question) -> None:
         given = {name: getattr(inputs, name) for name in ("y", "groups", "folds", "sample_weight")}
-        found = {name: sources.vector(values, source, name) for name, values in given.items()}
+        found = {name: sources.vector(values, source) for name, values in given.items()}
         self.source = source.without([taken for _, names in found.values() for taken in names])
         self.truth, groups, self.folds, weight = (values for values, _ in found.values())
         _check_shape(self.source, self.truth)
