@@ -14,8 +14,6 @@ from typing import Any
 
 #: Signals that end a command, beside Ctrl-C; Windows has no SIGHUP.
 TERMINATING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-#: Signals that came, the first one first.
-received: list[int] = []
 
 
 class Terminated(KeyboardInterrupt):
@@ -34,7 +32,6 @@ class Terminated(KeyboardInterrupt):
 
 def raises(number: int, _frame: Any) -> None:
     """Handle a signal: raise where the main thread is."""
-    received.append(number)
     raise Terminated(number)
 
 

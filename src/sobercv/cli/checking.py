@@ -43,7 +43,7 @@ def check(arguments: Arguments) -> int:
 
 def _show(screen: Screen, prepared: Prepared, facts: dict[str, Any], guess: float | None) -> None:
     if screen.quiet:  # only what is wrong
-        screen.notes((f.code, f.text) for f in prepared.findings if f.severity != "suggestion")
+        screen.notes(f for f in prepared.findings if f.severity != "suggestion")
         return
     screen.facts(table_rows(facts), "The table")
     screen.out.print()
@@ -53,7 +53,7 @@ def _show(screen: Screen, prepared: Prepared, facts: dict[str, Any], guess: floa
         screen.facts(_plan_rows(prepared, guess), "The plan")
     if prepared.findings:
         screen.out.print()
-    screen.notes((f.code, f.text) for f in prepared.findings)
+    screen.notes(prepared.findings)
     if prepared.planned is not None:
         screen.out.print()
         screen.facts([("next", f"{prepared.settings.command()} -o run")])

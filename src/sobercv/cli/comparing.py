@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from rich.table import Table
@@ -10,9 +9,10 @@ from rich.text import Text
 
 from ..comparison import PROTOCOLS
 from ..comparison import compare as compared
-from ..errors import SoberError, SoberWarning
+from ..errors import SoberError
 from ..report.words import count
 from ..runs import prepare
+from ..runs.noted import noted
 from .arguments import Arguments
 from .exit_code import DONE
 from .screen import Screen, safe
@@ -33,9 +33,7 @@ def compare(arguments: Arguments, protocols: str | None) -> int:
     screen.say(f"{size}; nested CV needs the most models.", "dim")
     screen.wait(f"comparing {', '.join(wanted)}")
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("always", SoberWarning)
+        with noted() as notes:
             found = compared(
                 planned.preset.estimator, planned.preset.configurations, data.X, data.y, protocols=wanted,
                 scoring=planned.scoring[0], pos_label=planned.positive, cv=planned.cv, aggregate=settings.aggregate,
@@ -44,10 +42,8 @@ def compare(arguments: Arguments, protocols: str | None) -> int:
             )  # fmt: skip
     finally:
         screen.done()
-    notes = dict.fromkeys((w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning))
     if arguments.json:
-        warned = [{"code": code, "text": text} for code, text in notes]
-        screen.result({**found.to_dict(), "warnings": warned})
+        screen.result({**found.to_dict(), "warnings": [note.to_dict() for note in notes]})
         return DONE
     if screen.talks:
         screen.notes(notes)

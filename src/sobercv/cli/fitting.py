@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from .. import signals
 from ..errors import Note, SoberError
 from ..report.words import count
 from ..runs import Deadline, Prepared, Progress, Results, RunFolder, Settings, begin, begun, execute, prepare
@@ -77,8 +76,8 @@ def _run(
 ) -> int:  # fmt: skip
     planned = prepared.plan
     if screen.talks:
-        found = [(f.code, f.text) for f in prepared.findings if f.severity != "suggestion"]
-        screen.notes(found if note is None else [*found, (note.code, note.text)])
+        found = [f for f in prepared.findings if f.severity != "suggestion"]
+        screen.notes(found if note is None else [*found, note])
         size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
         screen.say(f"{size}, at most {planned.n_fits:,} fits. Ctrl-C stops and keeps what is done.", "dim")
     try:
@@ -98,7 +97,7 @@ def _run(
     show(screen, results, folder.path)
     if results.stopped in ("interrupted", "terminated"):
         screen.say(f"Go on with: sober resume {folder.path}", "yellow")
-        return 128 + (results.signal or next(iter(signals.received), signal.SIGINT))
+        return 128 + (results.signal or signal.SIGINT)
     if results.stopped == "max_seconds":
         screen.say(f"Go on with: sober resume {folder.path}", "dim")
     return DONE
@@ -135,7 +134,7 @@ def show(screen: Screen, results: Results, folder: Path) -> None:
         screen.result(results.headline())
         return
     if screen.talks:
-        screen.notes((note.code, note.text) for note in results.warnings)
+        screen.notes(results.warnings)
         if results.stopped in STOPPED:
             screen.say(STOPPED[results.stopped], "yellow")
     rows = honest(results.score)

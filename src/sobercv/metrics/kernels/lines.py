@@ -12,6 +12,7 @@ from .compiling import options
 
 _STEPS = 100
 _HALVINGS = 40
+_ROUNDING = 1e-11  # what the sum of a likelihood may lose, relative to itself
 
 
 @nb.njit(**options)
@@ -65,7 +66,7 @@ def _line(x, y, mass, slope):
         size = max(abs(da), abs(db))
         for _ in range(_HALVINGS):
             there = _likelihood(x, y, mass, a + da, b + db)
-            if there >= here or size < 1e-8:  # near the top a step is lost in rounding
+            if there >= here - _ROUNDING * (1.0 + abs(here)):  # near the top the gain of a step is lost in rounding
                 break
             da *= 0.5
             db *= 0.5
