@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from . import metrics, testing
     from .comparison import Comparison, compare
     from .errors import SoberError, SoberWarning
-    from .inference import BootstrapDrop, Estimate, naive, nested, simplest_within, tibshirani
+    from .inference import BootstrapDrop, Estimate, PredictiveDrop, naive, nested, simplest_within, tibshirani
     from .inference.bbc import bbc
     from .metrics import make_metric
     from .predictions import Predictions
@@ -25,6 +25,7 @@ __all__ = [
     "Comparison",
     "Estimate",
     "Predictions",
+    "PredictiveDrop",
     "SoberError",
     "SoberWarning",
     "bbc",
@@ -47,6 +48,7 @@ _HOMES = {
     "BootstrapDrop": "inference",
     "Comparison": "comparison",
     "Estimate": "inference",
+    "PredictiveDrop": "inference",
     "Predictions": "predictions",
     "SoberError": "errors",
     "SoberWarning": "errors",

@@ -1,6 +1,6 @@
 """From out-of-sample predictions to honest claims; arrays only, no training, no files."""
 
-from .dropping import BootstrapDrop, DropRule, DropVerdict
+from .dropping import BootstrapDrop, DropRule, DropVerdict, PredictiveDrop
 from .estimate import Estimate
 from .question import Question
 from .rivals import naive, nested, tibshirani
@@ -11,6 +11,7 @@ __all__ = [
     "DropRule",
     "DropVerdict",
     "Estimate",
+    "PredictiveDrop",
     "Question",
     "SelectionRule",
     "best",

@@ -41,14 +41,14 @@ def check_options(search: Any) -> DropRule | None:
 def _drop_rule(drop: Any) -> DropRule | None:
     if drop is None:
         return None
-    if isinstance(drop, str) and drop == "auto":
+    if isinstance(drop, str) and drop in ("auto", "bced"):
         return BootstrapDrop()
     if not isinstance(drop, str) and _is_drop_rule(drop):
         rule: DropRule = drop
         return rule
     raise SoberError(
         "E108",
-        f'`drop` must be "auto", None, or a rule that is called with (predictions, question, round), such as '
+        f'`drop` must be "auto", "bced", None, or a rule that is called with (predictions, question, round), such as '
         f"BootstrapDrop(); got {drop!r}.",
     )
 

@@ -15,6 +15,7 @@ import numpy as np
 from ...containers import Array
 from ...predictions import Predictions
 from ..question import Question
+from ..selection import apply, best
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,3 +46,12 @@ class DropRule(Protocol):
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict | None:
         """Look at all predictions so far; the same ones, question and round must give the same verdict."""
+
+
+def best_so_far(question: Question, table: Predictions, whole: Array) -> int:
+    """Position of the best by scores [1, C] on what has been predicted; -1 where none is defined.
+
+    A rule in standard errors has none to go by in the middle of a race: then the highest score is the yardstick.
+    """
+    rule = best if question.needs_standard_errors else question.rule_for(table.configurations)
+    return int(apply(rule, whole)[0])
