@@ -39,7 +39,7 @@ from .early_end import caveat, marked, tight_enough
 from .failures import report_failures
 from .metadata import CitizenMixin, Routed, route
 from .model_scores import ModelScores, as_metrics, check_by_folds, model_scores, scorer_of, with_names
-from .options import check_options
+from .options import check_options, for_this_race
 from .prediction_scorer import as_scorers
 from .progress import audience, display
 from .results import cv_results, table_of
@@ -267,6 +267,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         if asks is not None:
             check_by_folds(self, problem, plan)
             rule = None  # scores by fold are too few for a test
+        rule = for_this_race(rule, question)
         store = MemoryStore(problem, plan, len(configurations))
         wanted = tuple(dict.fromkeys(metric.responses for metric in question.metrics if metric.responses))
         experiment = Experiment(problem, self.estimator, wanted, self.error_score == "raise", asks)

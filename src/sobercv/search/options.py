@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SoberError
-from ..inference import BootstrapDrop, DropRule
+from ..inference import BootstrapDrop, DropRule, Question
 from .early_end import check_limits
 
 
@@ -36,6 +36,16 @@ def check_options(search: Any) -> DropRule | None:
     if not (isinstance(score, str) and score == "raise") and not isinstance(score, Real):
         raise SoberError("E108", f'`error_score` must be "raise", NaN or another number; got {score!r}.')
     return _drop_rule(search.drop)
+
+
+def for_this_race(rule: DropRule | None, question: Question) -> DropRule | None:
+    """Ask a drop rule whether it can serve, and for a copy of its own for this race where it must remember."""
+    if rule is None:
+        return None
+    if hasattr(rule, "check"):
+        rule.check(question)
+    fresh: DropRule = rule.for_race() if hasattr(rule, "for_race") else rule
+    return fresh
 
 
 def _drop_rule(drop: Any) -> DropRule | None:
