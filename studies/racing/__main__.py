@@ -1,4 +1,4 @@
-"""`python -m studies.racing [--quick] [--data FOLDER]`: run what is missing, write results, print the table of rules."""
+"""`python -m studies.racing [--quick] [--data FOLDER]`: run what is missing, write results, print the rules."""
 
 from __future__ import annotations
 
