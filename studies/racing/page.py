@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..pictures import DOCS
+
 HERE = Path(__file__).parent
 HEADS = (
     "rule", "fewer models", "survivors", "winner kept", "true score lost", "bias, survivors only", "RMSE",
@@ -88,12 +90,13 @@ to win a resample. This page replays races on complete cross-validations, where 
   50 samples have predictions.
 - **`PredictiveDrop(chance, zone)`** drops whoever has less than that chance to overtake the best (by more than `zone`
   standard errors) with the samples that are left.
-- **`BettingDrop(chance)`** drops the winner of the whole cross-validation with at most that chance, for means of losses.
+- **`BettingDrop(chance)`** drops the winner of the whole cross-validation with at most that chance; for means
+  of losses.
 - **`ConfidenceDrop`**, **`HoeffdingDrop`**, **`BernsteinDrop`**: tests of all pairs, and classical inequalities.
-- **With the dropped** (`count_dropped=True`): a configuration c that left after n of N samples stays in the bootstrap. Its
-  lead over the winner in a resample is `lead + sqrt(n / N) (lead in the resample - lead)`, on the samples that it has; if
-  that makes it the best of the resample, it is judged in the same way on the samples left out. For those who finished,
-  this is BBC-CV.
+- **With the dropped** (`count_dropped=True`): a configuration c that left after n of N samples stays in the bootstrap.
+  Its lead over the winner in a resample is `lead + sqrt(n / N) (lead in the resample - lead)`, on the samples that it
+  has; if that makes it the best of the resample, it is judged in the same way on the samples left out. For those who
+  finished, this is BBC-CV.
 
 What the tables say:
 
@@ -128,17 +131,17 @@ def verdicts(rows: Rows) -> str:
             f"- AUC, N = {n}, {own['none']['tables']:.0f} real tables: the paper's rule needs "
             f"{1 / own['bced']['models']:.1f} times fewer models, `PredictiveDrop(0.005)` "
             f"{1 / sharp['models']:.1f} times; it kept the winner in {100 * sharp['kept']:.0f} % and lost "
-            f"{sharp['lost in standard errors']:.3f} standard errors of true score. Bias of the estimate without a race "
-            f"{own['none']['bias of survivors']:+.4f}, of the survivors alone {sharp['bias of survivors']:+.4f}, with the "
-            f"dropped {sharp['bias with the dropped']:+.4f}."
+            f"{sharp['lost in standard errors']:.3f} standard errors of true score. Bias of the estimate without "
+            f"a race {own['none']['bias of survivors']:+.4f}, of the survivors alone "
+            f"{sharp['bias of survivors']:+.4f}, with the dropped {sharp['bias with the dropped']:+.4f}."
         )
     small = [r for r in rows if r["simulated"] and r["n"] == 40]
     if small:
         none, sharp = (pooled([r for r in small if r["rule"] == rule]) for rule in ("none", "predictive .005"))
         lines.append(
             f"- It does not hold for the smallest: simulated, N = 40, four samples a fold: "
-            f"{none['bias of survivors']:+.4f} without a race, {sharp['bias with the dropped']:+.4f} with the dropped, and "
-            f"intervals cover {100 * sharp['covered with the dropped']:.0f} %. Give `min_predictions=50` there."
+            f"{none['bias of survivors']:+.4f} without a race, {sharp['bias with the dropped']:+.4f} with the dropped, "
+            f"and intervals cover {100 * sharp['covered with the dropped']:.0f} %. Give `min_predictions=50` there."
         )
     return "\n".join(lines)
 
