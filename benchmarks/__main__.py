@@ -7,7 +7,7 @@ import os
 from functools import partial
 from pathlib import Path
 
-from . import big, growth, journey, kernels, report, scorers, search, startup, store
+from . import big, growth, idle, journey, kernels, report, scorers, search, startup, store
 
 SECTIONS = {
     "kernels": kernels.run,
@@ -16,6 +16,7 @@ SECTIONS = {
     "store": store.run,
     "search": search.run,
     "scorers": scorers.run,
+    "idle": idle.run,
     "big": big.run,
     "journey": journey.run,
 }

@@ -39,7 +39,7 @@ from .early_end import caveat, marked, tight_enough
 from .failures import report_failures
 from .metadata import CitizenMixin, Routed, route
 from .model_scores import ModelScores, as_metrics, check_by_folds, model_scores, scorer_of, with_names
-from .options import check_options
+from .options import check_options, for_this_race
 from .prediction_scorer import as_scorers
 from .progress import audience, display
 from .results import cv_results, table_of
@@ -75,9 +75,13 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         Repeat the cross-validation with other folds; needs `cv` to be a number.
     n_iter : int, optional
         Draw this many configurations at random instead of trying all.
-    drop : {"auto", None} or rule, default="auto"
-        "auto" is `BootstrapDrop()`: the paper's test after each fold, once 50 samples have predictions. A rule of one's
-        own is called with (predictions, question, round); see `sobercv.inference.DropRule`.
+    drop : {"auto", "bced", None} or rule, default="auto"
+        After each fold, stop training configurations that will not win. "bced" is `BootstrapDrop()`, the paper's test;
+        `PredictiveDrop(...)` looks at what can still happen. A rule of one's own is called with (predictions, question,
+        round); see `sobercv.inference.DropRule`. "auto" is what docs/dropping.md found best: the paper's test.
+    count_dropped : bool, default=False
+        Let the dropped take part in the correction with the predictions that they have. The paper leaves them out,
+        which turns optimistic when much is dropped.
     select : {"best"}, simplest_within(...) or callable, default="best"
         How the winner is picked from scores [B, C]; the bootstrap re-runs the same rule.
     aggregate : {"pooled", "fold"}, default="pooled"
@@ -183,6 +187,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         n_repeats: int = 1,
         n_iter: int | None = None,
         drop: Any = "auto",
+        count_dropped: bool = False,
         select: Any = "best",
         aggregate: str = "pooled",
         within_folds: bool = False,
@@ -211,6 +216,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.n_repeats = n_repeats
         self.n_iter = n_iter
         self.drop = drop
+        self.count_dropped = count_dropped
         self.select = select
         self.aggregate = aggregate
         self.within_folds = within_folds
@@ -261,6 +267,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         if asks is not None:
             check_by_folds(self, problem, plan)
             rule = None  # scores by fold are too few for a test
+        rule = for_this_race(rule, question)
         store = MemoryStore(problem, plan, len(configurations))
         wanted = tuple(dict.fromkeys(metric.responses for metric in question.metrics if metric.responses))
         experiment = Experiment(problem, self.estimator, wanted, self.error_score == "raise", asks)
@@ -337,7 +344,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     def _judge(self, store: MemoryStore, log: RaceLog, question: Question, incomplete: Note | None) -> None:
         """Turn predictions, or scores of models, into the honest claim, by all metrics, and remember it."""
         start, predictions = time.perf_counter(), store.predictions(log.finishers)
-        estimates = corrected(table_of(predictions, store, log, question))
+        estimates = corrected(table_of(predictions, store, log, question, self.count_dropped))
         found = {name: marked(estimate, incomplete) for name, estimate in estimates.items()}
         self.judge_time_ = time.perf_counter() - start
         self.question_, self.predictions_ = question, predictions
