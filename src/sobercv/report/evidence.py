@@ -70,13 +70,12 @@ class Evidence:
     @classmethod
     def of(cls, search: Any) -> Evidence:
         """Take the winner's column out of a finished search."""
-        table: Predictions = search.predictions_.only_seen()
+        table: Predictions = search.winner_predictions_.only_seen()
         if not table.responses:
             raise SoberError(
                 "E702",
                 "The search scored models and kept no predictions; add a metric, such as r2, to scoring.",
             )
-        position = int(np.flatnonzero(table.configurations == search.best_index_)[0])
         # What a metric asks for is kept under the first of its alternatives: a ranking metric asks for decisions and
         # takes probabilities from a model that has none. Only the winner can tell which of the two these are.
         winner = (
@@ -86,7 +85,7 @@ class Evidence:
         )
         asked = {metric.responses[0]: metric.responses for metric in metrics_of(search) if metric.responses}
         responses = {
-            method_of(winner, asked.get(name, (name,))) or name: tensor[:, position]
+            method_of(winner, asked.get(name, (name,))) or name: tensor[:, 0]
             for name, tensor in table.responses.items()
         }
         return cls(

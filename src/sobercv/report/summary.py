@@ -120,7 +120,7 @@ def with_charts(summary: Summary, search: Any) -> Summary:
     search : BBCSearchCV
         Fitted.
     """
-    if not search.predictions_.responses:
+    if not search.winner_predictions_.responses:
         text = "The search scored models and kept no predictions, so there are no charts; add a metric to scoring."
         return with_notes(summary, (Note("W704", text),))
     evidence = Evidence.of(search)
@@ -176,7 +176,8 @@ def _missing(evidence: Evidence, charts: tuple[Chart, ...], confusion: Confusion
         text = f"With more than {most} classes there is no confusion matrix, and ROC curves for some only."
         found.append(Note("W704", text))
     if evidence.task == "survival" and not charts:
-        found.append(Note("W704", "No sample had the event, so there are no survival curves."))
+        why = "The search kept no risks" if "predict" not in evidence.responses else "No sample had the event"
+        found.append(Note("W704", f"{why}, so there are no survival curves."))
     return tuple(found)
 
 

@@ -19,7 +19,7 @@ N_TIMES = 101
 def survival(evidence: Evidence) -> Chart | None:
     """Kaplan-Meier curves of the thirds with the lowest, the middle and the highest out-of-sample risk."""
     event, time = evidence.y["event"].astype(bool), evidence.y["time"].astype(float)
-    if not event.any():
+    if not event.any() or "predict" not in evidence.responses:
         return None
     group, names = risk_groups(evidence.average_prediction())
     grid = np.linspace(0.0, float(time.max()), N_TIMES)
