@@ -120,7 +120,7 @@ def predict(**given: Any) -> int:
     "seed", "jobs", "force", *SHOWN,
 )  # fmt: skip
 def correct(**given: Any) -> int:
-    """Correct what another tool predicted: tidymodels, caret, mlr3, AutoGluon, or one column a configuration."""
+    """Correct what another tool predicted (tidymodels, caret, mlr3, ...), or judge a run by other metrics."""
     from .correcting import correct as go
 
     return go(given)

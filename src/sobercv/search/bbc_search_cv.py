@@ -121,8 +121,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     return_train_score : bool, default=False
         Only False: models are not asked for the rows that they were trained on.
     keep : {"scored", "all"}, default="scored"
-        What is kept of models: what the metrics are computed from, or predictions and probabilities besides, from whoever
-        gives them, so that a report has all its charts. "all" asks each model more, and takes more memory.
+        What is kept of models: what the metrics are computed from, or predictions and probabilities besides, from
+        whoever gives them, so that a report has all its charts. "all" asks each model more, and takes more memory.
 
     Attributes
     ----------

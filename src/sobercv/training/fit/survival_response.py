@@ -1,6 +1,7 @@
 """Survival probabilities at times, from the curves that scikit-survival's models give.
 
-Takes a fitted estimator and rows, gives numbers; never fits. A curve is 1 before its first time and flat after its last.
+Takes a fitted estimator and rows, gives numbers; never fits. A curve is 1 before its first time and
+flat after its last.
 """
 
 from __future__ import annotations
