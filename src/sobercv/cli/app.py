@@ -96,9 +96,9 @@ def extend(**given: Any) -> int:
 
 
 @app.command()
-@takes("folder", "output", *SHOWN)
+@takes("folder", "output", "format", *SHOWN)
 def report(**given: Any) -> int:
-    """Show the result of a run, and write its report again."""
+    """Show the result of a run and write its report again, or its tables (--format)."""
     from .reporting import report as go
 
     return go(**given)

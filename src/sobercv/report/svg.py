@@ -147,3 +147,8 @@ class Frame:
 def _written(marks: list[float]) -> list[tuple[float, str]]:
     step = marks[1] - marks[0] if len(marks) > 1 else 1.0
     return [(v, tick_text(0.0 if abs(v) < step / 1e6 else v, step)) for v in marks]
+
+
+def cut(words: str, longest: int) -> str:
+    """Cut words that have no room."""
+    return words if len(words) <= max(longest, 2) else words[: max(longest, 2) - 1] + "\u2026"
