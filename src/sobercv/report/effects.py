@@ -20,7 +20,7 @@ from .importance import column_names
 from .records import Chart, Importance
 from .words import class_name, clean
 
-N_COLUMNS, N_PLACES, N_ROWS, N_FAINT = 4, 21, 150, 30
+N_COLUMNS, N_PLACES, N_ROWS, N_FAINT = 3, 21, 150, 30
 #: More lines than there are colours say nothing.
 MOST_CLASSES = 3
 

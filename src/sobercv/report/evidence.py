@@ -91,7 +91,7 @@ class Evidence:
             for name, tensor in table.responses.items()
         }
         y, classes = table.y, table.classes
-        if _is_first_positive(table):
+        if classes is not None and _is_first_positive(table):
             y, responses, classes = 1 - y, {name: _turned(name, v) for name, v in responses.items()}, classes[::-1]
         return cls(
             y=y,

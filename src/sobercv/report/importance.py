@@ -86,7 +86,7 @@ def _bars(units: list[Array], found: Falls, names: list[str], level: float) -> l
     """Write every fall as a bar, in the order of the units."""
     made, tail = [], (1.0 - level) / 2.0
     for i, falls in enumerate(found.falls):
-        bounds = (None, None)
+        bounds: tuple[float | None, float | None] = (None, None)
         if found.draws is not None and not np.isnan(found.draws[i]).all():
             ends = np.nanquantile(found.draws[i], (tail, 1.0 - tail))
             bounds = float(f"{ends[0]:.6g}"), float(f"{ends[1]:.6g}")

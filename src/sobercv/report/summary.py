@@ -137,7 +137,8 @@ def with_charts(summary: Summary, search: Any) -> Summary:
         return with_notes(summary, (Note("W704", text),))
     evidence = Evidence.of(search)
     charts, confusion = charts_of(evidence)
-    made = TABLES.get(evidence.task, lambda _: None)(evidence)
+    make = TABLES.get(evidence.task)
+    made = None if make is None else make(evidence)
     summary = replace(summary, charts=charts, confusion=confusion, tables=() if made is None else (made,))
     return with_notes(summary, _missing(evidence, charts, confusion))
 

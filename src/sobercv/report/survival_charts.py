@@ -14,7 +14,7 @@ from .records import Chart, Table
 from .svg import ticks
 from .words import count
 
-N_TIMES = 101
+N_TIMES, SEEN_UNTIL = 101, 0.95
 
 
 def survival(evidence: Evidence) -> Chart | None:
@@ -23,7 +23,8 @@ def survival(evidence: Evidence) -> Chart | None:
     if not event.any() or "predict" not in evidence.responses:
         return None
     group, names = risk_groups(evidence.average_prediction())
-    grid = np.linspace(0.0, float(time.max()), N_TIMES)
+    end = _end(time)
+    grid = np.linspace(0.0, end, N_TIMES)
     lines = []
     for g, name in enumerate(names):
         here = group == g
@@ -32,7 +33,7 @@ def survival(evidence: Evidence) -> Chart | None:
         band = band.where(grid <= time[here].max())  # nobody is left to tell what comes after
         text = f"{count(int(here.sum()), 'sample')}, {count(int((event & here).sum()), 'event')}"
         lines.append(line_of(name, grid, band, text, stepped=True))
-    marks = [t for t in ticks((0.0, float(time.max())), 4) if t < time.max()]
+    marks = [t for t in ticks((0.0, end), 4) if t < end]
     below = [("at risk", *(_time(t) for t in marks))]
     below += [(name, *(str(int(((group == g) & (time >= t)).sum())) for t in marks)) for g, name in enumerate(names)]
     return Chart(
@@ -40,7 +41,7 @@ def survival(evidence: Evidence) -> Chart | None:
         title="Survival by risk group",
         x_label="time",
         y_label="share without event",
-        x_range=(0.0, float(time.max())),
+        x_range=(0.0, end),
         y_range=(0.0, 1.0),
         lines=tuple(lines),
         below=tuple(below),
@@ -55,7 +56,7 @@ def horizons(evidence: Evidence) -> Table | None:
     if not event.any() or "predict" not in evidence.responses:
         return None
     group, names = risk_groups(evidence.average_prediction())
-    marks = np.array([t for t in ticks((0.0, float(time.max())), 4) if 0 < t < time.max()])
+    marks = np.array([t for t in ticks((0.0, _end(time)), 4) if 0 < t < _end(time)])
     rows: list[tuple[str, ...]] = [("Share without event at", *(_time(t) for t in marks))]
     for g, name in enumerate(names):
         here = group == g
@@ -67,6 +68,11 @@ def horizons(evidence: Evidence) -> Table | None:
     level = f"{100 * evidence.level:g} % bootstrap intervals"
     sentence = f"Kaplan-Meier, in percent, with {level}; times in the unit of the table."
     return Table("survival_at", "Survival by risk group at round times", tuple(rows), sentence)
+
+
+def _end(time: Array) -> float:
+    """Where the axis ends: a curve of the last few who are left tells nothing."""
+    return float(np.quantile(time, SEEN_UNTIL))
 
 
 def _percent(centre: float, low: float, high: float) -> str:

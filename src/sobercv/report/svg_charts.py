@@ -79,7 +79,7 @@ def histogram(bins: Histogram, score: Score) -> str:
 def race(data: Race) -> str:
     """Draw one column a round: who stayed, who was dropped, who failed."""
     n = len(data.rounds)
-    frame = Frame.fitting((0.4, n + 0.6), (0, data.n_start * 1.08))
+    frame = Frame.fitting((0.4, n + 0.6), (0, data.n_start * 1.08), whole=True)
     parts = frame.axes("round of the cross-validation", "configurations", x_ticks=False)
     every = max(1, -(-n // 12))
     wide = min(40.0, 0.78 * (frame.x(1) - frame.x(0)))

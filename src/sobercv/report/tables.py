@@ -29,7 +29,9 @@ def tables_of(summary: Summary) -> tuple[Table, ...]:
         optimism = signed(s.optimism, s.digits)
         scores.append((s.label, number(s.value, s.digits), interval, number(s.naive, s.digits), optimism))
     digits = summary.scores[0].digits
-    rows = [("Rank", "Configuration", "Status", "Won", "Pooled", "Fold mean", "Fold SD", "Training")]
+    rows: list[tuple[str, ...]] = [
+        ("Rank", "Configuration", "Status", "Won", "Pooled", "Fold mean", "Fold SD", "Training")
+    ]
     for r in summary.configurations:
         known = (number(v, digits) for v in (r.pooled, r.mean, r.spread))
         rows.append((str(r.rank), r.params, status(r), percent(r.wins), *known, seconds(r.seconds)))

@@ -36,7 +36,7 @@ def thresholds(evidence: Evidence) -> Table | None:
     if chances is None or evidence.classes is None:
         return None
     name = class_name(evidence.classes[1])
-    rows = [("Threshold", f"Called {name}", "Sensitivity", "Specificity", "PPV", "NPV")]
+    rows: list[tuple[str, ...]] = [("Threshold", f"Called {name}", "Sensitivity", "Specificity", "PPV", "NPV")]
     for threshold in THRESHOLDS:
         band = evidence.banded(lambda r, w, t=threshold: _shares(chances[:, r] >= t, evidence.y == 1, w))  # type: ignore[misc]
         shares = (_percent(band, i) for i in range(4))
@@ -83,7 +83,7 @@ def decision_curve(evidence: Evidence) -> Chart | None:
             line_of("treat all", GRID, Band(everybody, everybody, everybody)),
         ),
         reference=(0.0, 0.0, 1.0, 0.0),
-        sentence=f"What treating by the model is worth: true cases of {name} for each sample, minus false alarms at "
+        sentence=f"What treating those called {name} is worth: true positives for each sample, minus false alarms at "
         "the odds of the threshold. It is useful where it runs above treating all and above the dashed line, "
         "treating none.",
     )
