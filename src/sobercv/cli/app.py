@@ -96,9 +96,9 @@ def extend(**given: Any) -> int:
 
 
 @app.command()
-@takes("folder", "output", *SHOWN)
+@takes("folder", "output", "format", *SHOWN)
 def report(**given: Any) -> int:
-    """Show the result of a run, and write its report again."""
+    """Show the result of a run and write its report again, or its tables (--format)."""
     from .reporting import report as go
 
     return go(**given)
@@ -120,7 +120,7 @@ def predict(**given: Any) -> int:
     "seed", "jobs", "force", *SHOWN,
 )  # fmt: skip
 def correct(**given: Any) -> int:
-    """Correct what another tool predicted: tidymodels, caret, mlr3, AutoGluon, or one column a configuration."""
+    """Correct what another tool predicted (tidymodels, caret, mlr3, ...), or judge a run by other metrics."""
     from .correcting import correct as go
 
     return go(given)

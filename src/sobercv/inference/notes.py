@@ -135,9 +135,28 @@ def scales(values: Array, fold: Array) -> Note | None:
     expected = (k - 1) / (n - 1)
     strength = (between - expected) / (1 - expected)
     if strength <= 0.2 or stats.chi2.sf((n - 1) * between, k - 1) >= 1e-6:
-        return None
+        return _one_fold_apart(ranks, fold)
     return warned(
         "W203",
         f"The winner's scores differ in level between folds ({100 * strength:.0f} % of their rank variance), so "
         "samples of different folds may not be comparable. Use within_folds=True or aggregate='fold', or calibrate.",
     )
+
+
+def _one_fold_apart(ranks: Array, fold: Array) -> Note | None:
+    """Tell a single fold whose scores lie above or below nearly all others: too few to stand out in the variance."""
+    n, sizes = len(ranks), np.bincount(fold)
+    for k in np.flatnonzero((sizes >= 5) & (sizes < n)):
+        size, rest = int(sizes[k]), n - int(sizes[k])
+        wins = float(ranks[fold == k].sum()) - size * (size + 1) / 2
+        share = wins / (size * rest)  # of pairs in which the fold has the higher score
+        z = (wins - size * rest / 2) / np.sqrt(size * rest * (n + 1) / 12)
+        if abs(share - 0.5) >= 0.35 and 2 * stats.norm.sf(abs(z)) * len(sizes) < 1e-3:
+            return warned(
+                "W203",
+                f"Fold {k + 1} gives scores on another level than the others ({'higher' if share > 0.5 else 'lower'} "
+                f"in {100 * max(share, 1 - share):.0f} % of the pairs of a sample of it and one of another), so "
+                "samples of different folds may not be comparable. Look at its rows, or use within_folds=True or "
+                "aggregate='fold'.",
+            )
+    return None

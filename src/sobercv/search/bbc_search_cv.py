@@ -37,6 +37,7 @@ from ..training.race import race
 from .callbacks import CallbackSupport, RoundCallbacks, with_callbacks
 from .early_end import caveat, marked, tight_enough
 from .failures import report_failures
+from .kept import alone, kept_besides
 from .metadata import CitizenMixin, Routed, route
 from .model_scores import ModelScores, as_metrics, check_by_folds, model_scores, scorer_of, with_names
 from .options import check_options, for_this_race
@@ -123,6 +124,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         Taken so that calls written for scikit-learn run; sober decides itself how much work is under way.
     return_train_score : bool, default=False
         Only False: models are not asked for the rows that they were trained on.
+    keep : {"scored", "all"}, default="scored"
+        What is kept of models: what the metrics are computed from, or predictions and probabilities besides, from
+        whoever gives them, so that a report has all its charts. "all" asks each model more, and takes more memory.
 
     Attributes
     ----------
@@ -135,6 +139,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         scikit-learn's columns plus `pooled_test_score`, `status` and `dropped_at`.
     predictions_ : Predictions
         Out-of-sample predictions of the finishers.
+    winner_predictions_ : Predictions
+        Those of the winner alone, with all that was kept of it; other finishers may lack some.
     race_ : RaceLog
         Who was dropped when, with which p, and who failed why.
     stopped_ : {"finished", "interrupted", "terminated", "max_seconds", "half_width"}
@@ -207,6 +213,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         on_event: Any = None,
         pre_dispatch: Any = "2*n_jobs",
         return_train_score: bool = False,
+        keep: str = "scored",
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -236,6 +243,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.on_event = on_event
         self.pre_dispatch = pre_dispatch
         self.return_train_score = return_train_score
+        self.keep = keep
 
     # ---- the journey ---------------------------------------------------------------------------------------------
     # Not in the signature of `fit`, which says what every estimator can take: a pipeline cannot take weights.
@@ -269,7 +277,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
             rule = None  # scores by fold are too few for a test
         rule = for_this_race(rule, question)
         store = MemoryStore(problem, plan, len(configurations))
-        wanted = tuple(dict.fromkeys(metric.responses for metric in question.metrics if metric.responses))
+        wanted = tuple(dict.fromkeys(each for metric in question.metrics for each in metric.wanted))
+        wanted += kept_besides(self.keep, wanted, problem.task)
         experiment = Experiment(problem, self.estimator, wanted, self.error_score == "raise", asks)
         executor = make_executor(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
         callbacks = RoundCallbacks(self, X, y, len(configurations) * plan.n_splits, plan.n_rounds, rule is None)
@@ -368,6 +377,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.n_splits_ = plan.n_splits
         self.splits_ = [(split.train, split.test) for split in plan.splits]
         self.n_fits_ = log.n_fits + bool(self.refit)
+        self.winner_predictions_ = alone(store, self.predictions_, self.best_index_)
         self.best_params_ = dict(configurations[self.best_index_].params)
         tail = self.question_.first.name if self.multimetric_ else "score"
         if note is None:  # as in scikit-learn, a callable's pick has no score

@@ -31,6 +31,8 @@ def check_options(search: Any) -> DropRule | None:
             "`return_train_score` can only be False: models are not asked for their training rows. For the winner, use "
             "sklearn.model_selection.cross_validate(search.best_estimator_, X, y, return_train_score=True).",
         )
+    if search.keep not in ("scored", "all"):
+        raise SoberError("E108", f'`keep` must be "scored" or "all"; got {search.keep!r}.')
     check_limits(max_seconds=search.max_seconds, half_width=search.half_width, fit_timeout=search.fit_timeout)
     score = search.error_score
     if not (isinstance(score, str) and score == "raise") and not isinstance(score, Real):

@@ -25,7 +25,7 @@ class BBCRandomizedSearchCV(BBCSearchCV):
         How many configurations are drawn.
     scoring, pos_label, cv, n_repeats, drop, select, aggregate, within_folds, method, n_bootstraps, confidence_level, \
 stratify, refit, n_jobs, random_state, store, max_seconds, fit_timeout, half_width, error_score, verbose, on_event, \
-pre_dispatch, return_train_score
+pre_dispatch, return_train_score, keep
         See `BBCSearchCV`. `random_state` seeds the drawing too.
 
     Examples
@@ -70,6 +70,7 @@ pre_dispatch, return_train_score
         on_event: Any = None,
         pre_dispatch: Any = "2*n_jobs",
         return_train_score: bool = False,
+        keep: str = "scored",
     ) -> None:
         self.estimator = estimator
         self.param_distributions = param_distributions
@@ -99,6 +100,7 @@ pre_dispatch, return_train_score
         self.on_event = on_event
         self.pre_dispatch = pre_dispatch
         self.return_train_score = return_train_score
+        self.keep = keep
 
     def _space(self) -> Any:
         return self.param_distributions
