@@ -15,7 +15,7 @@ from ..search.progress import Bars, Lines
 from ..targets import titled
 from . import BEGAN
 from .arguments import Arguments, report_of, settings_of
-from .exit_code import BAD, DONE, INTERRUPTED, tell
+from .exit_code import BAD, DONE, signal_of, tell
 from .screen import Screen, honest
 
 STOPPED = {
@@ -84,8 +84,7 @@ def _run(
         progress = Progress(_Listener(screen) if screen.talks else None, screen.phase)
         results = execute(prepared, settings, folder, deadline, report, progress)
     except KeyboardInterrupt as interrupt:
-        number = getattr(interrupt, "number", signal.SIGINT)
-        word = "Interrupted" if number == signal.SIGINT else "Terminated"
+        number, word = signal_of(interrupt)
         tell(f"{word}; every finished fit is saved. Go on with: sober resume {folder.path}")
         return 128 + number
     except SoberError as error:
@@ -105,11 +104,12 @@ def _run(
 
 def _too_early(error: SoberError, folder: RunFolder) -> int:
     """Say that there is nothing to judge yet, but that what was done is kept."""
+    number, word = signal_of(error.__cause__)
     was_time = error.code == "E604"
-    cause = "The time was over" if was_time else "Interrupted"
+    cause = "The time was over" if was_time else word
     hint = f"Go on with: sober resume {folder.path} [{error.code}]"
     tell(f"{cause} before one fold was complete; every fit is saved. {hint}")
-    return BAD if was_time else INTERRUPTED
+    return BAD if was_time else 128 + number
 
 
 class _Listener:
