@@ -30,8 +30,7 @@ def fit(arguments: Arguments, overwrite: bool) -> int:
     """Begin a run."""
     screen = Screen(arguments.json, arguments.quiet)
     deadline = Deadline(arguments.settings.max_time, BEGAN)
-    folder = RunFolder(arguments.output or _folder_for(arguments.settings))
-    folder.check_free(overwrite)  # before anything is read
+    folder = arguments.folder
     prepared = _prepared(screen, arguments.settings)
     folder.make()
     with folder.locked() as lock:
@@ -53,11 +52,6 @@ def go_on(given: dict[str, Any]) -> int:
         prepared = _prepared(screen, settings, before.sha256)
         settings = begin(folder, prepared)
         return _run(screen, folder, prepared, settings, deadline, report_of(given), lock.note)
-
-
-def _folder_for(settings: Settings) -> str:
-    name = "stdin" if settings.data in (None, "-") else Path(str(settings.data)).name.partition(".")[0]
-    return f"{name or 'table'}-run"
 
 
 def _prepared(screen: Screen, settings: Settings, sha256: str | None = None) -> Prepared:
