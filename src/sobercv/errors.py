@@ -5,6 +5,7 @@ Takes a code and a sentence that says what was given, what is allowed and what t
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from dataclasses import dataclass
@@ -166,6 +167,7 @@ class SoberError(ValueError):
     """
 
     def __init__(self, code: str, message: str) -> None:
+        message = re.sub(r"\s*\n\s*", " ", message.strip())  # it may quote what somebody else said in several lines
         super().__init__(code, message)  # both in args, so that the exception survives pickling
         self.code = code
         self.message = message
