@@ -388,14 +388,18 @@ def routing():
 
 @pytest.mark.usefixtures("routing")
 class TestMetadataRouting:
-    def test_weights_go_where_they_are_asked_for(self):
-        asks = search(GaussianNB().set_fit_request(sample_weight=True), SMOOTHING).fit(X, Y, sample_weight=WEIGHT)
-        not_asks = search(GaussianNB().set_fit_request(sample_weight=False), SMOOTHING).fit(X, Y, sample_weight=WEIGHT)
+    @pytest.mark.parametrize("in_fit", [True, False])
+    @pytest.mark.parametrize("in_score", [True, False])
+    def test_weights_go_where_they_are_asked_for(self, in_fit, in_score):
+        model = GaussianNB().set_fit_request(sample_weight=in_fit).set_score_request(sample_weight=in_score)
+        if not in_fit and not in_score:
+            with pytest.raises(TypeError, match=r"unexpected argument.*sample_weight"):
+                search(model, SMOOTHING).fit(X, Y, sample_weight=WEIGHT)
+            return
+        one = search(model, SMOOTHING).fit(X, Y, sample_weight=WEIGHT)
         plain = search(GaussianNB(), SMOOTHING).fit(X, Y)
-        same = [np.array_equal(one.best_estimator_.theta_, plain.best_estimator_.theta_) for one in (asks, not_asks)]
-        assert same == [False, True]
-        assert np.array_equal(asks.predictions_.sample_weight, WEIGHT)  # metrics are always weighted
-        assert np.array_equal(not_asks.predictions_.sample_weight, WEIGHT)
+        assert np.array_equal(one.best_estimator_.theta_, plain.best_estimator_.theta_) is not in_fit
+        assert (one.predictions_.sample_weight is not None) is in_score
 
     def test_weights_as_scikit_learn(self):
         model = GaussianNB().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
@@ -426,9 +430,8 @@ class TestMetadataRouting:
         assert all(len(set(fold[g == GROUPS])) == 1 for g in set(GROUPS))
 
     def test_inside_cross_validate(self):
-        model = GaussianNB().set_fit_request(sample_weight=True)
-        one = search(model, SMOOTHING, cv=GroupKFold(3)).set_fit_request(sample_weight=True, groups=True)
-        one = one.set_score_request(sample_weight=True)
+        model = GaussianNB().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        one = search(model, SMOOTHING, cv=GroupKFold(3))
         scores = cross_validate(
             one, X, Y, cv=GroupKFold(3), params={"sample_weight": WEIGHT, "groups": GROUPS}, return_estimator=True
         )
@@ -450,7 +453,7 @@ SCORINGS = {
     "name": "accuracy",
     "function": accuracy_score,
     "scorer": make_scorer(accuracy_score),
-    "own function": lambda y_true, y_pred: float((y_pred == y_true).mean()),
+    "own function": sobercv.make_metric(lambda y_true, y_pred: float((y_pred == y_true).mean()), task="classification"),
     "metric": sobercv.make_metric(accuracy_score, task="classification"),
     "registered": sobercv.metrics.get("accuracy"),
 }
