@@ -537,17 +537,18 @@ if hasattr(sobercv.BBCSearchCV, "set_callbacks"):  # scikit-learn 1.9 and later
                 self.heard.append("teardown")
 
         @pytest.mark.parametrize("refit", [True, False])
-        @pytest.mark.parametrize(("drop", "name", "n_tasks"), [(None, "fit", 9), ("auto", "round", 3)])
-        def test_every_task_begins_and_ends(self, drop, name, n_tasks, refit):
-            callback = self.Recording()
-            search(drop=drop, refit=refit).set_callbacks(callback).fit(X, Y)
-            inner = [name] * n_tasks + ["refit"] * refit
-            tasks = [(hook, task, "BBCSearchCV") for task in inner for hook in ("begin", "end")]
-            root = ("fit", "BBCSearchCV")
-            assert callback.heard == ["setup", ("begin", *root), *tasks, ("end", *root), "teardown"]
+        @pytest.mark.parametrize("drop", [None, "auto"])
+        def test_every_task_begins_and_ends_as_in_a_grid_search(self, drop, refit):
+            ours, theirs = self.Recording(), self.Recording()
+            one = search(drop=drop, refit=refit).set_callbacks(ours).fit(X, Y)
+            GridSearchCV(TREE, DEPTHS, cv=3, refit=refit).set_callbacks(theirs).fit(X, Y)
+            mine, others = ([(*h[:2],) if isinstance(h, tuple) else h for h in c.heard] for c in (ours, theirs))
+            if drop is None:
+                assert mine == others
+            assert sum(h[:2] == ("end", "candidate-split-evaluation") for h in ours.heard) == one.race_.n_fits
 
         def test_results_do_not_depend_on_callbacks(self):
-            told = search(drop="auto").set_callbacks(self.Recording()).fit(X, Y)
+            told = search(drop="auto", n_jobs=2).set_callbacks(self.Recording()).fit(X, Y)
             assert told.estimate_.to_dict() == search(drop="auto").fit(X, Y).estimate_.to_dict()
 
         def test_progress_bar(self, capsys):
@@ -568,6 +569,16 @@ def test_verbose_prints_a_line_for_each_round(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert lines[0].startswith("round 1 of 3: ")
+
+
+def test_verbose_3_prints_the_scores_of_every_fit_as_scikit_learn(capsys):
+    options = {"cv": 3, "verbose": 3, "return_train_score": True}
+    for scoring in ("accuracy", ["accuracy", "roc_auc"]):
+        GridSearchCV(TREE, DEPTHS, scoring=scoring, refit=False, **options).fit(X, Y)
+        theirs = sorted(line.partition(" total")[0] for line in capsys.readouterr().out.splitlines()[1:])
+        search(scoring=scoring, refit=False, **options).fit(X, Y)
+        ours = sorted(line.partition(" total")[0] for line in capsys.readouterr().out.splitlines() if "END" in line)
+        assert [line.replace(".", "") for line in ours] == [line.replace(".", "") for line in theirs]
     search(drop="auto").fit(X, Y)
     assert capsys.readouterr().out == ""
 

@@ -33,10 +33,11 @@ from ..training import (
     stored_seed,
 )
 from ..training.race import race
-from .callbacks import CallbackSupport, RoundCallbacks, with_callbacks
+from .callbacks import CallbackSupport, SearchCallbacks, with_callbacks
 from .design import design
 from .early_end import caveat, marked, tight_enough
 from .failures import report_failures
+from .fit_lines import show_fits
 from .metadata import CitizenMixin, route
 from .model_scores import scorer_of, with_names
 from .options import check_options
@@ -111,13 +112,14 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         Configurations that fail are set aside with the reason, or raise. A number stands in `cv_results_` as their
         score; they are never judged.
     verbose : int, default=0
-        1 shows a bar in a terminal or a notebook (with rich) and a line for each round elsewhere; 2 always shows lines.
+        1 shows a bar in a terminal or a notebook (with rich) and a line for each round elsewhere; 2 always shows lines,
+        3 then prints the scores of every fit, as scikit-learn does.
     on_event : callable or list of callables, optional
         Hear what happens, such as `sobercv.progress.JsonLines("log.jsonl")`. What they do changes no result.
     pre_dispatch : ignored
         Taken so that calls written for scikit-learn run; sober decides itself how much work is under way.
     return_train_score : bool, default=False
-        Only False: models are not asked for the rows that they were trained on.
+        Score every model on the rows that it was trained on, too: `mean_train_score` and its like in `cv_results_`.
 
     Attributes
     ----------
@@ -254,16 +256,18 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         rule = check_options(self)
         seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
         routed = route(self, groups, params)
+        configurations = expand(self._space(), self.n_iter, seed, self.estimator)
         made = design(self, X, y, routed, seed)
         problem, plan, question = made.problem, made.plan, made.question
-        configurations = expand(self._space(), self.n_iter, seed, self.estimator)
         rule = None if made.by_folds else rule
         store = MemoryStore(problem, plan, len(configurations))
         wanted = tuple(dict.fromkeys(metric.responses for metric in question.metrics if metric.responses))
-        experiment = Experiment(problem, self.estimator, wanted, self.error_score == "raise", made.asks)
+        whole = problem.fit_arguments(np.arange(problem.n_samples))
+        callbacks = SearchCallbacks(self, X, y, whole, len(configurations), plan)
+        raises = self.error_score == "raise"
+        experiment = Experiment(problem, self.estimator, wanted, raises, made.asks, callbacks.around)
         executor = make_executor(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
-        callbacks = RoundCallbacks(self, X, y, len(configurations) * plan.n_splits, plan.n_rounds, rule is None)
-        with audience(self.on_event, display(self.verbose), callbacks.listener) as tell:
+        with audience(self.on_event, display(self.verbose)) as tell, callbacks.race():
             tell(SearchStarted(len(configurations), plan.n_splits))
             log = race(
                 experiment,
@@ -283,8 +287,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.scorer_ = as_scorers(scorer_of(question, made.asks), self.predictions_.target)
         self._remember(configurations, store, log, plan)
         if self.refit:
-            with callbacks.refit():
-                self._refit(problem)
+            self._refit(problem, whole, callbacks)
         callbacks.close()
         return self
 
@@ -304,6 +307,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
 
     def _remember(self, configurations: list[Any], store: MemoryStore, log: RaceLog, plan: Plan) -> None:
         self.cv_results_ = cv_results(configurations, store, log, self.question_, self.error_score)
+        if self.verbose > 2:
+            names = [metric.name for metric in self.question_.metrics] if self.multimetric_ else []
+            show_fits(self.cv_results_, store, names)
         note = None
         if callable(self.refit):
             self.best_index_, note = chosen_by(self.refit, self.cv_results_)
@@ -325,11 +331,11 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         elif hasattr(self, "best_score_"):
             del self.best_score_
 
-    def _refit(self, problem: Problem) -> None:
+    def _refit(self, problem: Problem, arguments: dict[str, Any], callbacks: SearchCallbacks) -> None:
         start = time.perf_counter()
         best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
-        truth = () if problem.y is None else (problem.y,)
-        best.fit(problem.X, *truth, **problem.fit_arguments(np.arange(problem.n_samples)))
+        with callbacks.refit(best):
+            best.fit(problem.X, *(() if problem.y is None else (problem.y,)), **arguments)
         self.best_estimator_ = best
         self.refit_time_ = time.perf_counter() - start
         if hasattr(best, "feature_names_in_"):

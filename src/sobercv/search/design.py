@@ -15,7 +15,7 @@ from ..targets import TaskName, has_several_outputs
 from ..training import Plan, Problem, infer_task
 from .metadata import Routed
 from .model_scores import ModelScores, as_metrics, check_by_folds, model_scores, task_of
-from .scorer_routes import Scorers, predicts_no_target, routes
+from .scorer_routes import Scorers, routes
 from .scoring import scorers_of, scores_as_usual, several
 
 
@@ -74,8 +74,9 @@ def read(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Problem, Scorers]
     found = scorers_of(search.scoring, known, search.refit, search.estimator)
     scorers = routes(search.scoring, found, known, routed, search.estimator)
     by_models = y is None or has_several_outputs(y)
-    if by_models or predicts_no_target(search.estimator):
-        scorers = scorers.all_on_models()
+    # What an estimator of no known kind predicts need be no value of the target: clusters, outliers, anything.
+    if by_models or (known is None and _takes_folds(search)):
+        scorers = scorers.all_on_models(where_possible=not by_models)
     problem = Problem.build(
         X,
         y,
@@ -100,13 +101,20 @@ def known_task(search: Any, y: Any) -> TaskName | None:
 
 def _can_go_by_folds(search: Any, problem: Problem, plan: Plan) -> bool:
     """Whether folds can stand for samples here; where not, functions are called on resamples, which takes longer."""
-    if search.stratify or search.within_folds or search.method != "bbc":
+    if not _takes_folds(search):
         return False
     try:
         check_by_folds(search, problem, plan)
     except SoberError:
         return False
     return True
+
+
+def _takes_folds(search: Any) -> bool:
+    """Whether nothing was asked for that needs predictions."""
+    drops = search.drop is not None and search.drop != "auto"
+    asked = search.stratify or search.within_folds or search.half_width is not None or drops
+    return not asked and search.method == "bbc" and search.n_repeats == 1
 
 
 def _question(search: Any, scorers: Scorers, problem: Problem, seed: int) -> Question:

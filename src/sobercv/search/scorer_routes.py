@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sklearn.base import is_clusterer, is_outlier_detector
 from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 
 from ..errors import SoberError, warn
@@ -63,9 +62,9 @@ class Scorers:
         names = [name for name, scorer in self.found.items() if _is_foreign(scorer, self.given[name])]
         return self._on_models(names)
 
-    def all_on_models(self) -> Scorers:
-        """Call every scorer on the models."""
-        return self._on_models(list(self.found))
+    def all_on_models(self, where_possible: bool = False) -> Scorers:
+        """Call every scorer on the models; or all but metrics of our own, which need predictions."""
+        return self._on_models([n for n in self.found if not where_possible or not _is_own(self.given[n])])
 
     def _on_models(self, names: list[str]) -> Scorers:
         found, params = dict(self.found), dict(self.params)
@@ -103,22 +102,14 @@ def routes(scoring: Any, found: Found, task: TaskName | None, routed: Routed, es
     return replace(known, params={name: w for name, w in params.items() if w})
 
 
-def predicts_no_target(estimator: Any) -> bool:
-    """Whether what an estimator predicts are clusters or outliers, and no values of the target."""
-    try:
-        return bool(is_clusterer(estimator) or is_outlier_detector(estimator))
-    except AttributeError:  # an estimator without tags
-        return False
-
-
 def as_scorer(metric: Metric, given: Any, estimator: Any) -> Any:
     """Give what scikit-learn would call on a model in the place of a metric; None is the model's own `score`."""
     if given is None and hasattr(estimator, "score"):
         return None
-    name = DEFAULTS[metric.task] if given is None else given
+    name: Any = DEFAULTS[metric.task] if given is None else given
     if isinstance(name, str) and name in get_scorer_names():
         return get_scorer(name)
-    if isinstance(name, (str, Metric)):
+    if _is_own(name):
         raise SoberError(
             "E112",
             f"{metric.name} is computed from one prediction a sample, and here scorers are called on fitted models: "
@@ -149,6 +140,11 @@ def _takes_weights(scorer: Any) -> bool:
     # What `check_scoring` makes of an estimator asks for what the estimator's `score` takes.
     asked = scorer.get_metadata_routing() if hasattr(scorer, "get_metadata_routing") else None
     return "sample_weight" in parameters or "sample_weight" in getattr(getattr(asked, "score", None), "requests", ())
+
+
+def _is_own(given: Any) -> bool:
+    """Whether it is a metric that scikit-learn does not know."""
+    return isinstance(given, Metric) or (isinstance(given, str) and given not in get_scorer_names())
 
 
 def _is_foreign(scorer: Metric | ModelScorer, given: Any) -> bool:

@@ -6,6 +6,7 @@ Takes the data, the estimator and what is asked of it; holds them, checks nothin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from ...containers import Array
 from .plan import Split
 from .problem import Problem, take
 from .response import Wanted
+from .space import Configuration
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +73,10 @@ class Sides:
 Asks = Callable[[Any, Sides], Mapping[str, float]]
 
 
+#: (estimator to fit, configuration, split, training rows, arguments of `fit`) -> context of the fit.
+Around = Callable[[Any, Configuration, Split, Rows, Mapping[str, Any]], AbstractContextManager[None]]
+
+
 @dataclass(frozen=True, eq=False)
 class Experiment:
     """What all fits of a search have in common. A fit adds a configuration and a split.
@@ -87,6 +93,8 @@ class Experiment:
         Let the first exception of a fit out instead of turning it into a failure.
     asks : callable, optional
         What else is asked of each fitted model, with the rows of its split: (fitted, sides) -> numbers by name.
+    around : callable, optional
+        What is wrapped around each fit, such as callbacks; see `Around`.
     """
 
     problem: Problem
@@ -94,3 +102,4 @@ class Experiment:
     wanted: Wanted
     raise_errors: bool = False
     asks: Asks | None = None
+    around: Around | None = None

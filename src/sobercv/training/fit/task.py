@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from math import isfinite
 from time import perf_counter
@@ -17,7 +18,7 @@ from sklearn.base import clone
 
 from ...containers import Array
 from ...errors import SoberError
-from .experiment import Asks, Experiment, Sides
+from .experiment import Asks, Experiment, Rows, Sides
 from .plan import Split
 from .problem import take
 from .response import Unusable, responses_of
@@ -145,8 +146,11 @@ def fit_one(experiment: Experiment, built: Any, configuration: Configuration, sp
         columns = split.train if problem.is_pairwise_for(built) else None
         X_train = take(problem.X, split.train, columns)
         X_test = take(problem.X, split.test, columns)
-        y_train = () if problem.y is None else (take(problem.y, split.train),)
-        built.fit(X_train, *y_train, **problem.fit_arguments(split.train))
+        rows = Rows(X_train, take(problem.y, split.train), problem, split.train)
+        arguments = problem.fit_arguments(split.train)
+        around = experiment.around
+        with nullcontext() if around is None else around(built, configuration, split, rows, arguments):
+            built.fit(X_train, *(() if rows.y is None else (rows.y,)), **arguments)
         fitted = perf_counter()
         responses = responses_of(problem, built, X_test, len(split.test), experiment.wanted)
         asks = experiment.asks
