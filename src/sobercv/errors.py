@@ -82,6 +82,7 @@ CODES: dict[str, str] = {
     "W302": "A listener failed",
     "W303": "Configurations failed",
     "W304": "A class is rarer than the folds",
+    "W305": "A scorer takes no weights",
     "W701": "The interval reaches what guessing would score",
     "W702": "The winner seldom won",
     "W703": "Permutation importance was left out",

@@ -89,7 +89,8 @@ def of_the_model(metrics: Collection[Metric], n_folds: int) -> Note:
     return Note(
         "W211",
         f"{', '.join(names)} {were} computed on the fitted model, fold by fold, so the {n_folds} folds were resampled "
-        "instead of samples (BBC-F): the interval is coarser. A metric of predictions has a finer one.",
+        "instead of samples (BBC-F): the interval is coarser. A metric of predictions has a finer one, also one that "
+        "sobercv.make_metric made of a function (y_true, y_pred).",
     )
 
 

@@ -25,12 +25,6 @@ def check_options(search: Any) -> DropRule | None:
             "E108",
             f"`refit` must be True, False, the name of a metric, or a callable of cv_results_; got {search.refit!r}.",
         )
-    if search.return_train_score:
-        raise SoberError(
-            "E108",
-            "`return_train_score` can only be False: models are not asked for their training rows. For the winner, use "
-            "sklearn.model_selection.cross_validate(search.best_estimator_, X, y, return_train_score=True).",
-        )
     if search.keep not in ("scored", "all"):
         raise SoberError("E108", f'`keep` must be "scored" or "all"; got {search.keep!r}.')
     check_limits(max_seconds=search.max_seconds, half_width=search.half_width, fit_timeout=search.fit_timeout)

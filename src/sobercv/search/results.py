@@ -20,6 +20,7 @@ from ..metrics import Metric
 from ..metrics.given import GivenScore
 from ..predictions import Predictions
 from ..training import Configuration, MemoryStore, RaceLog
+from .model_scores import training_scores
 
 
 def cv_results(
@@ -39,17 +40,28 @@ def cv_results(
         splits, pooled = split_scores(store, log, metric, question)
         if not isinstance(error_score, str):
             splits[log.status == "failed"] = pooled[log.status == "failed"] = error_score
-        for i, column in enumerate(splits.T):
-            results[f"split{i}_test_{tail}"] = column
-        with np.errstate(invalid="ignore"):
-            mean = _nanmean(splits)
-            results[f"mean_test_{tail}"] = mean
-            results[f"std_test_{tail}"] = np.sqrt(_nanmean((splits - mean[:, None]) ** 2))
+        mean = _add_splits(results, splits, f"test_{tail}")
         results[f"pooled_test_{tail}"] = pooled
         results[f"rank_test_{tail}"] = ranks(mean if question.aggregate == "fold" else pooled, log)
+        trained = training_scores(store, metric.name)
+        if trained is not None:
+            if not isinstance(error_score, str):
+                trained[log.status == "failed"] = error_score
+            _add_splits(results, trained, f"train_{tail}")
     results["status"] = log.status
     results["dropped_at"] = np.ma.MaskedArray(log.dropped_at, mask=log.dropped_at < 0)
     return results
+
+
+def _add_splits(results: dict[str, Any], splits: Array, name: str) -> Array:
+    """Add the scores of each split [C, splits], their means and standard deviations; give the means."""
+    for i, column in enumerate(splits.T):
+        results[f"split{i}_{name}"] = column
+    with np.errstate(invalid="ignore"):
+        mean = _nanmean(splits)
+        results[f"mean_{name}"] = mean
+        results[f"std_{name}"] = np.sqrt(_nanmean((splits - mean[:, None]) ** 2))
+    return mean
 
 
 def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, question: Question) -> tuple[Array, Array]:
