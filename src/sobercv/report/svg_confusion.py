@@ -21,7 +21,7 @@ def confusion(data: ConfusionMatrix) -> str:
     height = top + side * k + 12
     parts = [text("predicted", left + side * k / 2, 12, "name")]
     middle = top + side * k / 2
-    parts.append(text("true", 10, middle, "name", transform=f"rotate(-90 10 {short(middle)})"))
+    parts.append(text("true", 14, middle, "name", transform=f"rotate(-90 14 {short(middle)})"))
     for i, label in enumerate(data.labels):
         parts.append(titled(text(cut(label, int(side / 6.5)), left + side * (i + 0.5), 28), label))
         parts.append(titled(text(cut(label, 11), left - 8, top + side * (i + 0.5) + 4, anchor="end"), label))
