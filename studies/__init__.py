@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
-STUDIES = ("simulation", "real")
+STUDIES = ("simulation", "real", "racing")
 
 
 def main(arguments: Sequence[str]) -> int:

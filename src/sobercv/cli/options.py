@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Argument, Option
+
+from .exit_code import Ended
 
 DATA, MODEL, RUN, SCREEN = "What to predict", "How to tune", "The run", "The screen"
 
@@ -171,8 +174,16 @@ def takes(*names: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
                     default=inspect.Parameter.empty if default is ... else default,
                 )
             )  # fmt: skip
-        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {p.name: p.annotation for p in parameters}
-        return command
+
+        @wraps(command)
+        def interruptible(**given: Any) -> int:
+            try:
+                return command(**given)
+            except KeyboardInterrupt as interrupt:
+                raise Ended(interrupt) from interrupt
+
+        interruptible.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        interruptible.__annotations__ = {p.name: p.annotation for p in parameters}
+        return interruptible
 
     return decorated

@@ -58,7 +58,7 @@ def estimates(table: Table, wholes: list[Array], winner: int, judged: Judged) ->
             )
         many = notes.undefined(metric.name, draws)
         estimate = Estimate(
-            value=float(np.nanmean(draws)),
+            value=_mean(metric.name, draws),
             naive=float(whole[winner]),
             winner=int(table.configurations[winner]),
             configurations=table.configurations,
@@ -81,3 +81,12 @@ def estimates(table: Table, wholes: list[Array], winner: int, judged: Judged) ->
         )
         found[metric.name] = estimate.as_632plus() if question.method == "632+" else estimate
     return found
+
+
+def _mean(name: str, draws: Array) -> float:
+    """Give the mean of the draws that are defined, or refuse what is too large for one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(np.nanmean(draws))
+    if not np.isfinite(mean):
+        raise SoberError("E117", f"{name} gives numbers whose mean is beyond 1e308. Scale `y` and predictions down.")
+    return mean

@@ -17,6 +17,7 @@ from ..metrics.given import GivenScore
 
 FEW = 20  # samples or groups
 MANY_UNDEFINED = 0.05
+ALONE = ("W202", "W207")  # there was nothing to select from
 
 
 def warned(code: str, text: str) -> Note:
@@ -35,6 +36,15 @@ def only_one(n_dropped: int) -> Note:
         )
     return warned(
         "W202", "There is only one configuration, so there is no selection to correct for; the interval is still valid."
+    )
+
+
+def with_leavers(n_leavers: int, n_configurations: int, share: float) -> Note:
+    """Those who left the race early took part in the correction; `share` of the resamples were won by one of them."""
+    return Note(
+        "W217",
+        f"{n_leavers} of {n_configurations} configurations left the race early. They took part in the correction with "
+        f"the predictions that they have, and won {100 * share:.0f} % of the resamples.",
     )
 
 
@@ -79,7 +89,8 @@ def of_the_model(metrics: Collection[Metric], n_folds: int) -> Note:
     return Note(
         "W211",
         f"{', '.join(names)} {were} computed on the fitted model, fold by fold, so the {n_folds} folds were resampled "
-        "instead of samples (BBC-F): the interval is coarser. A metric of predictions has a finer one.",
+        "instead of samples (BBC-F): the interval is coarser. A metric of predictions has a finer one, also one that "
+        "sobercv.make_metric made of a function (y_true, y_pred).",
     )
 
 

@@ -276,6 +276,12 @@ class Metric(ABC):
     def check_target(self, target: Target) -> None:
         """Refuse a kind of target, a number of classes, or classes of which the metric cannot know the positive one."""
         classes = target.classes
+        if target.values.ndim > 1:
+            raise SoberError(
+                "E112",
+                f"{self.name} needs one entry a sample in `y`; got {target.values.shape[1]}. BBCSearchCV takes "
+                "several, with the scorers of scikit-learn.",
+            )
         if self.reads_labels_as_numbers and classes is not None and classes.dtype.kind not in "biuf":
             raise SoberError(
                 "E116",

@@ -61,9 +61,9 @@ def in_order(found: Iterable[Note]) -> tuple[Note, ...]:
 def _guessing(search: Any) -> Note | None:
     estimate = estimates_of(search)[0]
     chance = GUESSING.get(estimate.metric)
-    if estimate.metric == "balanced_accuracy":
+    if estimate.metric == "balanced_accuracy" and search.predictions_.n_classes:
         chance = 1.0 / search.predictions_.n_classes
-    if estimate.metric == "accuracy":
+    if estimate.metric == "accuracy" and search.predictions_.y.ndim == 1:
         chance = float(np.bincount(search.predictions_.y).max() / search.predictions_.n_samples)
     if chance is None or estimate.interval is None or estimate.interval[0] > chance:
         return None

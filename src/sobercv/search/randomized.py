@@ -50,6 +50,7 @@ pre_dispatch, return_train_score, keep
         cv: Any = 10,
         n_repeats: int = 1,
         drop: Any = "auto",
+        count_dropped: bool = False,
         select: Any = "best",
         aggregate: str = "pooled",
         within_folds: bool = False,
@@ -79,6 +80,7 @@ pre_dispatch, return_train_score, keep
         self.cv = cv
         self.n_repeats = n_repeats
         self.drop = drop
+        self.count_dropped = count_dropped
         self.select = select
         self.aggregate = aggregate
         self.within_folds = within_folds

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...containers import Array, as_numbers
 from ...errors import SoberError
-from ...responses import time_of, why_impossible
+from ...responses import time_of, why_impossible, why_too_large
 from ...targets import Target, codes_among
 from .problem import Problem
 from .survival_response import gives_curves, survival_chances
@@ -113,6 +113,9 @@ def _formed(problem: Problem, fitted: Any, method: str, raw: Array, n: int) -> A
     if problem.classes is None:
         if numbers.ndim != 1:
             raise Unusable("wrong shape", f"{method} gave shape {raw.shape} for {n} samples.")
+        reason = why_too_large(numbers) if problem.task == "regression" else None
+        if reason is not None:
+            raise Unusable("not finite", f"{method} gave {reason}")
         return numbers
     columns = _columns(fitted, problem.target, problem.classes)
     aligned = (_probabilities if method == "predict_proba" else _decisions)(numbers, columns, problem.classes)
@@ -134,7 +137,8 @@ def _labels(raw: Array, classes: Array) -> Array:
         raise Unusable("wrong shape", f"predict gave shape {raw.shape}, not one label a sample.")
     if raw.dtype.kind == "f" and not np.isfinite(raw).all():
         raise Unusable("not finite", "predict gave labels that are NaN or infinite.")
-    strange = next(label for label in raw.tolist() if label not in classes.tolist())
+    # Some are equal to a class and yet of another type, such as dates of numpy and of Python.
+    strange = next((label for label in raw.tolist() if label not in classes.tolist()), raw.tolist()[0])
     raise Unusable("unknown label", f"predict gave the label {strange!r}, which is not among the classes.")
 
 
