@@ -75,7 +75,7 @@ def test_calibration_bins_hold_all_samples():
     assert smooth.label == "smooth"
     assert len(line.x) == 5
     assert list(line.x) == sorted(line.x)
-    assert np.mean(line.y) == pytest.approx(np.mean(y == "control"), abs=0.01)  # bins of equal size
+    assert np.mean(line.y) == pytest.approx(np.mean(y == "case"), abs=0.01)  # bins of equal size
 
 
 def test_residuals_are_truth_minus_prediction():

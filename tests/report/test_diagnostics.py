@@ -1,7 +1,6 @@
 """What a finished search tells about itself: edges of grids, a fold unlike the others, and when it says nothing."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
@@ -57,7 +56,7 @@ def test_scores_of_one_fold_that_are_shifted_are_noticed(n):
     y, fold = np.arange(n) % 2, rng.permutation(np.arange(n) % 10)
     values = y + rng.normal(size=n)
     assert scales(values, fold) is None
-    for separation in (1.0, 10.0):
+    for separation in (1.0, 10.0) if n > 100 else (1.0,):
         shifted = separation * y + rng.normal(size=n) + 10.0 * (fold == 2)
         assert scales(shifted, fold).code == "W203"
 
@@ -70,9 +69,8 @@ def test_notes_of_the_report_hold_what_was_found():
     assert set(diagnostics.CODES) >= {"W203", "W702", "W711", "W712", "W713"}
 
 
-def test_presets_compare_only_models_of_one_kind():
-    frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(6)])
-    grid = [{"C": [1e-3, 1.0, 1e3], "solver": ["lbfgs"]}, {"C": [1e-9, 1e9], "solver": ["liblinear"]}]
-    search = cases.fitted(LogisticRegression(), grid, frame, Y, scoring="neg_log_loss", drop=None)
-    assert search.best_params_["C"] == 1.0
-    assert diagnostics.edge_of_grid(search) is None
+def test_only_models_of_one_kind_are_compared():
+    one = {"model": Ridge(), "model__alpha": 1.0}
+    assert diagnostics._is_same_kind(one, {"model": Ridge(), "model__alpha": 2.0})
+    assert not diagnostics._is_same_kind(one, {"model": LogisticRegression(), "model__alpha": 2.0})
+    assert not diagnostics._is_same_kind(one, {"model": Ridge(), "model__tol": 2.0})

@@ -18,6 +18,8 @@ from .words import class_name, number
 
 #: Places of the smooth line, and the share of the samples that each of them looks at.
 N_PLACES, SPAN = 41, 0.75
+#: So many samples are enough for a smooth line.
+MOST_SMOOTHED = 5000
 LINE = ("calibration_slope", "calibration_intercept")
 
 
@@ -64,6 +66,7 @@ def _parts(band: Band) -> tuple[Array, Array, Array]:
 
 def _smooth(evidence: Evidence, probabilities: Array, positive: Array) -> Line | None:
     """A local line with tricube weights (loess of degree 1); None where all probabilities are alike."""
+    some = np.unique(np.linspace(0, len(positive) - 1, min(len(positive), MOST_SMOOTHED)).astype(int))
     seen = probabilities[evidence.seen]
     low, high = np.quantile(seen, (0.01, 0.99))
     if high - low < 1e-3:
@@ -71,16 +74,14 @@ def _smooth(evidence: Evidence, probabilities: Array, positive: Array) -> Line |
     places = np.linspace(low, high, N_PLACES)
     kernels = []
     for repeat in range(evidence.n_repeats):
-        p = probabilities[:, repeat]
-        distance = np.abs(p - places[:, None])  # [G, N]
-        reach = np.quantile(distance[:, evidence.seen[:, repeat]], SPAN, axis=1, keepdims=True)
+        distance = np.abs(probabilities[some, repeat] - places[:, None])  # [G, n]
+        reach = np.quantile(distance[:, evidence.seen[some, repeat]], SPAN, axis=1, keepdims=True)
         kernels.append(np.clip(1.0 - (distance / np.maximum(reach, 1e-3)) ** 3, 0.0, None) ** 3)
 
     def curve(repeat: int, weight: Array) -> Array:
-        p, kernel = probabilities[:, repeat], kernels[repeat]
-        one, first, second, truth, product = (
-            kernel @ (weight * v) for v in (np.ones(len(p)), p, p * p, positive, p * positive)
-        )
+        p, y, w = probabilities[some, repeat], positive[some], weight[some]
+        columns = np.stack([w, w * p, w * p * p, w * y, w * p * y], axis=1)
+        one, first, second, truth, product = (kernels[repeat] @ columns).T
         with np.errstate(invalid="ignore", divide="ignore"):
             spread = second * one - first * first
             slope = np.where(spread > 1e-9 * one * one, (product * one - first * truth) / spread, 0.0)

@@ -18,6 +18,8 @@ from .words import between, class_name, clean, number
 
 GRID = np.linspace(0.0, 1.0, 101)
 MOST_CLASSES = 12
+#: Cells of more classes are too small for an interval: a table below the chart has them.
+MOST_WITH_INTERVALS = 5
 SHARES = (0.0, 1.0)
 Curve = Callable[[Array], Array]  # weight [N] -> [G + 1]: the curve and, last, the area under it
 
@@ -78,6 +80,7 @@ def confusion(evidence: Evidence) -> ConfusionMatrix | None:
     band = evidence.banded(share)
     cells = evidence.y[:, None] * k + labels
     count = np.bincount(cells[evidence.seen], minlength=k * k).reshape(k, k) / evidence.n_repeats
+    where = "Small print" if k <= MOST_WITH_INTERVALS else "In the table below"
     return ConfusionMatrix(
         title="Confusion",
         labels=tuple(clean(label, 60) for label in evidence.classes.tolist()),
@@ -85,8 +88,8 @@ def confusion(evidence: Evidence) -> ConfusionMatrix | None:
         low=_cells(band.low, k),
         high=_cells(band.high, k),
         count=tuple(tuple(round(float(v), 1) for v in row) for row in count),
-        sentence="Of each true class (row), the share predicted as each class (column). "
-        f"Small print: {100 * evidence.level:g} % bootstrap interval.",
+        sentence=f"Of each true class (row), the share predicted as each class (column). {where}: "
+        f"{100 * evidence.level:g} % bootstrap intervals.",
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import SoberError
 from . import svg_charts, svg_confusion, words
+from .classification_charts import MOST_WITH_INTERVALS
 from .records import Chart, Summary
 from .tables import share_with_interval
 
@@ -79,7 +80,7 @@ def to_html(summary: Summary) -> str:
 def _interval_cells(summary: Summary) -> tuple[tuple[str, ...], ...]:
     """Give the shares of many classes with their intervals, for which the cells of the chart have no room."""
     found = summary.confusion
-    if found is None or len(found.labels) <= svg_confusion.MOST_WITH_INTERVALS:
+    if found is None or len(found.labels) <= MOST_WITH_INTERVALS:
         return ()
     n = range(len(found.labels))
     return tuple(

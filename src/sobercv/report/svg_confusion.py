@@ -9,9 +9,6 @@ from .records import ConfusionMatrix
 from .svg import WIDTH, cut, picture, short, tag, text, titled
 from .words import NOTHING, percent
 
-#: Cells of more classes are too small for an interval: a table below the chart has them.
-MOST_WITH_INTERVALS = 5
-
 
 def confusion(data: ConfusionMatrix) -> str:
     """Draw a confusion matrix as tinted cells with their shares."""
@@ -21,10 +18,12 @@ def confusion(data: ConfusionMatrix) -> str:
     height = top + side * k + 12
     parts = [text("predicted", left + side * k / 2, 12, "name")]
     middle = top + side * k / 2
-    parts.append(text("true", 10, middle, "name", transform=f"rotate(-90 10 {short(middle)})"))
+    parts.append(text("true", 14, middle, "name", transform=f"rotate(-90 14 {short(middle)})"))
+    numbered = any(len(label) > int(side / 6.5) for label in data.labels)  # names that would be cut tell nothing
     for i, label in enumerate(data.labels):
-        parts.append(titled(text(cut(label, int(side / 6.5)), left + side * (i + 0.5), 28), label))
-        parts.append(titled(text(cut(label, 11), left - 8, top + side * (i + 0.5) + 4, anchor="end"), label))
+        head, row = (str(i + 1), f"{cut(label, 9)} {i + 1}") if numbered else (label, cut(label, 11))
+        parts.append(titled(text(head, left + side * (i + 0.5), 28), label))
+        parts.append(titled(text(row, left - 8, top + side * (i + 0.5) + 4, anchor="end"), label))
         parts += [_cell(data, i, j, left + side * j, top + side * i, side) for j in range(k)]
     told = ", ".join(f"{label} {percent(data.share[i][i])}" for i, label in enumerate(data.labels))
     return picture(parts, f"Confusion matrix. Predicted correctly: {told}", WIDTH, height)

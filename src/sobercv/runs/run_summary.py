@@ -35,7 +35,7 @@ IMPORTANCE_SECONDS, IMPORTANCE_SHARE = 60.0, 0.4
 #: The same for the effects of the first few columns, and the share for the learning curve.
 EFFECT_SECONDS, LEARNING_SHARE = 20.0, 0.2
 #: Seconds that charts take for each out-of-sample prediction of the winner, measured, and generously.
-CHART_SECONDS = 1e-4
+CHART_SECONDS = 3e-4
 
 
 def summarize_run(
