@@ -9,7 +9,7 @@ USER_STAMP := $(VENV)/.installed-cli
 DEV_STAMP  := $(VENV)/.installed-dev
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo correction test lint types architecture tests bench soak format clean
+.PHONY: demo correction test lint types architecture tests bench soak build format clean
 
 demo: $(USER_STAMP)
 	@mkdir -p demo-run
@@ -34,7 +34,7 @@ architecture: $(DEV_STAMP)
 	$(VENV)/bin/lint-imports --no-cache
 
 tests: $(DEV_STAMP)
-	$(RUN) -m pytest -n 2 tests
+	$(RUN) -m pytest -n 2 --cov --cov-report=term:skip-covered tests
 
 # Real tables for the journey, where there are some: make bench DATA=../shared/data
 bench: $(DEV_STAMP)
@@ -43,6 +43,10 @@ bench: $(DEV_STAMP)
 
 soak: $(DEV_STAMP)
 	SOBER_SOAK=1 $(RUN) -m pytest -n 2 tests
+
+# Wheel and sdist, each installed and tried in an empty environment.
+build: $(DEV_STAMP)
+	$(RUN) -m tests.packaging dist
 
 format: $(DEV_STAMP)
 	$(RUN) -m ruff check --fix .

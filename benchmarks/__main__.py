@@ -45,8 +45,8 @@ def main() -> None:
             print(report.as_text(section), flush=True)
         if arguments.write:  # after each part, so that an interrupted run keeps what it has
             report.write(Path(arguments.write), {name: found[name]}, about, SECTIONS)
-    verdicts = [verdict for sections in found.values() for section in sections for verdict in section.verdicts]
-    print(f"{sum(v.met for v in verdicts)} of {len(verdicts)} targets met")
+    goals = [goal for sections in found.values() for section in sections for goal in section.goals]
+    print(f"{sum(v.met for v in goals)} of {len(goals)} targets met")
 
 
 if __name__ == "__main__":

@@ -102,7 +102,7 @@ def sub_samples(path: Path, how_many: int) -> Iterator[tuple[Any, Any, Any, Any]
 
 
 def section(data: Path, sets: list[str], how_many: int, n_jobs: int) -> report.Section:
-    rows, everything, verdicts = [], [], []
+    rows, everything, goals = [], [], []
     X, y, *_ = next(sub_samples(data / f"{sets[0]}.npz", 1))
     sobercv.BBCSearchCV(PIPELINE, {}, cv=2, n_jobs=n_jobs, n_bootstraps=50).fit(X, y)  # starts workers, loads kernels
     for name in sets:
@@ -120,8 +120,8 @@ def section(data: Path, sets: list[str], how_many: int, n_jobs: int) -> report.S
         rows.append(_row(name, pairs))
         loss = float(np.mean([a.auc - b.auc for a, b in pairs]))
         error = float(np.mean([a.error for a, _ in pairs]))
-        verdicts.append(report.Verdict(f"{name}, hold-out AUC lost, in standard errors", loss / error, 1.0, True))
-        verdicts.append(report.Verdict(f"{name}, times fewer models", _ratio(pairs), RATIOS[0], False, "x"))
+        goals.append(report.Goal(f"{name}, hold-out AUC lost, in standard errors", loss / error, 1.0, True))
+        goals.append(report.Goal(f"{name}, times fewer models", _ratio(pairs), RATIOS[0], False, "x"))
     rows.append(_row("all", everything))
     configurations = everything[0][0].configurations
     same = sum(a.winner == b.winner for a, b in everything)
@@ -134,7 +134,7 @@ def section(data: Path, sets: list[str], how_many: int, n_jobs: int) -> report.S
             "honest AUC", "with dropping", "seconds", "with dropping",
         ],
         rows,
-        verdicts,
+        goals,
         [
             f"Each line is the mean of {how_many} sub-samples of {N} rows (the last line of all {len(everything)}), "
             "tuned with `BBCSearchCV(..., drop=None)` and `drop='auto'` on the same folds; the rows left over are the "

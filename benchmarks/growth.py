@@ -16,7 +16,7 @@ import numpy as np
 import sobercv
 
 from . import timing
-from .report import Section, Verdict, number
+from .report import Goal, Section, number
 
 METRICS = ("accuracy", "roc_auc")
 BASE = {"N": 500, "C": 610, "B": 1000, "R": 1}
@@ -40,7 +40,7 @@ scores = np.empty((n, c))
 for j in range(c):
     scores[:, j] = rng.standard_normal(n) + (0.5 + 0.5 * j / c) * y
 start = time.perf_counter()
-sobercv.bbc(y, scores, "roc_auc", n_bootstraps=b, random_state=0)
+sobercv.bbc(y, scores, "roc_auc", n_bootstraps=b, n_jobs=-1)
 seconds = time.perf_counter() - start
 try:
     peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
@@ -87,20 +87,20 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
     for metric in METRICS:
         table(metric, 500, 10)(200)  # loads kernels
     curves = [trace(metric, axis, quick) for metric in METRICS for axis in BASE]
-    rows, verdicts = [], []
+    rows, goals = [], []
     for curve in curves:
         slopes = [slope(curve.sizes, values) for values in (curve.work, curve.mib)]
         columns = (curve.sizes, curve.seconds, curve.work, curve.mib)
         cells = [" / ".join(number(v) for v in values) for values in columns]
         rows.append([f"{curve.metric}, {curve.axis}", *cells, *(f"{s:.2f}" for s in slopes)])
         for what, s in zip(("time", "memory"), slopes, strict=True):
-            verdicts.append(Verdict(f"{curve.metric}, slope of {what} in {curve.axis}", s, LINEAR, True))
+            goals.append(Goal(f"{curve.metric}, slope of {what} in {curve.axis}", s, LINEAR, True))
     base = ", ".join(f"{axis} = {size:,}" for axis, size in BASE.items())
     section = Section(
         "Growth of tables held in memory",
         ["metric and what grows", "sizes", "seconds", "CPU seconds", "MiB", "slope, time", "slope, memory"],
         rows,
-        verdicts,
+        goals,
         [
             f"The whole call of `sobercv.bbc` on all cores, with {base} but for what grows; where N grows, "
             f"C = {LONG_TABLES['C']} and B = {LONG_TABLES['B']}. Labels are uint8, scores float64.",
@@ -140,7 +140,7 @@ def table(metric: str, n: int, c: int, r: int = 1) -> Callable[[int], Any]:
                 predictions[:, j, k] = y ^ (rng.random(n) > worth)
             else:
                 predictions[:, j, k] = rng.standard_normal(n) + worth * y
-    return lambda b: sobercv.bbc(y, predictions, metric, n_bootstraps=b, random_state=0)
+    return lambda b: sobercv.bbc(y, predictions, metric, n_bootstraps=b, n_jobs=-1)
 
 
 def measure(call: Callable[[], Any], turns: int) -> tuple[float, float, float]:
@@ -179,6 +179,6 @@ def _large() -> Section:
         f"A large table: AUC with {size}",
         ["run", "seconds", "peak GiB", "of which the input"],
         [["sobercv.bbc", number(found["seconds"]), f"{gib:.2f}", f"{held:.2f}"]],
-        [Verdict("AUC of a million samples, peak memory", gib, MEMORY, True, " GiB")],
+        [Goal("AUC of a million samples, peak memory", gib, MEMORY, True, " GiB")],
         ["Peak resident memory of the whole process, the table of predictions and Python included."],
     )

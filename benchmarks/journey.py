@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from . import peers
 from .peers import Result, Task
-from .report import Section, Verdict, number, ratio
+from .report import Goal, Section, number, ratio
 
 FASTER, FASTER_THAN_NESTED, SHARE = 3.0, 20.0, 0.01
 LONG_FIT = 0.02  # seconds: the promise about the bootstrap is for fits of this length or more
@@ -269,19 +269,17 @@ def _summary(runs: dict[str, list[dict[str, Result]]], left_out: list[str]) -> S
             f"{np.mean(np.abs(told)):.4f}" if told else "-", f"{np.mean(told):+.4f}" if told else "-", str(len(told)),
         ])  # fmt: skip
     plain, own = ([r[peer].gap for r in every] for peer in (PLAIN, SOBER))
-    verdicts = [
-        Verdict("times faster than GridSearchCV", faster[PLAIN], FASTER, False, "x"),
-        Verdict("times faster than nested CV", faster[NESTED], FASTER_THAN_NESTED, False, "x"),
-        Verdict("hold-out score lost to GridSearchCV, in standard errors", lost(better[PLAIN]), 1.0, True),
-        Verdict("report, mean distance from the hold-out", np.mean(np.abs(own)), np.mean(np.abs(plain)), True),
-        Verdict("report, distance of the mean from the hold-out", abs(np.mean(own)), abs(np.mean(plain)), True),
+    goals = [
+        Goal("times faster than GridSearchCV", faster[PLAIN], FASTER, False, "x"),
+        Goal("times faster than nested CV", faster[NESTED], FASTER_THAN_NESTED, False, "x"),
+        Goal("hold-out score lost to GridSearchCV, in standard errors", lost(better[PLAIN]), 1.0, True),
+        Goal("report, mean distance from the hold-out", np.mean(np.abs(own)), np.mean(np.abs(plain)), True),
+        Goal("report, distance of the mean from the hold-out", abs(np.mean(own)), abs(np.mean(plain)), True),
     ]
     for peer in (HALVING, OPTUNA):
         if peer in faster:
-            verdicts.append(
-                Verdict(f"hold-out score lost to {peer}, in standard errors", lost(better[peer]), 1.0, True)
-            )
-            verdicts.append(Verdict(f"seconds, times those of {peer}", 1 / faster[peer], 1.0, True, "x"))
+            goals.append(Goal(f"hold-out score lost to {peer}, in standard errors", lost(better[peer]), 1.0, True))
+            goals.append(Goal(f"seconds, times those of {peer}", 1 / faster[peer], 1.0, True, "x"))
     return Section(
         f"Journey: all {len(runs)} data sets, {len(every)} sub-samples",
         [
@@ -290,11 +288,11 @@ def _summary(runs: dict[str, list[dict[str, Result]]], left_out: list[str]) -> S
             "mean |reported - hold-out|", "mean of reported - hold-out", "reports",
         ],
         rows,
-        verdicts,
+        goals,
         [
             "Seconds and CPU: the median over data sets. Hold-out: the mean of the paired differences over all "
             "sub-samples and its standard error (sub-samples of one set share rows, so the true one is larger). The "
-            "bounds of the two verdicts about the report are GridSearchCV's own numbers.",
+            "bounds of the two goals about the report are GridSearchCV's own numbers.",
             *(_sentence(peer, faster[peer], better[peer]) for peer in (HALVING, OPTUNA) if peer in faster),
             "Small tables gain least: with 100 or 200 rows nobody can be dropped before the guard of 50 predictions, "
             "which is half or a quarter of the folds, and after each fold one worker waits for the other.",
@@ -316,7 +314,7 @@ def _sentence(peer: str, faster: float, better: tuple[float, float]) -> str:
 
 
 def _share(found: dict[str, list[Result]]) -> Section:
-    rows, verdicts = [], []
+    rows, goals = [], []
     for name, results in found.items():
         seconds, bootstrap = (sum(getattr(r, what) for r in results) for what in ("seconds", "bootstrap"))
         # Work, not waiting, where the system tells it: a busy machine must not turn short fits into long ones.
@@ -324,14 +322,12 @@ def _share(found: dict[str, list[Result]]) -> Section:
         fit = work / sum(r.models for r in results)
         rows.append([name, number(1e3 * fit), number(seconds), number(bootstrap), f"{100 * bootstrap / seconds:.2f} %"])
         if fit >= LONG_FIT:
-            verdicts.append(
-                Verdict(f"{name}, share of the bootstrap", 100 * bootstrap / seconds, 100 * SHARE, True, " %")
-            )
+            goals.append(Goal(f"{name}, share of the bootstrap", 100 * bootstrap / seconds, 100 * SHARE, True, " %"))
     return Section(
         "Journey: what the bootstrap takes of BBCSearchCV's time",
         ["data", "a fit, ms", "search, s", "bootstrap, s", "share"],
         rows,
-        verdicts,
+        goals,
         [
             "Bootstrap: the drop tests after every round and the estimate, 1,000 resamples each. A fit: work of the "
             f"whole search divided by its models. The target is for fits of {1e3 * LONG_FIT:.0f} ms and more.",

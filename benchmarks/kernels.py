@@ -8,7 +8,7 @@ import numpy as np
 
 from . import limits, resorting, rivals
 from .problems import METRICS, Problem, problem
-from .report import Section, Verdict, number, ratio
+from .report import Goal, Section, number, ratio
 from .timing import race
 
 N, C, B = 500, 610, 1000
@@ -30,7 +30,7 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
         racers[f"{metric} loop"] = partial(rivals.loop, data, some, few)
         racers[f"{metric} plain"] = partial(rivals.plain, data, None, B)
     taken = race(racers, rounds, budget)
-    rows, verdicts = [], []
+    rows, goals = [], []
     for metric in METRICS:
         sober, plain = taken[f"{metric} sober"], taken[f"{metric} plain"]
         scaled = taken[f"{metric} loop"] * (B * C + B) / (FEW_B * FEW_C)  # B * C in bag, and B winners out of bag
@@ -48,13 +48,13 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
                 ratio(of_limit),
             ]
         )
-        verdicts += _verdicts(metric, by_loop, by_plain, of_limit)
+        goals += _goals(metric, by_loop, by_plain, of_limit)
     return [
         Section(
             f"Kernels: BBC with N = {N}, C = {C}, B = {B:,}",
             ["metric", "sober ms", "loop s", "loop/sober", "numpy ms", "numpy/sober", "limit ms", "sober/limit"],
             rows,
-            verdicts,
+            goals,
             [
                 "sober: the whole call of `sobercv.bbc` from arrays to estimate, on all cores, after the first call.",
                 f"loop: scikit-learn's metric (all pairs in numpy for the C-index, which it lacks) called for {FEW_B} "
@@ -70,16 +70,16 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
     ]
 
 
-def _verdicts(metric: str, by_loop: float, by_plain: float, of_limit: float) -> list[Verdict]:
+def _goals(metric: str, by_loop: float, by_plain: float, of_limit: float) -> list[Goal]:
     found = []
     if metric == "roc_auc":
         found += [
-            Verdict("AUC, times faster than the scikit-learn loop", by_loop, 10_000, False, "x"),
-            Verdict("AUC, times faster than plain numpy", by_plain, 5, False, "x"),
+            Goal("AUC, times faster than the scikit-learn loop", by_loop, 10_000, False, "x"),
+            Goal("AUC, times faster than plain numpy", by_plain, 5, False, "x"),
         ]
     if metric in OF_LIMIT:
         limit = "the saxpy sweep" if metric in LIMIT else "the GEMM"
-        found.append(Verdict(f"{metric}, times {limit}", of_limit, OF_LIMIT[metric], True, "x"))
+        found.append(Goal(f"{metric}, times {limit}", of_limit, OF_LIMIT[metric], True, "x"))
     return found
 
 

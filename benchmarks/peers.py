@@ -27,7 +27,7 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, ParameterGrid, cross_val_score
 
 import sobercv
-import sobercv.search
+from sobercv.search import bbc_search_cv
 
 N_JOBS = 2
 
@@ -240,6 +240,6 @@ def _inference_clock() -> Iterator[list[float]]:
     rule = sobercv.BootstrapDrop
     with (
         patch.object(rule, "__call__", clocked(rule.__call__)),
-        patch.object(sobercv.search, "bbc", clocked(sobercv.search.bbc)),
+        patch.object(bbc_search_cv, "corrected", clocked(bbc_search_cv.corrected)),
     ):
         yield spent

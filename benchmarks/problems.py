@@ -24,9 +24,7 @@ class Problem:
 
     def bbc(self, n_bootstraps: int, counts: np.ndarray | None = None) -> Any:
         """The whole call, on all cores."""
-        return sobercv.bbc(
-            self.y, self.predictions, self.metric, n_bootstraps=n_bootstraps, counts=counts, random_state=0
-        )
+        return sobercv.bbc(self.y, self.predictions, self.metric, n_bootstraps=n_bootstraps, counts=counts, n_jobs=-1)
 
 
 def problem(metric: str, n: int, c: int) -> Problem:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Goal:
     """A target and what came of it."""
 
     target: str
@@ -47,7 +47,7 @@ class Section:
     title: str
     columns: list[str]
     rows: list[list[str]]
-    verdicts: list[Verdict] = field(default_factory=list)
+    goals: list[Goal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     figure: str = ""
     draw: Callable[[Path], None] | None = None
@@ -97,7 +97,7 @@ def as_text(section: Section) -> str:
         if k == 0:
             lines.append("  ".join("-" * w for w in widths))
     lines += [f"* {note}" for note in section.notes]
-    lines += [str(verdict) for verdict in section.verdicts]
+    lines += [str(goal) for goal in section.goals]
     return "\n".join(lines) + "\n"
 
 
@@ -112,8 +112,8 @@ def as_markdown(sections: Iterable[Section]) -> str:
         lines.append("| --- |" + " ---: |" * (len(section.columns) - 1))
         lines += ["| " + " | ".join(row) + " |" for row in section.rows]
         lines += [""]
-        if section.verdicts:
-            lines += [*(f"- {verdict}" for verdict in section.verdicts), ""]
+        if section.goals:
+            lines += [*(f"- {goal}" for goal in section.goals), ""]
         for note in section.notes:
             lines += [note, ""]
     return "\n".join(lines)

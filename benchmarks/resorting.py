@@ -13,6 +13,7 @@ import numba as nb
 import numpy as np
 
 import sobercv
+from sobercv.inference import Question
 from sobercv.predictions import Predictions
 from sobercv.testing import simulate
 
@@ -47,7 +48,7 @@ def merged(scores: np.ndarray, old: np.ndarray, fresh: np.ndarray) -> np.ndarray
 
 
 def section(quick: bool = False) -> Section:
-    metric, rule = sobercv.metrics.get("roc_auc"), sobercv.BootstrapDrop()
+    question, rule = Question.ask("roc_auc"), sobercv.BootstrapDrop()
     rows = []
     for n in (500,) if quick else (500, 5000):
         data = simulate.binormal_auc(n, C, seed=1)
@@ -55,13 +56,13 @@ def section(quick: bool = False) -> Section:
         for done in ROUNDS:
             here = np.flatnonzero(fold < done)
             y, predictions = data.y[here], data.predictions[here]
-            table = Predictions.build(y, predictions, task="classification", responses=metric.responses)
+            table = Predictions.build(y, predictions, task="classification", responses=question.responses)
             scores = np.ascontiguousarray(predictions.T)
             before, fresh = np.flatnonzero(fold[here] < done - 1), np.flatnonzero(fold[here] == done - 1)
             old = before[np.argsort(scores[:, before], axis=1)]
             np.testing.assert_array_equal(merged(scores, old, fresh), np.argsort(scores, axis=1))  # there are no ties
             calls = {
-                "test": partial(rule, table, metric, 0, done - 1, n_jobs=1),
+                "test": partial(rule, table, question, done - 1),
                 "sort": partial(np.argsort, scores, axis=1),
                 "merge": partial(merged, scores, old, fresh),
             }

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 import sobercv
 
 from . import timing
-from .report import Section, Verdict, number, ratio
+from .report import Goal, Section, number, ratio
 
 OVERHEAD, SHARED = 1.0, 3.0  # times GridSearchCV's seconds, times faster
 FOLDS = 5
@@ -45,7 +45,7 @@ def _overhead(quick: bool) -> Section:
     X, y = make_classification(200, 10, random_state=0)
     grid = {"a": list(range(100 if quick else 400))}
     n_fits = FOLDS * len(grid["a"]) + 1
-    rows, verdicts = [], []
+    rows, goals = [], []
     for n_jobs in (1, 2):
         options = {"cv": FOLDS, "scoring": "accuracy", "n_jobs": n_jobs}
         searches = {
@@ -64,12 +64,12 @@ def _overhead(quick: bool) -> Section:
             + [ratio(taken["drop=None"] / base), ratio(taken["drop='auto'"] / base)]
         )
         label = f"n_jobs={n_jobs}, a fit that costs nothing, times GridSearchCV"
-        verdicts.append(Verdict(label, taken["drop=None"] / base, OVERHEAD, True, "x"))
+        goals.append(Goal(label, taken["drop=None"] / base, OVERHEAD, True, "x"))
     return Section(
         f"Search: overhead of a fit ({n_fits:,} fits)",
         ["workers", "GridSearchCV, us", "drop=None, us", "drop='auto', us", "None/Grid", "auto/Grid"],
         rows,
-        verdicts,
+        goals,
         [
             "Seconds of the whole `fit`, final model included, divided by the number of fits; for BBCSearchCV that "
             "includes the bootstrap of 1,000 resamples and `cv_results_`. All configurations predict the same, so that "
@@ -84,7 +84,7 @@ def _prefixes(quick: bool) -> Section:
     choose = SelectKBest(partial(mutual_info_classif, random_state=0))
     pipeline = Pipeline([("choose", choose), ("model", GaussianNB())])
     grid = {"choose__k": [2, 4, 8, 12, 16], "model__var_smoothing": np.logspace(-12, 0, 40).tolist()}
-    rows, verdicts = [], []
+    rows, goals = [], []
     for n_jobs in (1,) if quick else (1, 2):
         options: dict[str, Any] = {"cv": 3, "scoring": "roc_auc", "n_jobs": n_jobs, "refit": False}
         searches = {
@@ -96,11 +96,11 @@ def _prefixes(quick: bool) -> Section:
         taken = timing.race({name: partial(s.fit, X, y) for name, s in searches.items()}, 2, 10.0)
         faster = taken["GridSearchCV"] / taken["BBCSearchCV"]
         rows.append([f"n_jobs={n_jobs}", *(number(seconds) for seconds in taken.values()), ratio(faster)])
-        verdicts.append(Verdict(f"n_jobs={n_jobs}, shared first steps, times faster", faster, SHARED, False, "x"))
+        goals.append(Goal(f"n_jobs={n_jobs}, shared first steps, times faster", faster, SHARED, False, "x"))
     return Section(
         "Search: 5 expensive first steps by 40 cheap models",
         ["workers", "GridSearchCV, s", "BBCSearchCV, s", "Grid/BBC"],
         rows,
-        verdicts,
+        goals,
         ["Mutual information chooses columns, naive Bayes classifies; 3 folds, nobody dropped, the same predictions."],
     )

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sobercv.training import MemoryStore, Outcome, Plan, Problem, Task, expand, make_executor, recalling
+from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, make_executor, recalling
+from sobercv.training.fit.task import Outcome, Task
 from sobercv.training.race import race
 
 from . import timing
-from .report import Section, Verdict, number
+from .report import Goal, Section, number
 
 OVERHEAD, OPEN, ROOM = 2.0, 3.0, 2.0  # per cent, seconds, times the raw bytes
 FIT = 0.02  # seconds
@@ -49,7 +50,7 @@ class Inventor:
     def __exit__(self, *exception):
         pass
 
-    def run(self, problem, estimator, tasks, wanted):
+    def run(self, experiment, tasks):
         for task in tasks:
             rng = np.random.default_rng(task.split.fold)
             for c in task.configurations:
@@ -65,14 +66,15 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
 def _setting(n: int, c: int, cv: int, n_repeats: int):
     rng = np.random.default_rng(0)
     problem = Problem.build(rng.normal(size=(n, 20)), np.arange(n) % 2, estimator=Sleeper())
-    return problem, expand({"k": list(range(c))}), Plan.build(problem, cv, n_repeats)
+    experiment = Experiment(problem, Sleeper(), WANTED)
+    return experiment, expand({"k": list(range(c))}), Plan.build(problem, cv, n_repeats)
 
 
 def _race(setting, path, executor=None) -> MemoryStore:
-    problem, configurations, plan = setting
-    executor = recalling(executor or make_executor(), path, problem, Sleeper(), configurations, plan, WANTED, 0)
-    store = MemoryStore(problem, plan, len(configurations))
-    race(problem, Sleeper(), configurations, plan, WANTED, executor=executor, store=store)
+    experiment, configurations, plan = setting
+    executor = recalling(executor or make_executor(), path, experiment, configurations, plan, 0)
+    store = MemoryStore(experiment.problem, plan, len(configurations))
+    race(experiment, configurations, plan, executor=executor, store=store)
     return store
 
 
@@ -102,8 +104,8 @@ def _overhead(folder: Path, turns: int) -> Section:
         ["400 fits of 20 ms", "seconds", "CPU seconds"],
         [[name, number(best[name]), number(cpu[name])] for name in best],
         [
-            Verdict("overhead of the store, by the clock", more, OVERHEAD, True, " %"),
-            Verdict("work of the store over the time of the fits", busy, OVERHEAD, True, " %"),
+            Goal("overhead of the store, by the clock", more, OVERHEAD, True, " %"),
+            Goal("work of the store over the time of the fits", busy, OVERHEAD, True, " %"),
         ],
         [
             "N = 500, 40 configurations, 10 folds, one process; opening, fingerprints, writing and closing included. "
@@ -118,16 +120,16 @@ def _large(folder: Path) -> Section:
     filled = _race(setting, path, Inventor())
     writing = time.perf_counter() - start
     raw = filled.done.size * 50 * 8
-    problem, configurations, plan = setting
+    experiment, configurations, plan = setting
     opening = []
     for _ in range(3):
-        executor = recalling(Inventor(), path, problem, Sleeper(), configurations, plan, WANTED, 0)
+        executor = recalling(Inventor(), path, experiment, configurations, plan, 0)
         start = time.perf_counter()
         with executor:
             opening.append(time.perf_counter() - start)
             tasks = [Task(split, tuple(configurations)) for split in plan.splits]
             start = time.perf_counter()
-            n = sum(1 for _ in executor.run(problem, Sleeper(), tasks, WANTED))
+            n = sum(1 for _ in executor.run(experiment, tasks))
         recalled = time.perf_counter() - start
     assert n == filled.done.size
     size = os.path.getsize(path)
@@ -141,7 +143,7 @@ def _large(folder: Path) -> Section:
             ["size, MB (raw predictions)", f"{number(size / 1e6)} ({number(raw / 1e6)})"],
         ],
         [
-            Verdict("opening 61,000 outcomes", min(opening), OPEN, True, " s"),
-            Verdict("size over the raw bytes of the predictions", size / raw, ROOM, True, "x"),
+            Goal("opening 61,000 outcomes", min(opening), OPEN, True, " s"),
+            Goal("size over the raw bytes of the predictions", size / raw, ROOM, True, "x"),
         ],
     )

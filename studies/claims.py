@@ -1,6 +1,6 @@
 """A claim of the paper, our number, and whether they agree.
 
-Takes numbers, gives verdicts as plain data and as a table; computes nothing else.
+Takes numbers, gives claims as plain data and as a table; computes nothing else.
 """
 
 from __future__ import annotations
@@ -36,6 +36,10 @@ class Claim:
     agrees: bool | None
     comment: str = ""
 
+    def __post_init__(self) -> None:
+        if self.agrees is not None:  # comparisons of arrays give numpy's booleans, which are not True nor False
+            object.__setattr__(self, "agrees", bool(self.agrees))
+
 
 LOUD = {True: "agrees     ", False: "DISAGREES  ", None: "cannot tell"}
 WORDS = {True: "yes", False: "NO", None: "cannot tell"}
@@ -54,7 +58,7 @@ def as_markdown(claims: Sequence[Claim]) -> str:
 
 
 def as_text(claims: Sequence[Claim]) -> str:
-    """The claims for a terminal: one line each, the verdict first."""
+    """The claims for a terminal: one line each, whether it agrees first."""
     lines = [
         f"{LOUD[c.agrees]}  {c.says}: paper {c.paper}, ours {c.ours}" + (f" ({c.comment})" if c.comment else "")
         for c in claims
@@ -64,6 +68,6 @@ def as_text(claims: Sequence[Claim]) -> str:
 
 def summary(claims: Sequence[Claim]) -> str:
     """How many agree, in one line."""
-    agreeing, unclear = (sum(c.agrees is verdict for c in claims) for verdict in (True, None))
+    agreeing, unclear = (sum(c.agrees is answer for c in claims) for answer in (True, None))
     more = f", {unclear} cannot be told" if unclear else ""
     return f"{agreeing} of {len(claims)} claims agree{more}"

@@ -7,12 +7,11 @@ the replay and a real race agree to the bit.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 import sobercv
-from sobercv.metrics import Metric
+from sobercv.inference import DropRule, Question
 
 
 @dataclass(frozen=True)
@@ -33,10 +32,10 @@ class Replay:
     alive: list[float]
 
 
-def replay(table: sobercv.Predictions, rule: Any, metric: Metric, seed: int) -> Replay:
+def replay(table: sobercv.Predictions, rule: DropRule, question: Question) -> Replay:
     """Run through the folds of a table with one repeat and drop after each of them, the last included.
 
-    The rule is a `BootstrapDrop`, or any callable that takes what it takes and gives a verdict.
+    A verdict of None keeps all.
     """
     fold_of = table.fold_of[:, 0]
     n_folds = int(fold_of.max()) + 1
@@ -44,8 +43,8 @@ def replay(table: sobercv.Predictions, rule: Any, metric: Metric, seed: int) -> 
     for k in range(n_folds):
         trained += survivors.n_configurations
         so_far = survivors.take_rows(np.flatnonzero(fold_of <= k))
-        verdict = rule(so_far, metric, seed, k, n_jobs=1)
-        if not verdict.keep.all():
+        verdict = rule(so_far, question, k)
+        if verdict is not None and not verdict.keep.all():
             survivors = survivors.take_configurations(np.flatnonzero(verdict.keep))
         alive.append(survivors.n_configurations / table.n_configurations)
     return Replay(survivors, trained / (n_folds * table.n_configurations), alive)

@@ -1,10 +1,12 @@
 """The protocols side by side: nested cross-validation equals the slow, literal one; counts are the paper's."""
 
 import json
+import sys
+import time
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, log_loss, mean_absolute_error, r2_score, roc_auc_score
@@ -63,7 +65,9 @@ def literal_nested_cv(estimator, grid, X, y, scoring, folds, aggregate="pooled",
             rows = [folds[j] for j in inner]
             if aggregate == "pooled":
                 parts, rows = [np.concatenate(parts)], [np.concatenate(rows)]
-            by_value.append(np.mean([score(y[r], a, **weights(r)) for a, r in zip(parts, rows, strict=True)]))
+            pairs = [np.prod(np.bincount(y[r])) if aggregate == "within" else 1 for r in rows]
+            by_fold = [score(y[r], a, **weights(r)) for a, r in zip(parts, rows, strict=True)]
+            by_value.append(np.average(by_fold, weights=pairs))
         chosen = answers(values[pick(by_value)], without(k), outer)
         scores.append(score(y[outer], chosen, **weights(outer)))
     return float(np.mean(scores)), len(fits)
@@ -121,17 +125,83 @@ def test_nested_cv_selects_by_the_rule_of_the_search():
     assert found["ncv"].score == pytest.approx(value, abs=1e-12)
 
 
+class Shifted(ClassifierMixin, BaseEstimator):
+    """A good column, on another scale in every fold; or a poor one on the same scale everywhere."""
+
+    def __init__(self, shifted=False):
+        self.shifted = shifted
+
+    def fit(self, X, y):
+        self.classes_, self.level_ = np.unique(y), 100 * np.modf(1.2345 * X[:, 3].sum())[0]
+        return self
+
+    def decision_function(self, X):
+        return self.level_ - X[:, 27] if self.shifted else -X[:, 4]
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+@pytest.mark.parametrize("within_folds", [False, True])
+def test_all_protocols_compare_within_folds_where_asked(within_folds):
+    X, y = BREAST
+    grid = {"shifted": [False, True]}
+    folds = [test for _, test in StratifiedKFold(4).split(X, y)]
+    options = {"protocols": ["naive", "tt", "ncv", "bbc"], "scoring": "roc_auc", "cv": 4, "n_bootstraps": 20}
+    found = sobercv.compare(Shifted(), grid, X, y, within_folds=within_folds, **options)
+    aggregate = "within" if within_folds else "pooled"
+    value, _ = literal_nested_cv(Shifted(), grid, X, y, "roc_auc", folds, aggregate=aggregate)
+    assert found["ncv"].score == pytest.approx(value, abs=1e-12)
+    assert {row.winner for row in found.rows} == {int(within_folds)}
+
+
+def test_within_folds_needs_a_metric_that_ranks():
+    with pytest.raises(SoberError, match=r"within_folds.*accuracy") as caught:
+        sobercv.compare(TREE, DEPTHS, *BREAST, within_folds=True, scoring="accuracy", cv=4)
+    assert caught.value.code == "E114"
+
+
+def test_strata_reach_every_protocol_that_draws_samples():
+    X, y = BREAST
+    rare = np.concatenate([np.flatnonzero(y == 1)[:80], np.flatnonzero(y == 0)[:8]])
+    options = {"scoring": "roc_auc", "cv": 3, "n_bootstraps": 100}
+    protocols = ("bbc", "bbc-f", "632+", "bced")
+    found = sobercv.compare(GaussianNB(), SMOOTHING, X[rare], y[rare], protocols=protocols, stratify=True, **options)
+    search = sobercv.BBCSearchCV(GaussianNB(), SMOOTHING, drop=None, stratify=True, **options).fit(X[rare], y[rare])
+    assert found["bbc"].interval == search.estimate_.interval
+    assert found["632+"].score == search.estimate_.as_632plus().value
+
+
+def slow_hits(y_true, y_pred):
+    time.sleep(0.005)
+    return np.mean(y_true == y_pred)
+
+
+def test_the_seconds_of_bbc_hold_its_bootstrap():
+    found = sobercv.compare(
+        GaussianNB(), SMOOTHING, *BREAST, protocols=["bbc"], scoring=slow_hits, cv=3, n_bootstraps=40, n_jobs=1
+    )
+    assert found["bbc"].seconds > 40 * (3 + 1) * 0.005  # as many sleeps, in bag and out of bag
+
+
+def test_a_frame_without_pandas_says_what_to_install(everything, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(SoberError, match=r"pip install 'sobercv\[cli\]'") as caught:
+        everything.to_frame()
+    assert caught.value.code == "E403"
+
+
 def test_nested_cv_leaves_the_failed_out():
     X, y = BREAST
     grid = {"trouble": ["none", "raise", "none"]}
     with pytest.warns(SoberWarning, match="W303"):
-        found = sobercv.compare(Troubled(), grid, X, y, protocols=["ncv", "cvt"], cv=4, n_bootstraps=20)
+        found = sobercv.compare(Troubled(), grid, X, y, protocols=["ncv", "naive"], cv=4, n_bootstraps=20)
     folds = [test for _, test in StratifiedKFold(4).split(X, y)]
     value, _ = literal_nested_cv(Troubled(), {"trouble": ["none"]}, X, y, "accuracy", folds)
     assert found["ncv"].score == pytest.approx(value, abs=1e-12)
 
 
-ALL = ("cvt", "tt", "ncv", "bbc", "bbc-f", "632+", "bced", "bbc-repeated")
+ALL = ("naive", "tt", "ncv", "bbc", "bbc-f", "632+", "bced", "bbc-repeated")
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +215,7 @@ def everything():
 def test_models_are_counted_as_the_paper_counts_them(everything):
     k, c = 5, 6
     assert (everything.n_folds, everything.n_configurations, everything.n_samples) == (k, c, len(BREAST[1]))
-    for protocol in ("cvt", "tt", "bbc", "bbc-f", "632+"):
+    for protocol in ("naive", "tt", "bbc", "bbc-f", "632+"):
         assert everything[protocol].models == everything[protocol].models_paper == k * c + 1
     assert everything["ncv"].models_paper == k * k * c + k + 1
     assert everything["ncv"].models == k * c + k * (k - 1) // 2 * c + 1
@@ -162,7 +232,7 @@ def test_protocols_are_those_of_the_library(everything):
     repeated = sobercv.BBCSearchCV(PIPELINE, grid, drop=None, n_repeats=3, **options).fit(*BREAST)
     shared = {"n_bootstraps": 200, "random_state": 0}
     expected = {
-        "cvt": sobercv.naive(None, table, "neg_log_loss"),
+        "naive": sobercv.naive(None, table, "neg_log_loss"),
         "tt": sobercv.tibshirani(None, table, "neg_log_loss"),
         "bbc": plain.estimate_,
         "bbc-f": sobercv.bbc(None, table, "neg_log_loss", by="fold", **shared),
@@ -212,21 +282,21 @@ def test_all_protocols_see_the_same_folds(kind):
     cv = Once() if kind == "no seed" else iter(Once().split(X))
     grid = {"alpha": [0.01, 0.1, 1, 10]}
     found = sobercv.compare(
-        Ridge(), grid, X, y, protocols=["cvt", "ncv", "bced"], cv=cv, n_bootstraps=20, drop=_keep_all
+        Ridge(), grid, X, y, protocols=["naive", "ncv", "bced"], cv=cv, n_bootstraps=20, drop=_keep_all
     )
     value, _ = literal_nested_cv(Ridge(), grid, X, y, "r2", [test for _, test in kept[0]])
     assert len(kept) == 1
     assert found["ncv"].score == pytest.approx(value, abs=1e-12)
     plain = sobercv.BBCSearchCV(Ridge(), grid, cv=kept[0], n_bootstraps=20, drop=None).fit(X, y)
-    assert (found["cvt"].score, found["bced"].score) == (plain.estimate_.naive, plain.estimate_.value)
+    assert (found["naive"].score, found["bced"].score) == (plain.estimate_.naive, plain.estimate_.value)
 
 
-def _keep_all(predictions, metric, seed, round_index):
+def _keep_all(predictions, question, round_index):
     return None
 
 
 def test_jobs_change_nothing():
-    options = {"protocols": ["cvt", "ncv", "bced"], "cv": 3, "n_bootstraps": 50}
+    options = {"protocols": ["naive", "ncv", "bced"], "cv": 3, "n_bootstraps": 50}
     one, two = (sobercv.compare(TREE, DEPTHS, *BREAST, **options, n_jobs=n) for n in (1, 2))
     for a, b in zip(one.rows, two.rows, strict=True):
         assert (a.score, a.interval, a.models, a.winner) == (b.score, b.interval, b.models, b.winner)
@@ -235,7 +305,7 @@ def test_jobs_change_nothing():
 @pytest.mark.parametrize(
     ("options", "code", "says"),
     [
-        ({"protocols": ["cv"]}, "E108", "cvt, tt.*'cv'"),
+        ({"protocols": ["cv"]}, "E108", "naive, tt.*'cv'"),
         ({"protocols": []}, "E108", "none"),
         ({"scoring": ["accuracy", "roc_auc"]}, "E108", "one metric"),
         ({"protocols": ["ncv"], "cv": RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)}, "E114", "partition"),

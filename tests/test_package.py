@@ -1,7 +1,9 @@
 """The package as an object: what scripts, notebooks and workers do with it."""
 
+import pkgutil
 import subprocess
 import sys
+from importlib import import_module
 from types import ModuleType
 
 import cloudpickle
@@ -28,11 +30,12 @@ def test_functions_of_a_script_may_use_it_in_workers(tmp_path):
 
 
 def test_no_module_is_hidden_behind_a_function():
-    import sobercv.comparison
-    import sobercv.inference.bbc
-
+    for found in pkgutil.walk_packages(sobercv.__path__, "sobercv."):
+        if not found.name.endswith("__main__"):
+            import_module(found.name)
+            parent, _, name = found.name.rpartition(".")
+            assert isinstance(getattr(sys.modules[parent], name), ModuleType), found.name
     assert callable(sobercv.compare)
-    assert isinstance(sobercv.inference.bbc, ModuleType)
 
 
 def test_every_public_name_is_there_from_the_start():

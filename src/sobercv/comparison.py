@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import Any
 
-from .errors import SoberError
-from .inference import Estimate, naive, tibshirani
-from .inference.bbc import bbc
-from .metrics import Metric
+from .errors import Note, SoberError
+from .inference import Estimate, Question
+from .inference.bbc import corrected
+from .inference.rivals import naive_scores, tibshirani_scores
+from .inference.tables import Inputs, open_memory, open_table
 from .nested_cv import nested_cv
-from .predictions import Predictions
 from .search.bbc_search_cv import BBCSearchCV
 
 #: Every protocol, in the order in which it is shown.
 PROTOCOLS = {
-    "cvt": "plain CV of the winner (optimistic)",
+    "naive": "plain CV of the winner (optimistic)",
     "tt": "Tibshirani and Tibshirani's correction",
     "ncv": "nested cross-validation",
     "bbc": "bootstrap bias corrected CV",
@@ -33,7 +33,7 @@ PROTOCOLS = {
 
 
 @dataclass(frozen=True)
-class Row:
+class ProtocolRow:
     """One protocol of a comparison.
 
     Attributes
@@ -66,20 +66,23 @@ class Comparison:
 
     Attributes
     ----------
-    rows : tuple of Row
+    rows : tuple of ProtocolRow
     metric : str
     n_samples, n_configurations, n_folds : int
+    confidence_level : float
+    notes : tuple of Note
+        Those of plain cross-validation, which all protocols but "bbc-repeated" start from.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[ProtocolRow, ...]
     metric: str
     n_samples: int
     n_configurations: int
     n_folds: int
     confidence_level: float = 0.95
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[Note, ...] = ()
 
-    def __getitem__(self, protocol: str) -> Row:
+    def __getitem__(self, protocol: str) -> ProtocolRow:
         for row in self.rows:
             if row.protocol == protocol:
                 return row
@@ -94,13 +97,17 @@ class Comparison:
             "n_folds": self.n_folds,
             "confidence_level": self.confidence_level,
             "rows": [vars(row) for row in self.rows],
-            "notes": list(self.notes),
+            "notes": [asdict(note) for note in self.notes],
         }
 
     def to_frame(self) -> Any:
         """Give the table as a pandas data frame."""
-        import pandas as pd
-
+        try:
+            import pandas as pd
+        except ImportError:
+            raise SoberError(
+                "E403", "A data frame needs pandas, which is not installed. Write: pip install 'sobercv[cli]'."
+            ) from None
         return pd.DataFrame([vars(row) for row in self.rows]).set_index("protocol")
 
     def _cells(self) -> list[tuple[str, ...]]:
@@ -155,7 +162,7 @@ def compare(
     X: Any,
     y: Any,
     *,
-    protocols: Sequence[str] = ("cvt", "tt", "ncv", "bbc", "bced"),
+    protocols: Sequence[str] = ("naive", "tt", "ncv", "bbc", "bced"),
     scoring: Any = None,
     cv: Any = 10,
     n_repeats: int = 10,
@@ -163,6 +170,8 @@ def compare(
     drop: Any = "auto",
     select: Any = "best",
     aggregate: str = "pooled",
+    within_folds: bool = False,
+    stratify: bool = False,
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
     groups: Any = None,
@@ -174,11 +183,11 @@ def compare(
 
     Parameters
     ----------
-    estimator, param_grid, X, y, scoring, cv, n_iter, select, aggregate, n_bootstraps, confidence_level, groups,
-    sample_weight, n_jobs, random_state
+    estimator, param_grid, X, y, scoring, cv, n_iter, select, aggregate, within_folds, stratify, n_bootstraps,
+    confidence_level, groups, sample_weight, n_jobs, random_state
         As in `BBCSearchCV`.
     protocols : sequence of str
-        Any of "cvt", "tt", "ncv", "bbc", "bbc-f", "632+", "bced" and "bbc-repeated".
+        Any of "naive", "tt", "ncv", "bbc", "bbc-f", "632+", "bced" and "bbc-repeated".
     n_repeats : int, default=10
         Partitions of "bbc-repeated"; needs `cv` to be a number.
     drop : rule, default="auto"
@@ -198,6 +207,8 @@ def compare(
         "n_iter": n_iter,
         "select": select,
         "aggregate": aggregate,
+        "within_folds": within_folds,
+        "stratify": stratify,
         "n_bootstraps": n_bootstraps,
         "confidence_level": confidence_level,
         "refit": False,
@@ -208,9 +219,8 @@ def compare(
     plain = BBCSearchCV(estimator, param_grid, drop=None, **options).fit(X, y, **data)
     if plain.multimetric_:
         raise SoberError("E108", "`compare` judges by one metric; got several in `scoring`. Name one.")
-    metric: Metric = plain.scorer_
     fixed = {**options, "cv": plain.splits_}  # the same folds, also where `cv` is an iterator or has no seed
-    rows: list[Row] = []
+    rows: list[ProtocolRow] = []
     for protocol in PROTOCOLS:
         if protocol not in protocols:
             continue
@@ -227,45 +237,40 @@ def compare(
             k, c = plain.n_splits_, len(plain.race_.status)
             rows.append(_row(protocol, estimate, plain.race_.n_fits + extra + 1, k * k * c + k + 1, seconds))
         else:
-            estimate = _on_predictions(protocol, plain, metric)
+            estimate = _on_predictions(protocol, plain)
             seconds = time.perf_counter() - start + plain.race_.seconds
+            seconds += plain.judge_time_ if protocol == "bbc" else 0.0  # its bootstrap is that of the search
             rows.append(_row(protocol, estimate, plain.race_.n_fits + 1, None, seconds))
     return Comparison(
         rows=tuple(rows),
-        metric=metric.name,
+        metric=plain.question_.first.name,
         n_samples=plain.predictions_.n_samples,
         n_configurations=len(plain.race_.status),
         n_folds=plain.n_splits_,
         confidence_level=confidence_level,
+        notes=plain.estimate_.notes,
     )
 
 
-def _row(protocol: str, estimate: Estimate, models: int, models_paper: int | None, seconds: float) -> Row:
-    return Row(protocol, estimate.value, estimate.interval, estimate.winner, models_paper or models, models, seconds)
+def _row(protocol: str, estimate: Estimate, models: int, models_paper: int | None, seconds: float) -> ProtocolRow:
+    return ProtocolRow(
+        protocol, estimate.value, estimate.interval, estimate.winner, models_paper or models, models, seconds
+    )
 
 
-def _on_predictions(protocol: str, search: BBCSearchCV, metric: Metric) -> Estimate:
+def _on_predictions(protocol: str, search: BBCSearchCV) -> Estimate:
     """Protocols that need nothing but the predictions of plain cross-validation."""
-    table: Predictions = search.predictions_
-    shared: dict[str, Any] = {"select": search.select, "n_jobs": search._n_threads}
-    if protocol in ("cvt", "tt"):
-        judge = naive if protocol == "cvt" else tibshirani
-        found: Estimate = judge(None, table, metric, aggregate=search.aggregate, **shared)
-        return found
+    question: Question = search.question_
+    inputs = Inputs(search.predictions_)
     if protocol == "bbc":
         estimate: Estimate = search.estimate_
         return estimate
-    by, method = ("fold", "bbc") if protocol == "bbc-f" else ("sample", "632+")
-    corrected: Estimate = bbc(
-        None,
-        table,
-        metric,
-        by=by,
-        method=method,
-        aggregate=search.aggregate,
-        n_bootstraps=search.n_bootstraps,
-        confidence_level=search.confidence_level,
-        random_state=search.seed_,
-        **shared,
-    )
-    return corrected
+    if protocol == "naive":
+        found = naive_scores(open_memory(inputs, question))
+    elif protocol == "tt":
+        found = tibshirani_scores(open_memory(inputs, question))
+    elif protocol == "bbc-f":  # folds are drawn as they are, so there are no strata
+        found = corrected(open_table(inputs, replace(question, by="fold", stratify=False)))
+    else:
+        found = corrected(open_table(inputs, replace(question, method="632+")))
+    return next(iter(found.values()))

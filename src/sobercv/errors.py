@@ -30,6 +30,7 @@ CODES: dict[str, str] = {
     "E117": "The metric failed",
     "E118": "Not possible for predictions that are read in blocks",
     "E119": "An exact score does not fit in memory",
+    "E120": "The positive class is not named",
     "E301": "The task cannot be told",
     "E302": "X and y do not fit together",
     "E303": "The search space cannot be read",
@@ -67,6 +68,9 @@ CODES: dict[str, str] = {
     "W203": "Folds live on different scales",
     "W204": "Configurations were left out",
     "W205": "Very few samples",
+    "W206": "Labels were read off probabilities",
+    "W207": "All other configurations left the race",
+    "W208": "An AUC by histograms",
     "W301": "Groups are split between training and test rows",
     "W302": "A listener failed",
     "W303": "Configurations failed",
@@ -76,6 +80,7 @@ CODES: dict[str, str] = {
     "W704": "A chart was left out",
     "W501": "Stored outcomes were made with other versions",
     "W502": "Stored outcomes were damaged",
+    "W503": "Code that cannot be told from other code",
     "E801": "A file cannot be read",
     "E802": "The table is empty",
     "E803": "The text is not a table",
@@ -107,6 +112,22 @@ CODES: dict[str, str] = {
     "W811": "An adaptive search",
     "W812": "An identifier occurs several times",
     "W813": "Rows without a target",
+    "E830": "A run is going on in the folder",
+    "E831": "The memory is not enough",
+    "E832": "The system refused something",
+    "E839": "An error of sober itself",
+    "W830": "The folder cannot be locked",
+    "W831": "The model is not sealed",
+    "W832": "There is no final model",
+    "E841": "A number can be read in two ways",
+    "E842": "Which sheet of the workbook",
+    "E843": "The first row looks like data",
+    "W841": "Decimal commas or marks between thousands",
+    "W842": "Words that count as missing",
+    "W843": "Dates that could begin with the day or the month",
+    "W844": "New values do not fit the kind of their column",
+    "W845": "Competing risks are ignored",
+    "S841": "Codes are read as text",
     "S801": "The target could be read in two ways",
     "S802": "Repeats would help",
     "S803": "Dates among the columns",
@@ -114,7 +135,8 @@ CODES: dict[str, str] = {
     "E601": "Stopped before one split was complete",
     "E602": "Workers cannot be given the data",
     "E603": "No worker is left",
-    "W601": "The search was stopped early",
+    "E604": "The time was over before one split was complete",
+    "W601": "The cross-validation is incomplete",
     "W602": "A worker died",
 }
 
@@ -151,6 +173,10 @@ class SoberWarning(UserWarning):
         return f"{self.message} [{self.code}]"
 
 
+#: What the first letter of a code says.
+SEVERITIES = {"E": "error", "W": "warning", "S": "suggestion"}
+
+
 @dataclass(frozen=True)
 class Note:
     """A sentence with its code: what an estimate, a check or a report carries.
@@ -158,13 +184,30 @@ class Note:
     Attributes
     ----------
     code : str
-        A key of `CODES`.
+        A key of `CODES`; E is an error, W a warning, S a suggestion.
     text : str
         What the reader should know.
+    columns : tuple of str
+        The columns of a table that it is about, where it is about any.
     """
 
     code: str
     text: str
+    columns: tuple[str, ...] = ()
+
+    @property
+    def severity(self) -> str:
+        """Give "error", "warning" or "suggestion"."""
+        return SEVERITIES[self.code[0]]
+
+    @property
+    def title(self) -> str:
+        """The title of the code's page; empty for a code of a later release."""
+        return CODES.get(self.code, "")
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data, ready for JSON."""
+        return {"code": self.code, "severity": self.severity, "text": self.text, "columns": list(self.columns)}
 
     def __str__(self) -> str:
         return self.text

@@ -12,12 +12,12 @@ import numpy as np
 from .containers import Array
 from .errors import SoberError
 from .inference import Estimate
-from .inference.selection import apply, rule_for
-from .inference.table import bind
+from .inference.tables import MemoryTable
 from .metrics import Metric
 from .predictions import Predictions
 from .search.bbc_search_cv import BBCSearchCV
-from .training import MemoryStore, Plan, Problem, Split, expand, make_executor
+from .search.metadata import Routed
+from .training import Experiment, MemoryStore, Plan, Problem, Split, expand, make_executor
 from .training.race import race
 
 
@@ -28,27 +28,25 @@ def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: A
     outer fold k and fold k for outer fold j, so K (K - 1) / 2 * C inner fits suffice; the outer models are those of
     plain cross-validation. Gives the estimate and the number of inner fits.
     """
-    problem, metrics, _ = search._problem(X, y, groups, sample_weight, {})
-    metric = next(iter(metrics.values()))
+    routed = Routed(groups, sample_weight, {})
+    problem, _ = search._problem(X, y, routed, search.seed_)
+    question = search.question_.by_the_first()
+    metric = question.first
     plan = Plan.build(problem, search.splits_)  # never split anew: a splitter without a seed gives other folds
     if plan.n_repeats > 1 or not plan.seen(range(plan.n_splits)).all():
         raise SoberError("E114", "Nested cross-validation needs folds that partition the samples once. Pass cv=10.")
     table: Predictions = search.predictions_
-    inner, n_fits, usable = _pair_models(search, problem, plan, metric)
-    both = np.isin(table.configurations, usable)
-    kept = table.configurations[both]
-    rule = rule_for(search.select, kept)
+    inner, n_fits = _pair_models(search, problem, plan, metric)
+    kept = np.intersect1d(table.configurations, inner.configurations)
     scores = []
     for k in range(plan.n_splits):
-        fold = _inner_table(table, inner, plan, k, np.searchsorted(usable, kept))
-        bound = bind(None, fold, metric, select=rule, aggregate=search.aggregate, n_jobs=search._n_threads)
-        whole = bound.whole(bound.scorers[0])
-        winner = int(apply(rule, whole[None], bound.standard_errors(search.seed_))[0])
+        fold = MemoryTable(_inner_table(table, inner, plan, k, kept), question)
+        winner = int(fold.select(fold.whole()[0][None])[0])
         if winner < 0:
             continue
         outer = table.take_configurations(np.flatnonzero(table.configurations == kept[winner]))
         outer = outer.take_rows(plan.splits[k].test)
-        scores.append(metric.scores(outer, np.ones((1, outer.n_samples), np.uint8), n_jobs=1)[0, 0])
+        scores.append(metric.scores(outer, np.ones((1, outer.n_samples), np.uint8))[0, 0])
     defined = np.asarray(scores)[~np.isnan(scores)]
     if len(defined) == 0:
         raise SoberError("E109", f"{metric.name} is undefined on every outer fold. Use fewer folds.")
@@ -64,12 +62,14 @@ def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: A
             metric=metric.name,
             n_undefined=plan.n_splits - len(defined),
             n_samples=plain.n_samples,
+            n_groups=plain.n_groups,
+            seed=question.seed,
         ),
         n_fits,
     )
 
 
-def _pair_models(search: BBCSearchCV, problem: Problem, plan: Plan, metric: Metric) -> tuple[Predictions, int, Array]:
+def _pair_models(search: BBCSearchCV, problem: Problem, plan: Plan, metric: Metric) -> tuple[Predictions, int]:
     """Train every configuration without each pair of folds; each pair is a repeat that predicts both of its folds."""
     k = plan.n_splits
     pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
@@ -81,20 +81,12 @@ def _pair_models(search: BBCSearchCV, problem: Problem, plan: Plan, metric: Metr
     by_pair = Plan(problem.n_samples, len(pairs), (tuple(splits),))
     configurations = expand(search.param_grid, search.n_iter, search.seed_, search.estimator)
     store = MemoryStore(problem, by_pair, len(configurations))
-    log = race(
-        problem,
-        search.estimator,
-        configurations,
-        by_pair,
-        (metric.responses,),
-        executor=make_executor(search.n_jobs),
-        store=store,
-    )
-    table = store.predictions(log.finishers)
-    return table, log.n_fits, table.configurations
+    experiment = Experiment(problem, search.estimator, (metric.responses,))
+    log = race(experiment, configurations, by_pair, executor=make_executor(search.n_jobs), store=store)
+    return store.predictions(log.finishers), log.n_fits
 
 
-def _inner_table(table: Predictions, inner: Predictions, plan: Plan, k: int, columns: Array) -> Predictions:
+def _inner_table(table: Predictions, inner: Predictions, plan: Plan, k: int, configurations: Array) -> Predictions:
     """Predictions of the inner cross-validation of outer fold k: row i comes from the pair {fold of i, k}."""
     n_folds = plan.n_splits
     number = np.zeros((n_folds, n_folds), np.int64)
@@ -104,17 +96,17 @@ def _inner_table(table: Predictions, inner: Predictions, plan: Plan, k: int, col
     fold = plan.fold_of[:, 0]
     rows = np.flatnonzero(fold != k)
     which = number[fold[rows], k]
+    columns = np.searchsorted(inner.configurations, configurations)
     responses = {
         name: values[rows[:, None], columns[None, :], which[:, None]][:, :, None]
         for name, values in inner.responses.items()
     }
     return Predictions(
-        y=table.y[rows],
+        target=table.target.take(rows),
         responses=responses,
-        task=table.task,
         seen=np.ones((len(rows), 1), bool),
         fold_of=fold[rows][:, None],
-        classes=table.classes,
         groups=None if table.groups is None else np.unique(table.groups[rows], return_inverse=True)[1],
         sample_weight=None if table.sample_weight is None else table.sample_weight[rows],
+        configurations=configurations,
     )

@@ -14,7 +14,8 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 import sobercv
-from sobercv import metrics, presets
+from sobercv import presets
+from sobercv.inference import Question
 
 from ..race import replay
 from .data import SubSample
@@ -29,7 +30,7 @@ GUARD = 50
 METRIC = "roc_auc"
 WIDE = 5000
 
-Row = dict[str, float]
+Measured = dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def space(scale: Scale, X: Any, y: np.ndarray) -> tuple[Any, list[dict[str, list
     return preset.estimator, preset.param_grid if scale.everything else subset(preset.param_grid)
 
 
-def one_sub_sample(part: SubSample, scale: Scale, seed: int) -> Row:
+def one_sub_sample(part: SubSample, scale: Scale, seed: int) -> Measured:
     """Run every protocol on one sub-data set.
 
     The ten repeats are trained once: their first partition is that of all other protocols, and dropping is replayed
@@ -120,7 +121,7 @@ def one_sub_sample(part: SubSample, scale: Scale, seed: int) -> Row:
         return {"ncv": nested.score, **_measure(search, part, scale, seed)}
 
 
-def _measure(search: sobercv.BBCSearchCV, part: SubSample, scale: Scale, seed: int) -> Row:
+def _measure(search: sobercv.BBCSearchCV, part: SubSample, scale: Scale, seed: int) -> Measured:
     every = search.predictions_
     table = every.take_repeat(0)
     options: dict[str, Any] = {"n_bootstraps": BOOTSTRAPS, "random_state": seed, "n_jobs": 1}
@@ -131,10 +132,10 @@ def _measure(search: sobercv.BBCSearchCV, part: SubSample, scale: Scale, seed: i
         "bbc-f": sobercv.bbc(None, table, METRIC, by="fold", **options),
         "bbc10": search.estimate_,
     }
-    row: Row = {"cvt": bbc.naive, "tt": sobercv.tibshirani(None, table, METRIC, n_jobs=1).value}
+    row: Measured = {"naive": bbc.naive, "tt": sobercv.tibshirani(None, table, METRIC, n_jobs=1).value}
     for name, guard in (("bced", 0), ("bced50", GUARD)):
         rule = sobercv.BootstrapDrop(threshold=0.99, min_predictions=guard, n_bootstraps=BOOTSTRAPS)
-        raced = replay(table, rule, metrics.get(METRIC), seed)
+        raced = replay(table, rule, Question.ask(METRIC, **options))
         found[name] = sobercv.bbc(None, raced.survivors, METRIC, **options)
         row[f"models {name}"] = raced.models
         row[f"alive {name}"] = raced.alive[1]

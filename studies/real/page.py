@@ -12,13 +12,15 @@ import numpy as np
 
 from ..claims import as_markdown, summary
 from ..pictures import DOCS, keep, pyplot
-from .claims import Rows, at, bias, cells, claims, column, coverage, miscalibration, names, relative, sizes
+from ..results_file import read_results
+from .claims import claims
 from .design import LEVELS, REPEATS
-from .run import HERE, read
+from .measures import Rows, at, bias, cells, column, coverage, miscalibration, names, relative, sizes
+from .run import HERE
 from .ties import sentence
 
 PROTOCOLS = (
-    ("cvt", "CVT: plain CV"),
+    ("naive", "CVT: plain CV"),
     ("tt", "TT"),
     ("ncv", "NCV: nested CV"),
     ("bbc", "BBC-CV"),
@@ -141,7 +143,7 @@ def where_plus_stands(rows: Rows) -> str:
         part = at(rows, (n,)) if n else rows
         entries = [
             f"{bias(part, p).mean():+.3f} / {np.sqrt((bias(part, p) ** 2).mean()):.3f}"
-            for p in ("cvt", "ncv", "bbc", "bbc-f", "632+", "bbc10")
+            for p in ("naive", "ncv", "bbc", "bbc-f", "632+", "bbc10")
         ]
         entries += [f"{coverage(part, p, 0.95):.2f}" for p in ("bbc", "bbc-f", "632+", "bbc10")]
         lines.append(f"| {n or 'all'} | " + " | ".join(entries) + " |")
@@ -214,7 +216,7 @@ def left_out(about: dict[str, Any]) -> str:
 def main() -> None:
     """Write the page and its figures."""
     path = next(p for p in (HERE / "results-full.csv", HERE / "results-small.csv") if p.exists())
-    rows, about = read(path), json.loads(path.with_suffix(".json").read_text())
+    rows, about = read_results(path), json.loads(path.with_suffix(".json").read_text())
     for draw in (bias_figure, performance_figure, interval_figure):
         draw(rows)
     versions = ", ".join(f"{k} {about[k]}" for k in ("seed", "sober", "numpy", "scipy", "scikit-learn", "python"))
@@ -245,7 +247,7 @@ there is less to be lucky with.
 
 {as_markdown(claims(rows))}
 
-{disagreements(read(HERE / "ties.csv"))}
+{disagreements(read_results(HERE / "ties.csv"))}
 
 ## Bias
 ![Bias of every protocol on real data](figures/real-bias.svg)

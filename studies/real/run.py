@@ -5,9 +5,7 @@ Takes a scale and data, gives rows: one for each sub-data set.
 
 from __future__ import annotations
 
-import csv
 import json
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -15,14 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import joblib
-import numpy as np
-import scipy
-import sklearn
 
-import sobercv
-
+from ..results_file import write_results
 from .data import Source, fits, load, sub_sample
-from .design import FOLDS, SCALES, Row, Scale, one_sub_sample
+from .design import FOLDS, SCALES, Scale, one_sub_sample
 
 HERE = Path(__file__).parent
 
@@ -82,33 +76,12 @@ def run(
 
 
 def write(rows: list[dict[str, Any]], path: Path, *, scale: str, seed: int, found: list[Source]) -> None:
-    """Write results as CSV, and what they were made with beside them."""
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
+    """Write the results, and what they were made with beside them."""
     about = {
         "scale": scale,
         **asdict(SCALES[scale]),
         "seed": seed,
         "data": [source.name for source in found],
         "only a part of": [source.name for source in found if source.is_partial],
-        "sober": sobercv.__version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "python": sys.version.split()[0],
     }
-    path.with_suffix(".json").write_text(json.dumps(about, indent=1) + "\n")
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """Read results back."""
-    with path.open(newline="") as file:
-        return [{k: v if k == "data" else float(v) for k, v in row.items()} for row in csv.DictReader(file)]
-
-
-def as_rows(rows: list[dict[str, Any]]) -> list[Row]:
-    """Only the numbers."""
-    return [{k: v for k, v in row.items() if k != "data"} for row in rows]
+    write_results(rows, path, about, lambda v: f"{v:.6g}" if isinstance(v, float) else v)

@@ -18,8 +18,7 @@ import joblib
 import numpy as np
 
 import sobercv
-from sobercv import metrics
-from sobercv.inference import Verdict
+from sobercv.inference import DropVerdict, Question
 
 from ..race import replay
 from .data import Source, fits, load, sources, sub_sample
@@ -29,19 +28,18 @@ from .run import HERE
 SIZES = (20, 40, 60, 80, 100)
 
 
-def drop_equals(
-    table: sobercv.Predictions, metric: metrics.Metric, seed: int, round_index: int, *, n_jobs: int | None = None
-) -> Verdict:
+def drop_equals(table: sobercv.Predictions, question: Question, round_index: int) -> DropVerdict:
     """Drop what is worse than or equal to the best in more than 99 % of the resamples."""
-    draws = np.random.default_rng([seed, round_index])
+    draws = np.random.default_rng([question.seed, round_index])
     counts = draws.multinomial(table.n_samples, np.full(table.n_samples, 1 / table.n_samples), BOOTSTRAPS)
-    scores = metric.scores(table, counts, n_jobs=n_jobs)
+    metric = question.first
+    scores = metric.scores(table, counts, n_jobs=question.n_jobs)
     scores = scores[~np.isnan(scores).any(axis=1)]
-    top = int(metric.scores(table, np.ones((1, table.n_samples)), n_jobs=n_jobs)[0].argmax())
+    top = int(metric.scores(table, np.ones((1, table.n_samples)), n_jobs=question.n_jobs)[0].argmax())
     p = (scores <= scores[:, [top]]).mean(axis=0) if len(scores) else np.zeros(table.n_configurations)
     keep = p <= 0.99
     keep[top] = True
-    return Verdict(keep, p, top)
+    return DropVerdict(keep, p, top)
 
 
 def one(source: Source, n: int, sample: int, seed: int) -> dict[str, Any]:
@@ -59,7 +57,7 @@ def one(source: Source, n: int, sample: int, seed: int) -> dict[str, Any]:
         row: dict[str, Any] = {"data": source.name, "n": n, "sample": sample}
         winners = {"plain": search.estimate_.winner}
         for name, rule in (("strict", strict), ("equals", drop_equals)):
-            raced = replay(table, rule, metrics.get(METRIC), place)
+            raced = replay(table, rule, Question.ask(METRIC, random_state=place))
             row[f"alive {name}"] = raced.alive[1]
             winners[name] = sobercv.naive(None, raced.survivors, METRIC, n_jobs=1).winner
         judged = truths(search, part, set(winners.values()))

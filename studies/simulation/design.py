@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import sobercv
-from sobercv import metrics
+from sobercv.inference import Question
 from sobercv.testing import simulate
 
 from ..race import replay
@@ -23,7 +23,7 @@ BETAS = ((9, 6), (14, 6), (24, 6), (54, 6))
 LEVELS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99)
 FOLDS = 10
 BOOTSTRAPS = 1000
-PROTOCOLS = ("cvt", "tt", "ncv", "bbc", "bced", "bbc-f", "632+")
+PROTOCOLS = ("naive", "tt", "ncv", "bbc", "bced", "bbc-f", "632+")
 WITH_INTERVAL = ("bbc", "bced", "bbc-f", "632+")
 #: The paper simulates dropping after every fold, without the guard of 50 predictions.
 UNGUARDED = sobercv.BootstrapDrop(threshold=0.99, min_predictions=0, n_bootstraps=BOOTSTRAPS)
@@ -73,7 +73,7 @@ def one_table(setting: Setting, repetition: int, seed: int, shared: bool = False
         bbc = sobercv.bbc(None, table, "accuracy", **options)
         by_fold = sobercv.bbc(None, table, "accuracy", by="fold", **options)
         plus = bbc.as_632plus()
-        raced = replay(table, UNGUARDED, metrics.get("accuracy"), place)
+        raced = replay(table, UNGUARDED, Question.ask("accuracy", **options))
         bced = sobercv.bbc(None, raced.survivors, "accuracy", **options)
         tt = sobercv.tibshirani(None, table, "accuracy", n_jobs=1)
         ncv = sobercv.nested(None, table, "accuracy", n_jobs=1)

@@ -12,10 +12,11 @@ import numpy as np
 
 from ..claims import as_markdown
 from ..pictures import DOCS, keep, pyplot
+from ..results_file import read_results
 from .claims import Rows, claims, column
-from .run import HERE, read
+from .run import HERE
 
-PANELS = (("cvt", "CVT: plain CV"), ("tt", "TT"), ("ncv", "NCV: nested CV"), ("bbc", "BBC-CV"), ("bced", "BCED-CV"))
+PANELS = (("naive", "CVT: plain CV"), ("tt", "TT"), ("ncv", "NCV: nested CV"), ("bbc", "BBC-CV"), ("bced", "BCED-CV"))
 
 
 def figure(rows: Rows) -> None:
@@ -89,7 +90,7 @@ def by_samples(rows: Rows) -> str:
         part = [r for r in rows if r["n"] == n]
         cells = [
             f"{np.abs(column(part, f'bias {p}')).mean():.4f} / {column(part, f'rmse {p}').mean():.4f}"
-            for p in ("cvt", "ncv", "bbc", "bbc-f", "632+")
+            for p in ("naive", "ncv", "bbc", "bbc-f", "632+")
         ]
         cells += [f"{column(part, f'covered {p} 0.95').mean():.3f}" for p in ("bbc", "bbc-f", "632+", "bced")]
         lines.append(f"| {n:.0f} | " + " | ".join(cells) + " |")
@@ -128,7 +129,7 @@ def where_plus_loses(rows: Rows) -> str:
 
 def main() -> None:
     """Write the page and the figure."""
-    rows = read(HERE / "results.csv")
+    rows = read_results(HERE / "results.csv")
     versions = json.loads((HERE / "results.json").read_text())
     figure(rows)
     contest_figure(rows)

@@ -5,20 +5,14 @@ Takes a seed and how much of the design to run, gives `results.csv` with one row
 
 from __future__ import annotations
 
-import csv
-import json
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import joblib
 import numpy as np
-import scipy
-import sklearn
 
-import sobercv
-
+from ..results_file import write_results
 from .design import COLUMNS, LEVELS, PROTOCOLS, WITH_INTERVAL, Setting, one_table, settings
 
 PIECE = 25  # repetitions that are run and saved together
@@ -109,25 +103,6 @@ def summarise(setting: Setting, rows: np.ndarray) -> dict[str, float]:
 
 
 def write(rows: list[dict[str, float]], path: Path, seed: int, shared: bool) -> None:
-    """Write results as CSV, and seed and versions beside them."""
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({k: v if float(v).is_integer() else f"{v:.6g}" for k, v in row.items()})
-    versions = {
-        "seed": seed,
-        "shared draws": shared,
-        "sober": sobercv.__version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "python": sys.version.split()[0],
-    }
-    path.with_suffix(".json").write_text(json.dumps(versions, indent=1) + "\n")
-
-
-def read(path: Path) -> list[dict[str, float]]:
-    """Read results back."""
-    with path.open(newline="") as file:
-        return [{k: float(v) for k, v in row.items()} for row in csv.DictReader(file)]
+    """Write the results, with the seed beside them."""
+    about = {"seed": seed, "shared draws": shared}
+    write_results(rows, path, about, lambda v: v if float(v).is_integer() else f"{v:.6g}")

@@ -29,7 +29,7 @@ def test_all_tables_are_made(tiny, monkeypatch, capsys):
     table, summary, share = journey.run()
     assert [row[1] for row in table.rows] == [journey.PLAIN, journey.NESTED, journey.HALVING, journey.SOBER]
     assert {"madeline", "jasmine", "sylvine"} <= set(table.notes[-1].rstrip(".").replace(",", "").split())
-    assert len(summary.verdicts) == 7
+    assert len(summary.goals) == 7
     assert len(share.rows) == 2
     text = report.as_text(summary)
     assert "PASS" in text or "MISS" in text

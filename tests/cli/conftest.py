@@ -12,7 +12,7 @@ import pytest
 from sobercv.cli.app import run
 
 #: Options that make a run small: a few configurations, few folds, no other process.
-SMALL = ("--preset", "quick", "--configurations", "3", "--folds", "3", "--jobs", "1")
+SMALL = ("--preset", "quick", "--configurations", "3", "--cv", "3", "--jobs", "1")
 
 
 @dataclass

@@ -56,7 +56,7 @@ def test_every_known_table_gives_what_the_library_gives(sober, tmp_path, tool):
     assert found["tool"] == tool
     assert found["n_rows"] == N
     assert found["n_configurations"] == C
-    assert found["score"]["plain_cv"] == pytest.approx(EXPECTED.naive)
+    assert found["score"]["naive"] == pytest.approx(EXPECTED.naive)
     if tool not in ("wide", "AutoGluon"):  # long tables give back the order of the rows, and so the same draws
         # Configurations may come in another order, which decides between equals.
         assert found["score"]["honest"] == pytest.approx(EXPECTED.value, abs=1e-3)

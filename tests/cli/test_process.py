@@ -44,7 +44,7 @@ def test_completion_knows_commands_and_values():
 
 def test_ctrl_c_saves_and_resume_finishes(tmp_path):
     table(n=400).to_csv(tmp_path / "data.csv", index=False)
-    options = ["--target", "y", "--preset", "quick", "--folds", "5", "--repeats", "4", "--jobs", "1"]
+    options = ["--target", "y", "--preset", "quick", "--cv", "5", "--repeats", "4", "--jobs", "1"]
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"}
     running = subprocess.Popen(
         [*SOBER, "fit", "data.csv", *options, "-o", "run"],

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from sobercv.checks import plan
+from sobercv.checks import plan_search
 from sobercv.runs.refit import refit_script
 from sobercv.tables import assign, read
 
@@ -24,10 +24,10 @@ CASES = [(task, m) for task in ("binary", "multiclass", "regression", "survival"
 
 def winners(data, metric):
     """Give one fitted pipeline for each kind of model and of selection."""
-    planned = plan(data, preset="quick", scoring=[metric] if metric else [])
+    planned = plan_search(data, preset="quick", scoring=[metric] if metric else [])
     kinds = {}
-    for configuration in planned.configurations:
-        model = clone(planned.estimator).set_params(**clone(dict(configuration.params), safe=False))
+    for configuration in planned.preset.configurations:
+        model = clone(planned.preset.estimator).set_params(**clone(dict(configuration.params), safe=False))
         kinds.setdefault((type(model[1]).__name__, type(model[-1]).__name__), model)
     return kinds
 

@@ -9,7 +9,7 @@ import joblib
 import pytest
 
 from sobercv.training import Fitted
-from sobercv.training.run.crews import DaskCrew
+from sobercv.training.run.workers import DaskWorkers
 
 from .mortal import mortal_search, parts, pipeline_search
 
@@ -107,9 +107,9 @@ def test_what_dask_gives_up_is_told_at_the_end(monkeypatch):
         def effective_n_jobs(self, n):
             return 2
 
-    from sobercv.training.run.crews import WorkersDied
+    from sobercv.training.run.workers import WorkersDied
 
     results = []
     with pytest.raises(WorkersDied) as died:
-        results.extend(DaskCrew(Backend()).run(print, {0: "a", 1: "b", 2: "c"}))
+        results.extend(DaskWorkers(Backend()).run(print, {0: "a", 1: "b", 2: "c"}))
     assert died.value.suspects == {1}

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from sobercv.errors import SoberError, SoberWarning
-from sobercv.training import Configuration, JoblibExecutor, Plan, Problem, Task
-from sobercv.training.run.crews import JoblibCrew
+from sobercv.training import Configuration, Experiment, Plan, Problem
+from sobercv.training.fit.task import Task
+from sobercv.training.run.executor import ParallelExecutor
+from sobercv.training.run.workers import JoblibWorkers
 
 from .mortal import Mortal, mortal_search, parts
 
@@ -61,22 +63,22 @@ class Counted(list):
 def test_data_travel_once_not_with_every_task(monkeypatch):
     Counted.pickled = 0
     sent = []
-    plain = JoblibCrew._calls
+    plain = JoblibWorkers._calls
 
     def calls(self, work, calls, noted):
         for function, arguments, options in plain(self, work, calls, noted):
             sent.append(arguments)
             yield function, arguments, options
 
-    monkeypatch.setattr(JoblibCrew, "_calls", calls)
+    monkeypatch.setattr(JoblibWorkers, "_calls", calls)
     rows = np.random.default_rng(0).normal(size=(300, 50))
     problem = Problem.build(Counted(map(tuple, rows)), np.arange(300) % 2, task="classification")
     plan = Plan.build(problem, 5)
-    estimator = Sizes()
-    with JoblibExecutor(2) as executor:
+    experiment = Experiment(problem, Sizes(), LABELS)
+    with ParallelExecutor(2) as executor:
         for split in plan.splits:  # a run for each round
             tasks = [Task(split, tuple(Configuration(c) for c in range(12)))]
-            assert len(list(executor.run(problem, estimator, tasks, LABELS))) == 12
+            assert len(list(executor.run(experiment, tasks))) == 12
     assert Counted.pickled == 1
     assert len(sent) > 20
     assert {id(array) for _, _, _, *arrays in sent for array in arrays} == {id(array) for array in sent[0][3:]}
@@ -112,6 +114,6 @@ def test_what_workers_cannot_be_given_is_said_in_a_sentence(how, words):
     Sticky.how = how
     problem = Problem.build(Sticky([[0.0]] * 20), np.arange(20) % 2, task="classification")
     tasks = [Task(split, (Configuration(0),)) for split in Plan.build(problem, 2).splits]
-    with pytest.raises(SoberError, match=words) as error, JoblibExecutor(2) as executor:
-        list(executor.run(problem, Sizes(), tasks, LABELS))
+    with pytest.raises(SoberError, match=words) as error, ParallelExecutor(2) as executor:
+        list(executor.run(Experiment(problem, Sizes(), LABELS), tasks))
     assert error.value.code == "E602"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sobercv.errors import SoberError, SoberWarning
-from sobercv.training import MemoryStore, Plan, Problem, expand, make_executor, recalling
+from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, make_executor, recalling
 from sobercv.training.race import race
 from tests.training.training_estimators import RANKS
 
@@ -28,12 +28,13 @@ def run(path, n_repeats=2, drop=None):
 def fit(path):
     """Only the fits of that search, which take a tenth of the time."""
     problem = Problem.build(runs.X, runs.Y, estimator=runs.Logged())
-    plan, configurations, wanted = Plan.build(problem, 4, 2), expand(SMALL["grid"]), RANKS
+    plan, configurations = Plan.build(problem, 4, 2), expand(SMALL["grid"])
+    experiment = Experiment(problem, runs.Logged(), RANKS)
     store = MemoryStore(problem, plan, len(configurations))
-    executor = recalling(make_executor(), path, problem, runs.Logged(), configurations, plan, wanted, 0)
+    executor = recalling(make_executor(), path, experiment, configurations, plan, 0)
 
     def run():
-        race(problem, runs.Logged(), configurations, plan, wanted, executor=executor, store=store)
+        race(experiment, configurations, plan, executor=executor, store=store)
         return store.predictions().responses["decision_function"].tobytes()
 
     return listen(run)

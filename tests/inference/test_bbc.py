@@ -173,7 +173,9 @@ def test_the_seed_decides_and_nothing_else():
     runs = [sobercv.bbc(BIG.y, BIG.p, "roc_auc", n_bootstraps=100, random_state=s) for s in (1, 1, 2)]
     np.testing.assert_array_equal(fields(runs[0]), fields(runs[1]))
     assert not np.array_equal(runs[0].draws, runs[2].draws)
-    fresh = [sobercv.bbc(BIG.y, BIG.p, "roc_auc", n_bootstraps=100) for _ in range(2)]
+    plain, zero = (sobercv.bbc(BIG.y, BIG.p, "roc_auc", n_bootstraps=100, **o) for o in ({}, {"random_state": 0}))
+    np.testing.assert_array_equal(plain.draws, zero.draws)
+    fresh = [sobercv.bbc(BIG.y, BIG.p, "roc_auc", n_bootstraps=100, random_state=None) for _ in range(2)]
     assert not np.array_equal(fresh[0].draws, fresh[1].draws)
     generators = [sobercv.bbc(BIG.y, BIG.p, "roc_auc", random_state=np.random.default_rng(9)) for _ in range(2)]
     np.testing.assert_array_equal(generators[0].draws, generators[1].draws)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sobercv
+from sobercv.inference import Question
 from sobercv.predictions import Predictions
 from tests.cases import make
 from tests.oracles import paper
@@ -17,7 +18,7 @@ def labels(y, p, **options):
 
 def verdict(y, p, rule=None, seed=0, round_index=0, metric=ACCURACY, **options):
     rule = rule or sobercv.BootstrapDrop()
-    return rule(labels(y, p, **options), sobercv.metrics.get(metric), seed, round_index)
+    return rule(labels(y, p, **options), Question.ask(metric, random_state=seed), round_index)
 
 
 def columns(*right, n=100):
@@ -109,7 +110,7 @@ def test_a_loss_is_dropped_for_being_high_not_low():
     y = rng.normal(size=80)
     p = y[:, None] + rng.normal(size=(80, 3)) * [3.0, 0.1, 3.0]
     table = Predictions.build(y, p, task="regression")
-    result = sobercv.BootstrapDrop()(table, sobercv.metrics.get("neg_mean_squared_error"), 0, 0)
+    result = sobercv.BootstrapDrop()(table, Question.ask("neg_mean_squared_error"), 0)
     assert result.keep.tolist() == [False, True, False]
 
 
@@ -127,7 +128,7 @@ def test_whole_groups_are_drawn():
 )
 def test_impossible_settings(options):
     with pytest.raises(sobercv.SoberError) as caught:
-        sobercv.BootstrapDrop(**options)(labels(*columns(90, 20)), sobercv.metrics.get(ACCURACY), 0, 0)
+        sobercv.BootstrapDrop(**options)(labels(*columns(90, 20)), Question.ask(ACCURACY), 0)
     assert caught.value.code == "E108"
 
 
@@ -135,7 +136,7 @@ def test_paper_oracle_on_the_table():
     """The Monte Carlo p of the rule and of the oracle's own draws agree within 5 standard errors."""
     case = make("roc_auc-proba2", "repeats", seed=63, n=60, c=3, b=100)
     best, p = paper.drop_probabilities(case.table(), case.counts)
-    result = sobercv.BootstrapDrop(n_bootstraps=5000)(case.predictions(), sobercv.metrics.get("roc_auc"), 0, 0)
+    result = sobercv.BootstrapDrop(n_bootstraps=5000)(case.predictions(), Question.ask("roc_auc"), 0)
     assert result.best == best
     np.testing.assert_array_less(np.abs(result.p - p), 5 * np.sqrt(0.25 * (1 / 100 + 1 / 5000)))
 

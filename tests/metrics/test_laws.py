@@ -176,3 +176,10 @@ def test_within_folds_ignores_the_scale_of_each_fold(target, seed, n):
     before = sobercv.naive(**case.arguments()).scores
     case.p = (case.p + 3 * case.options["folds"][:, :, None]) / 10
     same(sobercv.naive(**case.arguments()).scores, before)
+
+
+def test_a_table_in_which_nothing_was_seen_has_no_score():
+    seen = np.arange(6) < 2
+    table = sobercv.Predictions.build([0, 1] * 3, np.zeros((6, 3)), task="classification", seen=seen)
+    unseen = table.take_rows(np.arange(2, 6))
+    assert np.isnan(sobercv.metrics.get("recall_micro").scores(unseen, np.ones((5, 4), int))).all()

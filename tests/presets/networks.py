@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sobercv.containers import SURVIVAL
+from sobercv.targets import SURVIVAL
 
 NAMES = ["ancestor", "parent", "other parent", "child", "descendant", "sibling"]
 N_NOISE = 14

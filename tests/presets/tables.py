@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from sobercv.containers import SURVIVAL
+from sobercv.targets import SURVIVAL
 
 
 def mixed(n=120, seed=0):

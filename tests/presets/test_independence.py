@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from sobercv.presets.independence import ClassesTest, Columns, NumbersTest
+from sobercv.presets.independence import ClassesTest, NumbersTest, StandardisedColumns
 from sobercv.presets.independence_survival import SurvivalTest
 from sobercv.presets.max_min import standardised
 
@@ -50,7 +50,7 @@ def test_numbers(m):
     rng = np.random.default_rng(m)
     X, y = standard(rng, 5 + m), rng.normal(size=N)
     y += X[0] + X[-1]
-    found = NumbersTest(y).statistics(Columns(X[:5]), X[5:])
+    found = NumbersTest(y).statistics(StandardisedColumns(X[:5]), X[5:])
     Z = np.column_stack([np.ones(N), X[5:].T])
     for x, statistic in zip(X[:5], found, strict=True):
         rest = [v - Z @ np.linalg.lstsq(Z, v, rcond=None)[0] for v in (x, y)]
@@ -64,7 +64,7 @@ def test_classes(K, m):
     rng = np.random.default_rng(10 * K + m)
     X = standard(rng, 3 + m)
     codes = (X[0] + X[-1] + rng.normal(size=N)).argsort().argsort() * K // N
-    found = ClassesTest(codes).statistics(Columns(X[:3]), X[3:])
+    found = ClassesTest(codes).statistics(StandardisedColumns(X[:3]), X[3:])
     d = K - 1
     for x, statistic in zip(X[:3], found, strict=True):
 
@@ -83,7 +83,7 @@ def test_survival(m):
     time = np.round(rng.exponential(np.exp(-0.5 * X[0] - 0.5 * X[-1])), 1)
     event = rng.random(N) < 0.7
     test = SurvivalTest(event, time)
-    found = test.statistics(Columns(X[:3][:, test.order]), X[3:][:, test.order])
+    found = test.statistics(StandardisedColumns(X[:3][:, test.order]), X[3:][:, test.order])
     for x, statistic in zip(X[:3], found, strict=True):
 
         def loglikelihood(b, x=x):
@@ -105,7 +105,7 @@ def test_p_values_are_uniform_under_independence(kind):
     else:
         test = ClassesTest(np.unique(y, return_inverse=True)[1])
     noise = rng.normal(size=(500, 400)) + X[:, [1]]  # associated with the target, but not given its parent
-    columns = Columns(standardised(noise, np.arange(400), test.order))
+    columns = StandardisedColumns(standardised(noise, np.arange(400), test.order))
     given = standardised(X, np.array(sorted(truth)), test.order)
     p = stats.chi2.sf(test.statistics(columns, given), test.df)
     assert stats.kstest(p, "uniform").pvalue > 0.001
@@ -121,11 +121,11 @@ def test_a_column_of_the_conditioning_set_says_nothing_new():
     cox = SurvivalTest(np.ones(N, bool), time)
     for test in (NumbersTest(y), ClassesTest((y > 0).astype(int)), ClassesTest(np.digitize(y, [-1, 1])), cox):
         ordered = X[:, test.order]
-        assert test.statistics(Columns(ordered[:2]), ordered[:3]) == pytest.approx(0, abs=1e-4)
+        assert test.statistics(StandardisedColumns(ordered[:2]), ordered[:3]) == pytest.approx(0, abs=1e-4)
 
 
 def test_separated_classes_leave_nothing_to_explain():
     rng = np.random.default_rng(0)
     X = standard(rng, 6)
     codes = (X[0] > 0).astype(int)
-    assert (ClassesTest(codes).statistics(Columns(X[1:]), X[:1]) < 0.1).all()
+    assert (ClassesTest(codes).statistics(StandardisedColumns(X[1:]), X[:1]) < 0.1).all()

@@ -16,6 +16,7 @@ from sklearn.model_selection import ParameterGrid
 import sobercv
 from sobercv import presets
 from sobercv.errors import SoberError, SoberWarning
+from sobercv.training.fit.experiment import Experiment
 from sobercv.training.fit.prefix import prefix_keys
 from sobercv.training.fit.problem import Problem
 from sobercv.training.fit.space import expand
@@ -169,9 +170,37 @@ def test_clones_pickles_and_repeats(task):
 def test_cleaning_and_selection_are_shared():
     y = TARGETS["binary"]
     preset = presets.get("paper", "binary", FRAME, y)
-    keys = prefix_keys(Problem.build(FRAME, y, task="classification"), preset.estimator, expand(preset.param_grid))
+    problem = Problem.build(FRAME, y, task="classification")
+    keys = prefix_keys(Experiment(problem, preset.estimator, ()), expand(preset.param_grid))
     assert len({key[:1] for key in keys}) == 1
     assert len({key[:2] for key in keys}) == 5
+
+
+def test_the_space_is_listed_once_and_searched_as_listed():
+    y = TARGETS["binary"]
+    preset = presets.get("quick", "binary", NUMBERS, y, n_trees=5)
+    assert [c.params for c in preset.configurations] == list(ParameterGrid(preset.param_grid))
+    drawn = preset.drawn(3, seed=1)
+    assert drawn.n_configurations == 3
+    assert [c.params for c in drawn.configurations] == list(ParameterGrid(drawn.param_grid))
+    assert drawn.description == "quick: 3 of 33 configurations, drawn at random."
+    assert preset.drawn(33, seed=1) is preset
+    search = run(drawn, NUMBERS, y, "roc_auc", drawn.configurations)
+    assert str(clone(search).param_grid) == str(drawn.configurations)
+    pairs = zip(search.cv_results_["params"], drawn.configurations, strict=True)
+    assert all(params["model"] is listed.params["model"] for params, listed in pairs)
+    again = run(preset, NUMBERS, y, "roc_auc", n_iter=3, random_state=1)
+    assert search.cv_results_["pooled_test_score"].tolist() == again.cv_results_["pooled_test_score"].tolist()
+
+
+def test_wrapped_models_take_what_their_parents_take():
+    from sklearn.utils.validation import has_fit_parameter
+
+    from sobercv.presets import sklearn_models, sksurv_models
+
+    for name in ("CappedSVC", "CappedSVR", "CappedElasticNet", "RootForestClassifier", "SerialBoostingRegressor"):
+        assert has_fit_parameter(getattr(sklearn_models, name), "sample_weight")
+    assert not has_fit_parameter(sksurv_models.LinearSurvivalSVM, "sample_weight")
 
 
 BAD = [
@@ -213,7 +242,7 @@ def test_bad_input(call, code, names):
 
 @pytest.mark.parametrize(
     ("module", "task", "X", "extra"),
-    [("sksurv.ensemble", "survival", NUMBERS, r"sober\[survival\]"), ("skrub", "binary", FRAME, r"sober\[cli\]")],
+    [("sksurv.ensemble", "survival", NUMBERS, r"sobercv\[survival\]"), ("skrub", "binary", FRAME, r"sobercv\[cli\]")],
 )
 def test_a_missing_extra_is_named(monkeypatch, module, task, X, extra):
     monkeypatch.setitem(sys.modules, module, None)

@@ -1,6 +1,7 @@
 """Small searches, one for each kind of task, and a summary made by hand for golden texts."""
 
 import warnings
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -9,20 +10,20 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 
 import sobercv
+from sobercv.errors import Note
 from sobercv.report import summarize
 from sobercv.report.records import (
     Bar,
-    Bins,
-    Caveat,
     Chart,
+    ConfigurationRow,
+    ConfusionMatrix,
     Fact,
-    Fault,
+    FailedConfiguration,
+    Histogram,
     Importance,
     Line,
-    Matrix,
     Race,
     Round,
-    Row,
     Score,
     Summary,
 )
@@ -110,7 +111,7 @@ def fitted(estimator, grid, X, y, **options):
 @lru_cache
 def summary(name):
     search, X, y = CASES[name]()
-    return summarize(search, X, y, n_permutations=1, created="now")
+    return replace(summarize(search, X, y, n_permutations=1), created="now")
 
 
 CASES = {case.__name__: case for case in (binary, labels_only, several, regression, survival, hostile)}
@@ -136,20 +137,20 @@ def by_hand():
             Score("roc_auc", "ROC AUC", 0.8123, (0.7011, 0.8934), 0.95, 0.8611, 0.0488, 1000, 3, 3),
             Score("neg_log_loss", "Negative log loss", -0.51, (-0.6, -0.4), 0.95, -0.45, 0.06, 1000, 0, 3),
         ),
-        draws=Bins((0.7, 0.8, 0.9), (3, 5)),
+        draws=Histogram((0.7, 0.8, 0.9), (3, 5)),
         race=Race(12, (Round(1, 11, 0, 1), Round(2, 6, 5, 0)), 17, 7, "BootstrapDrop(threshold=0.99)"),
-        rows=(
-            Row(4, "C=1", "finished", True, 1, 0.8611, 0.87, 0.05, 0.64, 0.0042, None, None),
-            Row(7, "C=10, kernel='rbf'", "dropped", False, 7, 0.71, 0.72, 0.0, None, 1.5, 2, 0.9951),
-            Row(9, "C=-1", "failed", False, 12, None, None, None, None, 75.0, None, None),
+        configurations=(
+            ConfigurationRow(4, "C=1", "finished", True, 1, 0.8611, 0.87, 0.05, 0.64, 0.0042, None, None),
+            ConfigurationRow(7, "C=10, kernel='rbf'", "dropped", False, 7, 0.71, 0.72, 0.0, None, 1.5, 2, 0.9951),
+            ConfigurationRow(9, "C=-1", "failed", False, 12, None, None, None, None, 75.0, None, None),
         ),
         winner=Fact("C=1", "Configuration 4. It won 64 % of the resamples; 3 configurations won at least once."),
         curves_note="Drawn from the winner's out-of-sample predictions.",
         charts=(chart,),
-        matrix=Matrix("Confusion", ("case", "control"), cells, cells, cells, ((8.0, 2.0), (1.0, 9.0)), "Shares."),
+        confusion=ConfusionMatrix("Confusion", ("case", "control"), cells, cells, cells, ((8.0, 2.0), (1.0, 9.0)), "Shares."),
         importance=Importance((Bar("lactate", 0.2, 0.01), Bar("age", -0.01, 0.02)), 2, 10, "Shuffled."),
-        caveats=(Caveat("W303", "Configurations failed", "1 of 12 configurations failed."), Caveat("", "", "A note.")),
-        faults=(Fault(9, "C=-1", "fold 1 of repeat 1", "ValueError", "C must be positive."),),
+        notes=(Note("W303", "1 of 12 configurations failed."), Note("W999", "A note of a later release.")),
+        failures=(FailedConfiguration(9, "C=-1", "fold 1 of repeat 1", "ValueError", "C must be positive."),),
         data=(Fact("Task", "classification, 2 classes"), Fact("Samples", "20"), Fact("Configurations", "12")),
         timing=(Fact("Models trained", "18"),),
         versions=(Fact("sober", "0.1.0"),),

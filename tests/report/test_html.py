@@ -7,10 +7,11 @@ from dataclasses import replace
 from html import unescape
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.report import Summary, html, summarize, to_html
+from sobercv.report import Summary, html, search_records, summarize, svg_charts, to_html
 
 from . import cases
 
@@ -91,8 +92,8 @@ def test_honest_and_naive_stand_on_the_first_screen():
 
 def test_long_tables_are_cut_and_say_so():
     summary = cases.by_hand()
-    rows = tuple(replace(summary.rows[1], index=i) for i in range(1500))
-    text = to_html(replace(summary, rows=rows))
+    rows = tuple(replace(summary.configurations[1], index=i) for i in range(1500))
+    text = to_html(replace(summary, configurations=rows))
     assert text.count('<tr class="dropped">') == html.MOST_ROWS
     assert "The first 1,000 of 1,500 are shown." in text
 
@@ -102,3 +103,12 @@ def test_without_jinja_the_extra_is_named(monkeypatch):
     with pytest.raises(SoberError) as caught:
         to_html(cases.by_hand())
     assert "sobercv[cli]" in caught.value.message
+
+
+def test_draws_that_are_all_equal_are_one_bar_around_them():
+    score = replace(cases.by_hand().scores[0], value=1.0, naive=1.0, interval=(1.0, 1.0))
+    bins = search_records.draws(replace(cases.regression()[0].estimate_, draws=np.ones(1000)))
+    assert len(bins.heights) % 2 == 1
+    assert bins.heights[len(bins.heights) // 2] == sum(bins.heights) == 1000
+    drawn = svg_charts.histogram(bins, score)
+    assert drawn.count('class="bar s1"') == 1

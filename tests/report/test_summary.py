@@ -1,4 +1,6 @@
 import json
+from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,9 +11,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 import sobercv
 from sobercv import seeds
-from sobercv.errors import CODES, SoberError
+from sobercv.errors import CODES, Note, SoberError
 from sobercv.report import Summary, summarize
-from sobercv.report.caveats import code_of
 from sobercv.report.importance import importance
 
 from . import cases
@@ -31,11 +32,11 @@ def test_every_task_has_its_charts_and_the_summary_survives_json(name):
     search, X, y = cases.CASES[name]()
     summary = cases.summary(name)
     assert [chart.name for chart in summary.charts] == CHARTS[name]
-    assert (summary.matrix is not None) == (summary.task == "classification")
+    assert (summary.confusion is not None) == (summary.task == "classification")
     assert summary.importance is not None
     text = json.dumps(summary.to_dict(), allow_nan=False)
     assert Summary.from_dict(json.loads(text)) == summary
-    assert summary == summarize(search, X, y, n_permutations=1, created="now")
+    assert summary == replace(summarize(search, X, y, n_permutations=1), created="now")
 
 
 def test_numbers_are_those_of_the_search():
@@ -58,16 +59,20 @@ def test_the_race_adds_up_and_the_table_tells_everybodys_fate():
     log = search.race_
     gone = sum(r.dropped + r.failed for r in summary.race.rounds)
     assert summary.race.n_start - gone == summary.race.rounds[-1].alive == int(log.finishers.sum())
-    assert [row.index for row in summary.rows if row.is_winner] == [search.best_index_] == [summary.rows[0].index]
-    by_index = {row.index: row for row in summary.rows}
+    assert (
+        [row.index for row in summary.configurations if row.is_winner]
+        == [search.best_index_]
+        == [summary.configurations[0].index]
+    )
+    by_index = {row.index: row for row in summary.configurations}
     for c, status in enumerate(log.status):
         row = by_index[c]
         assert row.status == status
         assert (row.dropped_after is not None) == (status == "dropped") == (row.p is not None)
         assert (row.wins is None) == (status != "finished")
-    assert sum(row.wins or 0.0 for row in summary.rows) == pytest.approx(1.0)
-    assert [fault.index for fault in summary.faults] == list(log.failures)
-    assert "nonsense" in summary.faults[0].params
+    assert sum(row.wins or 0.0 for row in summary.configurations) == pytest.approx(1.0)
+    assert [fault.index for fault in summary.failures] == list(log.failures)
+    assert "nonsense" in summary.failures[0].params
 
 
 def test_why_speaks_of_luck_only_where_there_was_some():
@@ -76,23 +81,37 @@ def test_why_speaks_of_luck_only_where_there_was_some():
     assert "one configuration" in summarize(one).why
     best = summarize(search)
     assert ("luck" in best.why) == (best.scores[0].optimism > 0)
-    assert {"W202"} <= {c.code for c in summarize(one).caveats}
+    assert {"W202"} <= {c.code for c in summarize(one).notes}
 
 
-def test_caveats_have_codes_and_titles():
-    found = {c.code: c for c in summarize(*cases.labels_only()[:1]).caveats}
+def test_notes_have_codes_and_titles():
+    found = {c.code: c for c in summarize(*cases.labels_only()[:1]).notes}
     assert "roc_auc" in found["W704"].text
-    assert "W303" in {c.code for c in summarize(cases.binary()[0]).caveats}
+    assert "W303" in {c.code for c in summarize(cases.binary()[0]).notes}
     rng = np.random.default_rng(0)
     noise = cases.fitted(
         LogisticRegression(), {"C": [0.01, 1.0, 100.0]}, rng.normal(size=(60, 5)), np.arange(60) % 2, scoring="roc_auc"
     )
-    codes = {c.code: c.title for c in summarize(noise).caveats}
+    codes = {c.code: c.title for c in summarize(noise).notes}
     assert codes["W701"] == CODES["W701"]
 
 
+def test_what_checks_found_is_said_once_and_suggestions_last():
+    search, _, _ = cases.binary()
+    given = [Note("S803", "One column holds dates: 'born'."), Note("W806", "Column 'x' predicts the target.", ("x",))]
+    found = summarize(search, notes=given).notes
+    assert [note.code for note in found] == ["W806", "W303", "S803"]
+    assert found[0].columns == ("x",)
+    judged = replace(next(iter(search.estimate_.values())), notes=(Note("W205", "There are few."),))
+    few = copy(search)
+    few.estimate_ = dict.fromkeys(search.estimate_, judged)
+    texts = [note.text for note in summarize(few, notes=[Note("W205", "Said by a check.")]).notes]
+    assert "There are few." in texts
+    assert "Said by a check." not in texts
+
+
 @pytest.mark.filterwarnings("ignore::sobercv.errors.SoberWarning")
-def test_notes_of_an_estimate_find_the_code_of_their_warning():
+def test_notes_of_an_estimate_have_the_code_of_their_warning():
     rng = np.random.default_rng(0)
     y, p, folds = np.arange(40) % 2, rng.random((40, 3)), np.arange(40) // 10
     pruned = np.ma.masked_array(p, np.arange(120).reshape(40, 3) == 119)
@@ -104,13 +123,15 @@ def test_notes_of_an_estimate_find_the_code_of_their_warning():
         "W205": sobercv.bbc(y[:12], p[:12], "accuracy", n_bootstraps=50, random_state=0),
     }  # fmt: skip
     for code, estimate in given.items():
-        assert code in [code_of(note) for note in estimate.notes], (code, estimate.notes)
+        assert code in [note.code for note in estimate.notes], (code, estimate.notes)
 
 
 def test_importance_is_scikit_learns():
     search, X, y = cases.regression()
-    found, reasons = importance(search, X, y, n_permutations=3, seed=5)
-    expected = permutation_importance(search, X, y, n_repeats=3, random_state=seeds.integer(5, "permutation"))
+    found, reasons = importance(search, X, y, n_permutations=3)
+    expected = permutation_importance(
+        search, X, y, n_repeats=3, random_state=seeds.integer(search.seed_, "permutation")
+    )
     assert reasons == ()
     assert {b.label: b.value for b in found.bars} == pytest.approx(
         dict(zip(X.columns, expected.importances_mean, strict=True)), rel=1e-5
@@ -122,12 +143,10 @@ def test_importance_is_scikit_learns():
 def test_importance_is_left_out_with_a_reason():
     search, X, y = cases.regression()
     unfinished = cases.fitted(Ridge(), {"alpha": [1.0, 2.0]}, X, y, refit=False)
-    wide = np.zeros((160, 6000))
     given = [
         (search, X, None, "y was not"),
-        (unfinished, X, y, "refit=False"),
+        (unfinished, X, y, "no final model"),
         (search, X.to_numpy().tolist(), y, "columns"),
-        (search, wide, y, "6,000"),
         (search, sparse.csr_matrix(X), y, "refused"),
     ]
     for fitted, data, target, words in given:

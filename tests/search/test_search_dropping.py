@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 import sobercv
 from sobercv.errors import SoberError, SoberWarning
-from sobercv.inference.dropping import Verdict
+from sobercv.inference import DropVerdict
 
 X, Y = (a[::2] for a in load_breast_cancer(return_X_y=True))
 PIPELINE = Pipeline([("scale", StandardScaler()), ("model", LogisticRegression())])
@@ -29,10 +29,18 @@ class Fixed:
     def __init__(self, schedule):
         self.schedule, self.asked = schedule, []
 
-    def __call__(self, predictions, metric, seed, round_index):
-        self.asked.append((round_index, metric.name, seed, predictions.configurations.tolist(), len(predictions.rows)))
+    def __call__(self, predictions, question, round_index):
+        self.asked.append(
+            (
+                round_index,
+                question.first.name,
+                question.seed,
+                predictions.configurations.tolist(),
+                len(predictions.rows),
+            )
+        )
         gone = np.isin(predictions.configurations, self.schedule.get(round_index, []))
-        return Verdict(~gone, np.where(gone, 0.999, 0.1), -1)
+        return DropVerdict(~gone, np.where(gone, 0.999, 0.1), -1)
 
 
 def test_the_dropped_are_marked_and_come_after_all_finishers():
@@ -98,12 +106,13 @@ def test_auto_is_the_rule_with_its_defaults_and_its_draws_depend_on_nothing_else
     assert auto.race_.p.tobytes() == own.race_.p.tobytes()
     asked = []
 
-    def spy(predictions, metric, seed, round_index, **options):
-        asked.append(options)
-        return sobercv.BootstrapDrop()(predictions, metric, seed, round_index, **options)
+    def spy(predictions, question, round_index):
+        asked.append(question)
+        return sobercv.BootstrapDrop()(predictions, question, round_index)
 
-    assert search(drop=spy, random_state=3).fit(X, Y).race_.p.tobytes() == auto.race_.p.tobytes()
-    assert all(set(options) == {"select", "aggregate", "within_folds", "n_jobs"} for options in asked)
+    spied = search(drop=spy, random_state=3).fit(X, Y)
+    assert spied.race_.p.tobytes() == auto.race_.p.tobytes()
+    assert all(question is spied.question_ for question in asked)  # the rule that drops, selects and judges is one
 
 
 def test_nobody_is_dropped_before_the_guard():
@@ -162,7 +171,8 @@ def test_one_survivor_is_no_lack_of_configurations():
     one = search(drop=Fixed({1: [0, 1, 2, 3, 5]})).fit(X, Y)  # no W202: there was a choice
     assert one.best_index_ == 4
     assert one.estimate_.n_configurations == 1
-    assert "left the race early" in one.estimate_.notes[0]
+    assert "left the race early" in one.estimate_.notes[0].text
+    assert one.estimate_.notes[0].code == "W207"
 
 
 # ---- the other rules -------------------------------------------------------------------------------------------------

@@ -34,6 +34,9 @@ TROUBLES = {
     "strange": ("accuracy", "unknown label", "99"),
     "nan": ("neg_log_loss", "not finite", "NaN"),
     "columns": ("neg_log_loss", "wrong shape", "2 classes"),
+    "thrice": ("neg_log_loss", "impossible probabilities", "to 1.5"),
+    "below zero": ("roc_auc", "impossible probabilities", "from -0.5"),
+    "a third": ("neg_brier_score", "impossible probabilities", "sums from 0.3333"),
 }
 
 

@@ -10,14 +10,15 @@ from sklearn.model_selection import ParameterGrid
 from studies.race import replay
 from studies.real import design
 from studies.real import run as runner
-from studies.real.claims import bias, claims, coverage
+from studies.real.claims import claims
 from studies.real.data import PAPER, Source, fits, load, sources, sub_sample
 from studies.real.design import GUARD, SCALES, SUBSET_SELECTIONS, Scale, one_sub_sample, space, subset
-from studies.real.run import read, run, write
+from studies.real.measures import bias, coverage
+from studies.real.run import run, write
+from studies.results_file import read_results
 
 import sobercv
 import studies
-from sobercv import metrics
 
 TINY = Scale(1, 1, 3, False, (20,), 2)
 
@@ -111,7 +112,7 @@ def test_a_replayed_race_is_the_real_race(guard):
     options = {"scoring": "roc_auc", "cv": 10, "random_state": 3, "refit": False, "n_bootstraps": 200}
     real = sobercv.BBCSearchCV(pipeline, grid[:4], drop=rule, **options).fit(part.X, part.y)
     whole = sobercv.BBCSearchCV(pipeline, grid[:4], drop=None, **options).fit(part.X, part.y)
-    again = replay(whole.predictions_, rule, metrics.get("roc_auc"), whole.seed_)
+    again = replay(whole.predictions_, rule, whole.question_)
     assert round(again.models * 10 * whole.predictions_.n_configurations) == real.race_.n_fits
     assert np.array_equal(again.survivors.configurations, real.predictions_.configurations)
     if guard == 0:
@@ -134,15 +135,15 @@ def rows(tmp_path_factory):
 def test_a_piece_is_not_trained_twice(rows):
     found, work = rows
     (path,) = work.iterdir()
-    path.write_text(json.dumps({**json.loads(path.read_text()), "cvt": 0.123}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "naive": 0.123}))
     again = run(work, [Source("digits")], scale="tiny", n_jobs=1, say=lambda _: None)
-    assert again[0]["cvt"] == 0.123
+    assert again[0]["naive"] == 0.123
     assert again[0]["bbc"] == found[0]["bbc"]
 
 
 def test_a_row_has_what_it_says(rows):
     row = rows[0][0]
-    assert row["cvt"] >= row["bbc"]
+    assert row["naive"] >= row["bbc"]
     assert row["width 1"] == row["width bbc"]
     assert 0 < row["models bced"] <= 1 == row["models bced50"]  # 20 samples never reach the guard
     assert row["bced50"] == row["bbc"]
@@ -154,13 +155,13 @@ def test_a_row_has_what_it_says(rows):
 
 def test_results_are_read_back(rows, tmp_path):
     write(rows[0], tmp_path / "r.csv", scale="tiny", seed=0, found=[Source("digits")])
-    back = read(tmp_path / "r.csv")
+    back = read_results(tmp_path / "r.csv")
     assert back[0]["data"] == "digits"
     assert back[0]["bbc"] == pytest.approx(rows[0][0]["bbc"], rel=1e-5)
     assert json.loads((tmp_path / "r.json").read_text())["trees"] == 3
 
 
-def _made_up(rng, cvt, bced_truth):
+def _made_up(rng, naive, bced_truth):
     """Results of a world in which we know what every claim must say."""
     made = []
     for data in ("sylvine", "madelon", "dexter"):
@@ -168,7 +169,7 @@ def _made_up(rng, cvt, bced_truth):
             for sample in range(4):
                 truth = 0.8 + 0.01 * rng.normal()
                 row = {"data": data, "n": n, "sample": sample, "configurations": 36, "seconds": 1.0}
-                row |= {"cvt": truth + cvt * 20 / n, "tt": truth + (0.1 if n == 20 else -0.1), "ncv": truth}
+                row |= {"naive": truth + naive * 20 / n, "tt": truth + (0.1 if n == 20 else -0.1), "ncv": truth}
                 for p in ("bbc", "632+", "bbc-f", "bbc10", "bced", "bced50"):
                     row |= {p: truth - 0.001, f"truth {p}": truth, f"reached {p}": 0.5, f"width {p}": 2 / n}
                 row["truth bced"] = truth * (bced_truth if n <= 100 else 1)

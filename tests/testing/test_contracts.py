@@ -5,7 +5,7 @@ import pytest
 
 import sobercv
 from sobercv import metrics
-from sobercv.inference import Verdict, best
+from sobercv.inference import DropVerdict, best
 from sobercv.predictions import Predictions
 from sobercv.testing.contracts import DropRuleContract, MetricContract, SelectionRuleContract
 
@@ -99,10 +99,10 @@ def test_the_contract_catches_a_rule_that_looks_at_other_rows():
 
 
 def test_the_contract_catches_a_rule_that_drops_equals():
-    def first_only(predictions, metric, seed, round_index):
+    def first_only(predictions, question, round_index):
         keep = np.zeros(predictions.n_configurations, bool)
         keep[0] = True
-        return Verdict(keep, np.zeros(len(keep)), 0)
+        return DropVerdict(keep, np.zeros(len(keep)), 0)
 
     class Suite(DropRuleContract):
         def rule(self):

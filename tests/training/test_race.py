@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from sobercv.errors import SoberError
 from sobercv.training import (
     Dropped,
+    Experiment,
     Failed,
     Fitted,
     MemoryStore,
@@ -19,10 +20,10 @@ from sobercv.training import (
     Problem,
     RoundEnded,
     RoundStarted,
-    SerialExecutor,
     expand,
 )
 from sobercv.training.race import race
+from sobercv.training.run.executor import SerialExecutor
 
 from .training_estimators import LABELS, Troubled, search
 
@@ -31,7 +32,7 @@ SIZES = {"size": [0, 1, 2, 3]}
 
 
 @dataclass
-class Verdict:
+class Decision:
     keep: np.ndarray
     p: np.ndarray
 
@@ -43,7 +44,7 @@ def drops(schedule):
     def rule(predictions, index):
         asked.append((index, predictions.configurations.tolist(), int(predictions.seen.sum())))
         gone = np.isin(predictions.configurations, schedule.get(index, []))
-        return Verdict(~gone, np.where(gone, 0.995, 0.5)) if gone.any() else None
+        return Decision(~gone, np.where(gone, 0.995, 0.5)) if gone.any() else None
 
     rule.asked = asked
     return rule
@@ -130,17 +131,17 @@ def test_when_all_fail_the_first_cause_is_shown(rule):
 
 
 @pytest.mark.parametrize(
-    "verdict",
+    "decision",
     [
-        Verdict(np.zeros(4, bool), np.ones(4)),
-        Verdict(np.ones(3, bool), np.ones(3)),
-        Verdict(np.ones(4), np.ones(4)),
-        Verdict(np.ones(4, bool), np.ones(2)),
+        Decision(np.zeros(4, bool), np.ones(4)),
+        Decision(np.ones(3, bool), np.ones(3)),
+        Decision(np.ones(4), np.ones(4)),
+        Decision(np.ones(4, bool), np.ones(2)),
     ],
 )
-def test_rules_that_answer_nonsense(verdict):
+def test_rules_that_answer_nonsense(decision):
     with pytest.raises(SoberError) as error:
-        search(Troubled(), SIZES, X, Y, rule=lambda predictions, index: verdict)
+        search(Troubled(), SIZES, X, Y, rule=lambda predictions, index: decision)
     assert error.value.code == "E316"
     assert "for 4 configurations" in error.value.message
 
@@ -187,19 +188,12 @@ def test_what_the_store_has_is_not_fitted_again():
     for n_before in (0, 3, 7, 16):
         store = MemoryStore(problem, plan, 4)
         outcomes = []
-        race(
-            problem,
-            Troubled(),
-            configurations,
-            plan,
-            LABELS,
-            executor=Recorder(outcomes),
-            store=MemoryStore(problem, plan, 4),
-        )
+        experiment = Experiment(problem, Troubled(), LABELS)
+        race(experiment, configurations, plan, executor=Recorder(outcomes), store=MemoryStore(problem, plan, 4))
         for outcome in outcomes[:n_before]:
             store.record(outcome)
         fresh = Recorder([])
-        log = race(problem, Troubled(), configurations, plan, LABELS, executor=fresh, store=store, rule=drops({}))
+        log = race(experiment, configurations, plan, executor=fresh, store=store, rule=drops({}))
         assert len(fresh.outcomes) == 16 - n_before
         assert log.n_fits == 16
         np.testing.assert_array_equal(

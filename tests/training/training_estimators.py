@@ -5,7 +5,7 @@ import time
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 
-from sobercv.training import MemoryStore, Plan, Problem, expand, make_executor
+from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, make_executor
 from sobercv.training.race import race
 
 LABELS = (("predict",),)
@@ -46,6 +46,12 @@ class Troubled(ClassifierMixin, BaseEstimator):
             shares[0, 0] = np.nan
         if self.trouble == "columns":
             return shares[:, :1]
+        if self.trouble == "thrice":
+            shares *= 3
+        if self.trouble == "below zero":
+            shares += np.array([-1, *[1 / (len(self.classes_) - 1)] * (len(self.classes_) - 1)])
+        if self.trouble == "a third":
+            shares /= 3
         return shares
 
 
@@ -115,6 +121,7 @@ def search(
     on_event=None,
     n_repeats=1,
     executor=None,
+    raise_errors=False,
     **data,
 ):
     """Run a race; give the store, the log and the plan."""
@@ -123,7 +130,6 @@ def search(
     plan = Plan.build(problem, cv, n_repeats)
     store = MemoryStore(problem, plan, len(configurations))
     executor = make_executor(n_jobs) if executor is None else executor
-    log = race(
-        problem, estimator, configurations, plan, wanted, executor=executor, store=store, rule=rule, on_event=on_event
-    )
+    experiment = Experiment(problem, estimator, wanted, raise_errors)
+    log = race(experiment, configurations, plan, executor=executor, store=store, rule=rule, on_event=on_event)
     return store, log, plan

@@ -1,7 +1,7 @@
 """Checks of a table before anything is trained: what looks wrong, what would be run, how long it would take."""
 
-from .finding import Finding, stop_at_errors
-from .look import look
-from .plan import Planned, measure, plan
+from .dataset import check_dataset
+from .planned_search import PlannedSearch, plan_search
+from .trial_fits import seconds_needed
 
-__all__ = ["Finding", "Planned", "look", "measure", "plan", "stop_at_errors"]
+__all__ = ["PlannedSearch", "check_dataset", "plan_search", "seconds_needed"]

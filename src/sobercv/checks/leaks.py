@@ -1,6 +1,6 @@
 """Leak suspects: single columns that predict the target (nearly) alone.
 
-Takes a `Dataset`, grows tiny trees on one column at a time, gives findings. What leaks makes every score too good, and
+Takes a `Dataset`, grows tiny trees on one column at a time, gives notes. What leaks makes every score too good, and
 no correction can mend that.
 """
 
@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..containers import Array
+from ..errors import Note
 from ..tables import Dataset
-from .finding import Finding, some
+from .naming import some
 
 #: A column that reaches this alone is a suspect: balanced accuracy, R2, or concordance with the time.
 SUSPECT = 0.985
@@ -22,7 +23,7 @@ MOST_ROWS = 2000
 MOST_COLUMNS = 60
 
 
-def leaks(data: Dataset) -> Iterator[Finding]:
+def leaks(data: Dataset) -> Iterator[Note]:
     """Find columns that alone predict the target nearly perfectly.
 
     Parameters
@@ -47,7 +48,7 @@ def leaks(data: Dataset) -> Iterator[Finding]:
         else:
             text = f"Columns {some(names)} predict the target nearly perfectly, each alone. Were they known before it?"
         text += " If not, write --ignore."
-        yield Finding("W806", text, tuple(names))
+        yield Note("W806", text, tuple(names))
 
 
 def _codes(data: Dataset) -> Array:

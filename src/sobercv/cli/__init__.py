@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from time import monotonic
+
+from .signals import terminable
+
+#: When the command began; a time limit counts from here.
+BEGAN = monotonic()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and end the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError):  # closed, or replaced by somebody
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        with terminable():
+            code = _run(arguments)
+    except KeyboardInterrupt as interrupt:  # before anything could begin: while modules were imported
+        code = 128 + getattr(interrupt, "number", signal.SIGINT)
+    # What is left is to leave; whoever is impatient now gets no traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(code)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         from .app import run
     except ImportError as error:
         print(f"sober: the command line needs {error.name}: pip install 'sobercv[cli]' [E403]", file=sys.stderr)
-        sys.exit(2)
-    sys.exit(run(arguments))
+        return 2
+    return run(arguments)

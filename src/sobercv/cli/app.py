@@ -1,6 +1,6 @@
-"""The commands and their options; each hands over to a module of its own, imported only then.
+"""The commands; each hands over to a module of its own, imported only then.
 
-Takes arguments, gives an exit code: 0 done, 1 failed, 2 bad usage or data, 130 interrupted but saved.
+Takes arguments, gives an exit code: 0 done, 1 failed, 2 bad usage or data, 129, 130 and 143 ended by a signal.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from . import options as o
-from .ending import ending
+from .exit_code import exit_code_of
+from .options import READING, ROLES, SHOWN, TUNING, takes
 
 app = typer.Typer(
     name="sober",
@@ -29,13 +29,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command; every way in which it can end becomes an exit code and at most one sentence."""
     # Workers inherit this; what matters is told with a code by this process.
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
+    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a letter shows a question mark
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
     given = list(sys.argv[1:] if arguments is None else arguments)
-    with ending(debug="--debug" in given) as end:
-        command = typer.main.get_command(app)
-        end.code = (
-            command.main(args=[a for a in given if a != "--debug"], prog_name="sober", standalone_mode=False) or 0
-        )
-    return end.code
+    plain = [a for a in given if a != "--debug"]
+    command = typer.main.get_command(app)
+    return exit_code_of(
+        lambda: command.main(args=plain, prog_name="sober", standalone_mode=False) or 0, debug="--debug" in given
+    )
 
 
 def _version(wanted: bool) -> None:
@@ -56,126 +58,91 @@ def _top(
 
 
 @app.command()
-def check(
-    ctx: typer.Context, data: o.Data = None, target: o.Target = None, time: o.Time = None, event: o.Event = None,
-    id: o.Id = None, group: o.Group = None, ignore: o.Ignore = None, task: o.Task = None, metric: o.Metric = None,
-    preset: o.Preset = None, configurations: o.Configurations = None, folds: o.Folds = None, repeats: o.Repeats = None,
-    seed: o.Seed = None, jobs: o.Jobs = None, settings: o.SettingsFile = None, json: o.Json = False,
-    quiet: o.Quiet = False,
-) -> int:  # fmt: skip
+@takes("data", *ROLES, *READING, *TUNING, "repeats", "seed", "jobs", "settings", *SHOWN)
+def check(**given: Any) -> int:
     """Look at a table: what is in it, what would be run, how long it takes. Trains nothing big."""
+    from .arguments import Arguments
     from .checking import check as go
 
-    return go(_request(ctx))
+    return go(Arguments.of(given))
 
 
 @app.command()
-def fit(
-    ctx: typer.Context, data: o.Data = None, target: o.Target = None, time: o.Time = None, event: o.Event = None,
-    id: o.Id = None, group: o.Group = None, ignore: o.Ignore = None, task: o.Task = None, metric: o.Metric = None,
-    preset: o.Preset = None, configurations: o.Configurations = None, folds: o.Folds = None, repeats: o.Repeats = None,
-    seed: o.Seed = None, jobs: o.Jobs = None, max_time: o.MaxTime = None, output: o.Output = None,
-    overwrite: o.Overwrite = False, settings: o.SettingsFile = None, json: o.Json = False, quiet: o.Quiet = False,
-) -> int:  # fmt: skip
+@takes(
+    "data", *ROLES, *READING, *TUNING, "repeats", "half_width", "seed", "jobs", "max_time", "output", "overwrite",
+    "fast", "no_report", "settings", *SHOWN,
+)  # fmt: skip
+def fit(**given: Any) -> int:
     """Tune, judge honestly, train the final model, and write a folder with a report."""
+    from .arguments import Arguments
     from .fitting import fit as go
 
-    return go(_request(ctx), overwrite)
+    return go(Arguments.of(given), given["overwrite"])
 
 
 @app.command()
-def resume(
-    ctx: typer.Context, folder: o.Folder, data: o.MovedData = None, jobs: o.Jobs = None, max_time: o.MaxTime = None,
-    json: o.Json = False, quiet: o.Quiet = False,
-) -> int:  # fmt: skip
+@takes("folder", "moved_data", "jobs", "max_time", "fast", "no_report", *SHOWN)
+def resume(**given: Any) -> int:
     """Go on with a run that was interrupted or ran out of time."""
     from .fitting import go_on
 
-    return go_on(folder, _given(ctx), json=json, quiet=quiet)
+    return go_on(given)
 
 
 @app.command()
-def extend(
-    ctx: typer.Context, folder: o.Folder,
-    repeats: Annotated[int, typer.Option("--repeats", help="How many partitions in all.", show_default=False)],
-    data: o.MovedData = None, jobs: o.Jobs = None, max_time: o.MaxTime = None, json: o.Json = False,
-    quiet: o.Quiet = False,
-) -> int:  # fmt: skip
+@takes("folder", "all_repeats", "moved_data", "jobs", "max_time", "fast", "no_report", *SHOWN)
+def extend(**given: Any) -> int:
     """Add repeats to a run; what is there is not trained again."""
     from .fitting import go_on
 
-    return go_on(folder, _given(ctx), json=json, quiet=quiet)
+    return go_on(given)
 
 
 @app.command()
-def report(folder: o.Folder, output: o.Output = None, json: o.Json = False, quiet: o.Quiet = False) -> int:
+@takes("folder", "output", *SHOWN)
+def report(**given: Any) -> int:
     """Show the result of a run, and write its report again."""
     from .reporting import report as go
 
-    return go(folder, output, json=json, quiet=quiet)
+    return go(**given)
 
 
 @app.command()
-def predict(
-    folder: o.Folder, data: Annotated[str, typer.Argument(help="New rows; - is standard input.", show_default=False)],
-    output: o.Output = None,
-    trust: Annotated[bool, typer.Option("--trust", help="Load a model from elsewhere; it can run code.")] = False,
-) -> int:  # fmt: skip
+@takes("folder", "new_data", "sheet", "output", "trust")
+def predict(**given: Any) -> int:
     """Predict new rows with the model of a run; CSV to standard output unless -o is given."""
     from .predicting import predict as go
 
-    return go(folder, data, output, trust)
+    return go(**given)
 
 
 @app.command()
-def correct(
-    predictions: Annotated[str, typer.Argument(help="Out-of-fold predictions of another tool.", show_default=False)],
-    target: o.Target = None, time: o.Time = None, event: o.Event = None, group: o.Group = None,
-    ignore: o.Ignore = None, metric: o.Metric = None, seed: o.Seed = None, jobs: o.Jobs = None,
-    force: Annotated[bool, typer.Option("--force", help="Go on where the answer could mislead.")] = False,
-    json: o.Json = False, quiet: o.Quiet = False,
-) -> int:  # fmt: skip
+@takes(
+    "predictions", "target", "time", "event", "event_value", "group", "ignore", *READING, "metric", "aggregate",
+    "stratify", "within_folds",
+    "seed", "jobs", "force", *SHOWN,
+)  # fmt: skip
+def correct(**given: Any) -> int:
     """Correct what another tool predicted: tidymodels, caret, mlr3, AutoGluon, or one column a configuration."""
     from .correcting import correct as go
 
-    roles = {"target": target, "time": time, "event": event, "group": group, "ignore": ignore or []}
-    return go(predictions, roles, metric or [], seed, jobs, force=force, json=json, quiet=quiet)
+    return go(given)
 
 
 @app.command()
-def compare(
-    ctx: typer.Context, data: o.Data = None, target: o.Target = None, time: o.Time = None, event: o.Event = None,
-    id: o.Id = None, group: o.Group = None, ignore: o.Ignore = None, task: o.Task = None, metric: o.Metric = None,
-    preset: o.Preset = None, configurations: o.Configurations = None, folds: o.Folds = None, seed: o.Seed = None,
-    jobs: o.Jobs = None, protocols: Annotated[
-        str, typer.Option("--protocols", help="Any of cvt, tt, ncv, bbc, bbc-f, 632+, bced, bbc-repeated.")
-    ] = "cvt,tt,ncv,bbc,bced",
-    settings: o.SettingsFile = None, json: o.Json = False, quiet: o.Quiet = False,
-) -> int:  # fmt: skip
+@takes("data", *ROLES, *READING, *TUNING, "seed", "jobs", "protocols", "settings", *SHOWN)
+def compare(**given: Any) -> int:
     """Compare protocols side by side: what each claims, how many models it trains, how long it takes."""
+    from .arguments import Arguments
     from .comparing import compare as go
 
-    return go(_request(ctx), protocols)
+    return go(Arguments.of(given), given["protocols"])
 
 
 @app.command()
-def study(
-    name: Annotated[str, typer.Argument(help="simulation or real.", show_default=False)],
-    quick: Annotated[bool, typer.Option("--quick", help="A small version, in minutes.")] = False,
-    output: o.Output = None,
-) -> int:
+@takes("study_name", "quick", "output")
+def study(**given: Any) -> int:
     """Make the tables and figures of the paper again."""
     from .studying import study as go
 
-    return go(name, quick, output)
-
-
-def _given(ctx: typer.Context) -> dict[str, Any]:
-    """Give what was asked for by name, without the folder and the switches of the screen."""
-    return {k: v for k, v in ctx.params.items() if k not in ("folder", "json", "quiet", "overwrite")}
-
-
-def _request(ctx: typer.Context) -> Any:
-    from .request import Request
-
-    return Request.of(dict(ctx.params))
+    return go(**given)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..checks import measure
+from ..checks import seconds_needed
 from ..report.words import count, seconds
-from ..runs.train import Prepared, prepare
-from ..runs.write import describe
-from .ending import BAD, DONE
-from .request import Request
+from ..runs import Prepared, prepare
+from ..runs.table_facts import table_facts
+from .arguments import Arguments
+from .column_table import show_columns
+from .exit_code import BAD, DONE
 from .screen import Screen
 
 WORDS = {
@@ -20,34 +21,42 @@ WORDS = {
 }
 
 
-def check(request: Request) -> int:
+def check(arguments: Arguments) -> int:
     """Look at a table; exit code 2 where `fit` would refuse it."""
-    screen = Screen(request.json, request.quiet)
-    prepared = prepare(request.settings)
-    planned = prepared.planned
-    with screen.busy("Measuring a few fits"):
-        guess = None if planned is None else measure(planned, prepared.data, request.settings.jobs)
-    has_errors = planned is None
-    facts = describe(prepared)
-    if request.json:
-        screen.result(
-            {"data": facts, "findings": [f.to_dict() for f in prepared.findings], "plan": plan_of(prepared, guess)}
-        )
-        return BAD if has_errors else DONE
-    if not request.quiet:
-        screen.facts(table_rows(facts), "The table")
-    if planned is not None:
+    screen = Screen(arguments.json, arguments.quiet)
+    screen.wait("reading and checking the table")
+    try:
+        prepared = prepare(arguments.settings)
+        screen.wait("measuring a few fits")
+        planned = prepared.planned
+        guess = None if planned is None else seconds_needed(planned, prepared.data, arguments.settings.jobs)
+    finally:
+        screen.done()
+    facts = table_facts(prepared)
+    if arguments.json:
+        found = [f.to_dict() for f in prepared.findings]
+        screen.result({"data": facts, "findings": found, "plan": plan_of(prepared, guess)})
+    else:
+        _show(screen, prepared, facts, guess)
+    return BAD if planned is None else DONE
+
+
+def _show(screen: Screen, prepared: Prepared, facts: dict[str, Any], guess: float | None) -> None:
+    if screen.quiet:  # only what is wrong
+        screen.notes((f.code, f.text) for f in prepared.findings if f.severity != "suggestion")
+        return
+    screen.facts(table_rows(facts), "The table")
+    screen.out.print()
+    show_columns(screen, facts["columns_read"], facts["columns"])
+    if prepared.planned is not None:
         screen.out.print()
         screen.facts(_plan_rows(prepared, guess), "The plan")
     if prepared.findings:
         screen.out.print()
-    screen.findings([(f.code, f.message) for f in prepared.findings])
-    if has_errors:
-        return BAD
-    if not request.quiet:
+    screen.notes((f.code, f.text) for f in prepared.findings)
+    if prepared.planned is not None:
         screen.out.print()
-        screen.facts([("next", f"{request.settings.command()} -o run")])
-    return DONE
+        screen.facts([("next", f"{prepared.settings.command()} -o run")])
 
 
 def table_rows(facts: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -84,10 +93,10 @@ def plan_of(prepared: Prepared, guess: float | None) -> dict[str, Any] | None:
     if planned is None:
         return None
     return {
-        "preset": planned.preset,
+        "preset": planned.preset.name,
         "metric": planned.scoring,
-        "configurations": planned.n_configurations,
-        "folds": planned.folds,
+        "configurations": planned.preset.n_configurations,
+        "cv": planned.folds,
         "repeats": planned.repeats,
         "fits": planned.n_fits,
         "seconds": guess,
@@ -97,12 +106,10 @@ def plan_of(prepared: Prepared, guess: float | None) -> dict[str, Any] | None:
 def _plan_rows(prepared: Prepared, guess: float | None) -> list[tuple[str, Any]]:
     planned = prepared.plan
     repeats = f", repeated {planned.repeats} times" if planned.repeats > 1 else ""
+    size = f"{count(planned.preset.n_configurations, 'configuration')}, {planned.folds} folds{repeats}"
     return [
-        ("preset", planned.description),
+        ("preset", planned.preset.description),
         ("metric", ", ".join(planned.scoring)),
-        (
-            "fits",
-            f"at most {planned.n_fits:,} ({planned.n_configurations} configurations, {planned.folds} folds{repeats})",
-        ),
+        ("fits", f"at most {planned.n_fits:,} ({size})"),
         ("time", f"about {seconds(guess or 0.0)} without dropping, measured on a few fits; dropping often halves it"),
     ]

@@ -10,35 +10,46 @@ from rich.text import Text
 
 from ..comparison import PROTOCOLS
 from ..comparison import compare as compared
-from ..errors import SoberError
-from ..runs.train import prepare
-from .ending import DONE
-from .request import Request
+from ..errors import SoberError, SoberWarning
+from ..report.words import count
+from ..runs import prepare
+from .arguments import Arguments
+from .exit_code import DONE
 from .screen import Screen
 
+DEFAULT = "naive,tt,ncv,bbc,bced"
 
-def compare(request: Request, protocols: str) -> int:
+
+def compare(arguments: Arguments, protocols: str | None) -> int:
     """Run the protocols on one table and print what each claims."""
-    screen = Screen(request.json, request.quiet)
-    wanted = [p.strip().lower() for p in protocols.split(",") if p.strip()]
+    screen = Screen(arguments.json, arguments.quiet)
+    wanted = [p.strip().lower() for p in (DEFAULT if protocols is None else protocols).split(",") if p.strip()]
     unknown = next((p for p in wanted if p not in PROTOCOLS), None)
     if unknown is not None or not wanted:
         raise SoberError("E108", f"--protocols takes any of {', '.join(PROTOCOLS)}; got {unknown!r}.")
-    prepared = prepare(request.settings)
-    planned, data = prepared.plan, prepared.data
-    screen.say(
-        f"{planned.n_configurations} configurations, {planned.folds} folds; nested CV needs the most models.", "dim"
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = compared(
-            planned.estimator, planned.param_grid, data.X, data.y, protocols=wanted, scoring=planned.scoring[0],
-            cv=planned.folds, n_iter=planned.n_iter, groups=data.groups, n_jobs=request.settings.jobs,
-            random_state=planned.seed,
-        )  # fmt: skip
-    if request.json:
-        screen.result(found.to_dict())
+    prepared = prepare(arguments.settings)
+    planned, data, settings = prepared.plan, prepared.data, prepared.settings
+    size = f"{count(planned.preset.n_configurations, 'configuration')}, {planned.folds} folds"
+    screen.say(f"{size}; nested CV needs the most models.", "dim")
+    screen.wait(f"comparing {', '.join(wanted)}")
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", SoberWarning)
+            found = compared(
+                planned.preset.estimator, planned.preset.configurations, data.X, data.y, protocols=wanted,
+                scoring=planned.scoring[0], cv=planned.folds, aggregate=settings.aggregate, groups=data.groups,
+                n_jobs=settings.jobs, random_state=planned.seed,
+            )  # fmt: skip
+    finally:
+        screen.done()
+    notes = dict.fromkeys((w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning))
+    if arguments.json:
+        warned = [{"code": code, "text": text} for code, text in notes]
+        screen.result({**found.to_dict(), "warnings": warned})
         return DONE
+    if screen.talks:
+        screen.notes(notes)
     screen.out.print(_table(found))
     return DONE
 

@@ -2,52 +2,56 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ..errors import SoberError, SoberWarning
+from ..errors import Note, SoberError
 from ..report.words import count
-from ..runs.folder import RunFolder
-from ..runs.settings import Settings
-from ..runs.train import Prepared, prepare, train
-from ..runs.write import begin, stored, write
+from ..runs import Deadline, Prepared, Progress, Results, RunFolder, Settings, begin, begun, execute, prepare
 from ..search.progress import Bars, Lines
-from .ending import BAD, DONE, INTERRUPTED, tell
-from .request import Request
+from . import BEGAN
+from .arguments import Arguments, report_of, settings_of
+from .exit_code import BAD, DONE, INTERRUPTED, tell
 from .screen import Screen, honest
 
 STOPPED = {
     "interrupted": "Interrupted: this is what the fits made so far say.",
+    "terminated": "Terminated: this is what the fits made so far say.",
     "max_seconds": "The time was over: this is what the fits made so far say.",
+    "half_width": "The interval is narrow enough: the rest was not needed.",
 }
 
 
-def fit(request: Request, overwrite: bool) -> int:
+def fit(arguments: Arguments, overwrite: bool) -> int:
     """Begin a run."""
-    screen = Screen(request.json, request.quiet)
-    folder = RunFolder(request.output or _folder_for(request.settings))
-    if not overwrite and folder.path.exists():
-        folder.make()  # refuses what is there, before anything is read
-    prepared = prepare(request.settings)
-    prepared.plan  # noqa: B018 - errors end the run here, before a folder is made
-    folder.make(overwrite)
-    settings = begin(folder, prepared)
-    return _run(screen, folder, prepared, settings)
+    screen = Screen(arguments.json, arguments.quiet)
+    deadline = Deadline(arguments.settings.max_time, BEGAN)
+    folder = RunFolder(arguments.output or _folder_for(arguments.settings))
+    folder.check_free(overwrite)  # before anything is read
+    prepared = _prepared(screen, arguments.settings)
+    folder.make()
+    with folder.locked() as lock:
+        folder.check_free(overwrite)
+        folder.empty()
+        settings = begin(folder, prepared)
+        return _run(screen, folder, prepared, settings, deadline, arguments.report, lock.note)
 
 
-def go_on(path: Path, given: dict[str, Any], *, json: bool, quiet: bool) -> int:
+def go_on(given: dict[str, Any]) -> int:
     """Go on with a run, perhaps with more repeats."""
-    screen = Screen(json, quiet)
-    folder = RunFolder(path)
-    settings, sha256 = stored(folder)
-    changes = {k: str(v) if k == "data" else v for k, v in given.items() if v is not None}
-    settings = settings.with_(**{"max_time": None, **changes})
-    prepared = prepare(settings, sha256)
-    prepared.plan  # noqa: B018
-    settings = begin(folder, prepared)
-    return _run(screen, folder, prepared, settings)
+    screen = Screen(given["json"], given["quiet"])
+    folder = RunFolder(given["folder"]).check()
+    with folder.locked() as lock:
+        before = begun(folder)
+        changes = {k: str(v) if k == "data" else v for k, v in settings_of(given).items() if v is not None}
+        settings = before.settings.with_(**{"max_time": None, **changes})
+        deadline = Deadline(settings.max_time, BEGAN)
+        prepared = _prepared(screen, settings, before.sha256)
+        settings = begin(folder, prepared)
+        return _run(screen, folder, prepared, settings, deadline, report_of(given), lock.note)
 
 
 def _folder_for(settings: Settings) -> str:
@@ -55,71 +59,97 @@ def _folder_for(settings: Settings) -> str:
     return f"{name or 'table'}-run"
 
 
-def _run(screen: Screen, folder: RunFolder, prepared: Prepared, settings: Settings) -> int:
+def _prepared(screen: Screen, settings: Settings, sha256: str | None = None) -> Prepared:
+    screen.wait("reading and checking the table")
+    try:
+        prepared = prepare(settings, sha256)
+        prepared.plan  # noqa: B018 - errors end the run here, before a folder is made
+    finally:
+        screen.done()
+    return prepared
+
+
+def _run(
+    screen: Screen, folder: RunFolder, prepared: Prepared, settings: Settings, deadline: Deadline, report: str,
+    note: Note | None,
+) -> int:  # fmt: skip
     planned = prepared.plan
     if screen.talks:
-        screen.findings([(f.code, f.message) for f in prepared.findings if f.severity != "suggestion"])
-        size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.n_configurations, 'configuration')}"
+        found = [(f.code, f.text) for f in prepared.findings if f.severity != "suggestion"]
+        screen.notes(found if note is None else [*found, (note.code, note.text)])
+        size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
         screen.say(f"{size}, at most {planned.n_fits:,} fits. Ctrl-C stops and keeps what is done.", "dim")
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("always", SoberWarning)
-            search = train(prepared, folder.store, _listener(screen))
-        with screen.busy("Writing the report"):
-            results = write(search, prepared, settings, folder)
-    except KeyboardInterrupt:
-        tell(f"Interrupted; every finished fit is saved. Go on with: sober resume {folder.path}")
-        return INTERRUPTED
+        progress = Progress(_Listener(screen) if screen.talks else None, screen.phase)
+        results = execute(prepared, settings, folder, deadline, report, progress)
+    except KeyboardInterrupt as interrupt:
+        number = getattr(interrupt, "number", signal.SIGINT)
+        word = "Interrupted" if number == signal.SIGINT else "Terminated"
+        tell(f"{word}; every finished fit is saved. Go on with: sober resume {folder.path}")
+        return 128 + number
     except SoberError as error:
-        if error.code != "E601":
+        if error.code not in ("E601", "E604"):
             raise
-        # Too early to judge anything, but what was done is kept.
-        was_time = "max_seconds" in error.message
-        cause = "The time was over" if was_time else "Interrupted"
-        tell(f"{cause} before one fold was complete; every fit is saved. Go on: sober resume {folder.path} [E601]")
-        return BAD if was_time else INTERRUPTED
-    stopped = search.stopped_
-    notes = [(w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning)]
-    results["stopped"] = stopped
-    results["warnings"] = [{"code": code, "message": text} for code, text in dict.fromkeys(notes)]
-    results["folder"] = str(folder.path)
-    folder.write_json("results.json", results)
-    show(screen, results, folder.path, list(dict.fromkeys(notes)))
-    if stopped == "interrupted":
+        return _too_early(error, folder)
+    finally:
+        screen.done()
+    show(screen, results, folder.path)
+    if results.stopped in ("interrupted", "terminated"):
         screen.say(f"Go on with: sober resume {folder.path}", "yellow")
-        return INTERRUPTED
-    if stopped == "max_seconds":
+        return 128 + (results.signal or signal.SIGINT)
+    if results.stopped == "max_seconds":
         screen.say(f"Go on with: sober resume {folder.path}", "dim")
     return DONE
 
 
-def _listener(screen: Screen) -> Any:
-    if not screen.talks:
-        return None
-    return Bars(screen.err) if screen.err.is_terminal else Lines(sys.stderr)
+def _too_early(error: SoberError, folder: RunFolder) -> int:
+    """Say that there is nothing to judge yet, but that what was done is kept."""
+    was_time = error.code == "E604"
+    cause = "The time was over" if was_time else "Interrupted"
+    hint = f"Go on with: sober resume {folder.path} [{error.code}]"
+    tell(f"{cause} before one fold was complete; every fit is saved. {hint}")
+    return BAD if was_time else INTERRUPTED
 
 
-def show(screen: Screen, results: dict[str, Any], folder: Path, notes: list[tuple[str, str]]) -> None:
+class _Listener:
+    """Shows the race, and what follows it before the search is done."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._race: Any = Bars(screen.err) if screen.err.is_terminal else Lines(sys.stderr)
+
+    def __call__(self, event: Any) -> None:
+        self._race(event)
+
+    def close(self) -> None:
+        """Hear that the race is over; the search goes on to judge."""
+        getattr(self._race, "close", lambda: None)()
+        self._screen.phase("judging the winner in bootstrap samples")
+
+
+def show(screen: Screen, results: Results, folder: Path) -> None:
     """End with the honest number next to the plain one, and the path of the report."""
     if screen.json:
-        screen.result({k: v for k, v in results.items() if k != "summary"})
+        screen.result(results.headline())
         return
     if screen.talks:
-        screen.findings(notes)
-        if results.get("stopped") in STOPPED:
-            screen.say(STOPPED[results["stopped"]], "yellow")
-    rows = honest(results["score"], results["summary"]["scores"][0]["digits"])
+        screen.notes((note.code, note.text) for note in results.warnings)
+        if results.stopped in STOPPED:
+            screen.say(STOPPED[results.stopped], "yellow")
+    rows = honest(results.score)
     if not screen.quiet:
-        race = f"{results['n_configurations']} configurations: {results['n_finished']} finished"
-        race += f", {results['n_dropped']} dropped" if results["n_dropped"] else ""
-        race += f", {results['n_failed']} failed" if results["n_failed"] else ""
-        rows += [
-            ("winner", results["winner"]),
-            ("race", f"{race}; {results['n_fits']:,} models trained"),
-        ]
-        for name, other in results["others"].items():
-            rows.append(("also", f"{name}: honest {other['honest']:.4f}, plain CV {other['plain_cv']:.4f}"))
+        rows += _more(results)
         screen.out.print()
-    rows.append(("report", str(folder / "report.html")))
+    if (folder / "report.html").exists():
+        rows.append(("report", str(folder / "report.html")))
     screen.facts(rows)
+
+
+def _more(results: Results) -> Iterable[tuple[str, str]]:
+    race = f"{count(results.n_configurations, 'configuration')}: {results.n_finished} finished"
+    race += f", {results.n_dropped} dropped" if results.n_dropped else ""
+    race += f", {results.n_failed} failed" if results.n_failed else ""
+    yield "winner", results.winner
+    yield "race", f"{race}; {count(results.n_fits, 'model')} trained"
+    for other in results.others:
+        yield "also", f"{other.metric}: honest {other.honest:.4f}, plain CV {other.naive:.4f}"

@@ -1,12 +1,14 @@
-"""Options that several commands share, each written once.
+"""The options of all commands, each written once, and which command takes which.
 
-Takes nothing, gives annotated types for typer; never reads a value.
+Takes names of options, gives typer the signature of a command; never reads a value.
 """
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
@@ -32,79 +34,133 @@ def tasks() -> list[str]:
     return ["binary", "multiclass", "regression", "survival"]
 
 
-Data = Annotated[str | None, Argument(help="CSV, TSV, Parquet or Arrow file; - is standard input.", show_default=False)]
-Folder = Annotated[Path, Argument(help="The folder that sober fit wrote.", show_default=False)]
-Target = Annotated[str | None, Option("--target", "-t", help="The column to predict.", rich_help_panel=DATA)]
-Time = Annotated[str | None, Option("--time", help="Survival: the column with the time.", rich_help_panel=DATA)]
-Event = Annotated[
-    str | None, Option("--event", help="Survival: the column with the event, 1 seen, 0 not.", rich_help_panel=DATA)
-]
-Id = Annotated[
-    str | None,
-    Option("--id", help="Tells samples apart; rows that share it stay together.", rich_help_panel=DATA),
-]
-Group = Annotated[
-    str | None, Option("--group", help="Rows that share it (a patient) stay together.", rich_help_panel=DATA)
-]
-Ignore = Annotated[
-    list[str] | None,
-    Option("--ignore", help="A column that models must not see; can be repeated.", rich_help_panel=DATA),
-]
-Task = Annotated[
-    str | None,
-    Option(
-        "--task",
-        help="binary, multiclass, regression or survival; told from the target unless given.",
+def aggregates() -> list[str]:
+    """Names that the shell completes."""
+    return ["pooled", "fold"]
+
+
+def _option(kind: Any, *names: str, help: str, panel: str, **more: Any) -> Any:
+    return Annotated[kind, Option(*names, help=help, rich_help_panel=panel, **more)]
+
+
+def _text(*names: str, help: str, panel: str, **more: Any) -> Any:
+    return _option(str | None, *names, help=help, panel=panel, **more)
+
+
+def _number(*names: str, help: str, panel: str) -> Any:
+    return _option(int | None, *names, help=help, panel=panel)
+
+
+def _switch(*names: str, help: str, panel: str) -> Any:
+    return _option(bool, *names, help=help, panel=panel)
+
+
+#: Every option and argument; those that are True or False unless given are switches.
+OPTIONS: dict[str, Any] = {
+    "data": Annotated[
+        str | None, Argument(help="CSV, TSV, Excel, Parquet or Arrow file; - is standard input.", show_default=False)
+    ],
+    "folder": Annotated[Path, Argument(help="The folder that sober fit wrote.", show_default=False)],
+    "new_data": Annotated[str, Argument(help="New rows; - is standard input.", show_default=False)],
+    "predictions": Annotated[str, Argument(help="Out-of-fold predictions of another tool.", show_default=False)],
+    "study_name": Annotated[str, Argument(help="simulation or real.", show_default=False)],
+    # ---- what to predict
+    "target": _text("--target", "-t", help="The column to predict.", panel=DATA),
+    "time": _text("--time", help="Survival: the column with the time.", panel=DATA),
+    "event": _text("--event", help="Survival: the column with the event, 1 seen, 0 not.", panel=DATA),
+    "event_value": _text("--event-value", help="Survival: what the event column holds if seen, if not 1.", panel=DATA),
+    "sheet": _text("--sheet", help="Excel: the sheet with the table.", panel=DATA),
+    "decimal": _text("--decimal", help="The decimal mark, . or , where numbers can be read in two ways.", panel=DATA),
+    "header": _option(
+        bool | None, "--header/--no-header", help="Whether the first row holds names.", panel=DATA, show_default=False
+    ),
+    "id": _text("--id", help="Tells samples apart; rows that share it stay together.", panel=DATA),
+    "group": _text("--group", help="Rows that share it (a patient) stay together.", panel=DATA),
+    "ignore": _option(
+        list[str] | None, "--ignore", help="A column that models must not see; can be repeated.", panel=DATA
+    ),
+    "task": _text(
+        "--task", help="binary, multiclass, regression or survival; told from the target unless given.", panel=DATA,
         autocompletion=tasks,
-        rich_help_panel=DATA,
     ),
-]
-Metric = Annotated[
-    list[str] | None,
-    Option(
-        "--metric",
-        "-m",
-        help="As in scikit-learn; several with commas, the first selects. "
-        "Default: roc_auc, balanced_accuracy, r2 or concordance_index.",
-        autocompletion=metrics,
-        rich_help_panel=MODEL,
+    # ---- how to tune
+    "metric": _option(
+        list[str] | None, "--metric", "-m", help="As in scikit-learn; several with commas, the first selects. Default: "
+        "roc_auc, balanced_accuracy, r2 or concordance_index.", panel=MODEL, autocompletion=metrics,
     ),
-]
-Preset = Annotated[
-    str | None,
-    Option(
-        "--preset",
-        "-p",
-        help="quick, standard (default), thorough or paper.",
-        autocompletion=presets,
-        rich_help_panel=MODEL,
+    "preset": _text(
+        "--preset", "-p", help="quick, standard (default), thorough or paper.", panel=MODEL, autocompletion=presets
     ),
-]
-Configurations = Annotated[
-    int | None,
-    Option("--configurations", help="Draw so many of the preset's instead of all.", rich_help_panel=MODEL),
-]
-Folds = Annotated[int | None, Option("--folds", help="Folds; 10 unless given.", rich_help_panel=MODEL)]
-Repeats = Annotated[
-    int | None, Option("--repeats", help="Partitions into folds; 1 unless given.", rich_help_panel=MODEL)
-]
-Seed = Annotated[
-    int | None, Option("--seed", help="The same number gives the same result; 0 unless given.", rich_help_panel=RUN)
-]
-Jobs = Annotated[
-    int | None,
-    Option("--jobs", "-j", help="Workers; all cores unless given. Changes no result.", rich_help_panel=RUN),
-]
-MaxTime = Annotated[
-    str | None,
-    Option("--max-time", help="Stop after 90s, 10m or 2h, and judge what is there.", rich_help_panel=RUN),
-]
-Output = Annotated[Path | None, Option("--output", "-o", help="Where to write.", rich_help_panel=RUN)]
-Overwrite = Annotated[bool, Option("--overwrite", help="Write over an earlier run.", rich_help_panel=RUN)]
-SettingsFile = Annotated[
-    Path | None,
-    Option("--settings", help="A file like sober.toml; ./sober.toml is read unless given.", rich_help_panel=RUN),
-]
-MovedData = Annotated[Path | None, Option("--data", help="The table, if it has moved.", rich_help_panel=RUN)]
-Json = Annotated[bool, Option("--json", help="Print JSON and nothing else.", rich_help_panel=SCREEN)]
-Quiet = Annotated[bool, Option("--quiet", "-q", help="Print only the result.", rich_help_panel=SCREEN)]
+    "configurations": _number("--configurations", help="Draw so many of the preset's instead of all.", panel=MODEL),
+    "cv": _number("--cv", help="Number of folds; 10 unless given.", panel=MODEL),
+    "repeats": _number("--repeats", help="Partitions into folds; 1 unless given.", panel=MODEL),
+    "all_repeats": Annotated[int, Option("--repeats", help="How many partitions in all.", show_default=False)],
+    "aggregate": _text(
+        "--aggregate", help="Select by the score of all predictions together (pooled, default) or by the mean over "
+        "folds (fold).", panel=MODEL, autocompletion=aggregates,
+    ),
+    "stratify": _switch("--stratify", help="Resample within classes or events, where some are rare.", panel=MODEL),
+    "within_folds": _switch(
+        "--within-folds", help="Metrics that rank compare only rows of the same fold.", panel=MODEL
+    ),
+    "half_width": _option(
+        float | None, "--half-width", help="Stop when half the width of the interval is within this.", panel=MODEL
+    ),
+    # ---- the run
+    "seed": _number("--seed", help="The same number gives the same result; 0 unless given.", panel=RUN),
+    "jobs": _number("--jobs", "-j", help="Workers; all cores unless given. Changes no result.", panel=RUN),
+    "max_time": _text("--max-time", help="End the whole command after 90s, 10m or 2h, with what is there.", panel=RUN),
+    "output": _option(Path | None, "--output", "-o", help="Where to write.", panel=RUN),
+    "overwrite": _switch("--overwrite", help="Write over an earlier run.", panel=RUN),
+    "fast": _switch("--fast", help="A report without charts and without the importance of columns.", panel=RUN),
+    "no_report": _switch("--no-report", help="No report at all.", panel=RUN),
+    "settings": _option(
+        Path | None, "--settings", help="A file like sober.toml; ./sober.toml is read unless given.", panel=RUN
+    ),
+    "moved_data": _option(Path | None, "--data", help="The table, if it has moved.", panel=RUN),
+    "trust": _switch("--trust", help="Load a model from elsewhere; it can run code.", panel=RUN),
+    "force": _switch("--force", help="Go on where the answer could mislead.", panel=RUN),
+    "protocols": _text(
+        "--protocols", help="Any of naive, tt, ncv, bbc, bbc-f, 632+, bced, bbc-repeated; naive,tt,ncv,bbc,bced unless "
+        "given.", panel=RUN,
+    ),
+    "quick": _switch("--quick", help="A small version, in minutes.", panel=RUN),
+    # ---- the screen
+    "json": _switch("--json", help="Print JSON and nothing else.", panel=SCREEN),
+    "quiet": _switch("--quiet", "-q", help="Print only the result.", panel=SCREEN),
+}  # fmt: skip
+#: Names of parameters where two commands use one word for different options.
+_CALLED = {"new_data": "data", "moved_data": "data", "all_repeats": "repeats", "study_name": "name"}
+
+ROLES = ("target", "time", "event", "event_value", "id", "group", "ignore", "task")
+READING = ("sheet", "decimal", "header")
+TUNING = ("metric", "preset", "configurations", "cv", "aggregate", "stratify", "within_folds")
+SHOWN = ("json", "quiet")
+
+
+def takes(*names: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a command its options; it is called with all of them by name.
+
+    Parameters
+    ----------
+    *names : str
+        Keys of `OPTIONS`, in the order of the help page.
+    """
+
+    def decorated(command: Callable[..., int]) -> Callable[..., int]:
+        parameters = []
+        for name in names:
+            kind = OPTIONS[name]
+            inner = kind.__origin__
+            default = False if inner is bool else None if type(None) in getattr(inner, "__args__", ()) else ...
+            parameters.append(
+                inspect.Parameter(
+                    _CALLED.get(name, name), inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind,
+                    default=inspect.Parameter.empty if default is ... else default,
+                )
+            )  # fmt: skip
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {p.name: p.annotation for p in parameters}
+        return command
+
+    return decorated

@@ -6,30 +6,31 @@ from pathlib import Path
 
 from ..errors import SoberError
 from ..report.html import to_html
-from ..report.records import Summary
-from ..runs.folder import RunFolder
-from .ending import DONE
+from ..runs import Results, RunFolder
+from ..runs.files import write_file
+from ..runs.results import RESULTS
+from .exit_code import DONE
 from .fitting import show
 from .screen import Screen
 
 
-def report(path: Path, output: Path | None, *, json: bool, quiet: bool) -> int:
+def report(folder: Path, output: Path | None, json: bool, quiet: bool) -> int:
     """Show the result, and write the report again."""
-    folder = RunFolder(path).check()
-    results = folder.read_json("results.json")
+    held = RunFolder(folder).check()
+    results = Results.read(held)
     try:
-        page = to_html(Summary.from_dict(results["summary"]))
-    except (KeyError, TypeError, AttributeError):
-        raise SoberError(
-            "E809", f"{folder / 'results.json'} is damaged or of another release. Write: sober resume {path}"
-        ) from None
-    place = folder / "report.html" if output is None else output
-    try:
-        place.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise SoberError("E809", f"{str(place)!r} cannot be written: {error.strerror}. Name another file.") from None
+        page = to_html(results.summary)
+    except Exception as error:  # numbers that fit the schema and yet make no picture: somebody has edited them
+        raise held.damaged(RESULTS, f"no page can be drawn from it, {type(error).__name__}") from error
+    if output is None:
+        with held.locked():
+            held.write("report.html", page)
+    elif output.is_dir():
+        raise SoberError("E809", f"{str(output)!r} is a folder. Name a file, such as {str(output / 'report.html')!r}.")
+    else:
+        write_file(output, page)
     screen = Screen(json, quiet)
-    show(screen, results, path, [(w["code"], w["message"]) for w in results.get("warnings", [])])
+    show(screen, results, folder)
     if output is not None:
         screen.say(f"Written: {output}")
     return DONE

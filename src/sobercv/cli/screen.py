@@ -6,9 +6,10 @@ Takes plain data, renders it; what comes from a table is never obeyed by the ter
 from __future__ import annotations
 
 import json as json_
+import os
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import suppress
 from typing import Any
 
 from rich.console import Console
@@ -16,12 +17,22 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ..errors import CODES
 from ..report.words import between, metric_label, number, signed
-from .ending import one_line
+from ..runs.results import Honest
+from .exit_code import one_line
 
 STYLES = {"E": "bold red", "W": "yellow", "S": "cyan"}
 MARKS = {"E": "error", "W": "warning", "S": "suggestion"}
+
+
+class _Aside(Console):
+    """Standard error: that nobody reads it any more is no reason to end a run."""
+
+    def on_broken_pipe(self) -> None:
+        """Fall silent."""
+        self.quiet = True
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 class Screen:
@@ -39,28 +50,19 @@ class Screen:
         self.json = json
         self.quiet = quiet
         self.out = Console(highlight=False, markup=False, emoji=False)
-        self.err = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        self.err = _Aside(stderr=True, highlight=False, markup=False, emoji=False)
+        self._status: Any = None
 
     @property
     def talks(self) -> bool:
         """Whether there is anything to say beside the result."""
         return not (self.json or self.quiet)
 
+    # ---- the result ------------------------------------------------------------------------------------------------
     def result(self, values: Any) -> None:
         """Print JSON."""
         text = json_.dumps(values, indent=2, ensure_ascii=True, allow_nan=False)
         sys.stdout.write(text + "\n")
-
-    def findings(self, found: Iterable[tuple[str, str]]) -> None:
-        """Print what checks have seen: (code, sentence)."""
-        grid = Table.grid(padding=(0, 1))
-        grid.add_column(no_wrap=True, width=4)
-        grid.add_column(no_wrap=True, width=10)
-        grid.add_column(overflow="fold")
-        for code, text in found:
-            grid.add_row(Text(code, STYLES[code[0]]), Text(MARKS[code[0]], STYLES[code[0]]), safe(text))
-        if grid.row_count:
-            self.err.print(grid)
 
     def facts(self, rows: Sequence[tuple[str, str | Text]], title: str = "") -> None:
         """Print labels and texts, the result of a command."""
@@ -73,14 +75,45 @@ class Screen:
             self.out.print(Text(title, "bold"))
         self.out.print(Padding(grid, (0, 0, 0, 2 if title else 0), expand=False))
 
+    # ---- beside it -------------------------------------------------------------------------------------------------
+    def notes(self, found: Iterable[tuple[str, str]]) -> None:
+        """Print what checks and searches have seen: (code, sentence)."""
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(no_wrap=True, width=4)
+        grid.add_column(no_wrap=True, width=10)
+        grid.add_column(overflow="fold")
+        for code, text in found:
+            grid.add_row(Text(code, STYLES[code[0]]), Text(MARKS[code[0]], STYLES[code[0]]), safe(text))
+        if grid.row_count:
+            self.err.print(grid)
+
     def say(self, text: str, style: str = "") -> None:
         """Print a line beside the result."""
         if self.talks:
             self.err.print(Text(one_line(text), style))
 
-    def busy(self, text: str) -> AbstractContextManager[object]:
-        """Show that something goes on, where there is a terminal to show it."""
-        return self.err.status(text) if self.talks and self.err.is_terminal else nullcontext()
+    def phase(self, text: str) -> None:
+        """Say what goes on now: a line that moves in a terminal, and one that stays elsewhere."""
+        if not self.talks:
+            return
+        if not self.err.is_terminal:
+            self.say(text, "dim")
+        elif self._status is None:
+            self._status = self.err.status(text)
+            self._status.start()
+        else:
+            self._status.update(text)
+
+    def wait(self, text: str) -> None:
+        """Say what goes on now where there is a terminal, and nothing elsewhere."""
+        if self.err.is_terminal:
+            self.phase(text)
+
+    def done(self) -> None:
+        """Take the line of the present phase away."""
+        status, self._status = self._status, None
+        if status is not None:
+            status.stop()
 
 
 def safe(text: str) -> Text:
@@ -88,17 +121,12 @@ def safe(text: str) -> Text:
     return Text(one_line(text))
 
 
-def honest(score: dict[str, Any], digits: int = 3) -> list[tuple[str, str | Text]]:
+def honest(score: Honest) -> list[tuple[str, str | Text]]:
     """Write the honest number beside the one that plain cross-validation claims."""
-    value = Text(number(score["honest"], digits), "bold green")
-    if score["interval"] is not None:
-        level = 100 * score["confidence_level"]
-        value.append(f"   {level:g} % interval {between(score['interval'], digits)}", "not bold")
-    claim = Text(number(score["plain_cv"], digits), "dim")
-    claim.append(f"   what plain cross-validation claims ({signed(score['optimism'], digits)})", "dim")
-    return [("metric", metric_label(score["metric"])), ("honest score", value), ("plain CV", claim)]
-
-
-def title_of(code: str) -> str:
-    """The title of a code's page."""
-    return CODES[code]
+    value = Text(number(score.honest, score.digits), "bold green")
+    if score.interval is not None:
+        level = 100 * score.confidence_level
+        value.append(f"   {level:g} % interval {between(score.interval, score.digits)}", "not bold")
+    claim = Text(number(score.naive, score.digits), "dim")
+    claim.append(f"   what plain cross-validation claims ({signed(score.optimism, score.digits)})", "dim")
+    return [("metric", metric_label(score.metric)), ("honest score", value), ("plain CV", claim)]

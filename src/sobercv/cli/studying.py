@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..errors import SoberError
-from .ending import DONE
+from .exit_code import DONE
 
 NAMES = ("simulation", "real")
 

@@ -1,46 +1,42 @@
 """Wide tables of predictions: one row a sample, one column a configuration, as AutoGluon and most people keep them.
 
-Takes a data frame, gives a `Foreign`; refuses columns that are no predictions.
+Takes a data frame, gives `ImportedPredictions`; refuses columns that are no predictions.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..containers import Array
-from ..errors import SoberError
-from ..tables.roles import find
-from ..tables.targets import survival_target
-from .table import Foreign
+from ..errors import Note, SoberError
+from ..tables import Roles
+from ..tables.event_codes import as_events
+from ..tables.roles import find, listed
+from ..tables.target_column import survival_target
+from .imported import ImportedPredictions
+from .importer import FOLD, REPEAT, SAMPLE, SUBJECT, Importer, named, plain_name
+from .long_table_shape import WANTED, looks_like_models
+
+_TRIAL = re.compile(r"(?i)trial[_ ]?\d+|.*_trial\d+")
 
 
-def wide(frame: Any, truth: list[str], group: str | None, ignore: Sequence[str]) -> Foreign:
-    """Read a table with one row a sample and one column a configuration.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    truth : list of str
-        The column with the truth, or those with time and event.
-    group : str or None
-    ignore : sequence of str
-        Columns to leave out.
-    """
+def _read(frame: Any, roles: Roles) -> ImportedPredictions:
+    truth = roles.target_names
     if not truth:
         raise SoberError(
-            "E808", "Say which column holds the truth: --target COLUMN. (No known long table of predictions was found.)"
-        )
-    for name in ignore:
+            "E808", "Say which column holds the truth: --target COLUMN. (This is no long table of a known kind.) "
+            f"{listed(frame.columns)}",
+        )  # fmt: skip
+    for name in roles.ignore:
         find(frame, name)
     kept = frame.loc[frame[truth].notna().all(axis=1)]
     if not len(kept):
         raise SoberError("E805", f"The truth {truth[0]!r} is missing in every row. Name another column.")
-    names = [c for c in frame.columns if c not in {*truth, group, *ignore}]
-    names = [c for c in names if not _is_counter(kept[c], c)]
+    names = [c for c in frame.columns if c not in {*truth, roles.group, *roles.ignore}]
+    names = [c for c in names if not _is_place(kept[c], c)]
     if not names:
         raise SoberError("E812", "Beside the truth there is no column of predictions. Give one column a configuration.")
     values = [_column(kept[c], c, kept[truth[0]]) for c in names]
@@ -48,25 +44,60 @@ def wide(frame: Any, truth: list[str], group: str | None, ignore: Sequence[str])
         raise SoberError(
             "E812", "Some columns hold labels and others numbers. Give one kind; --ignore leaves some out."
         )
-    trial = [re.match(r"(?i)trial[_ ]?\d+$|.*_trial\d+$", c) is not None for c in names]
-    stacks = any(re.search(r"_BAG_L\d|WeightedEnsemble_L\d", c) for c in names)
-    return Foreign(
-        tool="AutoGluon" if stacks else "wide",
-        y=survival_target(kept, truth)[0] if len(truth) == 2 else _labels(kept[truth[0]]),
+    if len(truth) == 1:
+        _check_no_chances(names, kept[truth[0]])
+    folds = next(iter(named(kept, FOLD, {*truth, roles.group, *roles.ignore})), None)
+    y, notes = _truth(kept, roles)
+    return ImportedPredictions(
+        tool="AutoGluon" if any(re.search(r"_BAG_L\d|WeightedEnsemble_L\d", c) for c in names) else "wide",
+        y=y,
         responses={"": np.ma.stack(values, axis=1)},
         names=names,
-        groups=None if group is None else kept[group].astype(str).to_numpy(dtype=object).astype(str),
-        is_adaptive=all(trial),
+        groups=None if roles.group is None else kept[roles.group].astype(str).to_numpy(dtype=object).astype(str),
+        folds=None if folds is None or kept[folds].isna().any() else kept[folds].factorize(sort=True)[0][:, None],
+        is_adaptive=all(_TRIAL.fullmatch(c) for c in names),
+        notes=(*notes, *_subjects_noted(kept, roles)),
     )
+
+
+def _truth(kept: Any, roles: Roles) -> tuple[Array, tuple[Note, ...]]:
+    names = roles.target_names
+    if len(names) == 1:
+        return _labels(kept[names[0]]), ()
+    events, notes = as_events(kept[names[1]], names[1], roles.event_value)
+    return survival_target(kept.assign(**{names[1]: events}), names)[0], notes
+
+
+def _subjects_noted(kept: Any, roles: Roles) -> list[Note]:
+    """Say that rows of one patient may have to stay together."""
+    if roles.group is not None:
+        return []
+    found = [c for c in named(kept, SUBJECT, {*roles.target_names, *roles.ignore}) if kept[c].duplicated().any()]
+    text = "{0!r} repeats. If it tells patients apart, write --group {0}, so that their rows are resampled together."
+    return [Note("W812", text.format(name[:40]), (name,)) for name in found[:1]]
+
+
+def _check_no_chances(names: list[str], truth: Any) -> None:
+    """Refuse columns that are the probabilities of the classes: they are all of one configuration."""
+    labels = set(truth.astype(str))
+    ends = {re.split(r"[_. ]", name)[-1] for name in names}
+    if len(names) > 1 and len(names) == len(labels) and ends == labels:
+        some = ", ".join(repr(n[:30]) for n in names[:3])
+        raise SoberError(
+            "E813", f"The columns {some} look like probabilities of the {len(labels)} classes by one configuration. "
+            f"Give one column a configuration, or a long table. {WANTED}",
+        )  # fmt: skip
 
 
 def _labels(column: Any) -> Array:
     return np.asarray(column.to_numpy(dtype=None if column.dtype.kind in "iufb" else object))
 
 
-def _is_counter(column: Any, name: str) -> bool:
-    """Whether a column only numbers the rows, as pandas and R write them."""
-    if not re.fullmatch(r"(?i)unnamed: \d+|index|row|row_?id|row_?index|id|x", name) or column.dtype.kind not in "iu":
+def _is_place(column: Any, name: str) -> bool:
+    """Whether a column numbers or names the rows, or says where they were in the cross-validation."""
+    if plain_name(name) in SAMPLE | SUBJECT | FOLD | REPEAT:
+        return True
+    if not re.fullmatch(r"(?i)unnamed: \d+|x", name) or column.dtype.kind not in "iu":
         return False
     return bool((np.diff(column.to_numpy()) == 1).all()) and len(column) > 2
 
@@ -78,6 +109,11 @@ def _column(column: Any, name: str, truth: Any) -> Any:
         return np.ma.masked_array(column.fillna(0).to_numpy(), gaps)
     known = set(truth.astype(str)) if truth.dtype.kind not in "iufb" else set()
     strange = next((v for v in column.dropna().astype(str) if v not in known), None)
+    if strange is not None and looks_like_models(column, truth):
+        raise SoberError(
+            "E812",
+            f"Column {name[:40]!r} seems to name configurations, but no column tells the samples apart. {WANTED}",
+        )
     if strange is not None:
         raise SoberError(
             "E812",
@@ -85,3 +121,11 @@ def _column(column: Any, name: str, truth: Any) -> Any:
             f"Leave it out with --ignore {name[:40]}.",
         )
     return np.ma.masked_array(column.fillna(next(iter(known))).to_numpy(dtype=object), gaps)
+
+
+def _recognises(frame: Any, roles: Roles) -> bool:
+    """Any table: what nobody else knows is read as a wide one, or refused."""
+    return True
+
+
+IMPORTER = Importer("wide", _recognises, _read)

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..containers import Array
-from ..errors import SoberError
+from ..errors import Note, SoberError
 from .intervals import check_level, percentile_interval, quantile
 
 METHODS = {
     "bbc": "BBC-CV: bootstrap bias corrected",
     "bbc-f": "BBC-F: bootstrap over folds",
     "632+": "BBC.632+: between plain CV and BBC-CV",
-    "naive": "CVT: plain cross-validation of the winner, optimistic",
+    "naive": "plain cross-validation of the winner, optimistic",
     "tt": "TT: Tibshirani and Tibshirani's correction",
     "ncv": "NCV: nested cross-validation",
 }
@@ -63,8 +63,8 @@ class Estimate:
     n_groups : int or None
     seed : int or None
         Repeats the draws when passed as `random_state`.
-    notes : tuple of str
-        What the reader should know, in sentences.
+    notes : tuple of Note
+        What the reader should know: sentences, each with its code.
     """
 
     value: float
@@ -84,7 +84,7 @@ class Estimate:
     n_groups: int | None = None
     n_left_out: int = 0
     seed: int | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     _shift: float = field(default=0.0, repr=False)
     _range: tuple[float, float] = field(default=(-np.inf, np.inf), repr=False)
 
@@ -181,7 +181,7 @@ class Estimate:
             f'<tr><th style="text-align:left">{escape(label)}</th><td style="text-align:left">{escape(text)}</td></tr>'
             for label, text in self._rows()
         )
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>{escape(note.text)}</p>" for note in self.notes)
         return f"<table>{rows}</table>{notes}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -210,5 +210,5 @@ class Estimate:
             "n_groups": self.n_groups,
             "n_left_out": self.n_left_out,
             "seed": self.seed,
-            "notes": list(self.notes),
+            "notes": [note.to_dict() for note in self.notes],
         }

@@ -28,7 +28,7 @@ def quantile(draws: Array, share: float) -> float:
     defined = draws[~np.isnan(draws)]
     if (defined[1:] < defined[:-1]).any():
         defined = np.sort(defined)
-    # Rounded before the ceiling: 0.975 * 1000 is a hair above 975 in binary, and must stay the 975th.
+    # Rounded before the ceiling: (1 - 0.95) / 2 * 1000 is a hair above 25 in binary, and must stay the 25th.
     position = int(np.ceil(np.round(share * len(defined), 9)))
     return float(defined[min(max(position, 1), len(defined)) - 1])
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
+from ..metrics.base import as_counts
 from ..seeds import generator, key
 
 CHUNK = 1 << 16  # units (samples or groups) drawn together; a longer table splits its draws over chunks first
@@ -206,11 +207,50 @@ def fold_draws(n_folds: int, n_resamples: int, seed: int) -> Array:
     return out
 
 
-def replayed(counts: Array, n_columns: int) -> Array:
-    """Check counts that were drawn elsewhere."""
-    counts = np.asarray(counts)
-    if counts.ndim != 2 or counts.shape[1] != n_columns or len(counts) == 0:
-        raise SoberError("E101", f"`counts` must be [B, {n_columns}]; got shape {counts.shape}.")
-    if counts.dtype.kind not in "iub" or counts.min() < 0:
-        raise SoberError("E108", "`counts` must be whole numbers of 0 or more: how often each sample was drawn.")
-    return counts
+@dataclass(frozen=True, eq=False)
+class Replayed:
+    """Draws that were made elsewhere, handed out as a `Bootstrap` hands out its own: by resamples and by samples.
+
+    Attributes
+    ----------
+    table : int array [B, N]
+        How often each sample was drawn.
+    """
+
+    table: Array
+
+    @classmethod
+    def of(cls, counts: Any, n_columns: int) -> Replayed:
+        """Check counts from outside."""
+        counts = np.asarray(counts)
+        if counts.ndim != 2 or counts.shape[1] != n_columns or len(counts) == 0:
+            raise SoberError("E101", f"`counts` must be [B, {n_columns}]; got shape {counts.shape}.")
+        if counts.dtype.kind not in "iub" or counts.min() < 0:
+            raise SoberError("E108", "`counts` must be whole numbers of 0 or more: how often each sample was drawn.")
+        return cls(as_counts(counts))
+
+    @property
+    def n_resamples(self) -> int:
+        """Number of resamples."""
+        return len(self.table)
+
+    def at(self, samples: Array | slice) -> Replayed:
+        """Keep the draws of some of the samples."""
+        return Replayed(self.table[:, samples])
+
+    def counts(self, start: int, stop: int) -> Array:
+        """Counts of resamples start to stop - 1 [stop - start, N]."""
+        return self.table[start:stop]
+
+    def by_rows(self, n_resamples: int) -> Replayed:
+        """Prepare to hand out ranges of samples; there is nothing to prepare."""
+        return self
+
+    def block(self, start: int, stop: int) -> Replayed:
+        """Give the draws of samples start to stop - 1."""
+        return self.at(slice(start, stop))
+
+
+#: All draws of a run, and those of a range of samples.
+Draws = Bootstrap | Replayed
+DrawsOfBlock = BlockDraws | Replayed

@@ -1,40 +1,41 @@
-"""The other protocols on the same predictions: plain CV (CVT), Tibshirani and Tibshirani (TT), nested selection.
+"""The other protocols on the same predictions: plain CV, Tibshirani and Tibshirani (TT), nested selection.
 
-Takes what `bbc` takes, gives an `Estimate` without draws. Paper: section 2, algorithms 2, 3 and 4.
+Takes what `bbc` takes, gives an `Estimate` without draws. Paper: section 2, algorithms 2 (there CVT), 3 and 4.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..metrics import Metric
+from ..sources import recognise
+from .bbc import Arrays
 from .estimate import Estimate
-from .selection import Rule, apply
-from .table import Bound, MetricLike, bind
+from .question import MetricLike, Question
+from .selection import SelectionRule
+from .tables import Inputs, MemoryTable, open_memory
 
 
-def fold_scores(bound: Bound, metric: Metric) -> Array:
-    """Score of every configuration on every fold of every repeat [F, C]; NaN where undefined."""
-    table = bound.table
-    if table.n_repeats == 1 and bound.aggregate == "pooled" and not bound.within_folds:
-        for scorer in bound.scorers:
-            if scorer.metric is metric:  # bound already: a fold is a row of counts
-                folds = np.unique(table.fold_of[:, 0])
-                return scorer.scores((table.fold_of[:, 0] == folds[:, None]).view(np.uint8))
-    out = []
-    for r in range(table.n_repeats):
-        one = table if table.n_repeats == 1 else table.take_repeat(r)
-        scorer = metric.bind(one)
-        folds = np.unique(one.fold_of[one.seen[:, 0], 0])
-        out.append(scorer.scores(((one.fold_of[:, 0] == folds[:, None]) & one.seen[:, 0]).view(np.uint8)))
-    return np.concatenate(out)
+class RivalOptions(Arrays, total=False):
+    """All that `naive` and `tibshirani` take beside their first three arguments."""
+
+    select: str | SelectionRule
+    aggregate: str
+    within_folds: bool
+    random_state: Any
+    n_jobs: int | None
 
 
+@overload
+def naive(y: Any, predictions: Any, metric: MetricLike = ..., **options: Unpack[RivalOptions]) -> Estimate: ...
+@overload
+def naive(
+    y: Any, predictions: Any, metric: Sequence[MetricLike], **options: Unpack[RivalOptions]
+) -> dict[str, Estimate]: ...
 def naive(
     y: Any,
     predictions: Any,
@@ -44,37 +45,35 @@ def naive(
     folds: Any = None,
     sample_weight: Any = None,
     seen: Any = None,
-    select: str | Rule = "best",
+    select: str | SelectionRule = "best",
     aggregate: str = "pooled",
     within_folds: bool = False,
     random_state: Any = 0,
     n_jobs: int | None = None,
-) -> Any:
-    """Score the winner as plain cross-validation does (CVT): optimistic, since it was picked for this score.
+) -> Estimate | dict[str, Estimate]:
+    """Score the winner as plain cross-validation does: optimistic, since it was picked for this score.
 
-    Parameters are those of `bbc`. Returns an `Estimate` without interval, or a dict of them.
+    Parameters are those of `bbc`. Returns an `Estimate` without interval, or a dict of them. The paper calls it CVT.
     """
-    bound = bind(
-        y,
-        predictions,
+    question = Question.ask(
         metric,
-        groups=groups,
-        folds=folds,
-        sample_weight=sample_weight,
-        seen=seen,
         select=select,
         aggregate=aggregate,
         within_folds=within_folds,
+        random_state=random_state,
         n_jobs=n_jobs,
     )
-    wholes, winner = _select(bound)
-    found = {
-        scorer.metric.name: _estimate(bound, float(whole[winner]), whole, winner, "naive", scorer.metric)
-        for scorer, whole in zip(bound.scorers, wholes, strict=True)
-    }
-    return found if isinstance(metric, (list, tuple)) else next(iter(found.values()))
+    table = _open(Inputs(predictions, y, groups, folds, sample_weight, seen), question, "naive")
+    found: Estimate | dict[str, Estimate] = question.answer(naive_scores(table))
+    return found
 
 
+@overload
+def tibshirani(y: Any, predictions: Any, metric: MetricLike = ..., **options: Unpack[RivalOptions]) -> Estimate: ...
+@overload
+def tibshirani(
+    y: Any, predictions: Any, metric: Sequence[MetricLike], **options: Unpack[RivalOptions]
+) -> dict[str, Estimate]: ...
 def tibshirani(
     y: Any,
     predictions: Any,
@@ -84,46 +83,27 @@ def tibshirani(
     groups: Any = None,
     sample_weight: Any = None,
     seen: Any = None,
-    select: str | Rule = "best",
+    select: str | SelectionRule = "best",
     aggregate: str = "pooled",
     within_folds: bool = False,
     random_state: Any = 0,
     n_jobs: int | None = None,
-) -> Any:
+) -> Estimate | dict[str, Estimate]:
     """Correct by Tibshirani and Tibshirani's method (TT): how much each fold's own winner beats the overall winner.
 
     Needs `folds`; the other parameters are those of `bbc`. Returns an `Estimate` without interval, or a dict of them.
     """
-    bound = bind(
-        y,
-        predictions,
+    question = Question.ask(
         metric,
-        groups=groups,
-        folds=folds,
-        sample_weight=sample_weight,
-        seen=seen,
         select=select,
         aggregate=aggregate,
         within_folds=within_folds,
+        random_state=random_state,
         n_jobs=n_jobs,
     )
-    _need_folds(bound, "tibshirani")
-    wholes, winner = _select(bound)
-    found = {}
-    for scorer, whole in zip(bound.scorers, wholes, strict=True):
-        by_fold = fold_scores(bound, scorer.metric)
-        defined = ~np.isnan(by_fold).all(axis=1)
-        if not defined.any():
-            raise SoberError(
-                "E109",
-                f"{scorer.metric.name} is undefined on every fold, so TT has nothing to go by. Use sobercv.bbc.",
-            )
-        lead = np.nanmax(by_fold[defined], axis=1) - by_fold[defined, winner]
-        value = float(whole[winner] - lead.mean())
-        found[scorer.metric.name] = _estimate(
-            bound, value, whole, winner, "tt", scorer.metric, n_undefined=int((~defined).sum())
-        )
-    return found if isinstance(metric, (list, tuple)) else next(iter(found.values()))
+    table = _open(Inputs(predictions, y, groups, folds, sample_weight, seen), question, "tibshirani")
+    found: Estimate | dict[str, Estimate] = question.answer(tibshirani_scores(table))
+    return found
 
 
 def nested(
@@ -135,8 +115,9 @@ def nested(
     groups: Any = None,
     sample_weight: Any = None,
     seen: Any = None,
-    select: str | Rule = "best",
+    select: str | SelectionRule = "best",
     aggregate: str = "pooled",
+    within_folds: bool = False,
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Estimate:
@@ -145,40 +126,84 @@ def nested(
     This is what nested cross-validation becomes when training sets do not matter, as in the paper's simulation; real
     nested cross-validation trains anew, see `sobercv.compare`. Parameters are those of `bbc`; needs `folds`.
     """
-    options: dict[str, Any] = {"groups": groups, "folds": folds, "sample_weight": sample_weight, "seen": seen}
-    bound = bind(y, predictions, metric, **options, select=select, aggregate=aggregate, n_jobs=n_jobs)
-    _need_folds(bound, "nested")
-    if bound.table.n_repeats > 1:
-        raise SoberError("E114", f"`nested` works on one repeat; got {bound.table.n_repeats}. Pass them one by one.")
-    (whole,), winner = _select(bound)
-    fold_of = bound.table.fold_of[:, 0]
+    question = Question.ask(
+        metric,
+        select=select,
+        aggregate=aggregate,
+        within_folds=within_folds,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    return nested_score(_open(Inputs(predictions, y, groups, folds, sample_weight, seen), question, "nested"))
+
+
+# ---- the same for those who have a table -----------------------------------------------------------------------------
+def naive_scores(table: MemoryTable) -> dict[str, Estimate]:
+    """Judge the winner by the scores that picked it."""
+    wholes = table.whole()
+    winner = table.winner(wholes[0])
+    return {
+        metric.name: _estimate(table, k, "naive", float(whole[winner]), whole, winner)
+        for k, (metric, whole) in enumerate(zip(table.question.metrics, wholes, strict=True))
+    }
+
+
+def tibshirani_scores(table: MemoryTable) -> dict[str, Estimate]:
+    """Take off what each fold's own winner is better by, on average."""
+    _need_folds(table, "tibshirani")
+    wholes = table.whole()
+    winner = table.winner(wholes[0])
+    found = {}
+    for k, (metric, whole, by_fold) in enumerate(zip(table.question.metrics, wholes, table.fold_scores(), strict=True)):
+        defined = ~np.isnan(by_fold).all(axis=1)
+        if not defined.any():
+            raise SoberError(
+                "E109", f"{metric.name} is undefined on every fold, so TT has nothing to go by. Use sobercv.bbc."
+            )
+        lead = np.nanmax(by_fold[defined], axis=1) - by_fold[defined, winner]
+        value = float(whole[winner] - lead.mean())
+        found[metric.name] = _estimate(table, k, "tt", value, whole, winner, int((~defined).sum()))
+    return found
+
+
+def nested_score(table: MemoryTable) -> Estimate:
+    """Select without each fold, judge on it."""
+    _need_folds(table, "nested")
+    if table.n_repeats > 1:
+        raise SoberError("E114", f"`nested` works on one repeat; got {table.n_repeats}. Pass them one by one.")
+    whole = table.whole()[0]
+    winner = table.winner(whole)
+    fold_of = table.fold_of[:, 0]
     kept = (fold_of != np.unique(fold_of)[:, None]).view(np.uint8)  # [K, N]: everything but one fold
-    chosen = apply(bound.rule, bound.scorers[0].scores(kept), bound.standard_errors(0))
-    by_fold = fold_scores(bound, bound.metric)[np.arange(len(kept)), chosen]
+    chosen = table.select(table.scorers[0].scores(kept))
+    by_fold = table.fold_scores()[0][np.arange(len(kept)), chosen]
     by_fold = by_fold[(chosen >= 0) & ~np.isnan(by_fold)]
     if len(by_fold) == 0:
-        raise SoberError("E109", f"{bound.metric.name} is undefined on every fold. Use fewer folds, or sobercv.bbc.")
-    return _estimate(
-        bound, float(by_fold.mean()), whole, winner, "ncv", bound.metric, n_undefined=len(kept) - len(by_fold)
-    )
+        name = table.question.first.name
+        raise SoberError("E109", f"{name} is undefined on every fold. Use fewer folds, or sobercv.bbc.")
+    return _estimate(table, 0, "ncv", float(by_fold.mean()), whole, winner, len(kept) - len(by_fold))
 
 
-def _need_folds(bound: Bound, who: str) -> None:
-    if not bound.table.folds_known:
+def _open(inputs: Inputs, question: Question, who: str) -> MemoryTable:
+    if recognise(inputs.predictions) is not None:
+        raise SoberError(
+            "E118",
+            f"`{who}` needs predictions in memory; these are read in blocks. Load them, or use sobercv.bbc, whose "
+            "`naive` is the plain score.",
+        )
+    return open_memory(inputs, question)
+
+
+def _need_folds(table: MemoryTable, who: str) -> None:
+    if not table.predictions.folds_known:
         raise SoberError(
             "E113", f"`{who}` compares folds, so it needs to know them. Pass `folds=`, one entry a sample."
         )
 
 
-def _select(bound: Bound) -> tuple[list[Array], int]:
-    wholes = [bound.whole(scorer) for scorer in bound.scorers]
-    return wholes, bound.winner(wholes[0], bound.standard_errors(0))
-
-
 def _estimate(
-    bound: Bound, value: float, whole: Array, winner: int, method: str, metric: Metric, n_undefined: int = 0
+    table: MemoryTable, metric: int, method: str, value: float, whole: Array, winner: int, n_undefined: int = 0
 ) -> Estimate:
-    table = bound.table
     return Estimate(
         value=value,
         naive=float(whole[winner]),
@@ -186,10 +211,11 @@ def _estimate(
         configurations=table.configurations,
         scores=whole,
         method=method,
-        metric=metric.name,
+        metric=table.question.metrics[metric].name,
         n_undefined=n_undefined,
         n_samples=table.n_samples,
         n_repeats=table.n_repeats,
-        n_groups=None if table.groups is None else len(np.unique(table.groups)),
+        n_groups=table.n_groups,
         n_left_out=table.n_left_out,
+        seed=table.question.seed,
     )

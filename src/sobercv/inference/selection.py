@@ -14,7 +14,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 
-Rule = Callable[[Array], Array]
+SelectionRule = Callable[[Array], Array]
 
 #: Scores closer than this (relative to 1 + their size) are equal: products round by the shape of their blocks, and a
 #: winner must not depend on that.
@@ -118,7 +118,7 @@ class simplest_within:
         return f"simplest_within({by})"
 
 
-def rule_of(select: str | Rule) -> Rule:
+def rule_of(select: str | SelectionRule) -> SelectionRule:
     """Find a selection rule by name; callables pass."""
     if callable(select):
         return select
@@ -131,21 +131,23 @@ def rule_of(select: str | Rule) -> Rule:
     )
 
 
-def rule_for(select: str | Rule, configurations: Array) -> Rule:
-    """Find a selection rule, and let it know which configurations it will see."""
-    rule = rule_of(select)
-    narrowed: Rule = rule.for_configurations(configurations) if hasattr(rule, "for_configurations") else rule
-    return narrowed
+def narrowed(rule: SelectionRule, configurations: Array) -> SelectionRule:
+    """Let a rule know which configurations it will see."""
+    told: SelectionRule = rule.for_configurations(configurations) if hasattr(rule, "for_configurations") else rule
+    return told
 
 
-def apply(rule: Rule, scores: Array, standard_error: Array | None = None) -> Array:
+def needs_standard_errors(rule: SelectionRule) -> bool:
+    """Whether a rule must be told the standard error of each configuration."""
+    return bool(getattr(rule, "needs_standard_errors", False))
+
+
+def apply(rule: SelectionRule, scores: Array, standard_error: Array | None = None) -> Array:
     """Run a rule and check what it gives."""
     if rule is best:
         return best(scores)
-    if getattr(rule, "needs_standard_errors", False):
-        winners = np.asarray(rule(scores, standard_error))  # type: ignore[call-arg]
-    else:
-        winners = np.asarray(rule(scores))
+    told = (scores, standard_error) if needs_standard_errors(rule) else (scores,)
+    winners = np.asarray(rule(*told))
     b, c = scores.shape
     hopeless = np.isnan(scores).all(axis=1)
     valid = winners.shape == (b,) and winners.dtype.kind in "iu"

@@ -13,9 +13,11 @@ from typing import Literal
 
 import numpy as np
 
+from .. import threads
 from ..containers import Array
 from ..errors import SoberError
-from ..predictions import Predictions, Task
+from ..predictions import Predictions
+from ..targets import Target, TaskName
 from . import blocks
 
 Aggregate = Literal["pooled", "fold"]
@@ -34,6 +36,8 @@ class Part:
     fold : int array [N]
         Zero everywhere unless pairs are to be compared within folds only.
     classes : array [K] or None
+    positive : int or None
+        Index of the positive class.
     """
 
     y: Array
@@ -41,6 +45,7 @@ class Part:
     weight: Array | None
     fold: Array
     classes: Array | None
+    positive: int | None = None
 
     @property
     def n_classes(self) -> int:
@@ -76,6 +81,11 @@ class Core(ABC):
         """Bind to a single configuration."""
         raise NotImplementedError
 
+    @property
+    def complaint(self) -> str:
+        """What a user's function said when it first refused; "" where there is none, or where it did not."""
+        return ""
+
 
 class Metric(ABC):
     """What to call good.
@@ -99,10 +109,12 @@ class Metric(ABC):
         Whether every single score costs a call of somebody's function, so that few should be asked for.
     min_classes, max_classes : int
         How many classes it is defined for.
+    depends_on_positive : bool
+        Whether it is another number when the other one of two classes is the positive one.
     """
 
     name: str
-    task: Task
+    task: TaskName
     responses: tuple[str, ...] = ("predict",)
     greater_is_better: bool = True
     range: tuple[float, float] = (0.0, 1.0)
@@ -111,6 +123,7 @@ class Metric(ABC):
     calls_a_function: bool = False
     min_classes: int = 0
     max_classes: int | None = None
+    depends_on_positive: bool = False
 
     @abstractmethod
     def core(self, part: Part, n_threads: int = 1) -> Core:
@@ -129,14 +142,14 @@ class Metric(ABC):
         predictions : Predictions
         counts : array [B, N]
         n_jobs : int, optional
-            Threads; None uses all cores. Changes no result.
+            Threads, as in scikit-learn: None is 1, -1 all cores. Changes no result.
 
         Returns
         -------
         array [B, C]
             More is better. NaN where undefined.
         """
-        n_threads = blocks.threads(n_jobs)
+        n_threads = threads.count(n_jobs)
         scorer = self.bind(predictions, n_jobs=n_jobs)
         counts = as_counts(counts)
         cut = blocks.ranges(len(counts), predictions.n_samples, n_threads)
@@ -159,10 +172,10 @@ class Metric(ABC):
         if within_folds and not self.pools_scores:
             raise SoberError("E114", f"`within_folds` is for metrics that rank samples; {self.name} does not.")
         values = self.response_of(predictions)
-        n_threads = blocks.threads(n_jobs)
+        n_threads = threads.count(n_jobs)
         if aggregate == "pooled" and self.linear and predictions.is_complete:
             parts = [_part(predictions, values, r, slice(None), False) for r in range(predictions.n_repeats)]
-            return Scorer(self, [(None, self.merged(parts, n_threads))], False)
+            return Scorer(self, [(None, self.merged(parts, n_threads))], False, predictions.n_configurations)
         rows: list[tuple[int, Array]] = []
         for r in range(predictions.n_repeats):
             seen = np.flatnonzero(predictions.seen[:, r])
@@ -175,7 +188,7 @@ class Metric(ABC):
             everything = len(here) == predictions.n_samples
             part = _part(predictions, values, r, slice(None) if everything else here, within_folds)
             bound.append((None if everything else here, self.core(part, n_threads)))
-        return Scorer(self, bound, aggregate == "fold")
+        return Scorer(self, bound, aggregate == "fold", predictions.n_configurations)
 
     # ---- what it needs -------------------------------------------------------------------------------------------
     def response_of(self, predictions: Predictions) -> Array:
@@ -193,15 +206,16 @@ class Metric(ABC):
 
     def check(self, predictions: Predictions) -> None:
         """Refuse a table that the metric is not made for."""
-        self.check_target(predictions.task, predictions.n_classes)
+        self.check_target(predictions.target)
 
-    def check_target(self, task: Task, k: int) -> None:
-        """Refuse a kind of target, or a number of classes, that the metric is not made for."""
-        if task != self.task:
+    def check_target(self, target: Target) -> None:
+        """Refuse a kind of target, a number of classes, or classes of which the metric cannot know the positive one."""
+        if target.task != self.task:
             raise SoberError(
                 "E116",
-                f"{self.name} is a metric for {self.task}; the target is one of {task}. Choose another.",
+                f"{self.name} is a metric for {self.task}; the target is one of {target.task}. Choose another.",
             )
+        k = target.n_classes
         if k < self.min_classes:
             raise SoberError(
                 "E103",
@@ -220,6 +234,18 @@ class Metric(ABC):
                 "E103",
                 f"{self.name} is for {self.max_classes} classes; `y` has {k}. Choose {instead} or another metric.",
             )
+        if self.depends_on_positive and k == 2 and target.positive is None and target.classes is not None:
+            one, other = map(repr, target.classes.tolist())
+            raise SoberError(
+                "E120",
+                f"{self.name} depends on which class is the positive one, and {one} and {other} do not tell. Pass "
+                f"pos_label={one} or pos_label={other}.",
+            )
+
+    def title(self, target: Target) -> str:
+        """Give the name and, where the score depends on it, the positive class: `recall of "nein"`."""
+        label = target.positive_label
+        return f'{self.name} of "{label}"' if self.depends_on_positive and label is not None else self.name
 
     def __repr__(self) -> str:
         return f"<metric {self.name}>"
@@ -228,8 +254,11 @@ class Metric(ABC):
 class Scorer:
     """A metric bound to a table, ready for any number of resamples; the mean over repeats or folds is taken here."""
 
-    def __init__(self, metric: Metric, parts: list[tuple[Array | None, Core]], equal_weight: bool) -> None:
+    def __init__(
+        self, metric: Metric, parts: list[tuple[Array | None, Core]], equal_weight: bool, n_configurations: int
+    ) -> None:
         self.metric = metric
+        self.n_configurations = n_configurations
         self._parts = parts
         self._equal = equal_weight
 
@@ -237,8 +266,8 @@ class Scorer:
         """Score every configuration: counts [B, N] -> [B, C]."""
         if len(self._parts) == 1 and self._parts[0][0] is None:
             return self._signed(self._parts[0][1].scores(counts))
-        total: Array | float = 0.0
-        weight: Array | float = 0.0
+        # Nothing has been seen where there is no part: every score is undefined.
+        total, weight = np.zeros((2, len(counts), self.n_configurations))
         for rows, core in self._parts:
             here = counts if rows is None else counts[:, rows]
             scores = core.scores(here)
@@ -268,6 +297,11 @@ class Scorer:
             weight += w
         return self._signed(_mean(total, weight))
 
+    @property
+    def complaint(self) -> str:
+        """What a user's function said when it first refused; "" where there is none, or where it did not."""
+        return next((core.complaint for _, core in self._parts if core.complaint), "")
+
     def _signed(self, scores: Array) -> Array:
         return scores if self.metric.greater_is_better else np.negative(scores, out=scores)
 
@@ -279,12 +313,19 @@ def as_counts(counts: Array) -> Array:
         return counts
     if counts.dtype == np.bool_:
         return counts.view(np.uint8)
-    return counts.astype(np.uint8 if counts.size == 0 or counts.max() < 256 else np.int32)
+    if counts.size == 0:
+        return counts.astype(np.uint8)
+    if counts.dtype.kind not in "iu" or counts.min() < 0 or counts.max() >= 2**31:
+        raise SoberError(
+            "E108",
+            "`counts` must be whole numbers from 0 to 2,147,483,647: how often each sample was drawn.",
+        )
+    return counts.astype(np.uint8 if counts.max() < 256 else np.int32)
 
 
-def _mean(total: Array | float, weight: Array | float) -> Array:
+def _mean(total: Array, weight: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(total) / np.asarray(weight)
+        return np.asarray(total / weight)
 
 
 def _part(predictions: Predictions, values: Array, repeat: int, rows: Array | slice, within_folds: bool) -> Part:
@@ -295,4 +336,5 @@ def _part(predictions: Predictions, values: Array, repeat: int, rows: Array | sl
         weight=None if predictions.sample_weight is None else predictions.sample_weight[rows],
         fold=fold if within_folds else np.zeros_like(fold),
         classes=predictions.classes,
+        positive=predictions.target.positive,
     )

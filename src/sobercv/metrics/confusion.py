@@ -13,12 +13,12 @@ from typing import Literal
 import numpy as np
 
 from ..containers import Array
-from ..predictions import Task
+from ..targets import TaskName
 from .base import Core, Metric, Part
 from .bits import pack, picked_tallies, tallies
 from .pointwise import picked_product, product
 
-Average = Literal["binary", "macro", "micro", "weighted"]
+Average = Literal["macro", "micro", "weighted"]
 #: (hits, predicted, true), each [B, C, K] or [B, K] -> score without the last axis
 Formula = Callable[[Array, Array, Array], Array]
 
@@ -66,16 +66,28 @@ class ConfusionCore(Core):
 class Confusion(Metric):
     """A metric that is a formula of hits, predicted and true weights of the classes."""
 
-    task: Task = "classification"
+    task: TaskName = "classification"
 
-    def __init__(
-        self, name: str, formula: Formula, *, min_classes: int = 1, max_classes: int | None = None, low: float = 0.0
-    ) -> None:
+    def __init__(self, name: str, formula: Formula, *, min_classes: int = 1, low: float = 0.0) -> None:
         self.name, self._formula = name, formula
-        self.min_classes, self.max_classes, self.range = min_classes, max_classes, (low, 1.0)
+        self.min_classes, self.range = min_classes, (low, 1.0)
 
     def core(self, part: Part, n_threads: int = 1) -> Core:
         return ConfusionCore(part, self._formula)
+
+
+class OfPositive(Confusion):
+    """A metric of two classes that looks at the positive one only; undefined where there is no sample of it."""
+
+    depends_on_positive = True
+    min_classes = max_classes = 2
+
+    def __init__(self, name: str, by_class: Formula) -> None:
+        super().__init__(name, by_class, min_classes=2)
+
+    def core(self, part: Part, n_threads: int = 1) -> Core:
+        assert part.positive is not None  # or the target would have been refused
+        return ConfusionCore(part, of_class(self._formula, part.positive))
 
 
 def _divide(a: Array, b: Array) -> Array:
@@ -119,12 +131,17 @@ def f1(hits: Array, predicted: Array, true: Array) -> Array:
     return _divide(2.0 * hits, predicted + true)
 
 
+def of_class(by_class: Formula, k: int) -> Formula:
+    """Turn a score for each class into that of one class."""
+
+    def score(hits: Array, predicted: Array, true: Array) -> Array:
+        return _undefined_if(true[..., k] <= 0, by_class(hits[..., k], predicted[..., k], true[..., k]))
+
+    return score
+
+
 def averaged(by_class: Formula, average: Average) -> Formula:
     """Turn a score for each class into one number, as scikit-learn's `average` does."""
-
-    def binary(hits: Array, predicted: Array, true: Array) -> Array:
-        score = by_class(hits[..., 1], predicted[..., 1], true[..., 1])
-        return _undefined_if(true[..., 1] <= 0, score)
 
     def micro(hits: Array, predicted: Array, true: Array) -> Array:
         sums = [v.sum(axis=-1) for v in (hits, predicted, true)]
@@ -139,7 +156,7 @@ def averaged(by_class: Formula, average: Average) -> Formula:
         total = true.sum(axis=-1)
         return _undefined_if(total <= 0, _divide((by_class(hits, predicted, true) * true).sum(axis=-1), total))
 
-    return {"binary": binary, "micro": micro, "macro": macro, "weighted": weighted}[average]
+    return {"micro": micro, "macro": macro, "weighted": weighted}[average]
 
 
 def metrics() -> list[Metric]:
@@ -149,7 +166,7 @@ def metrics() -> list[Metric]:
         Confusion("matthews_corrcoef", matthews, min_classes=2, low=-1.0),
     ]
     for name, formula in (("f1", f1), ("precision", precision), ("recall", recall)):
-        made.append(Confusion(name, averaged(formula, "binary"), min_classes=2, max_classes=2))
+        made.append(OfPositive(name, formula))
         made.append(Confusion(f"{name}_macro", averaged(formula, "macro")))
         made.append(Confusion(f"{name}_micro", averaged(formula, "micro")))
         made.append(Confusion(f"{name}_weighted", averaged(formula, "weighted")))

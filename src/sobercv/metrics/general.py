@@ -9,17 +9,21 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..containers import Array, as_array
+from ..containers import Array
 from ..errors import SoberError
-from ..predictions import Predictions, Task
+from ..predictions import Predictions
+from ..targets import TaskName
 from .base import Core, Metric, Part
 
 #: Parts of scikit-learn's scorer names that belong to regression; everything else is about classes.
 _REGRESSION = ("error", "deviance", "r2", "explained_variance", "d2_absolute", "d2_pinball", "d2_tweedie")
+#: scikit-learn's scorers of the positive class: they are told which one it is by being shown 0 and 1.
+_OF_POSITIVE = ("jaccard", "positive_likelihood_ratio", "neg_negative_likelihood_ratio")
 
 
 class _Replay:
@@ -60,7 +64,7 @@ def _method(name: str, answer: Array, used: list[str] | None) -> Callable[[Any],
     return replay
 
 
-def _response_asked(scorer: Callable[..., Any], task: Task) -> tuple[str, ...]:
+def _response_asked(scorer: Callable[..., Any], task: TaskName) -> tuple[str, ...]:
     """Find out what a scorer asks an estimator for, by letting it ask one."""
     used: list[str] = []
     y = np.array([0, 1, 0, 1])
@@ -85,11 +89,18 @@ def _response_asked(scorer: Callable[..., Any], task: Task) -> tuple[str, ...]:
 class GeneralCore(Core):
     """Calls the function on repeated rows."""
 
-    def __init__(self, metric: GeneralMetric, part: Part, configurations: Array) -> None:
+    def __init__(
+        self, metric: GeneralMetric, part: Part, configurations: Array, refusals: list[str] | None = None
+    ) -> None:
         self._metric, self._part, self._configurations = metric, part, configurations
+        self._refusals: list[str] = [] if refusals is None else refusals
+
+    @property
+    def complaint(self) -> str:
+        return self._refusals[0] if self._refusals else ""
 
     def only(self, configuration: int) -> Core:
-        return GeneralCore(self._metric, self._part, self._configurations[[configuration]])
+        return GeneralCore(self._metric, self._part, self._configurations[[configuration]], self._refusals)
 
     def scores(self, counts: Array) -> Array:
         out = np.full((len(counts), len(self._configurations)), np.nan)
@@ -100,7 +111,12 @@ class GeneralCore(Core):
                 if len(rows) == 0:
                     continue
                 for j, c in enumerate(self._configurations):
-                    out[b, j] = self._metric.call(self._part, rows, int(c))
+                    try:
+                        out[b, j] = self._metric.call(self._part, rows, int(c))
+                    except ValueError as problem:  # scikit-learn's way of saying "not defined on these samples"
+                        if isinstance(problem, SoberError):
+                            raise
+                        self._refusals[:] = self._refusals or [f"{type(problem).__name__}: {problem}"]
         return out
 
 
@@ -113,7 +129,7 @@ class GeneralMetric(Metric):
         self,
         function: Callable[..., Any],
         name: str,
-        task: Task | None,
+        task: TaskName | None,
         responses: tuple[str, ...],
         greater_is_better: bool,
         is_scorer: bool,
@@ -129,20 +145,9 @@ class GeneralMetric(Metric):
         """Whether the kind of target is to be read off the data."""
         return self._task is None
 
-    def for_task(self, task: Task) -> GeneralMetric:
+    def for_task(self, task: TaskName) -> GeneralMetric:
         """Settle the kind of target."""
         return GeneralMetric(self._function, self.name, task, self.responses, self.greater_is_better, self._is_scorer)
-
-    def for_target(self, y: Any) -> GeneralMetric:
-        """Settle the kind of target by looking at it: floats with fractions are numbers, all else are classes."""
-        if self._task is not None:
-            return self
-        array, _ = as_array(y, "y")
-        fractional = array.dtype.kind == "f" and not np.array_equal(array, np.round(array))
-        task: Task = "survival" if array.dtype.names else "regression" if fractional else "classification"
-        if task == "classification" and array.dtype.kind in "iuf" and len(np.unique(array)) > max(20, len(array) // 4):
-            task = "regression"
-        return self.for_task(task)
 
     def bind(self, predictions: Predictions, **options: Any) -> Any:
         """Bind after checking that weights are not ignored in silence."""
@@ -153,7 +158,8 @@ class GeneralMetric(Metric):
         return super().bind(predictions, **options)
 
     def core(self, part: Part, n_threads: int = 1) -> Core:
-        return GeneralCore(self, part, np.arange(part.values.shape[1]))
+        shown = _positive_is_one(part) if self.depends_on_positive else part
+        return GeneralCore(self, shown, np.arange(part.values.shape[1]))
 
     def _takes_weights(self) -> bool:
         if self._is_scorer:
@@ -164,7 +170,7 @@ class GeneralMetric(Metric):
             return False
 
     def call(self, part: Part, rows: Array, configuration: int) -> float:
-        """Score some rows of one configuration; NaN where the function says that it is undefined."""
+        """Score some rows of one configuration; a ValueError says that the function is undefined there."""
         y = part.y[rows] if part.classes is None else part.classes[part.y[rows]]
         values = part.values[rows, configuration]
         if part.classes is not None and self.responses[0] == "predict":
@@ -177,7 +183,7 @@ class GeneralMetric(Metric):
                 result = self._function(y, values, **extra)
             return float(result)
         except ValueError:
-            return np.nan  # scikit-learn's way of saying "not defined on these samples"
+            raise
         except Exception as problem:
             raise SoberError(
                 "E117",
@@ -192,12 +198,18 @@ class GeneralMetric(Metric):
         return _Replay(part.classes, {"predict_proba": columns})
 
 
+def _positive_is_one(part: Part) -> Part:
+    """Show labels as 0 and 1, the positive class being 1."""
+    y, values = ((a == part.positive).astype(np.int64) for a in (part.y, part.values))
+    return replace(part, y=y, values=values, classes=np.array([0, 1]))
+
+
 def from_callable(
     function: Callable[..., Any],
     name: str | None = None,
     greater_is_better: bool = True,
     response: str | None = None,
-    task: Task | None = None,
+    task: TaskName | None = None,
 ) -> GeneralMetric:
     """Make a metric of a function (y_true, y_pred) or of a scorer (estimator, X, y)."""
     label = name or getattr(function, "__name__", None) or type(function).__name__
@@ -222,6 +234,8 @@ def from_sklearn(name: str) -> GeneralMetric:
     """Make a metric of one of scikit-learn's scoring strings."""
     from sklearn.metrics import get_scorer
 
-    task: Task = "regression" if any(part in name for part in _REGRESSION) else "classification"
+    task: TaskName = "regression" if any(part in name for part in _REGRESSION) else "classification"
     metric = from_callable(get_scorer(name), name=name, task=task)
+    if name in _OF_POSITIVE:
+        metric.depends_on_positive, metric.min_classes, metric.max_classes = True, 2, 2
     return metric

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..predictions import Task
+from ..targets import TaskName
 from . import blocks
 from .base import Core, Metric, Part
 from .bits import pack, picked_tallies, tallies
@@ -97,7 +97,7 @@ class Pointwise(Metric):
     def __init__(
         self,
         name: str,
-        task: Task,
+        task: TaskName,
         loss: Callable[[Part, Array], Array],
         *,
         responses: tuple[str, ...] = ("predict",),
@@ -189,7 +189,7 @@ class SpreadCore(Core):
 class Spread(Metric):
     """R2 or explained variance; undefined where the truth does not vary."""
 
-    task: Task = "regression"
+    task: TaskName = "regression"
     range = (-np.inf, 1.0)
 
     def __init__(self, name: str, centred: bool) -> None:

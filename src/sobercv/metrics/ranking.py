@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..containers import Array
-from ..predictions import Task
+from ..targets import TaskName
 from . import blocks
 from .base import Core, Metric, Part
 from .pointwise import product
@@ -227,7 +227,7 @@ class RocAuc(Metric):
         Duels count by how many samples they concern, else equally.
     """
 
-    task: Task = "classification"
+    task: TaskName = "classification"
     pools_scores = True
     min_classes = 2
 
@@ -281,10 +281,10 @@ class SortedCore(Core):
 
 
 class PrecisionCore(SortedCore):
-    """Average precision of the second class."""
+    """Average precision of the positive class."""
 
     def scores(self, counts: Array) -> Array:
-        positive = self._part.y == 1
+        positive = self._part.y == self._part.positive
         turned = np.ascontiguousarray(counts.T)
         area = self._run(_kernels().average_precision, positive, self._weight, turned, counts=counts)
         positives = product(counts, (positive * self._weight)[None])[:, 0]
@@ -307,16 +307,19 @@ def _sorted(values: Array, n_threads: int) -> Array:
 
 
 class AveragePrecision(Metric):
-    """Precision averaged over the recall gained at each threshold, for the second of two classes."""
+    """Precision averaged over the recall gained at each threshold, for the positive one of two classes."""
 
     name = "average_precision"
-    task: Task = "classification"
+    task: TaskName = "classification"
     responses = ("decision_function", "predict_proba")
     pools_scores = True
     min_classes = max_classes = 2
+    depends_on_positive = True
 
     def core(self, part: Part, n_threads: int = 1) -> Core:
         values = np.ascontiguousarray(part.values.T)
+        if part.positive == 0:  # scores are those of the second class
+            values = -values
         return PrecisionCore(part, values, _sorted(-values, n_threads))
 
 
@@ -324,7 +327,7 @@ class MedianAbsoluteError(Metric):
     """Median of the absolute errors."""
 
     name = "neg_median_absolute_error"
-    task: Task = "regression"
+    task: TaskName = "regression"
     greater_is_better = False
     range = (-np.inf, 0.0)
 

@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import Any
 
 from ..errors import SoberError
-from ..predictions import RESPONSES, Task
+from ..responses import RESPONSES
+from ..targets import Target, TaskName, guess_task
 from . import confusion, pointwise, ranking, survival
 from .base import Metric
 from .general import GeneralMetric, from_callable, from_sklearn
@@ -86,7 +87,7 @@ def make_metric(
     name: str | None = None,
     greater_is_better: bool = True,
     response: str | None = None,
-    task: Task | None = None,
+    task: TaskName | None = None,
 ) -> Metric:
     """Make a metric of your own function, for `sobercv.bbc` and `sobercv.BBCSearchCV`.
 
@@ -128,5 +129,7 @@ def make_metric(
 
 
 def settle(metric: Metric, y: Any) -> Metric:
-    """Fix the kind of target of a metric that left it open."""
-    return metric.for_target(y) if isinstance(metric, GeneralMetric) else metric
+    """Fix the task of a metric that left it open: that of a `Target`, or what the values of `y` tell."""
+    if not isinstance(metric, GeneralMetric) or not metric.task_is_open:
+        return metric
+    return metric.for_task(y.task if isinstance(y, Target) else guess_task(y).task)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..containers import Array
-from ..predictions import Task
+from ..targets import TaskName
 from .base import Core, Metric, Part
 from .ranking import Block, Contests, DuelCore, Walks
 
@@ -71,7 +71,7 @@ class Concordance(Metric):
     """Share of comparable pairs in which the earlier event had the higher risk, a tie counting half."""
 
     name = "concordance_index"
-    task: Task = "survival"
+    task: TaskName = "survival"
     pools_scores = True
 
     def core(self, part: Part, n_threads: int = 1) -> Core:

@@ -1,6 +1,7 @@
 """Search spaces for a bare table (quick, standard, thorough, paper), and SES feature selection."""
 
-from .preset import NAMES, TASKS, Preset, get
+from ..targets import TABLE_TASKS as TASKS
+from .preset import NAMES, Preset, get
 from .ses import SES
 
 __all__ = ["NAMES", "SES", "TASKS", "Preset", "get"]

@@ -21,8 +21,9 @@ from sklearn.linear_model import ElasticNet
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..containers import Array, as_survival, encode_classes
+from ..containers import Array
 from ..errors import SoberError
+from ..targets import Target, classes_of, survival_of, task_name
 
 _LEAST_WEIGHT = 1e-5  # as in glmnet: no sample is ever certain
 
@@ -134,7 +135,7 @@ class ElasticNetLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Fit to labels."""
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F")
         check_classification_targets(y)
-        codes, self.classes_ = encode_classes(y)
+        codes, self.classes_ = classes_of(y)
         if len(self.classes_) < 2:
             raise SoberError("E112", f"Two classes are needed; all samples are of one class, {self.classes_[0]!r}.")
         wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
@@ -188,7 +189,7 @@ class ElasticNetCox(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> ElasticNetCox:
         """Fit to records of (event, time)."""
         X = validate_data(self, X, accept_sparse="csc", dtype=np.float64, order="F")
-        records = as_survival(y)
+        records = survival_of(y)
         loss = _Cox(records["event"], records["time"])
         self.coef_, _, self.n_iter_ = _fit(X, loss, self.alpha, self.l1_ratio, self.max_iter, self.tol)
         return self
@@ -197,17 +198,6 @@ class ElasticNetCox(BaseEstimator):  # type: ignore[misc]
         """Give log-risks [N]: higher means earlier."""
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, accept_sparse="csr", reset=False) @ self.coef_).ravel()
-
-
-class QuietElasticNet(ElasticNet):  # type: ignore[misc]
-    """scikit-learn's `ElasticNet`, silent where the small penalties of a path end at `max_iter`."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> QuietElasticNet:
-        """Fit, at most `max_iter` rounds."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            super().fit(X, y, sample_weight, check_input)
-        return self
 
 
 def penalty_path(X: Any, y: Any, task: str, l1_ratio: float, n: int = 10) -> list[float]:
@@ -223,15 +213,14 @@ def penalty_path(X: Any, y: Any, task: str, l1_ratio: float, n: int = 10) -> lis
         Below 0.001 it counts as 0.001, as in glmnet.
     n : int
     """
+    target = Target.read(y, task_name(task))
+    values = target.values
     if task == "regression":
-        numbers = np.asarray(y, dtype=float).ravel()
-        pulls = [numbers - numbers.mean()]
+        pulls = [values - values.mean()]
     elif task == "survival":
-        records = as_survival(y)
-        pulls = [_Cox(records["event"], records["time"])(np.zeros(len(records)))[1]]
+        pulls = [_Cox(values["event"], values["time"])(np.zeros(len(values)))[1]]
     else:
-        codes, classes = encode_classes(y)
-        pulls = [(codes == k) - np.mean(codes == k) for k in range(len(classes))]
+        pulls = [(values == k) - np.mean(values == k) for k in range(target.n_classes)]
     samples, columns = X.shape
     largest = max(float(np.abs(X.T @ pull).max()) for pull in pulls) / samples / max(l1_ratio, 1e-3)
     largest = largest if np.isfinite(largest) and largest > 0 else 1.0

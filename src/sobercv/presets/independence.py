@@ -11,6 +11,7 @@ underflows, and p-values are computed only to be shown.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -24,7 +25,7 @@ _TINY = 1e-9  # a column of which less than this part is new, given the others, 
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class StandardisedColumns:
     """Standardised columns, one in each row of `values` [P, N] (mean 0, mean square 1, or all 0 where constant)."""
 
     values: Array
@@ -34,22 +35,22 @@ class Columns:
         """The squared values, kept because every conditioning set needs them."""
         return self.values * self.values
 
-    def take(self, rows: Array) -> Columns:
+    def take(self, rows: Array) -> StandardisedColumns:
         """Give some of the columns; squares already made are taken along."""
-        taken = Columns(self.values[rows])
+        taken = StandardisedColumns(self.values[rows])
         if "squares" in self.__dict__:
             taken.__dict__["squares"] = self.squares[rows]
         return taken
 
 
-class Test(Protocol):
+class IndependenceTest(Protocol):
     """A test of the independence of a target and many columns given a few others."""
 
     df: int  #: degrees of freedom of every statistic
     order: Array  #: the order in which the samples must stand in all columns
     size: int  #: how many samples carry information: all, or those with an event
 
-    def statistics(self, columns: Columns, given: Array) -> Array:
+    def statistics(self, columns: StandardisedColumns, given: Array) -> Array:
         """Give the statistic [P] of each column given the columns `given` [m, N]; 0 where there is nothing to test."""
 
 
@@ -80,6 +81,45 @@ def efficient_score(U: Array, V: Array, cross: Array, information: Array) -> Arr
     return np.maximum(np.einsum("pd,pd->p", U, np.linalg.solve(S, U[..., None])[..., 0]), 0.0)
 
 
+def newton(
+    start: Array,
+    at: Callable[[Array], tuple[Array, float]],
+    derivatives: Callable[[Array, Array], tuple[Array, Array]],
+) -> tuple[Array, Array]:
+    """Fit a null model by Newton's method, with steps that are halved until the likelihood does not fall.
+
+    Parameters
+    ----------
+    start : array
+        Coefficients, in any shape.
+    at : callable
+        Coefficients -> what the model predicts, and its likelihood.
+    derivatives : callable
+        Coefficients and what the model predicts -> gradient and information.
+
+    Returns
+    -------
+    what the model predicts, information
+    """
+    beta = start
+    predicted, value = at(beta)
+    for _ in range(50):
+        gradient, information = derivatives(beta, predicted)
+        step = np.linalg.solve(information, gradient.ravel()).reshape(beta.shape)
+        if float(gradient.ravel() @ step.ravel()) < 1e-10:
+            break
+        size = 1.0
+        while size > 1e-4:
+            new, new_value = at(beta + size * step)
+            if new_value >= value:
+                break
+            size /= 2
+        else:
+            break
+        beta, predicted, value = beta + size * step, new, new_value
+    return predicted, information
+
+
 class NumbersTest:
     """Partial correlation with Fisher's z, for numeric targets.
 
@@ -96,7 +136,7 @@ class NumbersTest:
         self._y = y - y.mean()
         self._total = float(self._y @ self._y)
 
-    def statistics(self, columns: Columns, given: Array) -> Array:
+    def statistics(self, columns: StandardisedColumns, given: Array) -> Array:
         """Give (N - m - 3) atanh(r)^2, where r is the partial correlation."""
         n, m = self.size, len(given)
         basis = np.linalg.qr(given.T)[0] if m else np.empty((n, 0))
@@ -126,7 +166,7 @@ class ClassesTest:
         self.df = len(self._y)
         self._pairs = np.triu_indices(self.df)
 
-    def statistics(self, columns: Columns, given: Array) -> Array:
+    def statistics(self, columns: StandardisedColumns, given: Array) -> Array:
         """Give the score statistic with K - 1 degrees of freedom."""
         z = np.vstack([np.ones(self.size), given])  # [m + 1, N]
         mu, information = self._fit(z)
@@ -139,29 +179,17 @@ class ClassesTest:
         return efficient_score(U, V, cross.reshape(-1, d, d * q), information)
 
     def _fit(self, z: Array) -> tuple[Array, Array]:
-        """Fit the null model by Newton's method; give the probabilities [d, N] and the information."""
+        """Fit the null model; give the probabilities [d, N] and the information."""
         d, q = self.df, len(z)
         ridge = RIDGE * np.eye(d * q)
-        beta = np.zeros((d, q))
-        mu, value = self._at(beta, z)
-        for _ in range(50):
+
+        def derivatives(beta: Array, mu: Array) -> tuple[Array, Array]:
             mixed = (self._weights(mu)[:, None, :] * z).reshape(-1, self.size)
             information = self._square((mixed @ z.T).reshape(1, -1, q, q))[0]  # [d, d, q, q]
             information = information.transpose(0, 2, 1, 3).reshape(d * q, d * q) + ridge
-            gradient = (self._y - mu) @ z.T - RIDGE * beta
-            step = np.linalg.solve(information, gradient.ravel()).reshape(d, q)
-            if float(gradient.ravel() @ step.ravel()) < 1e-10:
-                break
-            size = 1.0
-            while size > 1e-4:
-                new_mu, new_value = self._at(beta + size * step, z)
-                if new_value >= value:
-                    break
-                size /= 2
-            else:
-                break
-            beta, mu, value = beta + size * step, new_mu, new_value
-        return mu, information
+            return (self._y - mu) @ z.T - RIDGE * beta, information
+
+        return newton(np.zeros((d, q)), lambda beta: self._at(beta, z), derivatives)
 
     def _at(self, beta: Array, z: Array) -> tuple[Array, float]:
         eta = beta @ z  # [d, N]

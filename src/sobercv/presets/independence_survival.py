@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..containers import Array
-from .independence import RIDGE, Columns, efficient_score
+from .independence import RIDGE, StandardisedColumns, efficient_score, newton
 
 
 class SurvivalTest:
@@ -34,7 +34,7 @@ class SurvivalTest:
         group = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(time)]))
         self._first = np.searchsorted(np.flatnonzero(deaths > 0), group)  # first death time not after one's own
 
-    def statistics(self, columns: Columns, given: Array) -> Array:
+    def statistics(self, columns: StandardisedColumns, given: Array) -> Array:
         """Give the score statistic with 1 degree of freedom."""
         risk, mean_given, information = self._fit(given)
         weights, at_risk = self._hazard(risk)
@@ -56,29 +56,17 @@ class SurvivalTest:
         return risk * after[self._first], at_risk
 
     def _fit(self, given: Array) -> tuple[Array, Array, Array]:
-        """Fit the null model by Newton's method; give risks [N], the means of `given` over risk sets, information."""
+        """Fit the null model; give risks [N], the means of `given` over risk sets, and the information."""
         m = len(given)
-        beta = np.zeros(m)
-        risk, value = self._at(beta, given)
-        mean, information = np.empty((0, len(self._deaths))), np.empty((0, 0))
-        for _ in range(50 if m else 0):
+
+        def derivatives(beta: Array, risk: Array) -> tuple[Array, Array]:
             weights, at_risk = self._hazard(risk)
             mean = self._risk_sums(given * risk) / at_risk  # [m, D]
             information = (given * weights) @ given.T - (mean * self._deaths) @ mean.T + RIDGE * np.eye(m)
-            gradient = given @ (self._event - weights) - RIDGE * beta
-            step = np.linalg.solve(information, gradient)
-            if float(gradient @ step) < 1e-10:
-                break
-            size = 1.0
-            while size > 1e-4:
-                new_risk, new_value = self._at(beta + size * step, given)
-                if new_value >= value:
-                    break
-                size /= 2
-            else:
-                break
-            beta, risk, value = beta + size * step, new_risk, new_value
-        return risk, mean, information
+            return given @ (self._event - weights) - RIDGE * beta, information
+
+        risk, information = newton(np.zeros(m), lambda beta: self._at(beta, given), derivatives)
+        return risk, self._risk_sums(given * risk) / self._hazard(risk)[1], information
 
     def _at(self, beta: Array, given: Array) -> tuple[Array, float]:
         eta = beta @ given if len(beta) else np.zeros(len(self._event))

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from ..containers import Array
-from .independence import Columns, Test
+from .independence import IndependenceTest, StandardisedColumns
 
 _BLOCK = 1 << 21  # numbers held at a time while all columns are looked at once
 
@@ -62,15 +62,15 @@ def standardised(X: Any, columns: Array, order: Array) -> Array:
     return np.where(constant, 0.0, values / np.where(constant, 1.0, scale))
 
 
-def search(
-    X: Any, test: Test, critical: float, k: int, equivalences: bool = True, max_features: int | None = None
+def select(
+    X: Any, test: IndependenceTest, critical: float, k: int, equivalences: bool = True, max_features: int | None = None
 ) -> Signature:
     """Select columns of X.
 
     Parameters
     ----------
     X : array [N, P] or sparse matrix in CSC format
-    test : Test
+    test : IndependenceTest
     critical : float
         A statistic below it means independence.
     k : int
@@ -86,24 +86,27 @@ def search(
     least = np.empty(p)
     for start in range(0, p, step):
         block = np.arange(start, min(start + step, p))
-        least[block] = test.statistics(Columns(standardised(X, block, test.order)), nothing)
+        least[block] = test.statistics(StandardisedColumns(standardised(X, block, test.order)), nothing)
     candidates = np.flatnonzero(least >= critical)
-    race = _Race(Columns(standardised(X, candidates, test.order)), least[candidates], test, critical, equivalences)
+    columns = StandardisedColumns(standardised(X, candidates, test.order))
+    state = _Selection(columns, least[candidates], test, critical, equivalences)
     limit = len(candidates) if max_features is None else max_features
-    while len(race.selected) < limit and race.select_next():
-        race.condition_on_newest(k)
-    least[candidates] = race.least
+    while len(state.selected) < limit and state.select_next():
+        state.condition_on_newest(k)
+    least[candidates] = state.least
     return Signature(
-        [int(candidates[i]) for i in race.selected],
+        [int(candidates[i]) for i in state.selected],
         least,
-        [[int(candidates[j]) for j in race.equivalents[i]] for i in race.selected],
+        [[int(candidates[j]) for j in state.equivalents[i]] for i in state.selected],
     )
 
 
-class _Race:
+class _Selection:
     """The state of a search over the columns that are associated with the target at all; they are known by position."""
 
-    def __init__(self, columns: Columns, least: Array, test: Test, critical: float, equivalences: bool) -> None:
+    def __init__(
+        self, columns: StandardisedColumns, least: Array, test: IndependenceTest, critical: float, equivalences: bool
+    ) -> None:
         self.columns, self.least, self.test, self.critical = columns, least, test, critical
         self.alive = np.ones(len(least), bool)  # remaining or selected: not yet found independent
         self.selected: list[int] = []
@@ -129,7 +132,7 @@ class _Race:
                 self._test(given)
 
     def _test(self, given: tuple[int, ...]) -> None:
-        self._shrink()
+        self._forget_independent()
         statistics = self.test.statistics(self._working, self.columns.values[list(given)])
         tested = self.alive[self._ids]
         tested[np.isin(self._ids, given)] = False
@@ -151,7 +154,7 @@ class _Race:
                 self.equivalents[other] += self.equivalents.pop(i)
                 return
 
-    def _shrink(self) -> None:
+    def _forget_independent(self) -> None:
         """Forget columns that are out, when they have become many."""
         live = self.alive[self._ids]
         if 4 * live.sum() < 3 * len(live):

@@ -1,28 +1,30 @@
 """presets.get: from a name, a task and a table to a pipeline and its search space.
 
-Takes the data to see their types, sizes and the scale of penalties; gives a `Preset`. Never trains a model.
+Takes the data to see their types, sizes and the scale of penalties; gives a `Preset`, whose space is listed once, here,
+for checks, searches and pages alike. Never trains a model.
 """
 
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
 from .. import seeds
-from ..containers import as_survival, encode_classes
 from ..errors import SoberError
-from . import classification, regression, survival
+from ..targets import TABLE_TASKS, Target, task_name
+from ..training import Configuration, expand
 from .cleaning import check_table, kind_of, make_cleaner
-from .spaces import LEVELS, Grid, Request
+from .grids import Grid, SpaceInputs
+from .levels import LEVELS
+from .sklearn_space import space_of_classes, space_of_numbers
+from .sksurv_space import space_of_times
 
 NAMES = tuple(LEVELS)
-TASKS = ("binary", "multiclass", "regression", "survival")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,19 +33,42 @@ class Preset:
 
     Attributes
     ----------
+    name : str
     estimator : Pipeline
         Steps "clean", "select" and "model".
     param_grid : list of dicts
         For `BBCSearchCV`, or any search of scikit-learn.
-    n_configurations : int
+    configurations : list of Configuration
+        The same space, listed; `BBCSearchCV` takes it in place of `param_grid` and does not list it again.
     description : str
         One sentence for people.
     """
 
+    name: str
     estimator: Pipeline
     param_grid: list[Grid]
-    n_configurations: int
+    configurations: list[Configuration]
     description: str
+
+    @property
+    def n_configurations(self) -> int:
+        """Number of configurations."""
+        return len(self.configurations)
+
+    def drawn(self, n: int, seed: int) -> Preset:
+        """Draw so many configurations at random; where there are no more than that, keep all.
+
+        Parameters
+        ----------
+        n : int
+        seed : int
+        """
+        if n >= self.n_configurations:
+            return self
+        chosen = expand(self.param_grid, n, seeds.root(seed))
+        grids = [{name: [value] for name, value in c.params.items()} for c in chosen]
+        text = f"{self.name}: {n} of {self.n_configurations} configurations, drawn at random."
+        return replace(self, param_grid=grids, configurations=chosen, description=text)
 
 
 def get(
@@ -89,7 +114,7 @@ def get(
     610
     """
     _known(name, NAMES, "preset", "E401")
-    _known(task, TASKS, "task", "E402")
+    _known(task, TABLE_TASKS, "task", "E402")
     if n_trees is not None and (not isinstance(n_trees, (int, np.integer)) or n_trees < 1):
         raise SoberError("E108", f"`n_trees` must be a whole number of 1 or more; got {n_trees!r}.")
     check_table(X)
@@ -98,7 +123,7 @@ def get(
     model_seed = seeds.integer(seeds.root(seed), "presets")
     cleaner = make_cleaner(X, model_seed)
     kind = kind_of(X)
-    request = Request(
+    inputs = SpaceInputs(
         level,
         task,
         cleaned=_cleaned(cleaner, X),
@@ -109,11 +134,12 @@ def get(
         is_sparse=kind == "sparse",
         probabilities=probabilities,
     )
-    space = {"regression": regression.space, "survival": survival.space}.get(task, classification.space)
-    default, grids = space(request)
+    space = {"regression": space_of_numbers, "survival": space_of_times}.get(task, space_of_classes)
+    default, grids = space(inputs)
     estimator = Pipeline([("clean", cleaner), ("select", "passthrough"), ("model", clone(default))])
-    count = len(ParameterGrid(grids))
-    return Preset(estimator, grids, count, f"{name}: {count} configurations for {task} targets, {level.summary}.")
+    listed = expand(grids)
+    text = f"{name}: {len(listed)} configurations for {task} targets, {level.summary}."
+    return Preset(name, estimator, grids, listed, text)
 
 
 def _known(given: Any, allowed: tuple[str, ...], what: str, code: str) -> None:
@@ -128,23 +154,10 @@ def _check_target(task: str, y: Any, X: Any) -> None:
     """Refuse a target that does not belong to the task, before anything is made for it."""
     if y is None:
         raise SoberError("E302", "A preset needs y: pass the true values.")
-    if task == "survival":
-        n = len(as_survival(y))
-    elif task == "regression":
-        try:
-            values = np.asarray(y, dtype=float)
-        except (TypeError, ValueError):
-            raise SoberError("E112", "`y` must hold numbers for the task 'regression'. Did you mean a class?") from None
-        if not np.isfinite(values).all():
-            raise SoberError("E112", "`y` holds missing or infinite values. Leave those samples out.")
-        n = len(values)
-    else:
-        codes, found = encode_classes(y)
-        n, wrong = len(codes), (len(found) != 2 if task == "binary" else len(found) < 2)
-        if wrong:
-            raise SoberError(
-                "E112", f"The task {task!r} does not fit a target with {len(found)} classes; choose another task."
-            )
+    target = Target.read(y, task_name(task))
+    n, k = len(target), target.n_classes
+    if (task == "binary" and k != 2) or (task == "multiclass" and k < 2):
+        raise SoberError("E112", f"The task {task!r} does not fit a target with {k} classes; choose another task.")
     rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if rows != n:
         raise SoberError("E302", f"X has {rows} samples but y has {n}; both need one row a sample.")

@@ -14,14 +14,14 @@ from scipy import sparse
 from scipy.stats import chi2
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from ..containers import Array, as_survival, encode_classes
+from ..containers import Array
 from ..errors import SoberError
-from .independence import ClassesTest, NumbersTest, Test
+from ..targets import classes_of, guess_task, survival_of
+from .independence import ClassesTest, IndependenceTest, NumbersTest
 from .independence_survival import SurvivalTest
-from .max_min import search
+from .max_min import select
 
 TASKS = ("auto", "classification", "regression", "survival")
 
@@ -111,7 +111,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         k = min(self.k, max(0, test.size // 5 - 1))
         columns = X if not sparse.issparse(X) else sparse.csc_array(X)
         critical = float(chi2.isf(self.alpha, test.df))
-        found = search(columns, test, critical, k, self.equivalences, self.max_features)
+        found = select(columns, test, critical, k, self.equivalences, self.max_features)
         self.is_significant_ = bool(found.selected)
         best = int(np.argmax(found.least))
         self.selected_ = np.array(found.selected or [best])
@@ -132,22 +132,17 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool) or limit < 1):
             raise SoberError("E404", f"`max_features` must be None or a whole number of 1 or more; got {limit!r}.")
 
-    def _test(self, y: Any) -> Test:
+    def _test(self, y: Any) -> IndependenceTest:
         """Choose the test that fits the target."""
-        task = self.task
-        if task == "auto":
-            if getattr(getattr(y, "dtype", None), "names", None) is not None:
-                task = "survival"
-            else:
-                task = "regression" if type_of_target(y, input_name="y") == "continuous" else "classification"
+        task = guess_task(y).task if self.task == "auto" else self.task
         if task == "survival":
-            records = as_survival(y)
+            records = survival_of(y)
             if not records["event"].any():
                 raise SoberError("E404", "SES cannot learn from survival times without any event; all are censored.")
             return SurvivalTest(records["event"], records["time"])
         if task == "regression":
             return NumbersTest(_numbers(y))
-        codes, classes = encode_classes(column_or_1d(y, warn=True))
+        codes, classes = classes_of(column_or_1d(y, warn=True))
         if len(classes) < 2:
             raise SoberError("E404", f"SES needs two classes or more; all samples are of class {classes[0]!r}.")
         return ClassesTest(codes)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import SoberError
-from . import curves, findings
+from . import classification_charts, search_records
 from .evidence import Evidence
 from .importance import importance
-from .records import Chart, Line, Matrix
+from .records import Chart, ConfusionMatrix, Line
 from .summary import CHARTS
 from .words import number, percent
 
@@ -37,7 +37,8 @@ class Plots:
 
     def draws(self, ax: Any = None) -> Any:
         """Histogram of the bootstrap draws with the honest and the naive score."""
-        score, bins = findings.scores(self._search)[0], findings.draws(findings.estimates_of(self._search)[0])
+        score = search_records.scores(self._search)[0]
+        bins = search_records.draws(search_records.estimates_of(self._search)[0])
         ax = _axes(ax)
         if bins is not None:
             ax.stairs(bins.heights, bins.edges, fill=True, color=BLUE, alpha=0.35)
@@ -50,7 +51,7 @@ class Plots:
 
     def race(self, ax: Any = None) -> Any:
         """Who was still in the race after each round."""
-        race = findings.race(self._search)
+        race = search_records.race(self._search)
         ax = _axes(ax)
         x = [r.number for r in race.rounds]
         alive, dropped = np.array([[r.alive, r.dropped] for r in race.rounds]).T
@@ -64,7 +65,7 @@ class Plots:
 
     def configurations(self, ax: Any = None) -> Any:
         """Scores of the best configurations: mean and spread over folds, and how often each won."""
-        rows, score = findings.rows(self._search)[:MOST_ROWS], findings.scores(self._search)[0]
+        rows, score = search_records.configurations(self._search)[:MOST_ROWS], search_records.scores(self._search)[0]
         ax = _axes(ax)
         y = np.arange(len(rows))
         mean = np.array([np.nan if r.mean is None else r.mean for r in rows])
@@ -105,15 +106,14 @@ class Plots:
     def confusion(self, ax: Any = None) -> Any:
         """Confusion matrix, each row adding up to 100 %."""
         evidence = Evidence.of(self._search)
-        found = curves.confusion(evidence) if evidence.task == "classification" else None
+        found = classification_charts.confusion(evidence) if evidence.task == "classification" else None
         if found is None:
             raise _no_chart("confusion", "classification", evidence.task)
         return _matrix(_axes(ax), found)
 
     def importance(self, X: Any, y: Any, ax: Any = None, *, n_permutations: int = 10) -> Any:
         """Permutation importance of the final model on the data given."""
-        seed = self._search.seed_
-        found, reasons = importance(self._search, X, y, n_permutations=n_permutations, seed=seed)
+        found, reasons = importance(self._search, X, y, n_permutations=n_permutations)
         if found is None:
             raise SoberError(
                 "E702", reasons[0].text if reasons else "`n_permutations` is 0, so there is nothing to draw."
@@ -177,7 +177,7 @@ def _draw(ax: Any, line: Line, color: str, dash: str) -> None:
     ax.plot(line.x, y, dash, color=color, lw=2, marker="o" if line.marked else "", drawstyle=drawstyle, label=label)
 
 
-def _matrix(ax: Any, found: Matrix) -> Any:
+def _matrix(ax: Any, found: ConfusionMatrix) -> Any:
     share = np.array([[np.nan if v is None else v for v in row] for row in found.share])
     ax.imshow(share, cmap="Blues", vmin=0, vmax=1)
     for (i, j), value in np.ndenumerate(share):

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ..containers import Array
 from ..inference.resample import Bootstrap
 from ..metrics.blocks import UNIT
 from ..predictions import Predictions
+from ..training.fit.response import method_of
+from .search_records import metrics_of
 
 N_BANDS = 400
 #: (repeat, weight [N]) -> [G]: a statistic of the samples of one repeat, each present `weight` times.
@@ -64,16 +67,22 @@ class Evidence:
     seed: int
 
     @classmethod
-    def of(cls, search: Any, seed: int | None = None) -> Evidence:
+    def of(cls, search: Any) -> Evidence:
         """Take the winner's column out of a finished search."""
         table: Predictions = search.predictions_.only_seen()
         position = int(np.flatnonzero(table.configurations == search.best_index_)[0])
-        responses = {name: tensor[:, position] for name, tensor in table.responses.items()}
-        scores = responses.get("decision_function")
-        best = getattr(search, "best_estimator_", None)
-        # A ranking metric asks for decisions and takes probabilities from a model that has none.
-        if scores is not None and hasattr(best, "predict_proba") and not hasattr(best, "decision_function"):
-            responses.setdefault("predict_proba", scores)
+        # What a metric asks for is kept under the first of its alternatives: a ranking metric asks for decisions and
+        # takes probabilities from a model that has none. Only the winner can tell which of the two these are.
+        winner = (
+            search.best_estimator_
+            if hasattr(search, "best_estimator_")
+            else clone(search.estimator).set_params(**clone(search.best_params_, safe=False))
+        )
+        asked = {metric.responses[0]: metric.responses for metric in metrics_of(search)}
+        responses = {
+            method_of(winner, asked.get(name, (name,))) or name: tensor[:, position]
+            for name, tensor in table.responses.items()
+        }
         return cls(
             y=table.y,
             responses=responses,
@@ -83,7 +92,7 @@ class Evidence:
             classes=table.classes,
             task=table.task,
             level=search.confidence_level,
-            seed=search.seed_ if seed is None else seed,
+            seed=search.seed_,
         )
 
     @property
@@ -105,9 +114,9 @@ class Evidence:
             return None if scores is None else scores.argmax(axis=2) if scores.ndim == 3 else (scores > 0).astype(int)
         return probabilities.argmax(axis=2) if probabilities.ndim == 3 else (probabilities > 0.5).astype(int)
 
-    def average(self, values: Array) -> Array:
-        """Mean over the repeats that have seen a sample: [N, R] -> [N]."""
-        return np.asarray((values * self.seen).sum(axis=1) / self.seen.sum(axis=1))
+    def average_prediction(self) -> Array:
+        """Mean prediction [N] over the repeats that have seen a sample, where the target is no class."""
+        return np.asarray((self.responses["predict"] * self.seen).sum(axis=1) / self.seen.sum(axis=1))
 
     def banded(self, statistic: Statistic, repeats: int | None = None) -> Band:
         """Put a band around a statistic: the mean over repeats, on all samples and on each resample.

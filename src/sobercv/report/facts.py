@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..inference.estimate import METHODS
-from .findings import estimates_of
 from .records import Fact, Score
+from .search_records import estimates_of
 from .words import clean, count, number, seconds
 
 CITATION = (

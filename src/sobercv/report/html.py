@@ -14,11 +14,11 @@ from importlib.resources import files
 from typing import Any
 
 from ..errors import SoberError
-from . import charts, words
+from . import svg_charts, words
 from .records import Chart, Summary
 
 MOST_ROWS = 1000
-MOST_FAULTS = 100
+MOST_FAILURES = 100
 STATUS = ("finished", "dropped", "failed")
 COLUMNS = (
     ("Rank", "by the rule that selects", "n"),
@@ -51,11 +51,11 @@ def to_html(summary: Summary) -> str:
     page: str = _template().render(
         s=summary,
         score=summary.scores[0],
-        rows=summary.rows[:MOST_ROWS],
-        faults=summary.faults[:MOST_FAULTS],
+        rows=summary.configurations[:MOST_ROWS],
+        failures=summary.failures[:MOST_FAILURES],
         columns=COLUMNS,
         charts=drawn,
-        n_figures=len(drawn["curves"]) + (summary.matrix is not None),
+        n_figures=len(drawn["curves"]) + (summary.confusion is not None),
         policy=policy(style, script),
         style=markup(style),
         script=markup(script),
@@ -69,7 +69,7 @@ def to_html(summary: Summary) -> str:
         status=words.status,
         status_order=lambda row: (row.dropped_after or 0) + 1e6 * STATUS.index(row.status),
         data=lambda value: "" if value is None else value,
-        tiny=lambda share: markup(charts.tiny(share)),
+        tiny=lambda share: markup(svg_charts.tiny(share)),
     )
     return page
 
@@ -94,12 +94,12 @@ def _drawn(summary: Summary, markup: Any) -> dict[str, Any]:
     """Draw every chart of the page."""
     score = summary.scores[0]
     return {
-        "scale": markup(charts.scale(score)),
-        "draws": None if summary.draws is None else markup(charts.histogram(summary.draws, score)),
-        "race": markup(charts.race(summary.race)) if len(summary.race.rounds) > 1 else None,
+        "scale": markup(svg_charts.scale(score)),
+        "draws": None if summary.draws is None else markup(svg_charts.histogram(summary.draws, score)),
+        "race": markup(svg_charts.race(summary.race)) if len(summary.race.rounds) > 1 else None,
         "curves": [curve for chart in summary.charts for curve in _curves(chart, markup)],
-        "matrix": None if summary.matrix is None else markup(charts.matrix(summary.matrix)),
-        "importance": None if summary.importance is None else markup(charts.bars(summary.importance)),
+        "confusion": None if summary.confusion is None else markup(svg_charts.confusion(summary.confusion)),
+        "importance": None if summary.importance is None else markup(svg_charts.bars(summary.importance)),
     }
 
 
@@ -109,7 +109,7 @@ def _curves(chart: Chart, markup: Any) -> list[dict[str, Any]]:
         return [
             {
                 "title": f"{chart.title}: {line.label}",
-                "svg": markup(charts.xy(chart, i)),
+                "svg": markup(svg_charts.xy(chart, i)),
                 "key": [],
                 "below": (),
                 "sentence": f"{line.text}. This class against the rest.",
@@ -117,13 +117,13 @@ def _curves(chart: Chart, markup: Any) -> list[dict[str, Any]]:
             for i, line in enumerate(chart.lines)
         ]
     key = [
-        (markup(charts.swatch(i)), f"{line.label}: {line.text}" if line.text else line.label)
+        (markup(svg_charts.swatch(i)), f"{line.label}: {line.text}" if line.text else line.label)
         for i, line in enumerate(chart.lines)
     ]
     return [
         {
             "title": chart.title,
-            "svg": markup(charts.xy(chart)),
+            "svg": markup(svg_charts.xy(chart)),
             "key": key,
             "below": chart.below,
             "sentence": chart.sentence,

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, is_dataclass
 from types import UnionType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
+
+from ..errors import Note
 
 Numbers = tuple[float, ...]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Bins:
-    """A histogram: `heights[i]` draws lie between `edges[i]` and `edges[i + 1]`."""
+class Histogram:
+    """How many draws lie where: `heights[i]` draws lie between `edges[i]` and `edges[i + 1]`."""
 
     edges: Numbers
     heights: tuple[int, ...]
@@ -60,8 +61,8 @@ class Race:
 
 
 @dataclass(frozen=True)
-class Row:
-    """One configuration of the table; `dropped_after` is a round counted from 1, `wins` a share of the resamples."""
+class ConfigurationRow:
+    """What became of a configuration; `dropped_after` is a round counted from 1, `wins` a share of the resamples."""
 
     index: int
     params: str
@@ -114,7 +115,7 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class ConfusionMatrix:
     """A confusion matrix: of each true class (row) the share predicted as each class, with bootstrap bounds."""
 
     title: str
@@ -146,16 +147,7 @@ class Importance:
 
 
 @dataclass(frozen=True)
-class Caveat:
-    """What the reader should know; `code` is empty where there is no page about it."""
-
-    code: str
-    title: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Fault:
+class FailedConfiguration:
     """A configuration that failed, and why."""
 
     index: int
@@ -177,7 +169,8 @@ class Fact:
 class Summary:
     """Everything that a report says, and nothing else.
 
-    `scores[0]` is the metric that selected. `charts` depend on the task. Rendering needs nothing but this.
+    `scores[0]` is the metric that selected. `charts` depend on the task. `notes` are what the reader should know, each
+    with a code that has a page. Rendering needs nothing but this.
     """
 
     title: str
@@ -186,16 +179,16 @@ class Summary:
     headline: str
     why: str
     scores: tuple[Score, ...]
-    draws: Bins | None
+    draws: Histogram | None
     race: Race
-    rows: tuple[Row, ...]
+    configurations: tuple[ConfigurationRow, ...]
     winner: Fact
     curves_note: str
     charts: tuple[Chart, ...]
-    matrix: Matrix | None
+    confusion: ConfusionMatrix | None
     importance: Importance | None
-    caveats: tuple[Caveat, ...]
-    faults: tuple[Fault, ...]
+    notes: tuple[Note, ...]
+    failures: tuple[FailedConfiguration, ...]
     data: tuple[Fact, ...]
     timing: tuple[Fact, ...]
     versions: tuple[Fact, ...]

@@ -6,27 +6,29 @@ computed here; renderers only write it down.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import SoberError
-from . import curves, facts, findings, numbers
-from .caveats import caveat, caveats
+from ..errors import Note, SoberError
+from . import classification_charts, facts, regression_charts, search_records, survival_charts
 from .evidence import N_BANDS, Evidence
 from .importance import importance
-from .records import Caveat, Chart, Matrix, Summary
+from .notes import in_order
+from .notes import notes as notes_of
+from .records import Chart, ConfusionMatrix, Importance, Summary
 from .words import clean
 
 CHARTS: dict[str, tuple[str, Callable[[Evidence], Chart | None]]] = {
-    "roc": ("classification", curves.roc),
-    "precision_recall": ("classification", curves.precision_recall),
-    "calibration": ("classification", curves.calibration),
-    "predicted": ("regression", numbers.predicted),
-    "residuals": ("regression", numbers.residuals),
-    "survival": ("survival", numbers.survival),
+    "roc": ("classification", classification_charts.roc),
+    "precision_recall": ("classification", classification_charts.precision_recall),
+    "calibration": ("classification", classification_charts.calibration),
+    "predicted": ("regression", regression_charts.predicted),
+    "residuals": ("regression", regression_charts.residuals),
+    "survival": ("survival", survival_charts.survival),
 }
 
 
@@ -39,8 +41,7 @@ def summarize(
     title: str | None = None,
     command: str | None = None,
     n_permutations: int = 10,
-    seed: int | None = None,
-    created: str | None = None,
+    notes: Iterable[Note] = (),
 ) -> Summary:
     """Put all that a report says about a finished search into plain data.
 
@@ -57,10 +58,8 @@ def summarize(
         What repeats the run, such as a command line; the search as code unless given.
     n_permutations : int, default=10
         Shuffles for each column; 0 leaves the importance out.
-    seed : int, optional
-        For bands and shuffles; the seed of the search unless given.
-    created : str, optional
-        When the report was made; now unless given.
+    notes : iterable of Note
+        What checks of the table found, such as `sobercv.checks.check_dataset`; said among the caveats.
 
     Returns
     -------
@@ -68,28 +67,40 @@ def summarize(
     """
     check_is_fitted(search, "estimate_")
     _check(search, X, y, n_permutations)
-    seed = search.seed_ if seed is None else seed
-    scores = findings.scores(search)
-    evidence = Evidence.of(search, seed)
-    charts, matrix = charts_of(evidence)
-    columns, reasons = importance(search, X, y, sample_weight=sample_weight, n_permutations=n_permutations, seed=seed)
+    summary = with_charts(summarize_numbers(search, X, title=title, command=command, notes=notes), search)
+    return with_importance(
+        summary, *importance(search, X, y, sample_weight=sample_weight, n_permutations=n_permutations)
+    )
+
+
+def summarize_numbers(
+    search: Any, X: Any = None, *, title: str | None = None, command: str | None = None, notes: Iterable[Note] = ()
+) -> Summary:
+    """Put all that takes no time into plain data: everything but charts and the importance of columns.
+
+    Parameters
+    ----------
+    search, X, title, command, notes
+        As in `summarize`.
+    """
+    scores = search_records.scores(search)
     return Summary(
         title=clean(title or "Tuning report", 120),
-        task=evidence.task,
-        created=created or datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        headline=findings.headline(scores[0]),
-        why=findings.why(search, scores[0]),
+        task=search.predictions_.task,
+        created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        headline=search_records.headline(scores[0]),
+        why=search_records.why(search, scores[0]),
         scores=scores,
-        draws=findings.draws(findings.estimates_of(search)[0]),
-        race=findings.race(search),
-        rows=findings.rows(search),
-        winner=findings.winner(search),
+        draws=search_records.draws(search_records.estimates_of(search)[0]),
+        race=search_records.race(search),
+        configurations=search_records.configurations(search),
+        winner=search_records.winner(search),
         curves_note=facts.curves_note(search, scores[0], N_BANDS),
-        charts=charts,
-        matrix=matrix,
-        importance=columns,
-        caveats=caveats(search, (*_missing(evidence, charts, matrix), *reasons)),
-        faults=findings.faults(search),
+        charts=(),
+        confusion=None,
+        importance=None,
+        notes=notes_of(search, notes),
+        failures=search_records.failures(search),
         data=facts.data(search, X),
         timing=facts.timing(search),
         versions=facts.versions(),
@@ -100,14 +111,52 @@ def summarize(
     )
 
 
-def charts_of(evidence: Evidence) -> tuple[tuple[Chart, ...], Matrix | None]:
+def with_charts(summary: Summary, search: Any) -> Summary:
+    """Add the charts, and say which ones the reader may miss.
+
+    Parameters
+    ----------
+    summary : Summary
+    search : BBCSearchCV
+        Fitted.
+    """
+    evidence = Evidence.of(search)
+    charts, confusion = charts_of(evidence)
+    summary = replace(summary, charts=charts, confusion=confusion)
+    return with_notes(summary, _missing(evidence, charts, confusion))
+
+
+def with_importance(summary: Summary, found: Importance | None, reasons: Iterable[Note] = ()) -> Summary:
+    """Add the importance of columns, or the reason why there is none.
+
+    Parameters
+    ----------
+    summary : Summary
+    found : Importance or None
+    reasons : iterable of Note
+    """
+    return with_notes(replace(summary, importance=found), reasons)
+
+
+def with_notes(summary: Summary, more: Iterable[Note]) -> Summary:
+    """Add notes; suggestions stay last.
+
+    Parameters
+    ----------
+    summary : Summary
+    more : iterable of Note
+    """
+    return replace(summary, notes=in_order((*summary.notes, *more)))
+
+
+def charts_of(evidence: Evidence) -> tuple[tuple[Chart, ...], ConfusionMatrix | None]:
     """All charts that the task and the predictions allow."""
     made = [chart(evidence) for task, chart in CHARTS.values() if task == evidence.task]
-    matrix = curves.confusion(evidence) if evidence.task == "classification" else None
-    return tuple(chart for chart in made if chart is not None), matrix
+    confusion = classification_charts.confusion(evidence) if evidence.task == "classification" else None
+    return tuple(chart for chart in made if chart is not None), confusion
 
 
-def _missing(evidence: Evidence, charts: tuple[Chart, ...], matrix: Matrix | None) -> tuple[Caveat, ...]:
+def _missing(evidence: Evidence, charts: tuple[Chart, ...], confusion: ConfusionMatrix | None) -> tuple[Note, ...]:
     """Say which charts the reader may miss, and what would bring them."""
     shown = {chart.name for chart in charts}
     found = []
@@ -115,17 +164,16 @@ def _missing(evidence: Evidence, charts: tuple[Chart, ...], matrix: Matrix | Non
         text = (
             "The search kept predicted labels only, so there is no ROC curve; add roc_auc or neg_log_loss to scoring."
         )
-        found.append(caveat("W704", text))
+        found.append(Note("W704", text))
     elif evidence.classes is not None and len(evidence.classes) == 2 and "calibration" not in shown:
         text = "The search kept no probabilities, so there is no calibration curve; add neg_log_loss to scoring."
-        found.append(caveat("W704", text))
-    if evidence.task == "classification" and matrix is None:
-        text = (
-            f"With more than {curves.MOST_CLASSES} classes there is no confusion matrix, and ROC curves for some only."
-        )
-        found.append(caveat("W704", text))
+        found.append(Note("W704", text))
+    if evidence.task == "classification" and confusion is None:
+        most = classification_charts.MOST_CLASSES
+        text = f"With more than {most} classes there is no confusion matrix, and ROC curves for some only."
+        found.append(Note("W704", text))
     if evidence.task == "survival" and not charts:
-        found.append(caveat("W704", "No sample had the event, so there are no survival curves."))
+        found.append(Note("W704", "No sample had the event, so there are no survival curves."))
     return tuple(found)
 
 

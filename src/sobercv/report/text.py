@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from .records import Fact, Row, Score, Summary
+from .records import ConfigurationRow, Fact, Score, Summary
 from .words import between, gap, number, percent, seconds, signed, status
 
 WIDTH = 96
@@ -28,8 +28,8 @@ def to_text(summary: Summary, *, most_rows: int = MOST_ROWS) -> str:
     most_rows : int, default=10
         How many configurations to list.
     """
-    lines = [*_top(summary), *_caveats(summary), *_metrics(summary), *_winner(summary), *_race(summary)]
-    lines += [*_configurations(summary, most_rows), *_charts(summary), *_importance(summary), *_faults(summary)]
+    lines = [*_top(summary), *_notes(summary), *_metrics(summary), *_winner(summary), *_race(summary)]
+    lines += [*_configurations(summary, most_rows), *_charts(summary), *_importance(summary), *_failures(summary)]
     lines += [*_facts("Data", summary.data), *_facts("Work", (*summary.timing, Fact("Seed", str(summary.seed))))]
     lines += [*_facts("Versions", summary.versions), *_repeat(summary)]
     return "\n".join(line.rstrip() for line in lines).translate(PLAIN) + "\n"
@@ -60,13 +60,12 @@ def scale(score: Score) -> str:
     return f"{number(low, score.digits)} {''.join(line)} {number(high, score.digits)}   o honest, x plain CV"
 
 
-def _caveats(summary: Summary) -> Iterator[str]:
-    if summary.caveats:
+def _notes(summary: Summary) -> Iterator[str]:
+    if summary.notes:
         yield from _heading("Caveats")
-    for c in summary.caveats:
-        words = f"{c.title}. {c.text}" if c.title else c.text
-        first, *rest = wrap(words, WIDTH - 8)
-        yield f"  {c.code:<4}  {first}"
+    for note in summary.notes:
+        first, *rest = wrap(f"{note.title}. {note.text}" if note.title else note.text, WIDTH - 8)
+        yield f"  {note.code:<4}  {first}"
         yield from (f"        {line}" for line in rest)
 
 
@@ -103,15 +102,15 @@ def _race(summary: Summary) -> Iterator[str]:
 
 
 def _configurations(summary: Summary, most: int) -> Iterator[str]:
-    n, digits = len(summary.rows), summary.scores[0].digits
+    n, digits = len(summary.configurations), summary.scores[0].digits
     yield from _heading(f"Configurations ({min(most, n)} of {n})")
 
-    def cells(row: Row) -> tuple[str, ...]:
+    def cells(row: ConfigurationRow) -> tuple[str, ...]:
         scores = (number(v, digits) for v in (row.pooled, row.mean, row.spread))
         return str(row.rank), percent(row.wins), *scores, seconds(row.seconds), status(row), row.params
 
     head = ("rank", "won", "pooled", "fold mean", "fold SD", "training", "status", "parameters")
-    yield from _table(head, [cells(row) for row in summary.rows[:most]], ">>>>>><<")
+    yield from _table(head, [cells(row) for row in summary.configurations[:most]], ">>>>>><<")
 
 
 def _charts(summary: Summary) -> Iterator[str]:
@@ -119,8 +118,8 @@ def _charts(summary: Summary) -> Iterator[str]:
     if told:
         yield from _heading("Curves of the winner")
         yield from _table(("chart", "line", ""), told, "<<<")
-    if summary.matrix is not None:
-        m = summary.matrix
+    if summary.confusion is not None:
+        m = summary.confusion
         yield from _heading("Confusion (row: true, column: predicted)")
         body = [(label, *(percent(v) for v in row)) for label, row in zip(m.labels, m.share, strict=True)]
         yield from _table(("", *m.labels), body, "<" + ">" * len(m.labels))
@@ -139,14 +138,14 @@ def _importance(summary: Summary) -> Iterator[str]:
     yield from _table(("column", "falls by", "", ""), body, "<>><")
 
 
-def _faults(summary: Summary) -> Iterator[str]:
-    if summary.faults:
+def _failures(summary: Summary) -> Iterator[str]:
+    if summary.failures:
         yield from _heading("Failures")
-    for f in summary.faults[:MOST_ROWS]:
+    for f in summary.failures[:MOST_ROWS]:
         yield from wrap(f"{f.index}  {f.params}  {f.where}: {f.error}: {f.message}", WIDTH, initial_indent="  ",
                         subsequent_indent="     ")  # fmt: skip
-    if len(summary.faults) > MOST_ROWS:
-        yield f"  and {len(summary.faults) - MOST_ROWS} more"
+    if len(summary.failures) > MOST_ROWS:
+        yield f"  and {len(summary.failures) - MOST_ROWS} more"
 
 
 def _facts(title: str, facts: Sequence[Fact]) -> Iterator[str]:

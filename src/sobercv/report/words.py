@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from .records import Row, Score
+from .records import ConfigurationRow, Score
 
 LABELS = {
     "roc_auc": "ROC AUC",
@@ -106,7 +106,7 @@ def seconds(value: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def status(row: Row) -> str:
+def status(row: ConfigurationRow) -> str:
     """Say what became of a configuration."""
     if row.is_winner:
         return "winner"

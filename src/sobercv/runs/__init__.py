@@ -1,8 +1,24 @@
 """Runs: one job on a table, from its settings to a folder with everything that came out of it."""
 
+from .deadline import Deadline
+from .execution import Progress, execute
 from .folder import RunFolder
+from .prepared import Prepared, prepare
+from .results import Results
 from .settings import Settings
-from .train import Prepared, prepare, train
-from .write import write
+from .settings_file import begin, begun
+from .tuning import tune
 
-__all__ = ["Prepared", "RunFolder", "Settings", "prepare", "train", "write"]
+__all__ = [
+    "Deadline",
+    "Prepared",
+    "Progress",
+    "Results",
+    "RunFolder",
+    "Settings",
+    "begin",
+    "begun",
+    "execute",
+    "prepare",
+    "tune",
+]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ..checks import Planned
+from ..checks import PlannedSearch
 from ..report.records import Summary
 from ..report.words import between, clean, count, metric_label, number
 from ..tables import Dataset
@@ -25,14 +25,14 @@ FAMILIES = {
 }  # fmt: skip
 
 
-def methods(search: Any, planned: Planned, data: Dataset, summary: Summary, version: str) -> str:
+def methods(search: Any, planned: PlannedSearch, data: Dataset, summary: Summary, version: str) -> str:
     """Write the paragraph.
 
     Parameters
     ----------
     search : BBCSearchCV
         Fitted.
-    planned : Planned
+    planned : PlannedSearch
     data : Dataset
     summary : Summary
     version : str
@@ -48,16 +48,16 @@ def methods(search: Any, planned: Planned, data: Dataset, summary: Summary, vers
     paragraphs = [
         "# Methods",
         f"Models were tuned and assessed with sober {version}. The data comprised {_data(data)}. We compared "
-        f"{count(planned.n_configurations, 'configuration')} of {_families(planned)} (preset {planned.preset}), tuned "
-        f"by {_folds(planned, data)}. Cleaning, imputation, scaling and feature selection were fitted inside the "
-        f"training folds only. {_dropping(search)}The configuration with the best {label} over all out-of-sample "
-        "predictions was refitted on all data.",
+        f"{count(planned.preset.n_configurations, 'configuration')} of {_families(planned)} "
+        f"(preset {planned.preset.name}), tuned by {_folds(planned, data)}. Cleaning, "
+        f"imputation, scaling and feature selection were fitted inside the training folds only. "
+        f"{_dropping(search)}{_incomplete(search)}{_selection(search, label)}",
         f"Because the winner was chosen on the same predictions, its cross-validated {label} of "
         f"{number(score.naive, score.digits)} is optimistic. We therefore report the bootstrap bias corrected estimate "
         f"(BBC-CV{early if search.race_.n_fits_saved else ''}; Tsamardinos et al., 2018), which repeats the selection "
         f"in {count(score.n_draws, 'bootstrap sample')} of the out-of-sample predictions and scores each selected "
         f"configuration on the samples left out: {label} **{number(score.value, score.digits)}**{interval}. "
-        f"The final model is {winner_of(search)}. All random numbers derive from seed {summary.seed}.",
+        f"The selected model is {winner_of(search)}. All random numbers derive from seed {summary.seed}.",
         "# Reference",
         summary.citation,
     ]
@@ -73,7 +73,7 @@ def winner_of(search: Any) -> str:
         Fitted.
     """
     params = dict(search.best_params_)
-    kind, select = type(params.pop("model", search.best_estimator_[-1])).__name__, params.pop("select", "passthrough")
+    kind, select = type(params.pop("model", search.estimator[-1])).__name__, params.pop("select", "passthrough")
     values = ", ".join(f"{name.rpartition('__')[2]} {_short(value)}" for name, value in params.items())
     columns = (
         "all columns" if isinstance(select, str) else f"columns chosen by SES (alpha {select.alpha}, k {select.k})"
@@ -103,16 +103,34 @@ def _data(data: Dataset) -> str:
     return f"{text}; classes {shown}" + (" and others" if len(sizes) > 6 else "")
 
 
-def _families(planned: Planned) -> str:
-    kinds = dict.fromkeys(type(c.params["model"]).__name__ for c in planned.configurations if "model" in c.params)
+def _families(planned: PlannedSearch) -> str:
+    kinds = dict.fromkeys(
+        type(c.params["model"]).__name__ for c in planned.preset.configurations if "model" in c.params
+    )
     names = list(dict.fromkeys(_family(kind) for kind in kinds))
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names) or "one pipeline"
 
 
-def _folds(planned: Planned, data: Dataset) -> str:
+def _folds(planned: PlannedSearch, data: Dataset) -> str:
     kind = "stratified " if data.task != "regression" else ""
     repeats = f", repeated {planned.repeats} times with new folds" if planned.repeats > 1 else ""
     return f"{kind}{planned.folds}-fold cross-validation{repeats}"
+
+
+def _selection(search: Any, label: str) -> str:
+    where = "on average over folds" if search.aggregate == "fold" else "over all out-of-sample predictions"
+    refitted = " and was refitted on all data" if hasattr(search, "best_estimator_") else ""
+    return f"The configuration with the best {label} {where} was selected{refitted}."
+
+
+def _incomplete(search: Any) -> str:
+    if search.is_complete_:
+        return ""
+    seen, total = len(search.predictions_.rows), count(search.predictions_.n_samples, "row")
+    return (
+        f"Training was stopped early; all results rest on the {seen:,} of {total} that every remaining configuration "
+        "had predicted. "
+    )
 
 
 def _dropping(search: Any) -> str:

@@ -6,23 +6,37 @@ where the file is, byte for byte, the one that this user made on this machine, o
 
 from __future__ import annotations
 
-import hmac
-import os
-import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
-from ..errors import SoberError
+from ..errors import Note, SoberError
 from ..tables import Dataset
+from .files import read_file
 from .folder import RunFolder
+from .schema import checked
+from .seal import is_sealed, seal
 
-MODEL, MANIFEST = "model.joblib", "model.json"
+MODEL, MANIFEST, SKOPS = "model.joblib", "model.json", "model.skops"
 
 
-def save(model: Any, data: Dataset, folder: RunFolder, facts: dict[str, Any]) -> None:
+@dataclass(frozen=True)
+class Manifest:
+    """What `model.json` must hold, beside what only people read."""
+
+    sha256: str
+    task: str
+    target: tuple[str, ...]
+    classes: tuple[str | int | float | bool, ...]
+    columns: Mapping[str, str]
+    seal: str | None = None
+    id: str | None = None
+
+
+def save(model: Any, data: Dataset, folder: RunFolder, facts: dict[str, Any]) -> tuple[Note, ...]:
     """Write the model and its manifest.
 
     Parameters
@@ -32,18 +46,23 @@ def save(model: Any, data: Dataset, folder: RunFolder, facts: dict[str, Any]) ->
     folder : RunFolder
     facts : dict
         More for the manifest: versions, metric, score.
+
+    Returns
+    -------
+    tuple of Note
+        What the user should know of the seal.
     """
     import joblib
 
     packed = BytesIO()
     joblib.dump(model, packed, compress=3)
     raw = packed.getvalue()
-    (folder / MODEL).write_bytes(raw)
     fingerprint = sha256(raw).hexdigest()
+    signature, note = seal(fingerprint)
     manifest = {
         "file": MODEL,
         "sha256": fingerprint,
-        "seal": seal(fingerprint),
+        "seal": signature,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "task": data.task,
         "target": list(data.target),
@@ -52,8 +71,10 @@ def save(model: Any, data: Dataset, folder: RunFolder, facts: dict[str, Any]) ->
         "id": next((name for name, role in data.roles.items() if role == "id"), None),
         **facts,
     }
+    folder.write(MODEL, raw)
     folder.write_json(MANIFEST, manifest)
     _save_skops(model, folder)
+    return () if note is None else (note,)
 
 
 def _plain(label: Any) -> Any:
@@ -63,11 +84,24 @@ def _plain(label: Any) -> Any:
 def _save_skops(model: Any, folder: RunFolder) -> None:
     """Write the model once more where skops is installed and can write it; it can be read without running code."""
     try:
-        from skops.io import dump
+        from skops.io import dumps
 
-        dump(model, folder / "model.skops")
+        raw = dumps(model)
     except Exception:  # not installed, or a step that skops does not know: the joblib file is there anyway
-        (folder / "model.skops").unlink(missing_ok=True)
+        (folder / SKOPS).unlink(missing_ok=True)
+        return
+    folder.write(SKOPS, raw)
+
+
+def remove(folder: RunFolder) -> None:
+    """Remove a model that is not that of the results any more.
+
+    Parameters
+    ----------
+    folder : RunFolder
+    """
+    for name in (MANIFEST, MODEL, SKOPS):
+        (folder / name).unlink(missing_ok=True)
 
 
 def load(folder: RunFolder, trust: bool = False) -> tuple[Any, dict[str, Any]]:
@@ -85,56 +119,27 @@ def load(folder: RunFolder, trust: bool = False) -> tuple[Any, dict[str, Any]]:
     """
     import joblib
 
-    manifest = folder.check().read_json(MANIFEST)
+    values = folder.check().read_json(MANIFEST)
+    manifest = checked(Manifest, values, folder.path / MANIFEST)
     path = folder / MODEL
-    try:
-        raw = path.read_bytes()
-    except OSError:
-        raise SoberError("E809", f"{path} is not there. Write: sober resume {folder.path}") from None
+    raw = read_file(path)
+    if raw is None:
+        raise SoberError("E809", f"{path} is not there. Write: sober resume {folder.path}")
     fingerprint = sha256(raw).hexdigest()
-    if not isinstance(manifest.get("columns"), dict) or fingerprint != manifest.get("sha256"):
+    if fingerprint != manifest.sha256:
         raise SoberError(
             "E810", f"{path} is not the file that model.json describes, so it is not loaded: loading a model executes "
             "code. Write the run again with sober resume.",
         )  # fmt: skip
-    if not trust and not _is_sealed(fingerprint, manifest.get("seal")):
+    if not trust and not is_sealed(fingerprint, manifest.seal):
         raise SoberError(
             "E810", f"{path} was not made by you on this machine, and loading a joblib model executes code. If you "
             "trust where it comes from, add --trust.",
         )  # fmt: skip
     try:
-        return joblib.load(BytesIO(raw)), manifest
+        return joblib.load(BytesIO(raw)), values
     except Exception as error:
         raise SoberError(
             "E810", f"{path} cannot be loaded with the versions installed here ({type(error).__name__}). Compare them "
             "with those in model.json.",
         ) from error  # fmt: skip
-
-
-# ---- who made it ---------------------------------------------------------------------------------------------------
-def seal(fingerprint: str) -> str | None:
-    """Sign a fingerprint with this user's own key; None where no key can be kept."""
-    key = _key(make=True)
-    return None if key is None else hmac.new(key, fingerprint.encode(), sha256).hexdigest()
-
-
-def _is_sealed(fingerprint: str, given: Any) -> bool:
-    key = _key(make=False)
-    if key is None or not isinstance(given, str):
-        return False
-    return hmac.compare_digest(hmac.new(key, fingerprint.encode(), sha256).hexdigest(), given)
-
-
-def _key(make: bool) -> bytes | None:
-    """Give 32 random bytes that only this user can read; they never leave this machine."""
-    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    path = Path(home) / "sober" / "seal.key"
-    try:
-        if make and not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(secrets.token_bytes(32))
-        key = path.read_bytes()
-    except (OSError, RuntimeError):
-        return None
-    return key if len(key) == 32 else None

@@ -61,7 +61,7 @@ def refit_script(search: Any, data: Dataset, table: Table, path: str, version: s
     imports = {"import pandas as pd": None, **writer.imports, **writer.vendored.imports}
     if data.task == "survival" or writer.vendored.text:
         imports["import numpy as np"] = None
-    if table.call.startswith("pyarrow"):
+    if table.code.startswith("pyarrow"):
         imports["import pyarrow.ipc"] = None
     vendored = (
         f"\n\n# Copied from sobercv, so that this script needs none.\n{writer.vendored.text}\n\n"
@@ -74,7 +74,7 @@ def refit_script(search: Any, data: Dataset, table: Table, path: str, version: s
         imports="\n".join(sorted(imports, key=lambda line: (line.startswith("from"), line))),
         path=path,
         vendored=vendored,
-        read=table.call.format(path="PATH"),
+        read=table.code,
         target=list(data.target),
         left_out=list(data.roles),
         y=_target(data),
@@ -88,7 +88,7 @@ def _target(data: Dataset) -> str:
         time, event = data.target
         return (
             f'y = np.empty(len(table), [("event", bool), ("time", float)])\n'
-            f'y["event"], y["time"] = table[{event!r}].to_numpy() == 1, table[{time!r}].to_numpy()'
+            f'y["event"], y["time"] = {_events(event, data.event_value)}, table[{time!r}].to_numpy()'
         )
     column = f"table[{data.target[0]!r}]"
     if data.task == "regression":
@@ -96,6 +96,15 @@ def _target(data: Dataset) -> str:
     if data.y.dtype == object:
         return f"y = {column}.astype(str).to_numpy(dtype=object)"
     return f"y = {column}.to_numpy(dtype={data.y.dtype.name!r})"
+
+
+def _events(name: str, value: str | None) -> str:
+    column = f"table[{name!r}]"
+    if value is None:
+        return f'{column}.astype(str).isin(["1", "1.0", "True"]).to_numpy()'
+    return (
+        f'{column}.astype(str).str.strip().str.removesuffix(".0").eq({value.strip().removesuffix(".0")!r}).to_numpy()'
+    )
 
 
 class _Writer:

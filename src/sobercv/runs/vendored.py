@@ -44,7 +44,7 @@ class Vendored:
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 self._follow(statement, module, name)
             elif name in _defined(statement):
-                for needed in _names(statement) - {name}:
+                for needed in _names(statement):
                     self._take(module, needed)
                 self._parts.append(_text(statement, source))
 
@@ -68,9 +68,9 @@ def _defined(statement: ast.stmt) -> set[str]:
     return {t.id for t in targets if isinstance(t, ast.Name)}
 
 
-def _names(statement: ast.stmt) -> set[str]:
-    """Every name that a definition mentions; sorted by the caller's walk, so order does not matter."""
-    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+def _names(statement: ast.stmt) -> list[str]:
+    """Every name that a definition mentions, in order of appearance: a set's order changes from process to process."""
+    return list(dict.fromkeys(node.id for node in ast.walk(statement) if isinstance(node, ast.Name)))
 
 
 def _text(statement: ast.stmt, source: str) -> str:

@@ -6,31 +6,20 @@ to training is a mask: who is still in the race.
 
 from __future__ import annotations
 
-import inspect
 import time
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    get_routing_for_object,
-    process_routing,
-)
-from sklearn.utils.validation import check_is_fitted
 
 from .. import seeds
-from ..errors import SoberError, warn
-from ..inference import BootstrapDrop, Estimate
-from ..inference.bbc import bbc
-from ..inference.intervals import check_level
-from ..inference.selection import rule_of
-from ..metrics import Metric
+from ..errors import Note, SoberError, warn
+from ..inference import Question
+from ..inference.bbc import corrected
+from ..inference.tables import MemoryTable
 from ..predictions import Predictions
 from ..training import (
+    Experiment,
     MemoryStore,
     Plan,
     Problem,
@@ -46,14 +35,17 @@ from ..training import (
 )
 from ..training.race import race
 from .callbacks import CallbackSupport, RoundCallbacks, with_callbacks
-from .early_end import caveat, check_limits, marked, tight_enough
+from .early_end import caveat, marked, tight_enough
+from .metadata import CitizenMixin, Routed, route
+from .options import check_options
 from .progress import audience, display
 from .results import cv_results
-from .scoring import metrics_of
+from .scoring import metrics_of, several
+from .showing import ReaderMixin
 from .winner import WinnerMixin
 
 
-class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Tune by cross-validation, drop hopeless configurations early, and say honestly how good the winner is.
 
     A drop-in for scikit-learn's `GridSearchCV` and `RandomizedSearchCV`. The number to report is `estimate_`: the
@@ -66,7 +58,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         A scikit-learn classifier or regressor, a pipeline, or a scikit-survival estimator.
     param_grid : dict or list of dicts
         Names to lists of values; with `n_iter`, distributions too. Whole steps can be values:
-        ``{"model": [SVC()], "model__C": [1, 10]}``.
+        ``{"model": [SVC()], "model__C": [1, 10]}``. The listed configurations of a preset are taken as they are.
     scoring : str, callable, Metric, list or dict, optional
         Unless given, what the estimator's `score` is: accuracy, R2 or the concordance index. With several, the first
         selects (or the one named by `refit`), and all are judged at the same winner.
@@ -77,7 +69,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
     n_iter : int, optional
         Draw this many configurations at random instead of trying all.
     drop : {"auto", None} or rule, default="auto"
-        "auto" is `BootstrapDrop()`: the paper's test after each fold, once 50 samples have predictions.
+        "auto" is `BootstrapDrop()`: the paper's test after each fold, once 50 samples have predictions. A rule of one's
+        own is called with (predictions, question, round); see `sobercv.inference.DropRule`.
     select : {"best"}, simplest_within(...) or callable, default="best"
         How the winner is picked from scores [B, C]; the bootstrap re-runs the same rule.
     aggregate : {"pooled", "fold"}, default="pooled"
@@ -93,15 +86,16 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         Train the winner on all data. A string names the metric that selects.
     n_jobs : int, optional
         Workers, as in scikit-learn. Results do not depend on it.
-    random_state : int, default=0
+    random_state : int, numpy generator or None, default=0
+        The same number gives the same bits. None draws afresh; `seed_` tells what was drawn.
     store : path, optional
         A file that keeps every fit as soon as it is done. The same call with the same file goes on where it stopped;
         with more repeats or more configurations it fits only what is new.
     max_seconds : float, optional
         Stop training after this time, and judge by what is complete then. A fit under way is not broken off.
-    tolerance : float, optional
-        Stop training when half the width of the interval is within this; looked at after each round, once 50 samples
-        have predictions.
+    half_width : float, optional
+        Stop training when half the width of the interval is no more than this; looked at after each round, once 50
+        samples have predictions.
     error_score : {"raise"} or NaN, default=NaN
         Configurations that fail are set aside with the reason, or raise.
     verbose : int, default=0
@@ -122,7 +116,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         Out-of-sample predictions of the finishers.
     race_ : RaceLog
         Who was dropped when, with which p, and who failed why.
-    stopped_ : {"finished", "interrupted", "max_seconds", "tolerance"}
+    stopped_ : {"finished", "interrupted", "max_seconds", "half_width"}
         What ended the training. Ctrl-C once gives the estimate from what is complete; twice ends at once.
     is_complete_ : bool
         Whether every split was run; if not, the notes of `estimate_` say how many were.
@@ -133,7 +127,10 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         The rows of every split; passed as `cv` they repeat the folds, also those of a splitter without a seed.
     scorer_ : Metric, or dict of them
     multimetric_ : bool
-    refit_time_ : float
+    question_ : Question
+        What was asked of the predictions: metrics, rule, draws; the same for dropping, selecting and judging.
+    refit_time_, judge_time_ : float
+        Seconds of the final fit, and of the bootstrap.
     seed_ : int
         The root seed of the run; passed as `random_state` it repeats the run.
 
@@ -177,7 +174,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         random_state: Any = 0,
         store: Any = None,
         max_seconds: float | None = None,
-        tolerance: float | None = None,
+        half_width: float | None = None,
         error_score: Any = np.nan,
         verbose: int = 0,
         on_event: Any = None,
@@ -201,7 +198,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         self.random_state = random_state
         self.store = store
         self.max_seconds = max_seconds
-        self.tolerance = tolerance
+        self.half_width = half_width
         self.error_score = error_score
         self.verbose = verbose
         self.on_event = on_event
@@ -227,112 +224,67 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
             enabled) and into every metric. The others are for the estimator's `fit`; under metadata routing, for
             whoever asked for them.
         """
-        sample_weight = params.pop("sample_weight", None)
-        rule = self._check_options()
+        rule = check_options(self)
         seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
-        problem, metrics, split_params = self._problem(X, y, groups, sample_weight, params)
+        routed = route(self, groups, params)
+        problem, question = self._problem(X, y, routed, seed)
         configurations = expand(self.param_grid, self.n_iter, seed, self.estimator)
-        plan = Plan.build(problem, self.cv, self.n_repeats, seed, split_params)
+        plan = Plan.build(problem, self.cv, self.n_repeats, seed, routed.split_params)
         store = MemoryStore(problem, plan, len(configurations))
-        wanted = tuple(dict.fromkeys(metric.responses for metric in metrics.values()))
-        executor = make_executor(self.n_jobs, self.error_score == "raise")
+        wanted = tuple(dict.fromkeys(metric.responses for metric in question.metrics))
+        experiment = Experiment(problem, self.estimator, wanted, raise_errors=self.error_score == "raise")
         callbacks = RoundCallbacks(self, X, y, len(configurations) * plan.n_splits, plan.n_rounds, rule is None)
         with audience(self.on_event, display(self.verbose), callbacks.listener) as tell:
             tell(SearchStarted(len(configurations), plan.n_splits))
             log = race(
-                problem,
-                self.estimator,
+                experiment,
                 configurations,
                 plan,
-                wanted,
-                executor=recalling(executor, self.store, problem, self.estimator, configurations, plan, wanted, seed),
+                executor=recalling(make_executor(self.n_jobs), self.store, experiment, configurations, plan, seed),
                 store=store,
-                rule=None if rule is None else self._drop_rule(rule, next(iter(metrics.values())), seed),
+                rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
                 on_event=tell,
-                stop=Stop(self.max_seconds, tight_enough(self.tolerance, lambda p: self._first(p, metrics, seed))),
+                stop=Stop(self.max_seconds, tight_enough(self.half_width, question)),
             )
             tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
         self._report_failures(log)
         incomplete = caveat(log, store)
-        self._judge(store.predictions(log.finishers), metrics, seed, incomplete)
-        self._remember(configurations, store, log, metrics, plan, seed)
+        self._judge(store.predictions(log.finishers), question, incomplete)
+        self._remember(configurations, store, log, plan)
         if self.refit:
             with callbacks.refit():
                 self._refit(problem)
         callbacks.close()
         return self
 
-    def _check_options(self) -> Any:
-        """Refuse bad options before any training; give the drop rule."""
-        if not hasattr(self.estimator, "fit"):
-            raise TypeError(f"`estimator` must have a fit method; got {self.estimator!r}.")
-        if not isinstance(self.refit, (bool, np.bool_, str)):
-            hint = (
-                " Pass a callable as select=, a function from scores [B, C] to winners [B], so that the bootstrap can "
-                "re-run it."
-                if callable(self.refit)
-                else ""
-            )
-            raise SoberError("E108", f"`refit` must be True, False or the name of a metric; got {self.refit!r}.{hint}")
-        check_level(self.confidence_level)
-        check_limits(self.max_seconds, self.tolerance)
-        rule_of(self.select)
-        allowed = {"aggregate": ("pooled", "fold"), "method": ("bbc", "632+")}
-        for name, values in allowed.items():
-            if getattr(self, name) not in values:
-                raise SoberError("E108", f"`{name}` must be one of {values}; got {getattr(self, name)!r}.")
-        if not isinstance(self.n_bootstraps, (int, np.integer)) or self.n_bootstraps < 1:
-            raise SoberError("E108", f"`n_bootstraps` must be a whole number of 1 or more; got {self.n_bootstraps!r}.")
-        score = self.error_score
-        if not (isinstance(score, str) and score == "raise") and not (isinstance(score, float) and np.isnan(score)):
-            raise SoberError("E108", f'`error_score` must be "raise" or NaN; got {self.error_score!r}.')
-        if self.drop is None or isinstance(self.drop, str):
-            if self.drop in (None, "auto"):
-                return None if self.drop is None else BootstrapDrop()
-        elif _takes_four(self.drop):
-            return self.drop
-        raise SoberError(
-            "E108",
-            f'`drop` must be "auto", None, or a rule that is called with (predictions, metric, seed, round), such as '
-            f"BootstrapDrop(); got {self.drop!r}.",
-        )
-
-    def _problem(
-        self, X: Any, y: Any, groups: Any, sample_weight: Any, params: dict[str, Any]
-    ) -> tuple[Problem, dict[str, Metric], Any]:
-        """Put the data together, and send metadata where it was asked for."""
+    def _problem(self, X: Any, y: Any, routed: Routed, seed: int) -> tuple[Problem, Question]:
+        """Put the data and the question together; refuse what does not go together before any training."""
         known = self._task(y)
-        metrics = metrics_of(self.scoring, known, self.refit)
-        first = next(iter(metrics.values()))
-        task = first.task if known is None else known
-        split_params = None
-        weighted_fit = True
-        if _routing_enabled():
-            given = {k: v for k, v in (("groups", groups), ("sample_weight", sample_weight)) if v is not None}
-            routed = process_routing(self, "fit", **params, **given)
-            # What `fit` receives, weights included, is what was asked for, perhaps under another name.
-            params, weighted_fit = dict(routed.estimator.fit), False
-            if hasattr(routed, "splitter"):
-                split_params = dict(routed.splitter.split)
-                groups = split_params.get("groups") if groups is None else groups
+        metrics = list(metrics_of(self.scoring, known, self.refit).values())
+        question = Question.ask(
+            metrics if several(self.scoring) else metrics[0],
+            select=self.select,
+            aggregate=self.aggregate,
+            method=self.method,
+            within_folds=self.within_folds,
+            n_bootstraps=self.n_bootstraps,
+            confidence_level=self.confidence_level,
+            stratify=self.stratify,
+            random_state=seed,
+            n_jobs=self.n_jobs,
+        )
         problem = Problem.build(
             X,
             y,
-            task=task,
-            groups=groups,
-            sample_weight=sample_weight,
-            fit_params=params,
-            weighted_fit=weighted_fit,
+            task=question.first.task if known is None else known,
+            groups=routed.groups,
+            sample_weight=routed.sample_weight,
+            fit_params=routed.fit_params,
+            weighted_fit=routed.weighted_fit,
         )
-        if self.stratify and task == "regression":
-            raise SoberError("E114", "`stratify=True` is for classes and survival; here the target is a number.")
-        if self.within_folds and not first.pools_scores:
-            raise SoberError(
-                "E114", f"`within_folds` is for metrics that rank samples, such as roc_auc; {first.name} does not."
-            )
-        for metric in metrics.values():
-            metric.check_target(problem.task, 0 if problem.classes is None else len(problem.classes))
-        return problem, metrics, split_params
+        for metric in question.metrics:
+            metric.check_target(problem.target)
+        return problem, question
 
     def _task(self, y: Any) -> Any:
         try:
@@ -342,84 +294,29 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
                 raise
             return None  # the metric knows
 
-    def _drop_rule(self, rule: Any, metric: Metric, seed: int) -> Callable[[Predictions, int], Any]:
-        """Bind a drop rule to the metric and to the meaning of "best" that this search has."""
-        options = {
-            "select": rule_of(self.select),
-            "aggregate": self.aggregate,
-            "within_folds": self.within_folds and metric.pools_scores,
-            "n_jobs": self._n_threads,
-        }
-        accepted = inspect.signature(rule).parameters
-        if not any(p.kind is p.VAR_KEYWORD for p in accepted.values()):
-            options = {name: value for name, value in options.items() if name in accepted}
-        return lambda predictions, index: rule(predictions, metric, seed, index, **options)
-
-    @property
-    def _n_threads(self) -> int:
-        return 1 if self.n_jobs is None else self.n_jobs
-
-    def _estimates(self, predictions: Predictions, metrics: list[Metric], seed: int) -> dict[str, Estimate]:
-        """Turn predictions into the honest claim."""
-        found: dict[str, Estimate] = bbc(
-            None,
-            predictions,
-            metrics,
-            select=self.select,
-            aggregate=self.aggregate,
-            method=self.method,
-            within_folds=self.within_folds,
-            n_bootstraps=self.n_bootstraps,
-            confidence_level=self.confidence_level,
-            stratify=self.stratify,
-            random_state=seed,
-            n_jobs=self._n_threads,
-        )
-        return found
-
-    def _first(self, predictions: Predictions, metrics: dict[str, Metric], seed: int) -> Estimate:
-        """Judge by the metric that selects."""
-        return next(iter(self._estimates(predictions, list(metrics.values())[:1], seed).values()))
-
-    def _judge(self, predictions: Predictions, metrics: dict[str, Metric], seed: int, incomplete: str | None) -> None:
-        """Judge by all metrics, and remember it."""
-        estimates = self._estimates(predictions, list(metrics.values()), seed)
+    def _judge(self, predictions: Predictions, question: Question, incomplete: Note | None) -> None:
+        """Turn predictions into the honest claim, by all metrics, and remember it."""
+        start = time.perf_counter()
+        estimates = corrected(MemoryTable(predictions, question))
         found = {name: marked(estimate, incomplete) for name, estimate in estimates.items()}
-        self.multimetric_ = not (
-            self.scoring is None or isinstance(self.scoring, (str, Metric)) or callable(self.scoring)
-        )
-        self.predictions_ = predictions
-        self.estimate_ = found if self.multimetric_ else next(iter(found.values()))
-        self.scorer_ = metrics if self.multimetric_ else next(iter(metrics.values()))
+        self.judge_time_ = time.perf_counter() - start
+        self.question_, self.predictions_ = question, predictions
+        self.multimetric_ = question.several
+        self.estimate_ = question.answer(found)
+        self.scorer_ = question.answer({metric.name: metric for metric in question.metrics})
         self.best_index_ = next(iter(found.values())).winner
 
-    def _remember(
-        self,
-        configurations: list[Any],
-        store: MemoryStore,
-        log: RaceLog,
-        metrics: dict[str, Metric],
-        plan: Plan,
-        seed: int,
-    ) -> None:
-        self.cv_results_ = cv_results(
-            configurations,
-            store,
-            log,
-            metrics,
-            aggregate=self.aggregate,  # type: ignore[arg-type]
-            within_folds=self.within_folds,
-            several=self.multimetric_,
-        )
+    def _remember(self, configurations: list[Any], store: MemoryStore, log: RaceLog, plan: Plan) -> None:
+        self.cv_results_ = cv_results(configurations, store, log, self.question_)
         self.race_ = log
         self.stopped_ = log.stopped
         self.is_complete_ = log.stopped == "finished"
-        self.seed_ = seed
+        self.seed_ = self.question_.seed
         self.n_splits_ = plan.n_splits
         self.splits_ = [(split.train, split.test) for split in plan.splits]
         self.n_fits_ = log.n_fits + bool(self.refit)
         self.best_params_ = dict(configurations[self.best_index_].params)
-        tail = next(iter(metrics)) if self.multimetric_ else "score"
+        tail = self.question_.first.name if self.multimetric_ else "score"
         self.best_score_ = float(self.cv_results_[f"mean_test_{tail}"][self.best_index_])
 
     def _report_failures(self, log: RaceLog) -> None:
@@ -439,94 +336,3 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, MetaEstimatorMixin, BaseEstimato
         self.refit_time_ = time.perf_counter() - start
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
-
-    # ---- for readers ---------------------------------------------------------------------------------------------
-    def report(self, path: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
-        """Write a report: one HTML file that works offline, plain text, or JSON.
-
-        Parameters
-        ----------
-        path : str or path
-            Ends with `.html`, `.txt` or `.json`.
-        X, y : array-like, optional
-            The data given to `fit`, for the permutation importance of the winner; left out without them.
-        **options
-            `title`, `command`, `sample_weight`, `n_permutations`, `seed` and `created`, see `sobercv.report.summarize`.
-
-        Returns
-        -------
-        Path
-        """
-        from ..report import summarize, write
-
-        return write(summarize(self, X, y, **options), path)
-
-    @property
-    def plot(self) -> Any:
-        """Plots of the fitted search: `search.plot.race()`, `.draws()`, `.roc()` and more, each with `ax=`."""
-        from ..report.displays import Plots
-
-        check_is_fitted(self, "estimate_")
-        return Plots(self)
-
-    # ---- a scikit-learn citizen ----------------------------------------------------------------------------------
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "best_estimator_" if self.refit else "estimate_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = inner.classifier_tags
-        tags.regressor_tags = inner.regressor_tags
-        tags.target_tags.required = True
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
-        tags.array_api_support = False
-        return tags
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Say where metadata goes: to the estimator's `fit`, to the splitter, and weights into the metrics."""
-        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-        if hasattr(self.cv, "split") and get_routing_for_object(self.cv) is not None:
-            router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
-        return router
-
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        own = super().__repr__(N_CHAR_MAX)
-        return f"{self._headline()!r}\n{own}" if hasattr(self, "estimate_") else own
-
-    def _headline(self) -> Estimate:
-        estimate: Estimate = next(iter(self.estimate_.values())) if self.multimetric_ else self.estimate_
-        return estimate
-
-    @property
-    def _repr_html_(self) -> Callable[[], str]:
-        return self._html
-
-    def _html(self) -> str:
-        inner = super()._repr_html_()
-        return self._headline()._repr_html_() + inner if hasattr(self, "estimate_") else inner
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._html()
-        return bundle
-
-
-def _takes_four(rule: Any) -> bool:
-    """Whether a rule can be called with predictions, metric, seed and round."""
-    try:
-        inspect.signature(rule).bind(*range(4))
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _routing_enabled() -> bool:
-    from sklearn import get_config
-
-    return bool(get_config()["enable_metadata_routing"])

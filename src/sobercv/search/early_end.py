@@ -1,6 +1,6 @@
 """An early end of a search: when the interval is tight enough, and what may be claimed from what is complete.
 
-Takes the limits that the user set and the log of a race; gives the question to ask after each round, and the sentence
+Takes the limits that the user set and the log of a race; gives the test to make after each round, and the note
 that marks an incomplete cross-validation. Never fits.
 """
 
@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SoberError, warn
-from ..inference import Estimate
+from ..errors import Note, SoberError, warn
+from ..inference import Estimate, Question
+from ..inference.bbc import corrected
+from ..inference.tables import MemoryTable
 from ..predictions import Predictions
 from ..training import MemoryStore, RaceLog
 
@@ -25,36 +27,35 @@ MIN_PREDICTIONS = 50
 CAUSES = {
     "interrupted": "interrupted (Ctrl-C)",
     "max_seconds": "stopped by max_seconds",
-    "tolerance": "stopped by tolerance",
+    "half_width": "stopped by half_width",
 }
 
 
-def check_limits(max_seconds: Any, tolerance: Any) -> None:
+def check_limits(max_seconds: Any, half_width: Any) -> None:
     """Refuse limits that mean nothing.
 
     Parameters
     ----------
-    max_seconds, tolerance : float or None
+    max_seconds, half_width : float or None
     """
-    for name, value in (("max_seconds", max_seconds), ("tolerance", tolerance)):
+    for name, value in (("max_seconds", max_seconds), ("half_width", half_width)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0):
             raise SoberError("E108", f"`{name}` must be a number above 0, or None; got {value!r}.")
 
 
-def tight_enough(
-    tolerance: float | None, judge: Callable[[Predictions], Estimate]
-) -> Callable[[Predictions], bool] | None:
-    """Make the question that is asked after each round: whether half the width of the interval is within the tolerance.
+def tight_enough(half_width: float | None, question: Question) -> Callable[[Predictions], bool] | None:
+    """Make the test that is made after each round: whether half the width of the interval is small enough.
 
     Parameters
     ----------
-    tolerance : float or None
-        None where nobody needs to ask.
-    judge : callable
-        Gives the estimate from predictions. The same ones give the same answer, so a resumed run stops there too.
+    half_width : float or None
+        None where no test is to be made.
+    question : Question
+        The same predictions give the same answer, so a resumed run stops there too.
     """
-    if tolerance is None:
+    if half_width is None:
         return None
+    question = question.by_the_first()
 
     def enough(predictions: Predictions) -> bool:
         if len(predictions.rows) < MIN_PREDICTIONS:
@@ -62,15 +63,16 @@ def tight_enough(
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what is worth a warning is said once, at the end
-                interval = judge(predictions).interval
+                (estimate,) = corrected(MemoryTable(predictions, question)).values()
         except SoberError:  # undefined on so few samples
             return False
-        return interval is not None and bool((interval[1] - interval[0]) / 2 <= tolerance)
+        low, high = estimate.interval or (-np.inf, np.inf)
+        return bool((high - low) / 2 <= half_width)
 
     return enough
 
 
-def caveat(log: RaceLog, store: MemoryStore) -> str | None:
+def caveat(log: RaceLog, store: MemoryStore) -> Note | None:
     """Say how incomplete the cross-validation is; refuse to go on when not one split is complete.
 
     Parameters
@@ -84,29 +86,29 @@ def caveat(log: RaceLog, store: MemoryStore) -> str | None:
     positions = np.flatnonzero(store.done[log.finishers].all(axis=0))
     if not len(positions):
         raise SoberError(
-            "E601",
+            "E604" if log.stopped == "max_seconds" else "E601",
             f"The search was {cause} before one split was complete ({log.n_fits} of {store.done.size} fits were made), "
             "so there is nothing to judge. Give it more time; with store= it goes on where it stopped.",
         )
     n_samples = int(store.plan.seen(positions).any(axis=1).sum())
-    text = (
+    note = Note(
+        "W601",
         f"The cross-validation is incomplete: {cause} after {len(positions)} of {n_splits} splits. The estimate rests "
-        f"on the {n_samples} of {store.plan.n_samples} samples that every configuration in the race has predicted."
+        f"on the {n_samples} of {store.plan.n_samples} samples that every configuration in the race has predicted.",
     )
-    if log.stopped != "tolerance":
-        warn("W601", text)
-    return text
+    if log.stopped != "half_width":
+        warn(note.code, note.text)
+    return note
 
 
-def marked(estimate: Estimate, text: str | None) -> Estimate:
-    """Write a caveat into an estimate's notes.
+def marked(estimate: Estimate, note: Note | None) -> Estimate:
+    """Write a caveat into an estimate's notes, in place of what they say of the same.
 
     Parameters
     ----------
     estimate : Estimate
-    text : str or None
+    note : Note or None
     """
-    if text is None:
+    if note is None:
         return estimate
-    notes = [note for note in estimate.notes if not note.startswith("The cross-validation is incomplete")]
-    return replace(estimate, notes=(*notes, text))
+    return replace(estimate, notes=(*(known for known in estimate.notes if known.code != note.code), note))

@@ -1,31 +1,25 @@
 """`cv_results_`: what scikit-learn's users expect to find after a search, and what a race adds to it.
 
-Takes the store, the log and the metrics of a finished search, gives a dict of arrays with one entry a configuration.
+Takes the store, the log and the question of a finished search, gives a dict of arrays with one entry a configuration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..containers import Array
+from ..inference import Question
 from ..inference.selection import margin
 from ..metrics import Metric
-from ..metrics.base import Aggregate
 from ..training import Configuration, MemoryStore, RaceLog
 
 
 def cv_results(
-    configurations: Sequence[Configuration],
-    store: MemoryStore,
-    log: RaceLog,
-    metrics: Mapping[str, Metric],
-    *,
-    aggregate: Aggregate,
-    within_folds: bool,
-    several: bool,
+    configurations: Sequence[Configuration], store: MemoryStore, log: RaceLog, question: Question
 ) -> dict[str, Any]:
     """Make the table of a search.
 
@@ -36,9 +30,9 @@ def cv_results(
     results: dict[str, Any] = _times(store)
     results.update(_parameters(configurations))
     results["params"] = [dict(c.params) for c in configurations]
-    for name, metric in metrics.items():
-        tail = name if several else "score"
-        splits, pooled = split_scores(store, log, metric, within_folds)
+    for metric in question.metrics:
+        tail = metric.name if question.several else "score"
+        splits, pooled = split_scores(store, log, metric, question)
         for i, column in enumerate(splits.T):
             results[f"split{i}_test_{tail}"] = column
         with np.errstate(invalid="ignore"):
@@ -46,13 +40,13 @@ def cv_results(
             results[f"mean_test_{tail}"] = mean
             results[f"std_test_{tail}"] = np.sqrt(_nanmean((splits - mean[:, None]) ** 2))
         results[f"pooled_test_{tail}"] = pooled
-        results[f"rank_test_{tail}"] = ranks(mean if aggregate == "fold" else pooled, log)
+        results[f"rank_test_{tail}"] = ranks(mean if question.aggregate == "fold" else pooled, log)
     results["status"] = log.status
     results["dropped_at"] = np.ma.MaskedArray(log.dropped_at, mask=log.dropped_at < 0)
     return results
 
 
-def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, within_folds: bool) -> tuple[Array, Array]:
+def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, question: Question) -> tuple[Array, Array]:
     """Score of every configuration on each split [C, splits] and on all that it predicted [C]; NaN where none."""
     c, s = store.done.shape
     splits, pooled = np.full((c, s), np.nan), np.full(c, np.nan)
@@ -68,14 +62,13 @@ def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, within_folds:
             continue
         table = store.predictions(members)
         here = np.flatnonzero(members)
-        pooled[here] = metric.bind(table.only_seen(), within_folds=within_folds and metric.pools_scores).scores(
-            np.ones((1, len(table.rows)), np.uint8)
-        )[0]
+        everybody = np.ones((1, len(table.rows)), np.uint8)
+        pooled[here] = replace(question, aggregate="pooled").bind(table.only_seen(), metric).scores(everybody)[0]
         for position in np.flatnonzero(pattern):
             split = store.plan.splits[position]
             part = table.take_repeat(split.repeat).take_rows(split.test)
             ones = np.ones((1, len(split.test)), np.uint8)
-            splits[here, position] = metric.bind(part).scores(ones)[0]
+            splits[here, position] = metric.bind(part, n_jobs=question.n_jobs).scores(ones)[0]
     return splits, pooled
 
 

@@ -12,16 +12,16 @@ from typing import Any
 from ..errors import SoberError
 from ..metrics import Metric, get
 from ..metrics.general import GeneralMetric, from_callable
-from ..predictions import Task
+from ..targets import TaskName
 
-DEFAULTS: dict[Task, str] = {
+DEFAULTS: dict[TaskName, str] = {
     "classification": "accuracy",
     "regression": "r2",
     "survival": "concordance_index",
 }
 
 
-def metrics_of(scoring: Any, task: Task | None, refit: Any = True) -> dict[str, Metric]:
+def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True) -> dict[str, Metric]:
     """Turn `scoring` into metrics by name.
 
     Parameters
@@ -63,7 +63,12 @@ def metrics_of(scoring: Any, task: Task | None, refit: Any = True) -> dict[str, 
     return found
 
 
-def _one(scoring: Any, task: Task | None, name: str | None = None) -> Metric:
+def several(scoring: Any) -> bool:
+    """Whether `scoring` names several metrics, so that results come by their names."""
+    return not (scoring is None or isinstance(scoring, (str, Metric)) or callable(scoring))
+
+
+def _one(scoring: Any, task: TaskName | None, name: str | None = None) -> Metric:
     if callable(scoring) and not isinstance(scoring, Metric):
         metric: Metric = from_callable(scoring, name=name, task=task)
     else:

@@ -6,14 +6,14 @@ Takes new data, delegates to the model of the winner; never tunes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..containers import Array, encode_labels
-from ..errors import SoberError
+from ..containers import Array
 from ..metrics import Metric
 from ..predictions import Predictions
 from ..training import Problem
@@ -93,27 +93,15 @@ class WinnerMixin:
         """Score the winner on new data, with the metric that selected it."""
         best = self._best()
         metric: Metric = next(iter(self.scorer_.values())) if self.multimetric_ else self.scorer_
-        classes = self.predictions_.classes
-        if classes is None:
-            problem = Problem.build(X, y, task=self.predictions_.task, sample_weight=sample_weight)
-            table_classes = None
-            target = problem.target
-        else:
-            problem = Problem.build(X, y, task="classification", sample_weight=sample_weight)
-            known = encode_labels(np.asarray(problem.classes)[problem.target], classes)
-            if known is None:
-                raise SoberError("E110", "`y` holds labels that the search has not seen. Score on the same classes.")
-            table_classes, target = classes, known.astype(np.int64)
-            problem = Problem(problem.X, y, "classification", target, classes, sample_weight=problem.sample_weight)
-        answers = responses_of(problem, best, X, len(target), (metric.responses,))
+        problem = Problem.build(X, y, task=self.predictions_.task, sample_weight=sample_weight)
+        target = self.predictions_.target.read_new(y)
         n = len(target)
+        answers = responses_of(replace(problem, target=target), best, X, n, (metric.responses,))
         table = Predictions(
-            y=target,
+            target=target,
             responses={name: values[:, None, None] for name, values in answers.items()},
-            task=problem.task,
             seen=np.ones((n, 1), bool),
             fold_of=np.zeros((n, 1), np.int64),
-            classes=table_classes,
             sample_weight=problem.sample_weight,
         )
         return float(metric.scores(table, np.ones((1, n), np.uint8), n_jobs=1)[0, 0])

@@ -1,6 +1,8 @@
-"""Tables in files: read from any of the usual formats, and their columns given their roles."""
+"""Tables in files: read from any of the usual formats, every column by its kind, and given their roles."""
 
 from .reading import Table, read
-from .roles import Dataset, assign
+from .reading_options import ReadingOptions
+from .reading_record import ColumnReading, ReadingRecord
+from .roles import Dataset, Roles, assign
 
-__all__ = ["Dataset", "Table", "assign", "read"]
+__all__ = ["ColumnReading", "Dataset", "ReadingOptions", "ReadingRecord", "Roles", "Table", "assign", "read"]

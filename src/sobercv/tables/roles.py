@@ -7,17 +7,67 @@ could learn; what is only doubtful is for `checks`.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from ..containers import Array
-from ..errors import SoberError
-from .targets import plain_target, survival_target
+from ..errors import Note, SoberError
+from ..targets import TABLE_TASKS
+from .event_codes import as_events
+from .reading_options import as_typed
+from .target_column import plain_target, survival_target
 
-TASKS = ("binary", "multiclass", "regression", "survival")
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of a table are for; names are those of the long options.
+
+    Attributes
+    ----------
+    target : str, optional
+        The column to predict.
+    time, event : str, optional
+        For survival, instead of `target`: how long, and whether the event was seen (1) or not (0).
+    event_value : str, optional
+        What the event column holds where the event was seen, if not 1; all else counts as not seen.
+    id : str, optional
+        Tells samples apart. Models never see it; where values occur more than once, those rows stay together.
+    group : str, optional
+        Rows with the same value stay together. Models never see it.
+    ignore : tuple of str
+        Columns that models must not see.
+    task : {"binary", "multiclass", "regression", "survival"}, optional
+        Told from the target unless given.
+    """
+
+    target: str | None = None
+    time: str | None = None
+    event: str | None = None
+    event_value: str | None = None
+    id: str | None = None
+    group: str | None = None
+    ignore: tuple[str, ...] = ()
+    task: str | None = None
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            plain = tuple(map(as_typed, value)) if isinstance(value, tuple) else value and as_typed(value)
+            object.__setattr__(self, item.name, plain)
+
+    @classmethod
+    def of(cls, settings: Any) -> Roles:
+        """Take the roles from an object that has attributes of their names."""
+        return cls(**{f.name: getattr(settings, f.name) for f in fields(cls)})
+
+    @property
+    def target_names(self) -> list[str]:
+        """Give [target] or [time, event], or nothing where neither is named."""
+        return [name for name in (self.target, self.time, self.event) if name is not None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +93,9 @@ class Dataset:
         Whether the task was told from the values of the target and could be another one.
     roles : mapping of str to str
         Columns that are not in X, and why.
+    event_value : str or None
+        What the event column holds where the event was seen, if not 1.
+    notes : tuple of Note
     """
 
     X: Any
@@ -54,6 +107,8 @@ class Dataset:
     n_without_target: int
     is_guess: bool
     roles: dict[str, str] = field(default_factory=dict)
+    event_value: str | None = None
+    notes: tuple[Note, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -66,52 +121,38 @@ class Dataset:
         return np.unique(self.y).tolist() if self.task in ("binary", "multiclass") else []
 
 
-def assign(
-    frame: Any,
-    *,
-    target: str | None = None,
-    time: str | None = None,
-    event: str | None = None,
-    id: str | None = None,
-    group: str | None = None,
-    ignore: Sequence[str] = (),
-    task: str | None = None,
-) -> Dataset:
+def assign(frame: Any, roles: Roles | None = None, **given: Any) -> Dataset:
     """Give the columns of a table their roles.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-    target : str, optional
-        The column to predict.
-    time, event : str, optional
-        For survival, instead of `target`: how long, and whether the event was seen (1) or not (0).
-    id : str, optional
-        Tells samples apart. Models never see it; where values occur more than once, those rows stay together.
-    group : str, optional
-        Rows with the same value stay together. Models never see it.
-    ignore : sequence of str
-        Columns that models must not see.
-    task : {"binary", "multiclass", "regression", "survival"}, optional
-        Told from the target unless given.
+    roles : Roles, optional
+    **given
+        Names of `Roles`, instead of it.
     """
-    names = target_names(target, time, event, task)
-    given = _roles(names, id, group, ignore)
-    for name in given:
+    roles = roles or Roles(**given)
+    check_target(roles, frame.columns)
+    names, others = roles.target_names, _roles(roles)
+    for name in others:
         find(frame, name)
     keep = ~frame[names].isna().any(axis=1).to_numpy()
     if not keep.any():
         raise SoberError("E805", f"The target {_said(names)} is missing in every row. Name another column.")
     kept = frame.loc[keep]
+    notes: tuple[Note, ...] = ()
     if len(names) == 2:
-        y, found, is_guess = survival_target(kept, names)
+        events, notes = as_events(kept[names[1]], names[1], roles.event_value)
+        y, found, is_guess = survival_target(kept.assign(**{names[1]: events}), names)
     else:
-        y, found, is_guess = plain_target(kept[names[0]], names[0], task)
-    X = kept.drop(columns=list(given)).reset_index(drop=True)
+        y, found, is_guess = plain_target(kept[names[0]].infer_objects(), names[0], roles.task)
+    X = kept.drop(columns=list(others)).reset_index(drop=True)
     if not len(X.columns):
         raise SoberError("E818", "No column is left to learn from. The table needs columns beside the target.")
-    rows = np.flatnonzero(keep)
-    return Dataset(X, y, _groups(kept, id, group), found, tuple(names), rows, int((~keep).sum()), is_guess, given)
+    return Dataset(
+        X, y, _groups(kept, roles), found, tuple(names), np.flatnonzero(keep), int((~keep).sum()), is_guess, others,
+        roles.event_value, notes,
+    )  # fmt: skip
 
 
 def find(frame: Any, name: str, what: str = "column") -> None:
@@ -123,60 +164,83 @@ def find(frame: Any, name: str, what: str = "column") -> None:
     name : str
     what : str
     """
-    columns = list(frame.columns)
+    columns = [str(c) for c in frame.columns]
     if name in columns:
         if name in frame.attrs.get("named_twice", ()):
             raise SoberError("E804", f"Several columns are called {name!r}. Rename all but one.")
         return
-    folded = {c.strip().casefold(): c for c in reversed(columns)}
-    close = [folded[name.strip().casefold()]] if name.strip().casefold() in folded else []
-    close = close or difflib.get_close_matches(name, columns, 1, cutoff=0.6)
+    close = closest(name, columns)
     if close:
-        raise SoberError("E804", f"There is no {what} {name!r}. Did you mean {close[0]!r}?")
-    some = ", ".join(repr(c[:30]) for c in columns[:6]) + (" and more" if len(columns) > 6 else "")
-    raise SoberError("E804", f"There is no {what} {name!r}. The columns are {some}.")
+        raise SoberError("E804", f"There is no {what} {name[:60]!r}. Did you mean {' or '.join(map(repr, close))}?")
+    raise SoberError("E804", f"There is no {what} {name[:60]!r}. {listed(columns)}")
 
 
-def target_names(target: str | None, time: str | None, event: str | None, task: str | None) -> list[str]:
-    """Give [target] or [time, event]; refuse what does not go together."""
-    if task is not None and task not in TASKS:
-        raise SoberError("E402", f"There is no task {task!r}; choose one of {', '.join(TASKS)}.")
+def closest(name: str, columns: Sequence[str]) -> list[str]:
+    """Give the columns that a name may stand for; capitals, spaces and underscores do not matter."""
+    folded: dict[str, list[str]] = {}
+    for column in columns:
+        folded.setdefault(_folded(column), []).append(column)
+    near = [_folded(name)] if _folded(name) in folded else difflib.get_close_matches(_folded(name), folded, 1, 0.6)
+    return folded[near[0]][:3] if near else []
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\s_.-]+", "_", name.strip()).casefold()
+
+
+def listed(columns: Iterable[Any], most: int = 12) -> str:
+    """Write the columns of a table as a sentence."""
+    names = [str(c) for c in columns]
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"The columns are {', '.join(repr(c[:30]) for c in names[:most])}{more}."
+
+
+def check_target(roles: Roles, columns: Iterable[Any]) -> None:
+    """Refuse roles of the target that do not go together; list the columns where none is named."""
+    target, time, event, task = roles.target, roles.time, roles.event, roles.task
+    if task is not None and task not in TABLE_TASKS:
+        raise SoberError("E402", f"There is no task {task!r}; choose one of {', '.join(TABLE_TASKS)}.")
     if target is not None and (time is not None or event is not None):
         raise SoberError("E808", "Give --target, or --time and --event for survival, but not both.")
+    if roles.event_value is not None and event is None:
+        raise SoberError(
+            "E808", "--event-value says which value of --event COLUMN is the event. Name that column, too."
+        )
     if target is not None:
         if task == "survival":
             raise SoberError("E808", "Survival needs --time and --event instead of --target.")
-        return [target]
+        return
     if time is None and event is None:
-        raise SoberError("E808", "Say what to predict: --target COLUMN, or --time COLUMN and --event COLUMN.")
+        what = "Say what to predict: --target COLUMN, or --time COLUMN and --event COLUMN."
+        raise SoberError("E808", f"{what} {listed(columns)}")
     if time is None or event is None:
-        raise SoberError("E808", f"Survival needs both: --{'event' if event is None else 'time'} COLUMN is missing.")
+        lacks = "event" if event is None else "time"
+        raise SoberError("E808", f"Survival needs both: --{lacks} COLUMN is missing. {listed(columns)}")
     if time == event:
         raise SoberError("E808", f"--time and --event name the same column, {time!r}. Name two.")
     if task not in (None, "survival"):
         raise SoberError("E808", f"--time and --event are for survival; got --task {task}. Leave one out.")
-    return [time, event]
 
 
-def _roles(names: list[str], id: str | None, group: str | None, ignore: Sequence[str]) -> dict[str, str]:
+def _roles(roles: Roles) -> dict[str, str]:
     """Give every column that models must not see its role; the target can have no other."""
-    roles = dict.fromkeys(names, "target")
-    for name, role in [(id, "id"), (group, "group"), *((n, "ignored") for n in ignore)]:
+    found = dict.fromkeys(roles.target_names, "target")
+    for name, role in [(roles.id, "id"), (roles.group, "group"), *((n, "ignored") for n in roles.ignore)]:
         if name is None:
             continue
-        if roles.get(name) == "target":
+        if found.get(name) == "target":
             raise SoberError("E808", f"{name!r} cannot be both the target and {role}. Name another column.")
-        roles.setdefault(name, role)
-    return roles
+        found.setdefault(name, role)
+    return found
 
 
 def _said(names: Sequence[str]) -> str:
     return " and ".join(repr(n[:60]) for n in names)
 
 
-def _groups(kept: Any, id: str | None, group: str | None) -> Array | None:
+def _groups(kept: Any, roles: Roles) -> Array | None:
     """Number the groups: by --group, else by an id that occurs more than once."""
-    name = group or id
+    name = roles.group or roles.id
     if name is None:
         return None
     column = kept[name]
@@ -185,7 +249,7 @@ def _groups(kept: Any, id: str | None, group: str | None) -> Array | None:
         rows = "row" if n == 1 else "rows"
         raise SoberError("E805", f"{name!r} is missing in {n} {rows}. Give every row one, or leave those rows out.")
     codes = column.astype(str).factorize()[0]
-    if group is None and codes.max() + 1 == len(codes):
+    if roles.group is None and codes.max() + 1 == len(codes):
         return None
     if codes.max() < 2:
         raise SoberError("E805", f"{name!r} has only {codes.max() + 1} different values; folds need at least 3 groups.")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..containers import Array
+from ..inference import Question
 from ..metrics import Metric
 from ..predictions import Predictions
 from ..seeds import generator
@@ -104,36 +105,36 @@ class MetricContract(ABC):
 
 
 class DropRuleContract(ABC):
-    """What every drop rule must do; subclass it and give `rule`."""
+    """What every drop rule must do; subclass it and give `rule`, see `sobercv.inference.DropRule`."""
 
     @abstractmethod
     def rule(self) -> Any:
         """Give the rule to test."""
 
-    def _table(self) -> tuple[Predictions, Metric]:
-        from ..metrics import get
-
+    def _table(self) -> tuple[Predictions, int]:
+        """Give a table, and the position of its best configuration."""
         data = simulate.beta_accuracy(n=200, c=12, a=3, b=3, seed=5)
         table = Predictions.build(data.y, data.predictions, task="classification", folds=data.folds)
-        return table, get("accuracy")
+        scores = Question.ask("accuracy").bind(table).scores(np.ones((1, table.n_samples), np.uint8))[0]
+        return table, int(scores.argmax())
+
+    def _keep(self, table: Predictions, seed: int, round_index: int) -> Any:
+        return self.rule()(table, Question.ask("accuracy", random_state=seed), round_index).keep
 
     def test_keeps_the_best(self) -> None:
         """The configuration with the highest score stays."""
-        table, metric = self._table()
-        verdict = self.rule()(table, metric, 0, 0)
-        scores = metric.scores(table, np.ones((1, table.n_samples), np.int64))[0]
-        assert verdict.keep.shape == (12,)
-        assert verdict.keep[int(scores.argmax())]
+        table, best = self._table()
+        keep = self._keep(table, 0, 0)
+        assert keep.shape == (12,)
+        assert keep[best]
 
     def test_equals_are_kept(self) -> None:
         """Copies of the best stay: dropping one of them would be a choice by position."""
-        table, metric = self._table()
-        scores = metric.scores(table, np.ones((1, table.n_samples), np.int64))[0]
-        twins = table.take_configurations(np.repeat(int(scores.argmax()), 3))
-        assert self.rule()(twins, metric, 0, 0).keep.all()
+        table, best = self._table()
+        assert self._keep(table.take_configurations(np.repeat(best, 3)), 0, 0).all()
 
     def test_is_deterministic(self) -> None:
         """The same seed and round drop the same configurations."""
-        table, metric = self._table()
-        first, second = (self.rule()(table, metric, 3, 2).keep for _ in range(2))
+        table, _ = self._table()
+        first, second = (self._keep(table, 3, 2) for _ in range(2))
         assert np.array_equal(first, second)

@@ -1,6 +1,7 @@
 """The race: rounds of fits, after each of which a rule may drop configurations.
 
-Takes a problem, configurations, a plan, and the policies (executor, store, rule); gives a log of who was dropped when.
+Takes an experiment, configurations, a plan, and the policies (executor, store, rule); gives a log of who was dropped
+when.
 Never looks at the predictions itself.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -17,9 +18,8 @@ from ..containers import Array
 from ..errors import SoberError
 from ..predictions import Predictions
 from .events import Dropped, Failed, Fitted, Listener, RoundEnded, RoundStarted, teller
-from .fit.plan import Plan
-from .fit.problem import Problem
-from .fit.response import Wanted
+from .fit.experiment import Experiment
+from .fit.plan import Plan, Split
 from .fit.space import Configuration
 from .fit.task import Failure, Task
 from .keep.store import Store
@@ -27,7 +27,7 @@ from .run.executor import Executor
 from .stopping import Stop
 
 
-class Verdict(Protocol):
+class Decision(Protocol):
     """What a drop rule answers, in the order of the predictions' configurations."""
 
     @property
@@ -39,7 +39,8 @@ class Verdict(Protocol):
         """How sure the rule is that each is worse than the best, float [C]."""
 
 
-Rule = Callable[[Predictions, int], Verdict | None]
+#: Asked after each round with the predictions so far and the number of the round; None keeps all.
+DropRule = Callable[[Predictions, int], Decision | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class RaceLog:
         How many were still in the race after each round.
     seconds : float
         Of the whole race, by the clock on the wall.
-    stopped : {"finished", "interrupted", "max_seconds", "tolerance"}
+    stopped : {"finished", "interrupted", "max_seconds", "half_width"}
         What ended the race.
     n_fits_left : int
         Fits that an early end left undone; what is not `n_fits` or saved.
@@ -93,15 +94,13 @@ class RaceLog:
 
 
 def race(
-    problem: Problem,
-    estimator: Any,
+    experiment: Experiment,
     configurations: Sequence[Configuration],
     plan: Plan,
-    wanted: Wanted,
     *,
     executor: Executor,
     store: Store,
-    rule: Rule | None = None,
+    rule: DropRule | None = None,
     on_event: Listener | Sequence[Listener] | None = None,
     stop: Stop | None = None,
 ) -> RaceLog:
@@ -109,50 +108,47 @@ def race(
 
     Parameters
     ----------
-    problem : Problem
-    estimator : estimator
+    experiment : Experiment
     configurations : sequence of Configuration
         In the order of their indices, from 0.
     plan : Plan
-    wanted : tuple of tuples of str
-        For each response the methods that can give it, best first.
     executor : Executor
     store : Store
         What it holds already is not fitted again.
     rule : callable, optional
-        ``rule(predictions, round)``, see `Verdict`; None as an answer keeps all. Without a rule there are no rounds:
+        ``rule(predictions, round)``, see `Decision`; None as an answer keeps all. Without a rule there are no rounds:
         everything is dispatched at once, split by split.
     on_event : callable or list of callables, optional
         Hear what happens. What they do or raise changes nothing.
     stop : Stop, optional
         May end the race early; unless given, only an exception does.
     """
-    start, tell, log = perf_counter(), teller(on_event), _Notes(len(configurations))
+    start, tell, state = perf_counter(), teller(on_event), _State(len(configurations))
     stop = Stop(catch_interrupt=False) if stop is None else stop
     rounds = plan.rounds if rule is not None or stop.wants_rounds else (plan.splits,)
     with stop, executor:
         for index, splits in enumerate(rounds):
-            tell(RoundStarted(index, len(rounds), log.n_alive))
-            tasks = _tasks(plan, splits, configurations, log.alive, store)
-            for outcome in stop.watch(executor.run(problem, estimator, tasks, wanted)) if tasks else ():
+            tell(RoundStarted(index, len(rounds), state.n_alive))
+            tasks = _tasks(plan, splits, configurations, state.alive, store)
+            for outcome in stop.watch(executor.run(experiment, tasks)) if tasks else ():
                 store.record(outcome)
                 tell(Fitted(outcome.configuration, outcome.repeat, outcome.fold, outcome.failure is None))
-            for configuration, failure in log.set_aside(store.failures):
+            for configuration, failure in state.set_aside(store.failures):
                 tell(Failed(configuration, index, failure))
-            if stop.reason is not None and _tasks(plan, splits, configurations, log.alive, store):
+            if stop.reason is not None and _tasks(plan, splits, configurations, state.alive, store):
                 break  # an abandoned round is not judged; what it has recorded stays recorded
             if rule is not None:
-                for configuration, p in log.drop(rule(store.predictions(log.alive), index), index):
+                for configuration, p in state.drop(rule(store.predictions(state.alive), index), index):
                     tell(Dropped(configuration, index, p))
-            log.alive_by_round.append(log.n_alive)
-            done, saved, _ = log.count(store)
-            tell(RoundEnded(index, len(rounds), log.n_alive, done, perf_counter() - start, saved))
-            if index + 1 < len(rounds) and stop.after_round(store, log.alive):
+            state.alive_by_round.append(state.n_alive)
+            done, saved, _ = state.count(store)
+            tell(RoundEnded(index, len(rounds), state.n_alive, done, perf_counter() - start, saved))
+            if index + 1 < len(rounds) and stop.after_round(store, state.alive):
                 break
-    return log.close(store, perf_counter() - start, stop.reason)
+    return state.close(store, perf_counter() - start, stop.reason)
 
 
-class _Notes:
+class _State:
     """The state of a race: who is alive, who left, when and why."""
 
     def __init__(self, n: int) -> None:
@@ -177,19 +173,19 @@ class _Notes:
             raise SoberError("E315", f"{who} failed; the first cause is, for configuration {first} in {cause}")
         return new
 
-    def drop(self, verdict: Verdict | None, index: int) -> list[tuple[int, float]]:
+    def drop(self, decision: Decision | None, index: int) -> list[tuple[int, float]]:
         """Take out whom the rule does not keep."""
-        if verdict is None:
+        if decision is None:
             return []
         live = np.flatnonzero(self.alive)
-        keep, p = np.asarray(getattr(verdict, "keep", None)), np.asarray(getattr(verdict, "p", None), float)
+        keep, p = np.asarray(getattr(decision, "keep", None)), np.asarray(getattr(decision, "p", None), float)
         if keep.shape != live.shape or keep.dtype != bool or p.shape != live.shape or not keep.any():
             kept = f" with {int(keep.sum())} kept" if keep.dtype == bool else ""
             got = f"keep {keep.dtype}{list(keep.shape)}{kept} and p {list(p.shape)}"
             raise SoberError(
                 "E316",
                 f"A drop rule must answer with `keep` (booleans, not all False) and `p` for {len(live)} configurations;"
-                f" got {got if hasattr(verdict, 'keep') else repr(verdict)}.",
+                f" got {got if hasattr(decision, 'keep') else repr(decision)}.",
             )
         gone = live[~keep]
         self.alive[gone] = False
@@ -213,7 +209,7 @@ class _Notes:
 
 
 def _tasks(
-    plan: Plan, splits: Sequence[Any], configurations: Sequence[Configuration], alive: Array, store: Store
+    plan: Plan, splits: Sequence[Split], configurations: Sequence[Configuration], alive: Array, store: Store
 ) -> list[Task]:
     """Make the tasks of a round: the live configurations on each split, less what the store has."""
     tasks = []

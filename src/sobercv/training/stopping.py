@@ -35,7 +35,7 @@ class Stop:
 
     Attributes
     ----------
-    reason : {None, "interrupted", "max_seconds", "tolerance"}
+    reason : {None, "interrupted", "max_seconds", "half_width"}
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Stop:
         # Signals arrive in the main thread only, and a handler of somebody else's is left alone.
         here = threading.current_thread() is threading.main_thread()
         if self.catch_interrupt and here and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            self._before = signal.signal(signal.SIGINT, self._heard)
+            self._before = signal.signal(signal.SIGINT, self._on_signal)
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -64,7 +64,7 @@ class Stop:
             signal.signal(signal.SIGINT, self._before)
             self._before = None
 
-    def _heard(self, number: int, frame: Any) -> None:
+    def _on_signal(self, number: int, frame: Any) -> None:
         self._again, self.reason = self.reason == "interrupted", "interrupted"
         if (
             self._again or self._waiting
@@ -106,7 +106,7 @@ class Stop:
     def after_round(self, store: Store, alive: Array) -> bool:
         """Whether to leave out the rounds that would follow."""
         if not self._is_time() and self.enough is not None and self.enough(store.predictions(alive)):
-            self.reason = "tolerance"
+            self.reason = "half_width"
         return self.reason is not None
 
     def _is_time(self) -> bool:

@@ -73,7 +73,7 @@ def test_shuffled_groups_stay_stratified():
 
 
 def test_survival_is_stratified_by_event():
-    event = SURVIVAL.target["event"]
+    event = SURVIVAL.target.values["event"]
     for plan in (Plan.build(SURVIVAL, 5), Plan.build(SURVIVAL, StratifiedKFold(5))):
         assert {int(event[split.test].sum()) for split in plan.splits} == {2}
     same(Plan.build(SURVIVAL, 11), KFold(11).split(X))  # only 10 events: nothing to spread

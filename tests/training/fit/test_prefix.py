@@ -13,8 +13,9 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
 from sklearn.svm import SVC
 
-from sobercv.training import Plan, Problem, Task, expand, fit_predict, fit_predict_shared
-from sobercv.training.fit.prefix import prefix_keys
+from sobercv.training import Experiment, Plan, Problem, expand
+from sobercv.training.fit.prefix import fit_predict_shared, prefix_keys
+from sobercv.training.fit.task import Task, fit_predict
 
 from ..training_estimators import LABELS, PROBABILITIES, RANKS, Counting, Troubled, Writer, WritingRegressor
 
@@ -84,7 +85,7 @@ def both(problem, estimator, grid, wanted):
     for way in (fit_predict, fit_predict_shared):
         outcomes = {}
         for split in Plan.build(problem, 3).splits[:2]:
-            for outcome in way(problem, estimator, Task(split, configurations), wanted):
+            for outcome in way(Experiment(problem, estimator, wanted), Task(split, configurations)):
                 assert (outcome.configuration, outcome.fold) not in outcomes
                 outcomes[outcome.configuration, outcome.fold] = outcome
         found.append(outcomes)
@@ -169,7 +170,7 @@ def test_common_steps_are_fitted_once():
     grid = {"first__k": [1.0, 2.0], "second": [Counting(3.0), "passthrough"], "model__alpha": [1, 2, 3, 4]}
     task = Task(Plan.build(problem, 3).splits[0], tuple(expand(grid)))
     Counting.fits = 0
-    assert len(list(fit_predict_shared(problem, pipe, task, LABELS))) == 16
+    assert len(list(fit_predict_shared(Experiment(problem, pipe, LABELS), task))) == 16
     assert Counting.fits == 2 + 2
 
 
@@ -182,7 +183,8 @@ def test_equal_values_are_shared_across_grids():
         {"first__k": np.array([3.0, 4.0]), "model__alpha": [1, 2]},
     ]
     Counting.fits = 0
-    list(fit_predict_shared(problem, pipe, Task(Plan.build(problem, 3).splits[0], tuple(expand(grid))), LABELS))
+    task = Task(Plan.build(problem, 3).splits[0], tuple(expand(grid)))
+    list(fit_predict_shared(Experiment(problem, pipe, LABELS), task))
     assert Counting.fits == 1 + 2
 
 
@@ -190,7 +192,7 @@ def test_shared_seconds_go_to_the_first_that_needed_them():
     pipe = Pipeline([("first", Counting(seconds=0.05)), ("model", Ridge())])
     problem = Problem.build(XN, YN, estimator=pipe)
     task = Task(Plan.build(problem, 3).splits[0], tuple(expand({"model__alpha": [1, 2, 3]})))
-    seconds = {o.configuration: o.fit_seconds for o in fit_predict_shared(problem, pipe, task, LABELS)}
+    seconds = {o.configuration: o.fit_seconds for o in fit_predict_shared(Experiment(problem, pipe, LABELS), task)}
     assert seconds[0] > 0.05
     assert max(seconds[1], seconds[2]) < 0.05
 
@@ -214,7 +216,7 @@ def test_a_failing_step_fails_all_that_share_it():
         Plan.build(problem, 3).splits[0], tuple(expand({"first__fail": [True], "model__trouble": ["none", "a"]}))
     )
     with pytest.raises(ValueError, match="not for me"):
-        list(fit_predict_shared(problem, pipe, task, LABELS, raise_errors=True))
+        list(fit_predict_shared(Experiment(problem, pipe, LABELS, raise_errors=True), task))
 
 
 def test_a_parameter_that_cannot_be_set_fails_alone():
@@ -279,15 +281,15 @@ class Derived(Pipeline):
     ],
 )
 def test_in_doubt_nothing_is_shared(problem, estimator):
-    assert prefix_keys(problem, estimator, expand([{}, {}])) == [(), ()]
-    assert prefix_keys(PLAIN, PIPE, expand([{}, {}])) == [((),), ((),)]
+    assert prefix_keys(Experiment(problem, estimator, LABELS), expand([{}, {}])) == [(), ()]
+    assert prefix_keys(Experiment(PLAIN, PIPE, LABELS), expand([{}, {}])) == [((),), ((),)]
 
 
 def test_keys_tell_values_apart():
     values = [0.0, -0.0, 0, False, "0", None, np.float32(0), (0,), [0], len, lambda x: x, lambda x: x, PCA(1), PCA(2)]
-    keys = prefix_keys(PLAIN, PIPE, expand({"scale__with_mean": values}))
+    keys = prefix_keys(Experiment(PLAIN, PIPE, LABELS), expand({"scale__with_mean": values}))
     assert len(set(keys)) == len(values)
-    equal = prefix_keys(PLAIN, PIPE, expand({"scale": [PCA(1), PCA(1)], "model__alpha": [1, 2]}))
+    equal = prefix_keys(Experiment(PLAIN, PIPE, LABELS), expand({"scale": [PCA(1), PCA(1)], "model__alpha": [1, 2]}))
     assert len(set(equal)) == 1
 
 

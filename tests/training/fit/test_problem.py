@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from sobercv.errors import SoberError
-from sobercv.training import Problem, infer_task, take
+from sobercv.training import Problem, infer_task
+from sobercv.training.fit.problem import take
 
 GRID = np.arange(12.0).reshape(6, 2)
 ROWS = np.array([4, 0, 3])
@@ -56,7 +57,7 @@ def test_targets_are_encoded_and_y_is_kept():
     problem = Problem.build(GRID, y, estimator=LogisticRegression())
     assert problem.task == "classification"
     assert problem.y is y
-    assert problem.target.tolist() == [1, 0, 2, 1, 0, 2]
+    assert problem.target.values.tolist() == [1, 0, 2, 1, 0, 2]
     assert problem.classes.tolist() == ["a", "b", "c"]
 
 
@@ -65,7 +66,7 @@ def test_task_is_inferred():
     assert infer_task(LinearRegression(), np.arange(3)) == "regression"
     assert infer_task(make_pipeline(StandardScaler(), SVC()), np.arange(3)) == "classification"
     assert infer_task(StandardScaler(), survival) == "survival"
-    assert Problem.build(GRID, survival).target["time"].tolist() == [1.0] * 6
+    assert Problem.build(GRID, survival).target.values["time"].tolist() == [1.0] * 6
 
 
 def test_fit_arguments_are_cut_where_they_have_one_entry_a_sample():

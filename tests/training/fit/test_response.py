@@ -45,6 +45,25 @@ def test_two_classes_have_one_column():
     assert ask(TWO, sure, ("predict_proba",))["predict_proba"].tolist() == [1, 1, 1, 1]
 
 
+@pytest.mark.parametrize("classes", [["no", "yes"], ["yes", "no"], None, [0, 1]])  # the last has names of its own
+def test_scores_are_those_of_the_class_that_was_named_positive(classes):
+    problem = TWO.with_positive("no")
+    assert problem.classes.tolist() == ["yes", "no"]
+    shares, decisions = np.array([[0.1, 0.9], [0.8, 0.2], [0.5, 0.5], [1, 0]]), np.array([-1.0, 2.0, 0.0, 3.0])
+    canned = Canned(classes, predict=["no", "no", "yes", "yes"], predict_proba=shares, decision_function=decisions)
+    got = ask(problem, canned, ("predict",), ("predict_proba",), ("decision_function",))
+    assert got["predict"].tolist() == [1, 1, 0, 0]
+    swapped = classes == ["yes", "no"]
+    np.testing.assert_array_equal(got["predict_proba"], shares[:, 1 if swapped else 0])
+    np.testing.assert_array_equal(got["decision_function"], decisions if swapped else -decisions)
+
+
+def test_rounding_is_no_impossible_probability():
+    shares = np.array([[-1e-7, 1 + 1e-7], [0.3334, 0.6664]] * 2)
+    got = ask(TWO, Canned(predict_proba=shares), ("predict_proba",))["predict_proba"]
+    np.testing.assert_array_equal(got, shares[:, 1])
+
+
 def test_columns_are_aligned_and_an_absent_class_has_no_share():
     shares = np.array([[0.1, 0.9]] * 4)
     got = ask(THREE, Canned([30, 10], predict_proba=shares), ("predict_proba",))["predict_proba"]
@@ -95,6 +114,14 @@ def test_numbers_are_float64():
         (NUMBERS, Canned(predict=np.ones((4, 2))), "predict", "wrong shape", "(4, 2)"),
         (NUMBERS, Canned(predict=np.array([1, np.inf, 0, 0])), "predict", "not finite", "1 values"),
         (NUMBERS, Canned(predict=np.array(list("abcd"))), "predict", "not finite", "not numbers"),
+        (TWO, Canned(predict=np.array(["no", None, "no", "no"])), "predict", "unknown label", "None"),
+        (TWO, Canned(predict_proba=np.full((4, 2), 1.5)), "predict_proba", "impossible probabilities", "to 1.5"),
+        (TWO, Canned(predict_proba=np.array([[-0.5, 1.5]] * 4)), "predict_proba", "impossible probabilities", "-0.5"),
+        (TWO, Canned(predict_proba=np.full((4, 2), 0.15)), "predict_proba", "impossible probabilities", "0.3"),
+        (TWO, Canned(["yes"], predict_proba=np.full((4, 1), 0.3)), "predict_proba", "impossible probabilities", "0.3"),
+        (THREE, Canned(predict_proba=np.full((4, 3), 0.1)), "predict_proba", "impossible probabilities", "add up to 1"),
+        (NUMBERS, Canned(predict=np.array([True, False] * 2)), "predict", "not finite", "bool"),
+        (NUMBERS, Canned(predict=np.array([1j] * 4)), "predict", "not finite", "complex"),
         (NUMBERS, Canned(), "predict", "no method", "Canned has none of predict"),
     ],
 )

@@ -15,7 +15,8 @@ from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 from sklearn.svm import SVC
 
 from sobercv.errors import SoberError
-from sobercv.training import Configuration, Plan, Problem, Task, fit_predict
+from sobercv.training import Configuration, Experiment, Plan, Problem
+from sobercv.training.fit.task import Task, fit_predict
 
 from ..training_estimators import LABELS, PROBABILITIES, RANKS, Troubled, WritingRegressor
 
@@ -29,7 +30,8 @@ def collect(problem, estimator, cv, wanted, params=None):
     name = wanted[0][0]
     out = None
     for split in Plan.build(problem, cv).splits:
-        (outcome,) = fit_predict(problem, estimator, Task(split, (Configuration(0, params or {}),)), wanted)
+        task = Task(split, (Configuration(0, params or {}),))
+        (outcome,) = fit_predict(Experiment(problem, estimator, wanted), task)
         assert outcome.failure is None, outcome.failure
         values = outcome.responses[name]
         out = np.zeros((problem.n_samples, *values.shape[1:])) if out is None else out
@@ -120,7 +122,8 @@ def test_parameters_that_are_estimators_are_not_fitted_themselves():
 def test_rows_written_to_do_not_reach_the_next_fit():
     problem = Problem.build(XN, YN, estimator=WritingRegressor())
     split = Plan.build(problem, 3).splits[0]
-    twice = list(fit_predict(problem, WritingRegressor(), Task(split, (Configuration(0), Configuration(1))), LABELS))
+    task = Task(split, (Configuration(0), Configuration(1)))
+    twice = list(fit_predict(Experiment(problem, WritingRegressor(), LABELS), task))
     np.testing.assert_array_equal(twice[0].responses["predict"], twice[1].responses["predict"])
     assert twice[0].responses["predict"].std() > 0
 
@@ -130,7 +133,7 @@ SMALL = Problem.build(np.arange(40.0).reshape(20, 2), np.arange(20) % 2, estimat
 
 def outcome_of(params, wanted=LABELS, **options):
     split = Plan.build(SMALL, StratifiedKFold(4)).splits[2]
-    (outcome,) = fit_predict(SMALL, Troubled(), Task(split, (Configuration(7, params),)), wanted, **options)
+    (outcome,) = fit_predict(Experiment(SMALL, Troubled(), wanted, **options), Task(split, (Configuration(7, params),)))
     return outcome
 
 
@@ -174,7 +177,7 @@ def test_interrupts_are_not_swallowed():
 def test_tasks_and_outcomes_travel():
     split = Plan.build(SMALL, 2).splits[0]
     task = pickle.loads(pickle.dumps(Task(split, (Configuration(0, {"size": 3}),))))
-    (outcome,) = pickle.loads(pickle.dumps(list(fit_predict(SMALL, Troubled(), task, LABELS))))
+    (outcome,) = pickle.loads(pickle.dumps(list(fit_predict(Experiment(SMALL, Troubled(), LABELS), task))))
     assert outcome.responses["predict"].shape == (10,)
     assert outcome.fit_seconds > 0
     assert outcome.predict_seconds > 0

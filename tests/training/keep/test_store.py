@@ -4,7 +4,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ShuffleSplit
 
 from sobercv.errors import SoberError
-from sobercv.training import Failure, MemoryStore, Outcome, Plan, Problem
+from sobercv.training import MemoryStore, Plan, Problem
+from sobercv.training.fit.task import Failure, Outcome
 
 rng = np.random.default_rng(0)
 N, C = 30, 4

@@ -5,11 +5,13 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sobercv.training import Plan, Problem, Task, expand
+from sobercv.training import Experiment, Plan, Problem, expand
+from sobercv.training.fit.task import Task
 from sobercv.training.run.batches import cut
 
 X = np.random.default_rng(0).normal(size=(80, 2))
 PROBLEM = Problem.build(X, X[:, 0], task="regression")
+LABELS = (("predict",),)
 PIPE = Pipeline([("scale", StandardScaler()), ("model", Ridge())])
 FIVE_BY_FORTY = {"scale__copy": [1, 2, 3, 4, 5], "model__alpha": list(range(40))}
 
@@ -17,7 +19,7 @@ FIVE_BY_FORTY = {"scale__copy": [1, 2, 3, 4, 5], "model__alpha": list(range(40))
 def batches_of(estimator, grid, cv, n_workers):
     configurations = tuple(expand(grid))
     tasks = [Task(split, configurations) for split in Plan.build(PROBLEM, cv).splits]
-    batches = cut(PROBLEM, estimator, tasks, n_workers)
+    batches = cut(Experiment(PROBLEM, estimator, LABELS), tasks, n_workers)
     fits = sorted((c.index, task.split.fold) for batch in batches for task in batch for c in task.configurations)
     assert fits == sorted((c.index, task.split.fold) for task in tasks for c in configurations)
     return batches
@@ -49,14 +51,14 @@ def test_one_large_group_is_cut_less_often():
 
 
 def test_nothing_to_do():
-    assert cut(PROBLEM, Ridge(), [], 2) == []
+    assert cut(Experiment(PROBLEM, Ridge(), LABELS), [], 2) == []
 
 
 def test_known_times_are_shared_fairly_and_long_batches_come_first():
     configurations = tuple(expand({"alpha": list(range(40))}))
     task = Task(Plan.build(PROBLEM, 2).splits[0], configurations)
     seconds = {c.index: 10.0 if c.index >= 36 else 0.1 for c in configurations}
-    batches = cut(PROBLEM, Ridge(), [task], 2, seconds)
+    batches = cut(Experiment(PROBLEM, Ridge(), LABELS), [task], 2, seconds)
     fits = sorted(c.index for batch in batches for c in batch[0].configurations)
     assert fits == list(range(40))
     times = [sum(seconds[c.index] for c in batch[0].configurations) for batch in batches]
@@ -69,7 +71,10 @@ def test_times_of_some_only_change_nothing():
     task = Task(Plan.build(PROBLEM, 2).splits[0], configurations)
 
     def indices(seconds):
-        return [[c.index for c in batch[0].configurations] for batch in cut(PROBLEM, Ridge(), [task], 2, seconds)]
+        return [
+            [c.index for c in batch[0].configurations]
+            for batch in cut(Experiment(PROBLEM, Ridge(), LABELS), [task], 2, seconds)
+        ]
 
     assert indices({0: 100.0}) == indices(None)
     assert indices({c.index: 0.0 for c in configurations}) == indices(None)

@@ -13,7 +13,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from sobercv.training import Configuration, JoblibExecutor, SerialExecutor, Task, make_executor
+from sobercv.training import Configuration, Experiment, make_executor
+from sobercv.training.fit.task import Task
+from sobercv.training.run.executor import ParallelExecutor, SerialExecutor
 
 from ..training_estimators import LABELS, PROBABILITIES, Troubled, search
 
@@ -38,14 +40,14 @@ def test_outcomes_do_not_depend_on_the_executor(serial, backend):
 
 
 def test_races_do_not_depend_on_the_executor():
-    class Verdict:
+    class Decision:
         def __init__(self, predictions):
             level = predictions.responses["predict"].mean(axis=(0, 2))
             self.keep = level >= np.median(level)
             self.p = level
 
     def run(n_jobs):
-        rule = lambda predictions, index: Verdict(predictions)  # noqa: E731
+        rule = lambda predictions, index: Decision(predictions)  # noqa: E731
         store, log, _ = search(Ridge(), {"alpha": np.logspace(-3, 3, 20)}, X, Y, n_jobs=n_jobs, rule=rule)
         return store.predictions(log.finishers), log
 
@@ -66,15 +68,15 @@ def test_failures_come_back_from_workers():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_errors_can_be_let_out(n_jobs):
     with pytest.raises(RuntimeError, match="no luck"):
-        search(Troubled(), {"trouble": ["none", "raise"]}, X, Y, executor=make_executor(n_jobs, raise_errors=True))
+        search(Troubled(), {"trouble": ["none", "raise"]}, X, Y, n_jobs=n_jobs, raise_errors=True)
 
 
 def test_one_job_is_serial_unless_a_context_says_more():
     assert isinstance(make_executor(), SerialExecutor)
     assert isinstance(make_executor(1), SerialExecutor)
-    assert isinstance(make_executor(2), JoblibExecutor)
+    assert isinstance(make_executor(2), ParallelExecutor)
     with joblib.parallel_config("threading", n_jobs=2):
-        assert isinstance(make_executor(), JoblibExecutor)
+        assert isinstance(make_executor(), ParallelExecutor)
         assert isinstance(make_executor(1), SerialExecutor)
 
 
@@ -129,8 +131,8 @@ def test_very_many_small_tasks():
 def test_it_works_without_being_entered():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        executor = JoblibExecutor(2)
+        executor = ParallelExecutor(2)
         store, _, _ = search(Troubled(), {"size": [1, 2]}, X, Y)
         tasks = [Task(split, (Configuration(0),)) for split in store.plan.splits]
-        outcomes = list(executor.run(store.problem, Troubled(), tasks, LABELS))
+        outcomes = list(executor.run(Experiment(store.problem, Troubled(), LABELS), tasks))
     assert sorted(o.fold for o in outcomes) == [0, 1, 2]

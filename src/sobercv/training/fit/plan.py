@@ -157,9 +157,9 @@ def _check_classes(plan: Plan, problem: Problem, by_number: bool) -> None:
     """Refuse a fold that cannot learn about one of the classes."""
     if problem.classes is None:
         return
-    counts = np.bincount(problem.target, minlength=len(problem.classes))
+    counts = np.bincount(problem.target.values, minlength=len(problem.classes))
     for split in plan.splits:
-        present = np.bincount(problem.target[split.train], minlength=len(counts))
+        present = np.bincount(problem.target.values[split.train], minlength=len(counts))
         if present.all():
             continue
         absent = problem.classes.tolist()[int(np.argmin(present))]

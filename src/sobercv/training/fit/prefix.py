@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -19,8 +19,9 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from .experiment import Experiment
 from .problem import Problem, take
-from .response import Wanted, responses_of
+from .response import responses_of
 from .space import Configuration
 from .task import Outcome, Task, build, failed, fit_predict
 
@@ -28,41 +29,38 @@ from .task import Outcome, Task, build, failed, fit_predict
 Keys = tuple[Any, ...]
 
 
-def fit_predict_shared(
-    problem: Problem, estimator: Any, task: Task, wanted: Wanted, raise_errors: bool = False
-) -> Iterator[Outcome]:
+def fit_predict_shared(experiment: Experiment, task: Task) -> Iterator[Outcome]:
     """Fit every configuration of a task, common first steps of pipelines once.
 
     Parameters
     ----------
-    problem, estimator, task, wanted, raise_errors
+    experiment, task
         As for `task.fit_predict`, whose outcomes these are (in another order).
     """
-    keys = prefix_keys(problem, estimator, task.configurations)
+    keys = prefix_keys(experiment, task.configurations)
     together: dict[Any, list[_Member]] = {}
     for configuration, key in zip(task.configurations, keys, strict=True):
         together.setdefault(key[0] if key else configuration.index, []).append(_Member(configuration, key))
     alone = tuple(group[0].configuration for group in together.values() if len(group) == 1)
-    yield from fit_predict(problem, estimator, Task(task.split, alone), wanted, raise_errors)
-    walk = _Walk(problem, task, wanted, raise_errors)
+    yield from fit_predict(experiment, Task(task.split, alone))
+    walk = _Walk(experiment, task)
     for group in together.values():
         if len(group) > 1:
-            yield from walk.start(estimator, group)
+            yield from walk.start(group)
 
 
-def prefix_keys(problem: Problem, estimator: Any, configurations: Sequence[Configuration]) -> list[Keys]:
+def prefix_keys(experiment: Experiment, configurations: Sequence[Configuration]) -> list[Keys]:
     """Give each configuration the keys of its pipeline's steps, the last excepted.
 
     Parameters
     ----------
-    problem : Problem
-    estimator : estimator
+    experiment : Experiment
     configurations : sequence of Configuration
         All for the same estimator, so that a step is known by the parameters that are set on it.
     """
-    if not _is_plain(problem, estimator):
+    if not _is_plain(experiment.problem, experiment.estimator):
         return [()] * len(configurations)
-    names = [name for name, _ in estimator.steps]
+    names = [name for name, _ in experiment.estimator.steps]
     seen: dict[int, Any] = {}  # pickles by identity: grids repeat the same objects
     keys: list[Keys] = []
     for configuration in configurations:
@@ -121,7 +119,7 @@ class _Shared:
     def __init__(self, train: Any, test: Any) -> None:
         self._held: tuple[Any, Any] | None = (train, test)
 
-    def hand_out(self, last: bool) -> tuple[Any, Any]:
+    def give(self, last: bool) -> tuple[Any, Any]:
         assert self._held is not None
         train, test = self._held
         if last:  # nobody comes after, so no copy, and the memory goes with its user
@@ -144,34 +142,33 @@ def _copy(rows: Any) -> Any:
 class _Walk:
     """Walks the tree of common prefixes of one task, depth first."""
 
-    def __init__(self, problem: Problem, task: Task, wanted: Wanted, raise_errors: bool) -> None:
-        self.problem, self.split, self.wanted, self.raise_errors = problem, task.split, wanted, raise_errors
-        self.fit_debt = self.predict_debt = 0.0  # shared seconds, paid by the next outcome
-        shape: tuple[int, ...] = getattr(problem.X, "shape", ())
+    def __init__(self, experiment: Experiment, task: Task) -> None:
+        self.experiment, self.problem, self.split = experiment, experiment.problem, task.split
+        self.shared_fit_seconds = self.shared_predict_seconds = 0.0  # not yet part of any outcome
+        shape: tuple[int, ...] = getattr(self.problem.X, "shape", ())
         self.is_square = len(shape) == 2 and shape[0] == shape[1]  # only then X may be a matrix between samples
         self.names: list[str] = []
         self.steps: dict[Keys, Any] = {}  # by the keys that lead to them
 
-    def start(self, estimator: Any, group: list[_Member]) -> Iterator[Outcome]:
+    def start(self, group: list[_Member]) -> Iterator[Outcome]:
         """Fit configurations that share at least the first step."""
-        self.names, self.steps = [name for name, _ in estimator.steps], {}
+        self.names, self.steps = [name for name, _ in self.experiment.estimator.steps], {}
         ready = []
         for member in group:
-            if self.assemble(estimator, member):
+            if self.assemble(member):
                 ready.append(member)
             else:
-                alone = Task(self.split, (member.configuration,))
-                yield from fit_predict(self.problem, estimator, alone, self.wanted, self.raise_errors)
+                yield from fit_predict(self.experiment, Task(self.split, (member.configuration,)))
         if ready:
             X = self.problem.X
             yield from self.descend(ready, 0, _Shared(take(X, self.split.train), take(X, self.split.test)))
 
-    def assemble(self, estimator: Any, member: _Member) -> bool:
+    def assemble(self, member: _Member) -> bool:
         """Build the steps that a member needs and nobody before it has built; False where it must be fitted alone.
 
         Cloning a whole pipeline for each member would take longer than many a fit.
         """
-        params = member.configuration.params
+        estimator, params = self.experiment.estimator, member.configuration.params
         try:
             if self.is_square and self.problem.is_pairwise_for(build(estimator, member.configuration)):
                 return False
@@ -189,25 +186,25 @@ class _Walk:
         """Fit members whose first `depth` steps are equal and have made `rows`."""
         if depth == len(members[0].keys):
             for member in members:
-                yield self.finish(member, *rows.hand_out(last=member is members[-1]))
+                yield self.finish(member, *rows.give(last=member is members[-1]))
             return
         groups: dict[Any, list[_Member]] = {}
         for member in members:
             groups.setdefault(member.keys[depth], []).append(member)
         parts = list(groups.values())
         for part in parts:
-            train, test = rows.hand_out(last=part is parts[-1])
+            train, test = rows.give(last=part is parts[-1])
             name, step = self.names[depth], self.steps.pop(part[0].keys[: depth + 1])
             if step is not None and step != "passthrough":
                 try:
                     train, test = self.transform(name, step, train, test)
                 except Exception as error:
                     for member in part:
-                        yield self.pay(failed(member.configuration, self.split, error, self.raise_errors))
+                        yield self.with_shared_seconds(failed(self.experiment, member.configuration, self.split, error))
                     continue
-            handed = _Shared(train, test)
+            transformed = _Shared(train, test)
             del train, test
-            yield from self.descend(part, depth + 1, handed)
+            yield from self.descend(part, depth + 1, transformed)
 
     def transform(self, name: str, step: Any, train: Any, test: Any) -> tuple[Any, Any]:
         """Fit one step as a pipeline does, and transform both sides of the split."""
@@ -219,12 +216,12 @@ class _Walk:
             else:
                 train = step.fit(train, y, **arguments).transform(train)
         finally:
-            self.fit_debt += perf_counter() - start
+            self.shared_fit_seconds += perf_counter() - start
         start = perf_counter()
         try:
             return train, step.transform(test)
         finally:
-            self.predict_debt += perf_counter() - start
+            self.shared_predict_seconds += perf_counter() - start
 
     def finish(self, member: _Member, train: Any, test: Any) -> Outcome:
         """Fit the last step and ask it."""
@@ -233,13 +230,14 @@ class _Walk:
         try:
             final.fit(train, take(self.problem.y, split.train), **self.arguments(name))
             fitted = perf_counter()
-            responses = responses_of(self.problem, final, test, len(split.test), self.wanted)
+            responses = responses_of(self.problem, final, test, len(split.test), self.experiment.wanted)
         except Exception as error:
             end = perf_counter()
             seconds = (end - start, 0.0) if fitted is None else (fitted - start, end - fitted)
-            return self.pay(failed(member.configuration, split, error, self.raise_errors, *seconds))
+            return self.with_shared_seconds(failed(self.experiment, member.configuration, split, error, *seconds))
         seconds = fitted - start, perf_counter() - fitted
-        return self.pay(Outcome(member.configuration.index, split.repeat, split.fold, responses, *seconds))
+        outcome = Outcome(member.configuration.index, split.repeat, split.fold, responses, *seconds)
+        return self.with_shared_seconds(outcome)
 
     def arguments(self, name: str) -> dict[str, Any]:
         """Give the arguments of `fit` that are meant for one step."""
@@ -249,13 +247,12 @@ class _Walk:
         given = self.problem.fit_arguments(self.split.train)
         return {key.removeprefix(start): value for key, value in given.items() if key.startswith(start)}
 
-    def pay(self, outcome: Outcome) -> Outcome:
+    def with_shared_seconds(self, outcome: Outcome) -> Outcome:
         """Add the seconds of shared steps to the first outcome that needed them."""
-        fit, predict = self.fit_debt + outcome.fit_seconds, self.predict_debt + outcome.predict_seconds
-        self.fit_debt = self.predict_debt = 0.0
-        return Outcome(
-            outcome.configuration, outcome.repeat, outcome.fold, outcome.responses, fit, predict, outcome.failure
-        )
+        fit = self.shared_fit_seconds + outcome.fit_seconds
+        predict = self.shared_predict_seconds + outcome.predict_seconds
+        self.shared_fit_seconds = self.shared_predict_seconds = 0.0
+        return replace(outcome, fit_seconds=fit, predict_seconds=predict)
 
 
 def _step(name: str, default: Any, params: Mapping[str, Any]) -> Any:

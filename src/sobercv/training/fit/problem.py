@@ -6,7 +6,7 @@ Takes X, y and what travels with them, gives what estimators are fitted on and t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 
-from ...containers import Array, as_array, as_numbers, as_survival, codes_of, encode_classes
+from ...containers import Array, codes_of, weights_of
 from ...errors import SoberError
-from ...predictions import Task as Kind
+from ...targets import Target, TaskName, is_survival
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +29,8 @@ class Problem:
         As given: numpy, pandas, polars, scipy sparse or a list. (Sparse formats without rows become CSR.)
     y : array-like [N]
         As given; estimators see it unchanged.
-    task : {"classification", "regression", "survival"}
-    target : array [N]
-        `y` in the form that `Predictions` wants: class indices, float64, or (event, time) records.
-    classes : array [K] or None
-        The sorted labels of a classification.
+    target : Target
+        `y`, read: the task, the encoded values, the classes.
     groups : array-like [N] or None
         As given, for splitters.
     group_codes : int array [N] or None
@@ -48,9 +45,7 @@ class Problem:
 
     X: Any
     y: Any
-    task: Kind
-    target: Array
-    classes: Array | None = None
+    target: Target
     groups: Any = None
     group_codes: Array | None = None
     sample_weight: Array | None = None
@@ -62,6 +57,16 @@ class Problem:
         """Number of samples, N."""
         return len(self.target)
 
+    @property
+    def task(self) -> TaskName:
+        """What is predicted."""
+        return self.target.task
+
+    @property
+    def classes(self) -> Array | None:
+        """The labels of a classification."""
+        return self.target.classes
+
     @classmethod
     def build(
         cls,
@@ -69,7 +74,7 @@ class Problem:
         y: Any,
         *,
         estimator: Any = None,
-        task: Kind | None = None,
+        task: TaskName | None = None,
         groups: Any = None,
         sample_weight: Any = None,
         fit_params: Mapping[str, Any] | None = None,
@@ -91,8 +96,8 @@ class Problem:
             raise SoberError(
                 "E302", "A search requires y to be passed, but the target y is None; pass the true values."
             )
-        task = infer_task(estimator, y) if task is None else task
-        target, classes = _encode(y, task)
+        target = Target.read(y, infer_task(estimator, y) if task is None else task)
+        _check_classes(target)
         X, y = _with_rows(X), _with_rows(y)
         n = _n_rows(X)
         if n != len(target):
@@ -100,15 +105,19 @@ class Problem:
         return cls(
             X=X,
             y=y,
-            task=task,
             target=target,
-            classes=classes,
             groups=groups,
             group_codes=None if groups is None else codes_of(groups, n, "groups"),
-            sample_weight=_weights(sample_weight, n),
+            sample_weight=weights_of(sample_weight, n),
             fit_params=dict(fit_params or {}),
             weighted_fit=weighted_fit,
         )
+
+    def with_positive(self, pos_label: Any) -> Problem:
+        """Name the positive one of two classes; None leaves it to the labels."""
+        if pos_label is None:
+            return self
+        return replace(self, target=Target.read(self.y, self.task, pos_label=pos_label))
 
     def fit_arguments(self, rows: Array) -> dict[str, Any]:
         """Cut `sample_weight` and `fit_params` to the rows that a fit sees."""
@@ -133,7 +142,7 @@ class Problem:
             return False
 
 
-def infer_task(estimator: Any, y: Any) -> Kind:
+def infer_task(estimator: Any, y: Any) -> TaskName:
     """Tell what kind of problem it is: a structured `y` is survival, otherwise the estimator says it.
 
     Parameters
@@ -141,8 +150,7 @@ def infer_task(estimator: Any, y: Any) -> Kind:
     estimator : estimator or None
     y : array-like
     """
-    names = getattr(getattr(y, "dtype", None), "names", None)
-    if names is not None and len(names) == 2:
+    if is_survival(y):
         return "survival"
     try:
         if is_classifier(estimator):
@@ -211,35 +219,11 @@ def _is_column(value: Any, n: int) -> bool:
     return hasattr(value, "__len__") and len(value) == n
 
 
-def _encode(y: Any, task: Kind) -> tuple[Array, Array | None]:
-    if task == "survival":
-        return as_survival(y), None
-    if task == "classification":
-        codes, classes = encode_classes(y)
-        if classes.dtype.kind == "f" and not np.array_equal(classes, np.round(classes)):
-            raise SoberError(
-                "E112",
-                f"Unknown label type: `y` is continuous ({len(classes)} distinct numbers), but the estimator is a "
-                "classifier; use a regressor, or turn the numbers into classes.",
-            )
-        return codes, classes
-    values, present = as_array(y, "y")
-    values = as_numbers(values.reshape(-1) if values.ndim == 2 and values.shape[1] == 1 else values, "y", "E112")
-    if values.ndim != 1:
-        raise SoberError("E112", f"`y` must have one number a sample; got shape {values.shape}.")
-    if present is not None or not np.isfinite(values).all():
-        raise SoberError("E112", "`y` holds missing or infinite values (NaN or inf). Leave those samples out.")
-    return values.astype(np.float64, copy=False), None
-
-
-def _weights(sample_weight: Any, n: int) -> Array | None:
-    if sample_weight is None:
-        return None
-    weights = as_numbers(as_array(sample_weight, "sample_weight")[0], "sample_weight", "E107").astype(np.float64)
-    if weights.shape != (n,):
+def _check_classes(target: Target) -> None:
+    classes = target.classes
+    if classes is not None and classes.dtype.kind == "f" and not np.array_equal(classes, np.round(classes)):
         raise SoberError(
-            "E107", f"`sample_weight` must have one entry for each of the {n} samples; got shape {weights.shape}."
+            "E112",
+            f"Unknown label type: `y` is continuous ({len(classes)} distinct numbers), but the estimator is a "
+            "classifier; use a regressor, or turn the numbers into classes.",
         )
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise SoberError("E107", "`sample_weight` must be finite, not negative and not all zero.")
-    return weights

@@ -6,12 +6,15 @@ numbers; never fits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...containers import Array, encode_labels
+from ...containers import Array, as_numbers
+from ...errors import SoberError
+from ...responses import why_impossible
+from ...targets import Target, codes_among
 from .problem import Problem
 
 #: For each response wanted, the methods that can give it, best first. The first names the response.
@@ -51,13 +54,18 @@ def responses_of(problem: Problem, fitted: Any, X: Any, n: int, wanted: Wanted) 
     answers: dict[str, Array] = {}
     asked: dict[str, Array] = {}  # a method that serves two responses is called once
     for alternatives in wanted:
-        method = next((name for name in alternatives if hasattr(fitted, name)), None)
+        method = method_of(fitted, alternatives)
         if method is None:
             raise Unusable("no method", f"{type(fitted).__name__} has none of {', '.join(alternatives)}.")
         if method not in asked:
             asked[method] = _formed(problem, fitted, method, np.asarray(getattr(fitted, method)(X)), n)
         answers[alternatives[0]] = asked[method]
     return answers
+
+
+def method_of(estimator: Any, alternatives: Sequence[str]) -> str | None:
+    """Name the method that gives a response: the first of the alternatives that the estimator has."""
+    return next((name for name in alternatives if hasattr(estimator, name)), None)
 
 
 def _formed(problem: Problem, fitted: Any, method: str, raw: Array, n: int) -> Array:
@@ -69,8 +77,8 @@ def _formed(problem: Problem, fitted: Any, method: str, raw: Array, n: int) -> A
     if problem.classes is not None and method == "predict":
         return _labels(raw, problem.classes)
     try:
-        numbers = raw.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
+        numbers = as_numbers(raw, method).astype(np.float64, copy=False)
+    except SoberError:
         raise Unusable("not finite", f"{method} gave values of type {raw.dtype}, not numbers.") from None
     if not np.isfinite(numbers).all():
         bad = int((~np.isfinite(numbers)).sum())
@@ -79,15 +87,20 @@ def _formed(problem: Problem, fitted: Any, method: str, raw: Array, n: int) -> A
         if numbers.ndim != 1:
             raise Unusable("wrong shape", f"{method} gave shape {raw.shape} for {n} samples.")
         return numbers
-    align = _probabilities if method == "predict_proba" else _decisions
-    aligned = align(numbers, getattr(fitted, "classes_", None), problem.classes)
+    columns = _columns(fitted, problem.target, problem.classes)
+    aligned = (_probabilities if method == "predict_proba" else _decisions)(numbers, columns, problem.classes)
     if aligned is None:
         raise Unusable("wrong shape", f"{method} gave shape {given} for {n} samples of {len(problem.classes)} classes.")
+    if method == "predict_proba":
+        reason = why_impossible(aligned, aligned.ndim == 2)
+        if reason is not None:
+            raise Unusable("impossible probabilities", f"{method}: {reason}")
+        return aligned[:, 1] if aligned.shape[1:] == (2,) else aligned
     return aligned
 
 
 def _labels(raw: Array, classes: Array) -> Array:
-    codes = encode_labels(raw, classes) if raw.ndim == 1 else None
+    codes = codes_among(raw, classes) if raw.ndim == 1 else None
     if codes is not None:
         return codes
     if raw.ndim != 1:
@@ -98,19 +111,23 @@ def _labels(raw: Array, classes: Array) -> Array:
     raise Unusable("unknown label", f"predict gave the label {strange!r}, which is not among the classes.")
 
 
-def _columns(known: Any, classes: Array) -> Array | None:
-    """Say where the estimator's classes stand among the problem's; None where they are the same."""
-    if known is None:
-        return None
-    known = np.asarray(known)
-    if known is classes or (known.shape == classes.shape and bool((known == classes).all())):
-        return None
-    return encode_labels(known, classes) if known.ndim == 1 else None
+def _columns(fitted: Any, target: Target, classes: Array) -> Array | None:
+    """Say where the estimator's classes stand among those of the target; None where they are the same.
+
+    An estimator that does not name them, or has names of its own, is taken to keep them sorted.
+    """
+    for known in (getattr(fitted, "classes_", None), target.sorted_classes):
+        known = np.asarray(known)
+        if known is classes or (known.shape == classes.shape and bool((known == classes).all())):
+            return None
+        places = codes_among(known, classes) if known.ndim == 1 else None
+        if places is not None:
+            return places
+    return None
 
 
-def _probabilities(numbers: Array, known: Any, classes: Array) -> Array | None:
-    """Give P(second class) [n] for two classes, [n, K] for more; a class never trained on has probability 0."""
-    columns = _columns(known, classes)
+def _probabilities(numbers: Array, columns: Array | None, classes: Array) -> Array | None:
+    """Give the probability of every class [n, K], [n] for a single one; a class never trained on has probability 0."""
     if columns is not None:
         numbers = numbers[:, None] if numbers.ndim == 1 else numbers
         if numbers.shape[1] != len(columns):
@@ -122,12 +139,11 @@ def _probabilities(numbers: Array, known: Any, classes: Array) -> Array | None:
         return numbers if numbers.ndim == 1 else None
     if numbers.ndim != 2 or numbers.shape[1] != len(classes):
         return None
-    return numbers[:, 1] if len(classes) == 2 else numbers
+    return numbers
 
 
-def _decisions(numbers: Array, known: Any, classes: Array) -> Array | None:
+def _decisions(numbers: Array, columns: Array | None, classes: Array) -> Array | None:
     """Give one number a sample for two classes, one a class for more; a class left out cannot be placed."""
-    columns = _columns(known, classes)
     if columns is not None and len(columns) != len(classes):
         return None
     if len(classes) <= 2:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from sklearn.base import clone
@@ -39,7 +39,7 @@ class Configuration:
 
 
 def expand(
-    space: Mapping[str, Any] | Iterable[Mapping[str, Any]],
+    space: Mapping[str, Any] | Iterable[Mapping[str, Any]] | list[Configuration],
     n_iter: int | None = None,
     seed: int = 0,
     estimator: Any = None,
@@ -48,9 +48,10 @@ def expand(
 
     Parameters
     ----------
-    space : dict or list of dicts
+    space : dict or list of dicts, or list of Configuration
         Parameter names to sequences of values or, with `n_iter`, to distributions. A list unites several grids.
-        Whole steps are values too: ``{"model": [SVC()], "model__C": [1, 10]}``.
+        Whole steps are values too: ``{"model": [SVC()], "model__C": [1, 10]}``. The configurations of a
+        space that was listed before are taken as they are, numbered anew.
     n_iter : int, optional
         Draw that many configurations at random, as scikit-learn's `RandomizedSearchCV` does with this seed.
     seed : int
@@ -61,20 +62,30 @@ def expand(
     -------
     list of Configuration
     """
+    if n_iter is None and _is_listed(space):
+        chosen: Iterable[Mapping[str, Any]] = [configuration.params for configuration in space]
+    else:
+        chosen = _chosen(space, n_iter, seed)
+    configurations = [Configuration(i, params) for i, params in enumerate(chosen)]
+    if estimator is not None:
+        check_names(estimator, configurations)
+    return configurations
+
+
+def _is_listed(space: Any) -> TypeGuard[list[Configuration]]:
+    return isinstance(space, list) and bool(space) and all(isinstance(c, Configuration) for c in space)
+
+
+def _chosen(space: Any, n_iter: int | None, seed: int) -> Iterable[Mapping[str, Any]]:
     grids = _as_grids(space)
     for grid in grids:
         for name, values in grid.items():
             _check_values(name, values, n_iter)
     if n_iter is None:
-        chosen = ParameterGrid(grids)
-    else:
-        if isinstance(n_iter, bool) or not isinstance(n_iter, (int, np.integer)) or n_iter < 1:
-            raise SoberError("E303", f"`n_iter` must be a whole number of at least 1; got {n_iter!r}.")
-        chosen = ParameterSampler(grids, n_iter, random_state=seed if seed < 2**32 else seeds.integer(seed, "space"))
-    configurations = [Configuration(i, params) for i, params in enumerate(chosen)]
-    if estimator is not None:
-        check_names(estimator, configurations)
-    return configurations
+        return ParameterGrid(grids)
+    if isinstance(n_iter, bool) or not isinstance(n_iter, (int, np.integer)) or n_iter < 1:
+        raise SoberError("E303", f"`n_iter` must be a whole number of at least 1; got {n_iter!r}.")
+    return ParameterSampler(grids, n_iter, random_state=seed if seed < 2**32 else seeds.integer(seed, "space"))
 
 
 def check_names(estimator: Any, configurations: Sequence[Configuration]) -> None:

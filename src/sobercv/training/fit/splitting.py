@@ -102,9 +102,9 @@ def _by_number(problem: Problem, n_folds: int, n_repeats: int, seed: int) -> lis
 
 def _strata(problem: Problem, n_folds: int) -> Array | None:
     if problem.task == "classification":
-        return problem.target
+        return problem.target.values
     if problem.task == "survival":
-        event = problem.target["event"].astype(np.int64)
+        event = problem.target.values["event"].astype(np.int64)
         # Too few of one kind cannot be spread over the folds; then plain folds are the best there is.
         return event if min(event.sum(), len(event) - event.sum()) >= n_folds else None
     return None
@@ -119,7 +119,7 @@ def _check_number(problem: Problem, n_folds: int) -> None:
     if problem.group_codes is not None and n_folds > (n_groups := int(problem.group_codes.max()) + 1):
         raise SoberError("E308", f"cv={n_folds} folds cannot be made of {n_groups} groups; use fewer folds.")
     if problem.classes is not None:
-        counts = np.bincount(problem.target)
+        counts = np.bincount(problem.target.values)
         rarest = problem.classes.tolist()[int(counts.argmin())]
         if n_folds > counts.min():
             raise SoberError(
@@ -134,7 +134,7 @@ def _from_object(problem: Problem, cv: Any, split_params: Mapping[str, Any] | No
         return list(cv)
     y = problem.y
     if problem.task == "survival" and "Stratified" in type(cv).__name__:
-        y = problem.target["event"]
+        y = problem.target.values["event"]
     if split_params is None:
         split_params = {} if problem.groups is None else {"groups": problem.groups}
     try:

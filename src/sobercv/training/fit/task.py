@@ -1,7 +1,7 @@
 """A unit of work: task in, outcomes out.
 
-Takes a problem, an estimator, one split and configurations; gives predictions and times, or a failure with a name;
-never writes anything down, never changes what it is given.
+Takes an experiment, one split and configurations; gives predictions and times, or a failure with a name; never writes
+anything down, never changes what it is given.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from sklearn.base import clone
 
 from ...containers import Array
 from ...errors import SoberError
+from .experiment import Experiment
 from .plan import Split
-from .problem import Problem, take
-from .response import Unusable, Wanted, responses_of
+from .problem import take
+from .response import Unusable, responses_of
 from .space import Configuration
 
 
@@ -36,7 +37,8 @@ class Failure:
 
     Attributes
     ----------
-    kind : {"raised", "not finite", "wrong shape", "no method", "unknown label", "worker died"}
+    kind : {"raised", "not finite", "wrong shape", "no method", "unknown label",
+        "impossible probabilities", "worker died"}
     message : str
         The exception's text, or what was wrong with the predictions.
     error : str
@@ -87,21 +89,13 @@ class Outcome:
     more: bool = False
 
 
-def fit_predict(
-    problem: Problem, estimator: Any, task: Task, wanted: Wanted, raise_errors: bool = False
-) -> Iterator[Outcome]:
+def fit_predict(experiment: Experiment, task: Task) -> Iterator[Outcome]:
     """Fit every configuration of a task on its own, and predict the rows held out.
 
     Parameters
     ----------
-    problem : Problem
-    estimator : estimator
-        Never fitted itself: each configuration is set on a clone.
+    experiment : Experiment
     task : Task
-    wanted : tuple of tuples of str
-        For each response the methods that can give it, best first.
-    raise_errors : bool
-        Let the first exception out instead of turning it into a failure.
 
     Yields
     ------
@@ -109,11 +103,11 @@ def fit_predict(
     """
     for configuration in task.configurations:
         try:
-            built = build(estimator, configuration)
+            built = build(experiment.estimator, configuration)
         except Exception as error:
-            yield failed(configuration, task.split, error, raise_errors)
+            yield failed(experiment, configuration, task.split, error)
             continue
-        yield fit_one(problem, built, configuration, task.split, wanted, raise_errors)
+        yield fit_one(experiment, built, configuration, task.split)
 
 
 def build(estimator: Any, configuration: Configuration) -> Any:
@@ -122,27 +116,18 @@ def build(estimator: Any, configuration: Configuration) -> Any:
     return built.set_params(**clone(dict(configuration.params), safe=False)) if configuration.params else built
 
 
-def fit_one(
-    problem: Problem,
-    built: Any,
-    configuration: Configuration,
-    split: Split,
-    wanted: Wanted,
-    raise_errors: bool = False,
-) -> Outcome:
+def fit_one(experiment: Experiment, built: Any, configuration: Configuration, split: Split) -> Outcome:
     """Fit one built estimator on the training rows and predict the test rows.
 
     Parameters
     ----------
-    problem : Problem
+    experiment : Experiment
     built : estimator
         Set to the configuration; it is fitted in place.
     configuration : Configuration
     split : Split
-    wanted : tuple of tuples of str
-    raise_errors : bool
     """
-    start, fitted = perf_counter(), None
+    problem, start, fitted = experiment.problem, perf_counter(), None
     try:
         # Rows are taken afresh for every fit: estimators with copy=False write into what they are given.
         columns = split.train if problem.is_pairwise_for(built) else None
@@ -150,29 +135,29 @@ def fit_one(
         X_test = take(problem.X, split.test, columns)
         built.fit(X_train, take(problem.y, split.train), **problem.fit_arguments(split.train))
         fitted = perf_counter()
-        responses = responses_of(problem, built, X_test, len(split.test), wanted)
+        responses = responses_of(problem, built, X_test, len(split.test), experiment.wanted)
     except Exception as error:
         end = perf_counter()
         seconds = (end - start, 0.0) if fitted is None else (fitted - start, end - fitted)
-        return failed(configuration, split, error, raise_errors, *seconds)
+        return failed(experiment, configuration, split, error, *seconds)
     return Outcome(configuration.index, split.repeat, split.fold, responses, fitted - start, perf_counter() - fitted)
 
 
 def failed(
+    experiment: Experiment,
     configuration: Configuration,
     split: Split,
     error: Exception,
-    raise_errors: bool = False,
     fit_seconds: float = 0.0,
     predict_seconds: float = 0.0,
 ) -> Outcome:
     """Turn an exception into an outcome, or let it out where that is asked for."""
     if isinstance(error, Unusable):
         failure = Failure(error.kind, error.message, "", split.repeat, split.fold)
-        if raise_errors:
+        if experiment.raise_errors:
             raise SoberError("E314", f"Configuration {configuration.index} failed in {failure}") from None
     else:
-        if raise_errors:
+        if experiment.raise_errors:
             raise error
         frames = "".join(traceback.format_exception(error, limit=-4))
         failure = Failure("raised", str(error), type(error).__name__, split.repeat, split.fold, frames)

@@ -11,21 +11,18 @@ import platform
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
+from ..fit.experiment import Experiment
 from ..fit.plan import Plan
-from ..fit.problem import Problem
-from ..fit.response import Wanted
 from ..fit.space import Configuration
-from .fingerprint import canonical, digest
+from .fingerprint import digest, fingerprint
+from .installed import version_of
 
 #: Bytes of the keys under which outcomes are kept.
 KEY = 8
-_PACKAGE = re.compile(r"(?<![\w.'])([A-Za-z]\w*)\.\w+(?:\.\w+)*[#(:]")
-_DATA = ("task", "X", "y", "groups", "sample_weight", "fit_params")
+_DATA = ("task", "X", "y", "pos_label", "groups", "sample_weight", "fit_params")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +32,11 @@ class Manifest:
     Attributes
     ----------
     data : mapping of str to str
-        A digest for each of X, y, groups, sample_weight, fit_params.
+        A digest for each of X, y and what goes with them.
     estimator : str
         Class and parameters.
+    code : mapping of str to str
+        A digest of each piece of the user's own code that takes part, by name.
     responses : tuple of str
         What every fit is asked for.
     seed : int
@@ -47,53 +46,54 @@ class Manifest:
         From a key to the parameters, in the order of the indices.
     versions : tuple of mappings
         Of Python and the libraries, for every set of them that took part.
+    untold : mapping of str to str
+        What the user's code uses but cannot be told from another one: name and type. Not written into the file.
     """
 
     data: Mapping[str, str]
     estimator: str
+    code: Mapping[str, str]
     responses: tuple[str, ...]
     seed: int
     splits: tuple[str, ...]
     configurations: Mapping[str, str]
     versions: tuple[Mapping[str, str], ...]
+    untold: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def build(
-        cls,
-        problem: Problem,
-        estimator: Any,
-        configurations: Sequence[Configuration],
-        plan: Plan,
-        wanted: Wanted,
-        seed: int,
-    ) -> Manifest:
+    def build(cls, experiment: Experiment, configurations: Sequence[Configuration], plan: Plan, seed: int) -> Manifest:
         """Take the fingerprints of a search.
 
         Parameters
         ----------
-        problem : Problem
-        estimator : estimator
+        experiment : Experiment
         configurations : sequence of Configuration
         plan : Plan
-        wanted : tuple of tuples of str
         seed : int
         """
+        problem = experiment.problem
         fit_params = {**problem.fit_params, "weighted_fit": problem.weighted_fit}
-        parts = (problem.task, problem.X, problem.y, problem.group_codes, problem.sample_weight, fit_params)
-        text, keyed = canonical(estimator), _keyed(configurations)
+        # Scores are those of the last class, so outcomes depend on which one that is.
+        last = None if problem.classes is None else problem.classes.tolist()[-1]
+        parts = (problem.task, problem.X, problem.y, last, problem.group_codes, problem.sample_weight, fit_params)
+        found = fingerprint(experiment.estimator)
+        each = [fingerprint(dict(configuration.params)) for configuration in configurations]
+        everything = [found, *each]
         return cls(
             data={name: digest(part).hex() for name, part in zip(_DATA, parts, strict=True)},
-            estimator=text,
-            responses=tuple(" or ".join(alternatives) for alternatives in wanted),
+            estimator=found.text,
+            code={name: code for part in everything for name, code in part.code.items()},
+            responses=tuple(" or ".join(alternatives) for alternatives in experiment.wanted),
             seed=seed,
             splits=tuple(digest(split.train, split.test, size=KEY).hex() for split in plan.splits),
-            configurations=keyed,
-            versions=(_versions([text, *keyed.values()]),),
+            configurations=_keyed([part.text for part in each]),
+            versions=(_versions({package for part in everything for package in part.packages}),),
+            untold={name: kind for part in everything for name, kind in part.untold.items()},
         )
 
     @cached_property
-    def seal(self) -> bytes:
-        """What every stored outcome is sealed with: an outcome of other data or another estimator never fits."""
+    def checksum_key(self) -> bytes:
+        """The key of every stored outcome's checksum: an outcome of other data or another estimator never fits."""
         return digest(dict(self.data), self.estimator, self.responses, size=32)
 
     def differences(self, now: Manifest) -> list[str]:
@@ -102,8 +102,11 @@ class Manifest:
         changed = [name for name in _DATA if self.data.get(name) != now.data[name]]
         if changed:
             found.append(f"the data ({', '.join(changed)})")
-        if self.estimator != now.estimator:
-            found.append(f"the estimator ({_first_difference(self.estimator, now.estimator)})")
+        edited = [name for name, code in self.code.items() if now.code.get(name, code) != code]
+        if edited:
+            found.append(f"the code ({_listed(edited)})")
+        elif self.estimator != now.estimator:
+            found.append(f"the estimator ({_first_difference(_shown(self.estimator), _shown(now.estimator))})")
         if self.responses != now.responses:
             found.append(
                 f"what scoring asks of an estimator (was {', '.join(self.responses)}; is {', '.join(now.responses)})"
@@ -113,9 +116,10 @@ class Manifest:
         if any(a != b for a, b in zip(self.splits, now.splits, strict=False)):
             found.append("the folds")
         gone = [text for key, text in self.configurations.items() if key not in now.configurations]
-        if gone:
+        if gone and not edited:
             n = len(self.configurations)
-            found.append(f"the grid ({len(gone)} of {n} stored configurations are not in it, the first is {gone[0]})")
+            first = _shown(gone[0])
+            found.append(f"the grid ({len(gone)} of {n} stored configurations are not in it, the first is {first})")
         return found
 
     def united(self, now: Manifest) -> Manifest:
@@ -137,7 +141,7 @@ class Manifest:
 
     def to_json(self) -> str:
         """Write as a text."""
-        return json.dumps({name: getattr(self, name) for name in self.__dataclass_fields__})
+        return json.dumps({name: getattr(self, name) for name in self.__dataclass_fields__ if name != "untold"})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Manifest:
@@ -152,6 +156,7 @@ class Manifest:
         return cls(
             data={str(k): str(v) for k, v in held["data"].items()},
             estimator=str(held["estimator"]),
+            code={str(k): str(v) for k, v in held["code"].items()},
             responses=tuple(map(str, held["responses"])),
             seed=int(held["seed"]),
             splits=tuple(map(str, held["splits"])),
@@ -160,33 +165,34 @@ class Manifest:
         )
 
 
-def _keyed(configurations: Sequence[Configuration]) -> dict[str, str]:
+def _keyed(texts: Sequence[str]) -> dict[str, str]:
     """Give each configuration a key of its parameters; of equal ones, the second has another key than the first."""
     keyed: dict[str, str] = {}
     times: dict[str, int] = {}
-    for configuration in configurations:
-        text = canonical(dict(configuration.params))
+    for text in texts:
         times[text] = times.get(text, 0) + 1
         keyed[digest(text, times[text], size=KEY).hex()] = text
     return keyed
 
 
-def _versions(texts: Sequence[str]) -> dict[str, str]:
-    """Note the versions of everything that the texts name, whose classes do the work."""
-    packages = {"sobercv", "numpy", "scipy", "scikit-learn"}
-    for text in texts:
-        packages.update(_PACKAGE.findall(text))
+def _versions(packages: set[str]) -> dict[str, str]:
+    """Note the versions of the packages whose classes and functions do the work."""
+    always = {"sobercv", "numpy", "scipy", "scikit-learn"}
     found = {"python": platform.python_version(), "machine": platform.machine()}
-    found |= {package: _version(package) for package in sorted(packages - {"sklearn"}) if _version(package)}
-    return found
+    named = always | (packages - sys.stdlib_module_names - {"sklearn"})
+    found |= {package: version_of(package) for package in sorted(named)}
+    return {name: version for name, version in found.items() if version}
 
 
-@lru_cache(maxsize=64)  # looking one up takes milliseconds
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:  # the user's own code, or a package of another name
-        return str(getattr(sys.modules.get(package), "__version__", ""))
+def _listed(names: Sequence[str], most: int = 4) -> str:
+    """Name the first few."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(sorted(names)[:most]) + more
+
+
+def _shown(text: str) -> str:
+    """Leave out the digest of the code, which tells nobody anything."""
+    return re.sub(r" code#[0-9a-f]{16}$", "", text)
 
 
 def _first_difference(was: str, now: str) -> str:

@@ -19,11 +19,11 @@ import numpy as np
 from ...containers import Array
 from ..fit.task import Failure, Outcome
 
-#: configuration, split, fit_seconds, predict_seconds, form, data, seal
+#: configuration, split, fit_seconds, predict_seconds, form, data, checksum
 Row = tuple[bytes, bytes, float, float, bytes, bytes, bytes]
 #: Whether arrays [rows, n, ...] are what the problem asks for on a split, which is given by its key.
 Check = Callable[[bytes, Mapping[str, Array]], bool]
-_SEAL = 8
+_CHECKSUM_SIZE = 8
 _NUMBERS = re.compile(r"[<>|][biuf][1248]")
 _FAILURE = ("kind", "message", "error", "traceback")
 
@@ -37,7 +37,7 @@ def encode(outcome: Outcome, configuration: bytes, split: bytes, key: bytes) -> 
     configuration, split : bytes
         Its keys.
     key : bytes
-        Of the run; a row is good only under the key that it was sealed with.
+        Of the run; a row is good only under the key that its checksum was made with.
     """
     if outcome.failure is not None:
         form, data = json.dumps({name: getattr(outcome.failure, name) for name in _FAILURE}), b""
@@ -47,7 +47,7 @@ def encode(outcome: Outcome, configuration: bytes, split: bytes, key: bytes) -> 
         form = json.dumps([[name, a.dtype.str, a.shape] for name, a in arrays.items()], separators=(",", ":"))
         data = b"".join(a.tobytes() for a in arrays.values())
     body = (configuration, split, float(outcome.fit_seconds), float(outcome.predict_seconds), form.encode(), data)
-    return (*body, _seal(key, *body))
+    return (*body, _checksum(key, *body))
 
 
 def decode(row: Row, configuration: int, repeat: int, fold: int) -> Outcome:
@@ -56,7 +56,7 @@ def decode(row: Row, configuration: int, repeat: int, fold: int) -> Outcome:
     Parameters
     ----------
     row : tuple
-        One that `sift` gave.
+        One that `separate` gave.
     configuration, repeat, fold : int
         Its place in today's search.
     """
@@ -69,8 +69,8 @@ def decode(row: Row, configuration: int, repeat: int, fold: int) -> Outcome:
     return Outcome(configuration, repeat, fold, responses, fit_seconds, predict_seconds)
 
 
-def sift(rows: Iterable[tuple[int, Any]], key: bytes, is_usable: Check) -> tuple[list[Row], list[int]]:
-    """Part good rows from those that are damaged or belong to another run.
+def separate(rows: Iterable[tuple[int, Any]], key: bytes, is_usable: Check) -> tuple[list[Row], list[int]]:
+    """Separate good rows from those that are damaged or belong to another run.
 
     Parameters
     ----------
@@ -106,8 +106,8 @@ def sift(rows: Iterable[tuple[int, Any]], key: bytes, is_usable: Check) -> tuple
 
 def _is_whole(row: Any, key: bytes) -> bool:
     try:
-        *body, seal = row
-        return bool(seal == _seal(key, *body))
+        *body, checksum = row
+        return bool(checksum == _checksum(key, *body))
     except (TypeError, ValueError, struct.error):  # not even of the right types
         return False
 
@@ -155,12 +155,12 @@ def _checked(held: Any) -> Iterator[tuple[str, Any, tuple[int, ...], int]]:
         yield str(name), dtype, tuple(shape), size
 
 
-def _seal(
+def _checksum(
     key: bytes, configuration: bytes, split: bytes, fit_seconds: float, predict_seconds: float, form: bytes, data: bytes
 ) -> bytes:
     head = _HEAD.pack(fit_seconds, predict_seconds, len(configuration), len(split), len(form))
-    seal = blake2b(b"".join((head, configuration, split, form, data)), key=key, digest_size=_SEAL)
-    return seal.digest()
+    checksum = blake2b(b"".join((head, configuration, split, form, data)), key=key, digest_size=_CHECKSUM_SIZE)
+    return checksum.digest()
 
 
 _HEAD = struct.Struct("<ddQQQ")

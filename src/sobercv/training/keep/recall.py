@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any
 
-from ...errors import SoberError
+from ...errors import SoberError, warn
+from ..fit.experiment import Experiment
 from ..fit.plan import Plan
-from ..fit.problem import Problem
-from ..fit.response import Wanted
 from ..fit.space import Configuration
 from ..fit.task import Outcome, Task
 from ..run.executor import Executor
@@ -25,11 +24,9 @@ from .sqlite_store import SqliteStore
 def recalling(
     executor: Executor,
     path: Any,
-    problem: Problem,
-    estimator: Any,
+    experiment: Experiment,
     configurations: Sequence[Configuration],
     plan: Plan,
-    wanted: Wanted,
     seed: int,
 ) -> Executor:
     """Make an executor keep its outcomes in a file, and recall those that are there; without a path it stays as it is.
@@ -38,7 +35,7 @@ def recalling(
     ----------
     executor : Executor
     path : path or None
-    problem, estimator, configurations, plan, wanted
+    experiment, configurations, plan
         As for `race`.
     seed : int
     """
@@ -46,8 +43,15 @@ def recalling(
         return executor
     if not isinstance(path, (str, PathLike)):
         raise SoberError("E108", f'`store` must be the path of a file or None; got {path!r}. Write store="run.sqlite".')
-    manifest = Manifest.build(problem, estimator, configurations, plan, wanted, seed)
-    return Recalling(executor, path, problem, plan, manifest)
+    manifest = Manifest.build(experiment, configurations, plan, seed)
+    if manifest.untold:
+        listed = ", ".join(f"{name} ({kind})" for name, kind in manifest.untold.items())
+        warn(
+            "W503",
+            f"Your code uses what a store cannot tell from another one: {listed}. After a change of it, old fits would "
+            "be taken for new ones; then name another file.",
+        )
+    return Recalling(executor, SqliteStore(path, experiment.problem, plan, manifest))
 
 
 class Recalling:
@@ -57,21 +61,12 @@ class Recalling:
     ----------
     executor : Executor
         Runs the rest.
-    path : path
-        The file; made where it does not exist.
-    problem : Problem
-    plan : Plan
-    manifest : Manifest
-        What the file must be a run of.
+    store : SqliteStore
     """
 
-    def __init__(
-        self, executor: Executor, path: str | PathLike[str], problem: Problem, plan: Plan, manifest: Manifest
-    ) -> None:
+    def __init__(self, executor: Executor, store: SqliteStore) -> None:
         self.executor = executor
-        self.store = SqliteStore(path, problem, plan, manifest)
-        #: An error that is to be raised must be met again, not read.
-        self._with_failures = not getattr(executor, "raise_errors", False)
+        self.store = store
 
     def __enter__(self) -> Recalling:
         self.store.open()
@@ -88,20 +83,21 @@ class Recalling:
         finally:
             self.store.close()
 
-    def run(self, problem: Problem, estimator: Any, tasks: Sequence[Task], wanted: Wanted) -> Iterator[Outcome]:
+    def run(self, experiment: Experiment, tasks: Sequence[Task]) -> Iterator[Outcome]:
         """Give the outcomes of all tasks: first those that are stored, then the others as they come."""
         missing: list[Task] = []
         for task in tasks:
             absent = []
             for configuration in task.configurations:
                 outcome = self.store.recall(configuration.index, task.split)
-                if outcome is None or (outcome.failure is not None and not self._with_failures):
+                # An error that is to be raised must be met again, not read.
+                if outcome is None or (outcome.failure is not None and experiment.raise_errors):
                     absent.append(configuration)
                 else:
                     yield outcome
             if absent:
                 missing.append(Task(task.split, tuple(absent)))
         if missing:
-            for outcome in self.executor.run(problem, estimator, missing, wanted):
+            for outcome in self.executor.run(experiment, missing):
                 self.store.keep(outcome)
                 yield outcome

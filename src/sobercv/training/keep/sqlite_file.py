@@ -21,17 +21,17 @@ APPLICATION = 0x50BE7C4
 #: Files with a greater number were written by a later release.
 FORMAT = 1
 SCHEMA = {
-    "manifest": "CREATE TABLE manifest (id INTEGER PRIMARY KEY, body BLOB, seal BLOB)",
+    "manifest": "CREATE TABLE manifest (id INTEGER PRIMARY KEY, body BLOB, checksum BLOB)",
     "outcomes": "CREATE TABLE outcomes (id INTEGER PRIMARY KEY, configuration BLOB, split BLOB, fit_seconds REAL, "
-    "predict_seconds REAL, form BLOB, data BLOB, seal BLOB)",
+    "predict_seconds REAL, form BLOB, data BLOB, checksum BLOB)",
 }
-_COLUMNS = "configuration, split, fit_seconds, predict_seconds, form, data, seal"
+_COLUMNS = "configuration, split, fit_seconds, predict_seconds, form, data, checksum"
 _INSERT = f"INSERT INTO outcomes ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
 #: Seconds to wait for a lock: a process that is just ending needs some.
-_PATIENCE = 1.0
+_LOCK_SECONDS = 1.0
 _SIDE_FILES = ("-wal", "-shm")
 #: What reading a damaged file can raise: SQLite's messages quote it, and are then no text; sizes in it may be absurd.
-_TROUBLE = (sqlite3.Error, UnicodeError, MemoryError)
+_ERRORS = (sqlite3.Error, UnicodeError, MemoryError)
 
 
 class Damaged(Exception):
@@ -52,8 +52,8 @@ class SqliteFile:
             if os.path.exists(needed) and not os.access(needed, os.W_OK):
                 raise _not_writable(path, f"{needed} is read-only")
         try:
-            self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
-        except _TROUBLE as error:
+            self._db = sqlite3.connect(path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False)
+        except _ERRORS as error:
             raise _explained(error, path) from error
         # Exclusive before the first read: one holder, and no shared memory beside the file.
         settings = ("locking_mode = EXCLUSIVE", "synchronous = NORMAL", "trusted_schema = OFF", "cell_size_check = ON")
@@ -67,7 +67,7 @@ class SqliteFile:
 
     def close(self) -> None:
         """Let the file go; what was committed is in it, or beside it where the disk is full."""
-        with suppress(*_TROUBLE):
+        with suppress(*_ERRORS):
             self._db.close()
 
     def is_new(self) -> bool:
@@ -104,7 +104,7 @@ class SqliteFile:
         self._run(f"PRAGMA user_version = {FORMAT}")
         for statement in SCHEMA.values():
             self._run(statement)
-        self._run("INSERT INTO manifest (body, seal) VALUES (?, ?)", _sealed(manifest.encode()))
+        self._run("INSERT INTO manifest (body, checksum) VALUES (?, ?)", _with_checksum(manifest.encode()))
         for row in rows:
             self._run(_INSERT, row)
         self._run("COMMIT")
@@ -112,21 +112,21 @@ class SqliteFile:
 
     def manifest(self) -> bytes:
         """Read the manifest."""
-        rows = self._run("SELECT body, seal FROM manifest")
-        if len(rows) != 1 or not isinstance(rows[0][0], bytes) or rows[0] != _sealed(rows[0][0]):
+        rows = self._run("SELECT body, checksum FROM manifest")
+        if len(rows) != 1 or not isinstance(rows[0][0], bytes) or rows[0] != _with_checksum(rows[0][0]):
             raise Damaged("its manifest cannot be read")
         return rows[0][0]
 
     def rewrite_manifest(self, body: str) -> None:
         """Replace the manifest."""
-        self._run("UPDATE manifest SET body = ?, seal = ?", _sealed(body.encode()))
+        self._run("UPDATE manifest SET body = ?, checksum = ?", _with_checksum(body.encode()))
 
     def rows(self, order: str = "ASC") -> Iterator[tuple[int, Any]]:
         """Give all rows with their numbers, as they are."""
         try:
             for number, *row in self._db.execute(f"SELECT id, {_COLUMNS} FROM outcomes ORDER BY id {order}"):
                 yield number, tuple(row)
-        except _TROUBLE as error:
+        except _ERRORS as error:
             raise _explained(error, self.path) from error
 
     def readable_rows(self) -> list[tuple[int, Any]]:
@@ -151,7 +151,7 @@ class SqliteFile:
     def _run(self, statement: str, values: Any = ()) -> list[Any]:
         try:
             return self._db.execute(statement, values).fetchall()
-        except _TROUBLE as error:
+        except _ERRORS as error:
             raise _explained(error, self.path) from error
 
 
@@ -213,5 +213,5 @@ def _not_writable(path: str, reason: str) -> SoberError:
     )
 
 
-def _sealed(body: bytes) -> tuple[bytes, bytes]:
+def _with_checksum(body: bytes) -> tuple[bytes, bytes]:
     return body, blake2b(body, digest_size=16).digest()

@@ -20,11 +20,11 @@ from ..fit.plan import Plan, Split
 from ..fit.problem import Problem
 from ..fit.task import Outcome
 from .manifest import Manifest
-from .outcome_bytes import Row, decode, encode, sift
+from .outcome_bytes import Row, decode, encode, separate
 from .sqlite_file import Damaged, SqliteFile, replace_damaged
 
 #: Failures that another machine, or a quieter hour, may not meet again: a resumed run tries once more.
-PASSING = frozenset({"worker died"})
+TRANSIENT = frozenset({"worker died"})
 
 
 class SqliteStore:
@@ -94,7 +94,7 @@ class SqliteStore:
 
     def _join(self, file: SqliteFile, held: Manifest) -> None:
         """Read all outcomes, take out damaged ones, and note in the file what has changed."""
-        good, bad = sift(file.rows(), self.manifest.seal, self._is_usable)
+        good, bad = separate(file.rows(), self.manifest.checksum_key, self._is_usable)
         self._stored = {(row[0], row[1]): row for row in good}
         if bad:
             file.delete(bad)
@@ -115,9 +115,9 @@ class SqliteStore:
         with suppress(Damaged):
             file = SqliteFile(self.path)
             try:
-                with suppress(Damaged):  # without a manifest the seals still tell whose outcomes these are
+                with suppress(Damaged):  # without a manifest the checksums still tell whose outcomes these are
                     held = self._held(file.manifest())
-                rows, _ = sift(file.readable_rows(), self.manifest.seal, self._is_usable)
+                rows, _ = separate(file.readable_rows(), self.manifest.checksum_key, self._is_usable)
             finally:
                 file.close()
         if not rows:
@@ -164,11 +164,11 @@ class SqliteStore:
         outcome : Outcome
         """
         assert self._file is not None
-        if outcome.failure is not None and outcome.failure.kind in PASSING:
+        if outcome.failure is not None and outcome.failure.kind in TRANSIENT:
             return
         key = self._key(outcome.configuration, outcome.repeat, outcome.fold)
         try:
-            self._file.append(encode(outcome, *key, self.manifest.seal))
+            self._file.append(encode(outcome, *key, self.manifest.checksum_key))
         except Damaged as damage:
             raise SoberError(
                 "E505", f"{self.path} was damaged while it was open ({damage}); repeat the call to rescue and go on."

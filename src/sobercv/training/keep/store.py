@@ -116,12 +116,10 @@ class MemoryStore:
         # [C, R, N(, K)] to [N, C, R(, K)]
         responses = {name: np.moveaxis(tensor[chosen], 2, 0) for name, tensor in self._tensors.items()}
         return Predictions(
-            y=self.problem.target,
+            target=self.problem.target,
             responses=responses,
-            task=self.problem.task,
             seen=self.plan.seen(positions),
             fold_of=self.plan.fold_of,
-            classes=self.problem.classes,
             groups=self.problem.group_codes,
             sample_weight=self.problem.sample_weight,
             configurations=configurations,

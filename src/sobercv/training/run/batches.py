@@ -9,30 +9,25 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
+from ..fit.experiment import Experiment
 from ..fit.prefix import Keys, prefix_keys
-from ..fit.problem import Problem
 from ..fit.space import Configuration
 from ..fit.task import Task
 
 Batch = tuple[Task, ...]
 
-#: Pieces for each worker: where cutting is free, where it fits a common prefix again, and at most.
-FREE, COSTLY, MOST = 6, 3, 16
+#: Batches for each worker: where cutting is free, where it fits a common prefix again, and at most.
+WHERE_FREE, WHERE_COSTLY, AT_MOST = 6, 3, 16
 
 
 def cut(
-    problem: Problem,
-    estimator: Any,
-    tasks: Sequence[Task],
-    n_workers: int,
-    seconds: Mapping[int, float] | None = None,
+    experiment: Experiment, tasks: Sequence[Task], n_workers: int, seconds: Mapping[int, float] | None = None
 ) -> list[Batch]:
     """Cut tasks into batches for several workers.
 
     Parameters
     ----------
-    problem : Problem
-    estimator : estimator
+    experiment : Experiment
     tasks : sequence of Task
     n_workers : int
     seconds : mapping of int to float, optional
@@ -48,17 +43,17 @@ def cut(
     known = {} if seconds is None else seconds
     if not all(c.index in known for task in tasks for c in task.configurations):
         known = {}
-    if len(tasks) > MOST * n_workers:  # very many small tasks: whole ones, several a message
-        size = -(-len(tasks) // (MOST * n_workers))
+    if len(tasks) > AT_MOST * n_workers:  # very many small tasks: whole ones, several a message
+        size = -(-len(tasks) // (AT_MOST * n_workers))
         return [tuple(tasks[i : i + size]) for i in range(0, len(tasks), size)]
-    free, costly = (-(-pieces * n_workers // len(tasks)) for pieces in (FREE, COSTLY))
+    free, costly = (-(-pieces * n_workers // len(tasks)) for pieces in (WHERE_FREE, WHERE_COSTLY))
     if free == 1:
         return [(task,) for task in tasks]
     keys: dict[int, Keys] = {}
     batches: list[Batch] = []
     for task in tasks:
         missing = [c for c in task.configurations if c.index not in keys]
-        keys.update(zip([c.index for c in missing], prefix_keys(problem, estimator, missing), strict=True))
+        keys.update(zip([c.index for c in missing], prefix_keys(experiment, missing), strict=True))
         batches += [(Task(task.split, part),) for part in _pieces(task.configurations, keys, known, free, costly)]
     if known:
         batches.sort(key=lambda batch: -sum(known[c.index] for task in batch for c in task.configurations))

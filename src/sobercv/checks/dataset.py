@@ -1,0 +1,56 @@
+"""check_dataset: all checks of a table, in the order in which people want to hear of them.
+
+Takes a `Dataset`, gives notes, errors first; trains nothing but stumps on single columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..errors import SEVERITIES, Note
+from ..tables import Dataset
+from . import column_checks, target_checks
+from .huge_numbers import huge_numbers
+from .identifiers import identifiers
+from .leaks import leaks
+from .repeated_subjects import repeated_subjects
+
+_ORDER = list(SEVERITIES.values())
+
+
+def check_dataset(data: Dataset, *, folds: int = 10, notes: Iterable[Note] = ()) -> list[Note]:
+    """Check a table for what would make a result wrong or impossible.
+
+    Parameters
+    ----------
+    data : Dataset
+    folds : int, default=10
+    notes : iterable of Note
+        What the reader of the file noted.
+
+    Returns
+    -------
+    list of Note
+        Errors first, then warnings, then suggestions.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sobercv.checks import check_dataset
+    >>> from sobercv.tables import assign
+    >>> frame = pd.DataFrame({"x": [1.0, 2.5] * 20, "y": ["a"] * 39 + ["b"]})
+    >>> print(check_dataset(assign(frame, target="y"))[0])
+    Class 'b' has 1 row, fewer than the 10 folds. Join it with another class, or leave it out.
+    """
+    found = [
+        *notes,
+        *target_checks.size(data, folds),
+        *target_checks.classes(data, folds),
+        *target_checks.events(data, folds),
+    ]
+    found += [*target_checks.missing(data), *column_checks.infinite_columns(data), *huge_numbers(data)]
+    if not any(note.severity == "error" for note in found):
+        found += leaks(data)
+    found += [*column_checks.empty_columns(data), *identifiers(data), *repeated_subjects(data)]
+    found += [*column_checks.dates(data), *column_checks.duplicates(data), *target_checks.task(data)]
+    return sorted(found, key=lambda note: _ORDER.index(note.severity))

@@ -1,0 +1,108 @@
+"""Arguments: the command line and sober.toml, put together.
+
+Takes parsed options, gives settings, where to write and what to show; the command line counts more than the file.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import SoberError
+from ..runs.settings import Settings
+from ..runs.settings_file import OUTWARD, from_toml
+
+#: Parameters of commands that are no settings.
+_OWN = ("settings", "overwrite", "protocols", "folder", *OUTWARD)
+#: Options that name columns.
+_NAMES = ("target", "time", "event", "id", "group", "ignore")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What was asked for.
+
+    Attributes
+    ----------
+    settings : Settings
+    output : Path or None
+    report : {"full", "fast", "none"}
+    json, quiet : bool
+    """
+
+    settings: Settings
+    output: Path | None
+    report: str
+    json: bool
+    quiet: bool
+
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> Arguments:
+        """Put options and the settings file together.
+
+        Parameters
+        ----------
+        given : dict
+            Options by name; None where not given.
+        """
+        file = _file(given.get("settings"))
+        options = settings_of(given)
+        plain = {k: v for k, v in file.items() if k not in OUTWARD}
+        # Naming one kind of target on the command line puts away the other kind from the file.
+        if options.get("target"):
+            plain = {k: v for k, v in plain.items() if k not in ("time", "event")}
+        elif options.get("time") or options.get("event"):
+            plain.pop("target", None)
+        outward = {**file, **{name: given[name] for name in OUTWARD if given.get(name)}}
+        return cls(
+            Settings.of(plain, options),
+            None if outward.get("output") is None else Path(outward["output"]),
+            report_of(outward),
+            bool(outward.get("json")),
+            bool(outward.get("quiet")),
+        )
+
+
+def settings_of(given: dict[str, Any]) -> dict[str, Any]:
+    """Give the options that are settings of a run, with a switch that was not thrown left open.
+
+    Parameters
+    ----------
+    given : dict
+        Parameters of a command by name.
+    """
+    options = {k: None if v is False else v for k, v in given.items() if k not in _OWN}
+    for name in _NAMES:
+        value = options.get(name)
+        options[name] = [_decoded(v) for v in value] if isinstance(value, list) else _decoded(value)
+    return options
+
+
+def report_of(given: dict[str, Any]) -> str:
+    """Give how much of a report is wanted.
+
+    Parameters
+    ----------
+    given : dict
+        Parameters of a command by name.
+    """
+    return "none" if given.get("no_report") else "fast" if given.get("fast") else "full"
+
+
+def _decoded(name: str | None) -> str | None:
+    """Read a name as UTF-8 where the system's own language has no such letters (the C locale)."""
+    try:
+        return None if name is None else os.fsencode(name).decode("utf-8")
+    except UnicodeError:
+        return name
+
+
+def _file(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        here = Path("sober.toml")
+        return from_toml(here) if here.is_file() else {}
+    if not path.is_file():
+        raise SoberError("E807", f"There is no settings file {str(path)!r}. Look at the path.")
+    return from_toml(path)

@@ -1,0 +1,69 @@
+"""How every column was read, as a table on the screen.
+
+Takes plain records, prints them; wide tables are summed up by kind. Never computes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ..report.words import count
+from .screen import Screen, safe
+
+#: More columns than this are summed up by kind.
+MOST_ROWS = 25
+
+
+def show_columns(screen: Screen, facts: list[dict[str, Any]], n_features: int) -> None:
+    """Print the columns of a table, and how they were read.
+
+    Parameters
+    ----------
+    screen : Screen
+    facts : list of dict
+        See `ColumnFact`.
+    n_features : int
+        How many columns there are to learn from; the facts may lack some.
+    """
+    grid = Table.grid(padding=(0, 2))
+    for width in (24, None, None, None):
+        grid.add_column(no_wrap=True, max_width=width, overflow="ellipsis")
+    rows = _one_by_one(facts) if len(facts) <= MOST_ROWS else _by_kind(facts)
+    for name, kind, read_as, values in rows:
+        grid.add_row(safe(name), Text(kind), safe(read_as), Text(safe(values).plain, "dim"))
+    screen.out.print(Text("The columns", "bold"))
+    screen.out.print(Padding(grid, (0, 0, 0, 2), expand=False))
+    more = n_features - sum(fact["role"] == "feature" for fact in facts)
+    if more > 0:
+        screen.out.print(Text(f"  and {count(more, 'column')} more", "dim"))
+
+
+def _one_by_one(facts: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
+    return [(fact["name"], _kind(fact), fact["read_as"], _values(fact)) for fact in facts]
+
+
+def _by_kind(facts: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for fact in facts:
+        groups.setdefault((_kind(fact), fact["read_as"]), []).append(fact)
+    rows = []
+    for (kind, read_as), members in groups.items():
+        if len(members) == 1:
+            rows += _one_by_one(members)
+        else:
+            names = ", ".join(fact["name"] for fact in members[:3]) + (", ..." if len(members) > 3 else "")
+            rows.append((count(len(members), "column"), kind, read_as, names))
+    return rows
+
+
+def _kind(fact: dict[str, Any]) -> str:
+    return str(fact["kind"]) if fact["role"] == "feature" else f"{fact['role']} ({fact['kind']})"
+
+
+def _values(fact: dict[str, Any]) -> str:
+    missing = f"{fact['n_missing']:,} missing" if fact["n_missing"] else ""
+    return ", ".join(part for part in (fact["values"], missing) if part)

@@ -1,0 +1,89 @@
+"""How a command ends: every exception becomes an exit code and one sentence with a code.
+
+Takes a command, gives 0 done, 1 failed, 2 bad usage or data, or 128 and the number of the signal that ended it: 129
+hung up, 130 interrupted, 143 terminated. Never a traceback, unless `--debug` asks for it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+
+import typer
+
+DONE, FAILED, BAD, INTERRUPTED = 0, 1, 2, 128 + signal.SIGINT
+#: Errors that are no fault of the command or of the data as they stand: something broke on the way.
+BROKEN = frozenset({"E117", "E314", "E315", "E505", "E506", "E602", "E603"})
+# typer brings its own click and does not export this; its relatives are public.
+_Usage = typer.BadParameter.__mro__[2]
+
+
+def exit_code_of(command: Callable[[], int], debug: bool = False) -> int:
+    """Run a command.
+
+    Parameters
+    ----------
+    command : callable
+        Gives an exit code.
+    debug : bool
+        Show the traceback of a failure.
+    """
+    try:
+        code = command()
+        sys.stdout.flush()  # here, and not when Python ends: a pipe may be gone
+    except BaseException as problem:
+        code, sentence = _read(problem)
+        if debug and code in (FAILED, BAD):
+            traceback.print_exception(problem)
+        if sentence:
+            tell(sentence)
+    return code
+
+
+def tell(sentence: str) -> None:
+    """Write one sentence for people to standard error."""
+    with suppress(UnicodeEncodeError, OSError, ValueError):  # a terminal that cannot, or a pipe that is gone
+        print(f"sober: {one_line(sentence)}", file=sys.stderr, flush=True)
+
+
+def one_line(text: str) -> str:
+    """Give text without line ends and without signs that a terminal would obey."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+
+
+def _read(problem: BaseException) -> tuple[int, str]:
+    from ..errors import SoberError
+
+    if isinstance(problem, typer.Exit):
+        return problem.exit_code, ""
+    if isinstance(problem, SoberError):
+        return FAILED if problem.code in BROKEN else BAD, str(problem)
+    if isinstance(problem, _Usage):
+        return BAD, f"{problem.format_message().rstrip('.')}. See sober --help. [E808]"  # type: ignore[attr-defined]
+    if isinstance(problem, (KeyboardInterrupt, typer.Abort)):
+        number = getattr(problem, "number", signal.SIGINT)
+        return 128 + number, "Interrupted." if number == signal.SIGINT else "Terminated."
+    if isinstance(problem, BrokenPipeError) or isinstance(problem.__context__, BrokenPipeError):
+        _close_output()  # `| head` has seen enough
+        return DONE, ""
+    if isinstance(problem, SystemExit):
+        return (problem.code, "") if isinstance(problem.code, int) else (FAILED, str(problem.code or ""))
+    if isinstance(problem, MemoryError):
+        return FAILED, "The memory is not enough. Use fewer rows, --jobs 1, or a smaller preset. [E831]"
+    if isinstance(problem, OSError) and problem.strerror:
+        return FAILED, f"{problem.strerror}: {problem.filename or 'no file is named'}. [E832]"
+    try:
+        said = f"{type(problem).__name__}: {problem}"
+    except Exception:  # an exception that cannot even say what it is
+        said = type(problem).__name__
+    return FAILED, f"Failed with {said[:300]}. This should not happen; --debug shows where. [E839]"
+
+
+def _close_output() -> None:
+    """Write what is left in buffers to nowhere, so that Python does not complain when it ends."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

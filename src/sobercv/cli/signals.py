@@ -1,0 +1,50 @@
+"""SIGTERM and SIGHUP, taken like Ctrl-C: a scheduler that wants the node back, a terminal that was closed.
+
+Takes nothing, makes both signals raise in the main thread while a command lives; a signal that somebody ignores (nohup
+does) stays ignored. A search takes them over while it trains, see `sobercv.training.stopping`.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+#: Signals that end a command, beside Ctrl-C; Windows has no SIGHUP.
+NAMES = ("SIGTERM", "SIGHUP")
+
+
+class Terminated(KeyboardInterrupt):
+    """A signal came that wants the command to end.
+
+    Parameters
+    ----------
+    number : int
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def raises(number: int, frame: Any) -> None:
+    """Handle a signal: raise where the main thread is."""
+    raise Terminated(number)
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Let signals end the command with an exception, and give them back afterwards."""
+    before: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        for name in NAMES:
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                before[number] = signal.signal(number, raises)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

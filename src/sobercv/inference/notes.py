@@ -1,0 +1,110 @@
+"""What a reader should know about a table, each with its code; where it matters at once, a warning too.
+
+Takes sizes, responses and scores, gives a `Note`, or None where there is nothing to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from scipy import stats
+
+from ..containers import Array
+from ..errors import Note, warn
+from ..metrics import Metric
+
+FEW = 20  # samples or groups
+MANY_UNDEFINED = 0.05
+
+
+def warned(code: str, text: str) -> Note:
+    """Warn, and give the same as a note."""
+    warn(code, text)
+    return Note(code, text)
+
+
+def only_one(n_dropped: int) -> Note:
+    """There is nothing to select from."""
+    if n_dropped:
+        return Note(
+            "W207",
+            f"All others ({n_dropped}) left the race early, so the bootstrap had nothing to choose from; the "
+            "score may be slightly too good.",
+        )
+    return warned(
+        "W202", "There is only one configuration, so there is no selection to correct for; the interval is still valid."
+    )
+
+
+def on_size(n_configurations: int, n_dropped: int, n_samples: int, n_groups: int | None) -> list[Note]:
+    """There is nothing to select from, or little to resample."""
+    found = [only_one(n_dropped)] if n_configurations == 1 else []
+    units, what = (n_samples, "samples") if n_groups is None else (n_groups, "groups")
+    if units < FEW:
+        found.append(warned("W205", f"Only {units} {what}: expect a wide interval and a conservative score."))
+    return found
+
+
+def left_out(n_left_out: int, n_configurations: int) -> Note | None:
+    """Configurations of the input lack predictions that others have."""
+    if not n_left_out:
+        return None
+    return Note(
+        "W204",
+        f"{n_left_out} of {n_left_out + n_configurations} configurations lack predictions that others have, and were "
+        "left out.",
+    )
+
+
+def from_probabilities(metrics: Collection[Metric], responses: Collection[str]) -> Note | None:
+    """Some metric asks for labels, and there is nothing to read them off but probabilities."""
+    for metric in metrics:
+        if metric.responses[0] == "predict" and not set(metric.responses) & set(responses):
+            return Note("W206", "Labels were read off probabilities: the likeliest class.")
+    return None
+
+
+def incomplete(is_complete: bool) -> Note | None:
+    """Not every sample has been predicted in every repeat."""
+    text = "The cross-validation is incomplete: only samples that have predictions were used."
+    return None if is_complete else Note("W601", text)
+
+
+def undefined(name: str, draws: Array) -> Note | None:
+    """Many draws had nothing to judge by."""
+    n = int(np.isnan(draws).sum())
+    if n <= MANY_UNDEFINED * len(draws):
+        return None
+    return warned(
+        "W201",
+        f"{name} was undefined on {n} of {len(draws)} draws, which were left out of the mean. "
+        "stratify=True keeps every class in every resample.",
+    )
+
+
+def scales(values: Array, fold: Array) -> Note | None:
+    """Folds whose scores [N] live on different scales are pooled by a metric that ranks (paper, section 4).
+
+    The ranks of the scores are compared between folds (Kruskal and Wallis): a strong and significant difference in
+    level means that pairs from different folds are not comparable.
+    """
+    k, n = len(np.unique(fold)), len(fold)
+    if values.ndim > 1 or k < 2 or n - k < 10:
+        return None
+    ranks = stats.rankdata(values)
+    centred = ranks - ranks.mean()
+    total = float(np.sum(centred**2))
+    if total == 0:
+        return None
+    sums, sizes = np.bincount(fold, centred), np.bincount(fold)
+    between = float(np.sum(sums[sizes > 0] ** 2 / sizes[sizes > 0])) / total
+    expected = (k - 1) / (n - 1)
+    strength = (between - expected) / (1 - expected)
+    if strength <= 0.2 or stats.chi2.sf((n - 1) * between, k - 1) >= 1e-6:
+        return None
+    return warned(
+        "W203",
+        f"The winner's scores differ in level between folds ({100 * strength:.0f} % of their rank variance), so "
+        "samples of different folds may not be comparable. Use within_folds=True or aggregate='fold', or calibrate.",
+    )

@@ -1,0 +1,8 @@
+"""Tables of predictions that answer a question in scores, however the predictions are held: a file a way."""
+
+from .base import Resamples, Table
+from .inputs import Inputs
+from .memory import MemoryTable
+from .opening import open_memory, open_table
+
+__all__ = ["Inputs", "MemoryTable", "Resamples", "Table", "open_memory", "open_table"]

@@ -1,0 +1,143 @@
+"""A table in memory: every metric, repeats, incomplete cross-validation; resamples are scored one block at a time.
+
+Takes `Predictions` and a `Question`, gives scores. What several protocols ask of a table in memory (scores by fold,
+standard errors) is here as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...containers import Array
+from ...errors import Note
+from ...metrics import Scorer, blocks
+from ...predictions import Predictions
+from ...threads import one_blas_thread
+from .. import notes
+from ..question import Question
+from ..resample import Bootstrap, Draws, Replayed
+from .base import ERRORS, Resamples, Table, spread
+
+
+class MemoryTable(Table):
+    """Predictions that are all in memory.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        Samples without predictions are left out.
+    question : Question
+    counts : int array [B, N], optional
+        Draws that were made elsewhere, for all samples of `predictions`.
+
+    Attributes
+    ----------
+    predictions : Predictions
+        The samples that have predictions.
+    scorers : list of Scorer
+        A metric each; the first selects, all judge.
+    """
+
+    def __init__(self, predictions: Predictions, question: Question, counts: Any = None) -> None:
+        self.question = question = question.for_target(predictions.target)
+        self.check_folds(predictions.folds_known)
+        self.predictions, self._is_complete = predictions.only_seen(), predictions.is_complete
+        table = self.predictions
+        self.configurations, self.groups, self.fold_of = table.configurations, table.groups, table.fold_of
+        self.n_samples, self.n_repeats, self.n_left_out = table.n_samples, table.n_repeats, table.n_left_out
+        self.n_groups = None if self.groups is None else len(np.unique(self.groups))
+        self.check_size()
+        self.scorers = [question.bind(table, metric) for metric in question.metrics]
+        self._draws: Draws = Bootstrap(self.n_samples, question.seed, groups=self.groups, strata=self._strata())
+        self.n_resamples = int(question.n_bootstraps)
+        if counts is not None:
+            self._draws = Replayed.of(counts, predictions.n_samples).at(predictions.rows)
+            self.n_resamples = self._draws.n_resamples
+
+    def _strata(self) -> Array | None:
+        if not self.question.stratify:
+            return None
+        y = self.predictions.y
+        return y["event"].astype(np.int64) if self.predictions.task == "survival" else y
+
+    @one_blas_thread()
+    def whole(self) -> list[Array]:
+        """Score all samples once."""
+        everybody = np.ones((1, self.n_samples), np.uint8)
+        return [scorer.scores(everybody)[0] for scorer in self.scorers]
+
+    @one_blas_thread()
+    def standard_errors(self) -> Array:
+        """Resample for it: other draws than those that select."""
+        draws = Bootstrap(self.n_samples, self.question.seed, "standard error", groups=self.groups)
+        return spread(self.scorers[0].scores(draws.counts(0, ERRORS)))
+
+    def cut(self) -> list[tuple[int, int]]:
+        """Blocks whose counts stay near the core, enough of them for all threads."""
+        return blocks.ranges(self.n_resamples, self.n_samples, self.question.n_threads)
+
+    def resamples(self, start: int, stop: int) -> MemoryResamples:
+        """Draw some resamples."""
+        return MemoryResamples(self.scorers, self._draws.counts(start, stop))
+
+    @one_blas_thread()
+    def fold_scores(self) -> list[Array]:
+        """For each metric the score of every configuration on every fold of every repeat [F, C]."""
+        return [self._by_fold(scorer) for scorer in self.scorers]
+
+    def _by_fold(self, scorer: Scorer) -> Array:
+        table = self.predictions
+        if table.n_repeats == 1 and not self.question.needs_folds:  # bound already: a fold is a row of counts
+            folds = np.unique(self.fold_of[:, 0])
+            return scorer.scores((self.fold_of[:, 0] == folds[:, None]).view(np.uint8))
+        out = []
+        for r in range(table.n_repeats):
+            one = table if table.n_repeats == 1 else table.take_repeat(r)
+            folds = np.unique(one.fold_of[one.seen[:, 0], 0])
+            here = (one.fold_of[:, 0] == folds[:, None]) & one.seen[:, 0]
+            out.append(scorer.metric.bind(one).scores(here.view(np.uint8)))
+        return np.concatenate(out)
+
+    def notes(self, winner: int, chosen: Array) -> list[Note]:
+        """What is special about the samples, the folds and the responses."""
+        table = self.predictions
+        c = table.n_configurations
+        found = [
+            self.scales(winner),
+            notes.left_out(table.n_left_out, c),
+            notes.from_probabilities(self.question.metrics, table.responses),
+            notes.incomplete(self._is_complete),
+        ]
+        size = notes.on_size(c, table.n_dropped, self.n_samples, self.n_groups)
+        return [*size, *(note for note in found if note is not None)]
+
+    def scales(self, winner: int) -> Note | None:
+        """Say so when the folds that a ranking metric pools live on different scales."""
+        table, metric = self.predictions, self.question.first
+        if not metric.pools_scores or self.question.needs_folds or not table.folds_known:
+            return None
+        here = table.seen[:, 0]
+        return notes.scales(metric.response_of(table)[here, winner, 0], table.fold_of[here, 0])
+
+    def complaint(self, metric: int) -> str:
+        """Quote the user's function."""
+        said = self.scorers[metric].complaint
+        return f" It says: {said}" if said else ""
+
+
+class MemoryResamples(Resamples):
+    """Counts [B, N] of some resamples, scored now."""
+
+    def __init__(self, scorers: list[Scorer], counts: Array) -> None:
+        self._scorers, self._counts = scorers, counts
+
+    def in_bag(self) -> Array:
+        """Score what is present."""
+        return self._scorers[0].scores(self._counts)
+
+    def out_of_bag(self, winners: Array) -> list[Array]:
+        """Score the winners on what is absent."""
+        absent = (self._counts == 0).view(np.uint8)
+        return [scorer.picked(absent, winners) for scorer in self._scorers]

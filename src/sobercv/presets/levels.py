@@ -1,0 +1,135 @@
+"""What each preset tries, in numbers that mean the same for every task.
+
+Takes nothing, gives a `Level` for each name of a preset; never makes a model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Level:
+    """How much a preset tries.
+
+    Attributes
+    ----------
+    summary : str
+    selections : tuple
+        None for all columns, or (alpha, k) for SES.
+    baseline : bool
+        Whether a model that ignores the columns takes part.
+    ridge : tuple of float
+        Weights of the data against a squared penalty: scikit-learn's C.
+    l1_ratios : tuple of float
+    penalties : tuple of int
+        Which of the 10 penalties of glmnet's path are tried, largest first.
+    linear : tuple of float
+        Costs of the linear SVM.
+    kernels : tuple of (name, degree)
+    costs, gammas : tuples
+        For the other SVMs.
+    trees : int
+    leaves, roots : tuples
+        Random forests: least samples in a leaf, columns tried at a split in multiples of the root of their number.
+    rounds : int
+    rates, sizes : tuples
+        Gradient boosting: learning rates, leaves of a tree.
+    neighbours : tuple of int
+    bayes : bool
+        Whether naive Bayes takes part (classes only).
+    """
+
+    summary: str
+    selections: tuple[tuple[float, int] | None, ...]
+    baseline: bool = True
+    ridge: tuple[float, ...] = ()
+    l1_ratios: tuple[float, ...] = ()
+    penalties: tuple[int, ...] = tuple(range(10))
+    linear: tuple[float, ...] = ()
+    kernels: tuple[tuple[str, int], ...] = ()
+    costs: tuple[float, ...] = ()
+    gammas: tuple[Any, ...] = ()
+    trees: int = 100
+    leaves: tuple[int, ...] = ()
+    roots: tuple[float, ...] = ()
+    rounds: int = 50
+    rates: tuple[float, ...] = ()
+    sizes: tuple[int, ...] = ()
+    neighbours: tuple[int, ...] = ()
+    bayes: bool = False
+
+
+_PAPER_GRID = (0.01, 0.1, 1.0, 10.0, 100.0)
+
+LEVELS = {
+    "quick": Level(
+        "a first honest answer, in under a minute on 500 rows",
+        selections=(None, (0.05, 2)),
+        ridge=(0.01, 0.1, 1.0, 10.0),
+        l1_ratios=(0.5,),
+        penalties=(2, 4, 6),
+        kernels=(("rbf", 3),),
+        costs=(1.0, 10.0),
+        gammas=("scale",),
+        leaves=(1, 5),
+        roots=(1.0,),
+        rates=(0.1,),
+        sizes=(4, 16),
+        neighbours=(5, 15),
+        bayes=True,
+    ),
+    "standard": Level(
+        "a sensible default for a paper",
+        selections=(None, (0.05, 3), (0.01, 2)),
+        ridge=(0.001, 0.01, 0.1, 1.0, 10.0),
+        l1_ratios=(0.5, 1.0),
+        penalties=(1, 3, 5, 7, 9),
+        linear=(0.01, 0.1, 1.0),
+        kernels=(("rbf", 3),),
+        costs=(0.1, 1.0, 10.0),
+        gammas=("scale", 0.01, 0.1),
+        trees=300,
+        leaves=(1, 3, 5),
+        roots=(1.0, 2.0),
+        rounds=100,
+        rates=(0.05, 0.1),
+        sizes=(4, 16),
+        neighbours=(5, 15, 31),
+        bayes=True,
+    ),
+    "thorough": Level(
+        "for a night, or for small tables",
+        selections=(None, (0.05, 2), (0.05, 3), (0.01, 2), (0.01, 3)),
+        ridge=(0.0001, 0.001, 0.01, 0.1, 1.0, 10.0),
+        l1_ratios=(0.1, 0.5, 1.0),
+        penalties=tuple(range(1, 9)),
+        linear=(0.001, 0.01, 0.1, 1.0),
+        kernels=(("rbf", 3),),
+        costs=(0.1, 1.0, 10.0, 100.0),
+        gammas=("scale", 0.001, 0.01, 0.1),
+        trees=500,
+        leaves=(1, 3, 5),
+        roots=(0.5, 1.0, 2.0),
+        rounds=200,
+        rates=(0.02, 0.05, 0.1),
+        sizes=(4, 16),
+        neighbours=(3, 7, 15, 31),
+        bayes=True,
+    ),
+    # Section 6.2 of the paper: 5 selections times 12 forests, 80 SVMs and 30 elastic nets.
+    "paper": Level(
+        "the 610 configurations of the paper",
+        selections=(None, (0.05, 2), (0.05, 3), (0.01, 2), (0.01, 3)),
+        baseline=False,
+        l1_ratios=(0.001, 0.5, 1.0),
+        linear=_PAPER_GRID,
+        kernels=(("poly", 2), ("poly", 3), ("rbf", 3)),
+        costs=_PAPER_GRID,
+        gammas=_PAPER_GRID,
+        trees=1000,
+        leaves=(1, 3, 5),
+        roots=(0.5, 1.0, 1.5, 2.0),
+    ),
+}

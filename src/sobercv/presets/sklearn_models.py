@@ -1,0 +1,129 @@
+"""Models that the spaces need and scikit-learn does not have in this form.
+
+SVMs and elastic nets with a cap, forests that count in roots, gradient boosting in one thread. Takes what their
+scikit-learn parents take; never warns where the cap is meant.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import ElasticNet
+from sklearn.svm import SVC, SVR
+
+from ..threads import one_openmp_thread
+
+#: libsvm can take hours where a kernel with huge values cannot separate the classes; no useful SVM needs as many steps.
+SVM_STEPS = 500_000
+Method = Callable[..., Any]
+
+
+def silent_at_cap(fit: Method) -> Method:
+    """Make a `fit` that says nothing when it ends at `max_iter`; its signature, which scikit-learn reads, stays."""
+
+    @wraps(fit)
+    def fit_silently(self: Any, *given: Any, **named: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return fit(self, *given, **named)
+
+    return fit_silently
+
+
+class CappedSVC(SVC):  # type: ignore[misc]
+    """scikit-learn's `SVC`, silent when it ends at `max_iter`."""
+
+    fit = silent_at_cap(SVC.fit)
+
+
+class CappedSVR(SVR):  # type: ignore[misc]
+    """scikit-learn's `SVR`, silent when it ends at `max_iter`."""
+
+    fit = silent_at_cap(SVR.fit)
+
+
+class CappedElasticNet(ElasticNet):  # type: ignore[misc]
+    """scikit-learn's `ElasticNet`, silent where the small penalties of a path end at `max_iter`."""
+
+    fit = silent_at_cap(ElasticNet.fit)
+
+
+class RootForest:
+    """A random forest whose splits look at `roots` times the square root of the number of columns that reach it.
+
+    That number is known only after selection, so it cannot stand in a grid. Stands before the forest among the parents.
+
+    Parameters
+    ----------
+    n_estimators : int, default=1000
+    roots : float, default=1.0
+    min_samples_leaf : int, default=1
+    n_jobs : int, optional
+    random_state : int, optional
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 1000,
+        *,
+        roots: float = 1.0,
+        min_samples_leaf: int = 1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        forest: Any = super()
+        forest.__init__(n_estimators, min_samples_leaf=min_samples_leaf, n_jobs=n_jobs, random_state=random_state)
+        self.roots = roots
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Grow the forest."""
+        n_columns = X.shape[1] if hasattr(X, "shape") else len(X[0])
+        self.max_features = int(np.clip(round(self.roots * np.sqrt(n_columns)), 1, n_columns))
+        forest: Any = super()
+        return forest.fit(X, y, sample_weight)
+
+
+class RootForestClassifier(RootForest, RandomForestClassifier):  # type: ignore[misc]
+    """The forest of `RootForest` for classes."""
+
+
+class RootForestRegressor(RootForest, RandomForestRegressor):  # type: ignore[misc]
+    """The forest of `RootForest` for numbers."""
+
+
+def in_one_thread(method: Method) -> Method:
+    """Make a method that runs in one OpenMP thread."""
+
+    @wraps(method)
+    def alone(self: Any, *given: Any, **named: Any) -> Any:
+        with one_openmp_thread():
+            return method(self, *given, **named)
+
+    return alone
+
+
+class SerialBoostingClassifier(HistGradientBoostingClassifier):  # type: ignore[misc]
+    """scikit-learn's histogram boosting for classes, in one thread."""
+
+    fit = in_one_thread(HistGradientBoostingClassifier.fit)
+    predict = in_one_thread(HistGradientBoostingClassifier.predict)
+    predict_proba = in_one_thread(HistGradientBoostingClassifier.predict_proba)
+    decision_function = in_one_thread(HistGradientBoostingClassifier.decision_function)
+
+
+class SerialBoostingRegressor(HistGradientBoostingRegressor):  # type: ignore[misc]
+    """scikit-learn's histogram boosting for numbers, in one thread."""
+
+    fit = in_one_thread(HistGradientBoostingRegressor.fit)
+    predict = in_one_thread(HistGradientBoostingRegressor.predict)

@@ -1,0 +1,53 @@
+"""scikit-survival's models in the form that the spaces need. Imported only where survival is asked for.
+
+Takes what their parents take; never warns where a cap on iterations is meant.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+from sksurv.ensemble import RandomSurvivalForest
+from sksurv.svm import FastKernelSurvivalSVM, FastSurvivalSVM
+
+from ..containers import Array
+from .sklearn_models import RootForest, silent_at_cap
+
+
+class NoRisk(BaseEstimator):  # type: ignore[misc]
+    """The baseline: the same risk for everybody."""
+
+    def fit(self, X: Any, y: Any) -> NoRisk:
+        """Learn nothing."""
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Give zeros."""
+        check_is_fitted(self)
+        return np.zeros(X.shape[0])
+
+
+class LinearSurvivalSVM(FastSurvivalSVM):  # type: ignore[misc]
+    """scikit-survival's linear SVM, silent when it ends at `max_iter`."""
+
+    fit = silent_at_cap(FastSurvivalSVM.fit)
+
+
+class KernelSurvivalSVM(FastKernelSurvivalSVM):  # type: ignore[misc]
+    """scikit-survival's kernel SVM, silent when it ends at `max_iter`."""
+
+    fit = silent_at_cap(FastKernelSurvivalSVM.fit)
+
+
+class RootSurvivalForest(RootForest, RandomSurvivalForest):  # type: ignore[misc]
+    """The forest of `RootForest` for survival times."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Grow the forest."""
+        self.min_samples_split = max(2, 2 * self.min_samples_leaf)
+        self.low_memory = True  # without it every leaf keeps a whole survival curve, of which only the risk is asked
+        return super().fit(X, y, sample_weight)

@@ -1,0 +1,235 @@
+"""The charts of the page: records in, SVG out.
+
+Takes records of a summary, gives markup; computes places on paper and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .records import Chart, ConfusionMatrix, Histogram, Importance, Line, Race, Score
+from .svg import WIDTH, Frame, Point, path, picture, short, steps, tag, text, ticks, titled
+from .words import NOTHING, between, number, percent
+
+#: Blue, green and vermillion of Okabe and Ito's palette, each with its own dash, so that colour is never alone.
+SERIES = ("s1 d1", "s3 d3", "s2 d2")
+
+
+def diamond(x: float, y: float, r: float, class_: str) -> str:
+    """Mark what plain cross-validation claims."""
+    return path([(x, y - r), (x + r, y), (x, y + r), (x - r, y)], class_, closed=True)
+
+
+def scale(score: Score) -> str:
+    """Draw the honest number with its interval, and the naive one, on one line."""
+    values = [score.value, score.naive, *(score.interval or ())]
+    low, high = min(values), max(values)
+    room = 0.18 * (high - low) or 0.05 * abs(high) or 1.0
+    frame = Frame((low - room, high + room), (0, 1), height=112, left=8, right=8)
+    line = 58
+    marks = [v for v in ticks(frame.x_range) if 22 <= frame.x(v) <= WIDTH - 22]
+    parts = [path([(8, line), (WIDTH - 8, line)], "axis")]
+    parts += [path([(frame.x(v), line - 4), (frame.x(v), line + 4)], "axis") for v in marks]
+    parts += [text(number(v, min(score.digits, 3)), frame.x(v), line + 46, "label") for v in marks]
+    if score.interval is not None:
+        start, stop = (frame.x(v) for v in score.interval)
+        parts.append(tag("rect", x=start, y=line - 8, width=max(stop - start, 1), height=16, rx=8, class_="band s1"))
+    honest, naive = frame.x(score.value), frame.x(score.naive)
+    parts.append(tag("circle", cx=honest, cy=line, r=7, class_="fill s1"))
+    parts.append(diamond(naive, line, 8, "hollow s2"))
+    parts.append(text(f"honest {number(score.value, score.digits)}", _kept(honest), line + 26, "mark s1"))
+    parts.append(text(f"plain CV {number(score.naive, score.digits)}", _kept(naive), line - 18, "mark s2"))
+    words = (
+        f"Honest score {number(score.value, score.digits)}, plain cross-validation {number(score.naive, score.digits)}"
+    )
+    interval = "" if score.interval is None else f", interval {between(score.interval, score.digits)}"
+    return picture(parts, words + interval, height=112, class_="scale")
+
+
+def _kept(x: float) -> float:
+    """Keep a centred label inside the picture."""
+    return min(max(x, 60), WIDTH - 60)
+
+
+def histogram(bins: Histogram, score: Score) -> str:
+    """Draw how the draws are spread, with the honest number, its interval and the naive one."""
+    shown = [*bins.edges, score.naive]
+    pad = 0.03 * (max(shown) - min(shown))
+    frame = Frame.fitting((min(shown) - pad, max(shown) + pad), (0, max(bins.heights) * 1.16))
+    parts = frame.axes(score.label, "resamples")
+    low, high = score.interval or (bins.edges[0], bins.edges[-1])
+    for left, right, height in zip(bins.edges, bins.edges[1:], bins.heights, strict=False):
+        inside = low <= (left + right) / 2 <= high or left <= score.value <= right
+        box = tag(
+            "rect",
+            x=frame.x(left) + 0.5,
+            y=frame.y(height),
+            width=max(frame.x(right) - frame.x(left) - 1, 0.5),
+            height=frame.y(0) - frame.y(height),
+            class_="bar s1" if inside else "bar faint",
+        )
+        parts.append(titled(box, f"{height} draws from {number(left, 4)} to {number(right, 4)}"))
+    for value, class_ in ((score.value, "s1"), (score.naive, "s2 dash")):
+        parts.append(path([frame.at(value, 0), (frame.x(value), frame.top + 8)], f"stroke {class_}"))
+    parts.append(tag("circle", cx=frame.x(score.value), cy=frame.top + 6, r=5, class_="fill s1"))
+    parts.append(diamond(frame.x(score.naive), frame.top + 6, 6, "hollow s2"))
+    return picture(parts, f"Histogram of {score.n_draws} bootstrap draws of {score.label}")
+
+
+def race(data: Race) -> str:
+    """Draw one column a round: who stayed, who was dropped, who failed."""
+    n = len(data.rounds)
+    frame = Frame.fitting((0.4, n + 0.6), (0, data.n_start * 1.08))
+    parts = frame.axes("round of the cross-validation", "configurations", x_ticks=False)
+    every = max(1, -(-n // 12))
+    wide = min(40.0, 0.78 * (frame.x(1) - frame.x(0)))
+    for r in data.rounds:
+        x, floor = frame.x(r.number) - wide / 2, 0
+        for size, class_ in ((r.alive, "bar s1"), (r.dropped, "hatch s2"), (r.failed, "bar faint")):
+            top = frame.y(floor + size)
+            if size:
+                height = frame.y(floor) - top
+                parts.append(tag("rect", x=x, y=top, width=wide, height=height, class_=class_))
+            floor += size
+        told = f"Round {r.number}: {r.alive} still in the race, {r.dropped} dropped, {r.failed} failed"
+        parts.append(
+            titled(tag("rect", x=x, y=frame.top, width=wide, height=frame.y(0) - frame.top, class_="hit"), told)
+        )
+        if (r.number - 1) % every == 0 or r.number == n:
+            parts.append(text(str(r.number), frame.x(r.number), frame.y(0) + 17))
+    ends = f"{data.n_start} at the start, {data.rounds[-1].alive} at the end"
+    return picture(parts, f"Configurations still in the race after each round: {ends}")
+
+
+def xy(chart: Chart, only: int | None = None) -> str:
+    """Draw lines with their bands, and points, over two axes; `only` draws a single line."""
+    frame = Frame.fitting(chart.x_range, chart.y_range)
+    parts = frame.axes(chart.x_label, chart.y_label)
+    name = f"clip-{chart.name}{'' if only is None else only}"
+    drawn: list[str] = []
+    if chart.reference is not None:
+        x0, y0, x1, y1 = chart.reference
+        drawn.append(path([frame.at(x0, y0), frame.at(x1, y1)], "reference"))
+    drawn += [
+        tag("circle", cx=frame.x(x), cy=frame.y(y), r=2, class_="dot")
+        for x, y in zip(chart.points_x, chart.points_y, strict=True)
+    ]
+    lines = [(i, line) for i, line in enumerate(chart.lines) if only is None or i == only]
+    numbered = [(0 if only is not None else i, line) for i, line in lines]
+    drawn += [_band(frame, line, i) for i, line in numbered]
+    drawn += [part for i, line in numbered for part in _line(frame, line, i)]
+    told = "; ".join(f"{line.label}: {line.text}" if line.text else line.label for _, line in lines)
+    return picture([frame.clip(name), *parts, tag("g", *drawn, clip_path=f"url(#{name})")], f"{chart.title}. {told}")
+
+
+def _band(frame: Frame, line: Line, i: int) -> str:
+    known = [
+        (x, lo, hi) for x, lo, hi in zip(line.x, line.low, line.high, strict=True) if lo is not None and hi is not None
+    ]
+    upper = [frame.at(x, hi) for x, _, hi in known]
+    lower = [frame.at(x, lo) for x, lo, _ in known]
+    if line.stepped:
+        upper, lower = steps(upper), steps(lower)
+    return path([*upper, *reversed(lower)], f"band {SERIES[i % 3]}", closed=True)
+
+
+def _line(frame: Frame, line: Line, i: int) -> Iterator[str]:
+    known: list[Point] = [frame.at(x, y) for x, y in zip(line.x, line.y, strict=True) if y is not None]
+    yield path(steps(known) if line.stepped else known, f"stroke {SERIES[i % 3]}")
+    if line.marked:
+        yield from (tag("circle", cx=x, cy=y, r=3.5, class_=f"fill {SERIES[i % 3]}") for x, y in known)
+
+
+def swatch(i: int) -> str:
+    """Draw a short piece of a line, for a key."""
+    line = path([(1, 6), (27, 6)], f"stroke {SERIES[i % 3]}")
+    return tag("svg", line, viewBox="0 0 28 12", class_="swatch", aria_hidden="true")
+
+
+def confusion(data: ConfusionMatrix) -> str:
+    """Draw a confusion matrix as tinted cells with their shares."""
+    k = len(data.labels)
+    side = min(76.0, (WIDTH - 108) / k)
+    left, top = 100.0, 34.0
+    height = top + side * k + 12
+    parts = [text("predicted", left + side * k / 2, 12, "name")]
+    middle = top + side * k / 2
+    parts.append(text("true", 10, middle, "name", transform=f"rotate(-90 10 {short(middle)})"))
+    for i, label in enumerate(data.labels):
+        parts.append(titled(text(_cut(label, int(side / 6.5)), left + side * (i + 0.5), 28), label))
+        parts.append(titled(text(_cut(label, 11), left - 8, top + side * (i + 0.5) + 4, anchor="end"), label))
+        parts += [_cell(data, i, j, left + side * j, top + side * i, side) for j in range(k)]
+    told = ", ".join(f"{label} {percent(data.share[i][i])}" for i, label in enumerate(data.labels))
+    return picture(parts, f"Confusion matrix. Predicted correctly: {told}", WIDTH, height)
+
+
+def _cell(data: ConfusionMatrix, i: int, j: int, x: float, y: float, side: float) -> str:
+    share = data.share[i][j]
+    tint = tag(
+        "rect",
+        x=x + 1,
+        y=y + 1,
+        width=side - 2,
+        height=side - 2,
+        rx=3,
+        class_="cell s1",
+        fill_opacity=f"{share or 0:.2f}",
+    )
+    class_ = "on" if (share or 0) > 0.55 else "label"
+    parts = [
+        tint,
+        text(
+            percent(share).replace(" ", "\u202f") if side > 30 else NOTHING,
+            x + side / 2,
+            y + side / 2 + (1 if side > 50 else 4),
+            f"{class_} big",
+        ),
+    ]
+    if side > 50:
+        low, high = data.low[i][j], data.high[i][j]
+        parts.append(
+            text(
+                f"{100 * (low or 0):.0f}\u2013{100 * (high or 0):.0f}",
+                x + side / 2,
+                y + side / 2 + 15,
+                f"{class_} small",
+            )
+        )
+    told = f"true {data.labels[i]}, predicted {data.labels[j]}: {data.count[i][j]:g} samples, {percent(share)}"
+    return titled("".join(parts), told)
+
+
+def bars(data: Importance) -> str:
+    """Draw horizontal bars with a whisker of one standard deviation."""
+    row, left = 22.0, 136.0
+    height = row * len(data.bars) + 36
+    high = max([b.value + b.spread for b in data.bars] + [1e-9])
+    low = min([b.value - b.spread for b in data.bars] + [0.0])
+    frame = Frame((low, high * 1.02), (0, 1), height=height, left=left, bottom=30)
+    parts = []
+    for v in ticks((low, high), 4):
+        parts.append(path([(frame.x(v), frame.top), (frame.x(v), height - 30)], "grid"))
+        parts.append(text(f"{v:.6g}", frame.x(v), height - 14))
+    for i, bar in enumerate(data.bars):
+        middle = frame.top + row * (i + 0.5) - 2
+        start, stop = sorted((frame.x(0), frame.x(bar.value)))
+        parts.append(titled(text(_cut(bar.label, 18), left - 8, middle + 4, anchor="end"), bar.label))
+        box = tag("rect", x=start, y=middle - 6, width=max(stop - start, 0.5), height=12, class_="bar s1")
+        parts.append(titled(box, f"{bar.label}: {bar.value:.4g}, standard deviation {bar.spread:.2g}"))
+        whisker = [(frame.x(bar.value - bar.spread), middle), (frame.x(bar.value + bar.spread), middle)]
+        parts.append(path(whisker, "whisker"))
+    parts.append(path([(frame.x(0), frame.top), (frame.x(0), height - 30)], "axis"))
+    return picture(parts, f"Permutation importance of {len(data.bars)} columns", height=height)
+
+
+def _cut(words: str, longest: int) -> str:
+    return words if len(words) <= max(longest, 2) else words[: max(longest, 2) - 1] + "\u2026"
+
+
+def tiny(share: float | None) -> str:
+    """Draw a share as a small bar inside a cell of a table."""
+    if share is None:
+        return ""
+    back = tag("rect", x=0, y=0, width=44, height=8, rx=2, class_="rail")
+    front = tag("rect", x=0, y=0, width=44 * share, height=8, rx=2, class_="bar s1")
+    return tag("svg", back, front, viewBox="0 0 44 8", class_="tiny", aria_hidden="true")

@@ -1,0 +1,172 @@
+"""What a configuration answered, made ready: labels as class indices, probabilities, scores, numbers.
+
+Takes an array from any tool and the target that it answers, gives the name of the response and its tensor
+[N, C, R] or [N, C, R, K]; refuses what cannot be a prediction. Never scores. Axes as in `predictions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .containers import Array, as_numbers, blocks, in_range, is_finite
+from .errors import SoberError
+from .targets import Target, codes_among
+
+#: By the name of the scikit-learn method that gives them.
+RESPONSES = ("predict", "predict_proba", "decision_function")
+#: How far a probability may lie outside of [0, 1]: what single precision rounds away.
+OUTSIDE = 1e-6
+#: How far the probabilities of all classes may be from adding up to 1: what people round away when they save them.
+OFF = 1e-3
+
+
+def with_axes(array: Array, here: Array | None, target: Target) -> tuple[Array, Array | None]:
+    """Bring [N], [N, C], [N, C, R] and [N, C, K] to [N, C, R(, K)], and the mask of what is present to [N, C, R].
+
+    Parameters
+    ----------
+    array : array
+    here : bool array or None
+        Of the shape of `array`; None where nothing is missing.
+    target : Target
+    """
+    n, k = len(target), target.n_classes
+    if array.ndim == 0 or array.ndim > 4:
+        raise SoberError("E101", f"`predictions` must be [N, C], [N, C, R] or [N, C, R, K]; got {array.ndim} axes.")
+    if array.shape[0] != n:
+        turned = " It looks transposed: pass predictions.T." if array.ndim == 2 and array.shape[1] == n else ""
+        raise SoberError(
+            "E101",
+            f"`predictions` has {array.shape[0]} rows but `y` has {n}. Both need one row a sample.{turned}",
+        )
+    if array.ndim == 3 and array.dtype.kind == "f":
+        if k > 2 and array.shape[2] == k and np.allclose(array[0].sum(axis=-1), 1, atol=1e-3):
+            array, here = array[:, :, None, :], None if here is None else here[:, :, None, :]
+        elif k == 2 and array.shape[2] == 2 and np.allclose(array.sum(axis=2), 1, atol=1e-6):
+            raise SoberError(
+                "E101",
+                "`predictions` [N, C, 2] adds up to 1 along the last axis, so it looks like probabilities of two "
+                "classes, but the third axis is for repeats. Pass predictions[:, :, 1], or predictions[:, :, None, :].",
+            )
+    while array.ndim < 3:
+        array, here = array[..., None], None if here is None else here[..., None]
+    if array.ndim == 4 and array.shape[3] != k:
+        raise SoberError(
+            "E101",
+            f"The last axis of `predictions` must have one entry for each of the {k} classes; got {array.shape[3]}.",
+        )
+    if here is not None and here.ndim == 4:
+        here = np.asarray(here.all(axis=3))
+    return array, here
+
+
+def read_response(
+    name: str, array: Array, seen: Array, target: Target, responses: Sequence[str]
+) -> tuple[str, Array, bool]:
+    """Tell which response an array is, check what has been seen of it, and give it in its one form.
+
+    Parameters
+    ----------
+    name : str
+        The name of the response; "" where the user named none.
+    array : array [N, C, R] or [N, C, R, K]
+        The K classes in sorted order.
+    seen : bool array [N, R]
+        What is not seen is never read, and may hold anything.
+    target : Target
+        Whose values are not looked at.
+    responses : sequence of str
+        What is wanted, best first; decides how an array without a name is read.
+
+    Returns
+    -------
+    (name, tensor, is_probability)
+        With two classes, scores and probabilities are those of the second, [N, C, R].
+    """
+    if target.classes is None:
+        tensor = as_numbers(array, "predictions")
+        _check(name, tensor, seen)
+        return name or "predict", tensor, False
+    if array.ndim == 4:
+        tensor = as_numbers(array, "predictions")
+        _check("predict_proba", tensor, seen)
+        second = int(np.argsort(target.classes)[1]) if target.n_classes == 2 else None
+        return "predict_proba", tensor if second is None else tensor[..., second], True
+    if name == "predict" or (not name and responses[0] == "predict"):
+        codes = _codes(array, seen, target.classes)
+        if codes is not None:
+            return "predict", codes, False
+        if name or array.dtype.kind != "f" or target.n_classes != 2 or not in_range(_seen(array, seen), 0, 1):
+            raise _no_labels(target.classes)
+        name = "predict_proba"
+    tensor = as_numbers(array, "predictions")
+    if not name:
+        may_be = "predict_proba" in responses
+        must_be = "decision_function" not in responses
+        name = "predict_proba" if may_be and (must_be or in_range(_seen(tensor, seen), 0, 1)) else "decision_function"
+    _check(name, tensor, seen)
+    return name, tensor, name == "predict_proba"
+
+
+def why_impossible(probabilities: Array, by_class: bool) -> str | None:
+    """Say why numbers cannot be probabilities; None where they can. The one check, for tables and for fits.
+
+    Parameters
+    ----------
+    probabilities : float array
+        Finite numbers.
+    by_class : bool
+        Whether the last axis holds one for each class, so that they add up to 1.
+    """
+    if not in_range(probabilities, -OUTSIDE, 1.0 + OUTSIDE):
+        low, high = float(probabilities.min()), float(probabilities.max())
+        return f"Probabilities must lie between 0 and 1; got values from {low:.4g} to {high:.4g}."
+    if by_class:
+        sums = [(block.min(), block.max()) for block in (b.sum(axis=-1) for b in blocks(probabilities))]
+        low, high = float(min(s[0] for s in sums)), float(max(s[1] for s in sums))
+        if low < 1.0 - OFF or high > 1.0 + OFF:
+            return f"The probabilities of all classes must add up to 1; got sums from {low:.4g} to {high:.4g}."
+    return None
+
+
+def _check(name: str, tensor: Array, seen: Array) -> None:
+    """Refuse NaN, infinities and impossible probabilities among what has been seen."""
+    looked_at = _seen(tensor, seen)
+    if not is_finite(looked_at):
+        bad = sum(int((~np.isfinite(block)).sum()) for block in blocks(looked_at))
+        raise SoberError(
+            "E102",
+            f"`predictions` holds {bad} values that are NaN or infinite. Mark what is missing with a masked "
+            "array or `seen=`; leave out configurations that failed.",
+        )
+    problem = why_impossible(looked_at, tensor.ndim == 4) if name == "predict_proba" else None
+    if problem is not None:
+        raise SoberError(
+            "E104", f"{problem} Pass probabilities, or choose a metric that takes scores, such as roc_auc."
+        )
+
+
+def _seen(tensor: Array, seen: Array) -> Array:
+    """What has been seen: the tensor itself, or its rows [seen, C(, K)]."""
+    return tensor if seen.all() else np.moveaxis(tensor, 2, 1)[seen]
+
+
+def _codes(array: Array, seen: Array, classes: Array) -> Array | None:
+    """Class indices of labels, 0 where not seen; None where any of them is no class."""
+    codes = codes_among(_seen(array, seen), classes)
+    if codes is None or seen.all():
+        return codes
+    out = np.zeros(array.shape, codes.dtype)
+    np.moveaxis(out, 2, 1)[seen] = codes
+    return out
+
+
+def _no_labels(classes: Array) -> SoberError:
+    shown = ", ".join(repr(c) for c in classes[:5].tolist())
+    return SoberError(
+        "E110",
+        f"`predictions` must hold labels that occur in `y` ({shown}{', ...' if len(classes) > 5 else ''}), or "
+        "probabilities between 0 and 1; got something else. Check the encoding of the labels.",
+    )

@@ -1,0 +1,65 @@
+"""Deadline: when a command must have ended, and how much of the time each phase may take.
+
+Takes the seconds that the user allows, counted from the start of the command; gives what is left, by the clock on the
+wall. The command ends by ``max_time + tolerance``: files that were begun are written whole. Never ends anything itself.
+"""
+
+from __future__ import annotations
+
+import math
+from time import monotonic
+
+#: How much later than asked for a command may end: the larger of seconds and a share of the time.
+LATE_SECONDS, LATE_SHARE = 10.0, 0.10
+#: What is kept for judging, the final model and the report, out of the time left when training begins: this share,
+#: but no more than so many seconds and a small share of a long time.
+AFTER_SHARE, AFTER_SECONDS, AFTER_LONG = 0.4, 60.0, 0.05
+
+
+class Deadline:
+    """The end of a command.
+
+    Parameters
+    ----------
+    seconds : float, optional
+        That the command may take; without them there is no end.
+    began : float, optional
+        When the command began, by `time.monotonic`; now unless given.
+    """
+
+    def __init__(self, seconds: float | None = None, began: float | None = None) -> None:
+        self.seconds = math.inf if seconds is None else seconds
+        self.began = monotonic() if began is None else began
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is an end at all."""
+        return math.isfinite(self.seconds)
+
+    @property
+    def left(self) -> float:
+        """Seconds until the end; negative after it, infinite where there is none."""
+        return self.began + self.seconds - monotonic()
+
+    @property
+    def tolerance(self) -> float:
+        """Seconds by which the command may be late."""
+        return max(LATE_SECONDS, LATE_SHARE * self.seconds)
+
+    def for_training(self) -> float | None:
+        """Seconds that the race may take, so that the rest gets its share; None where there is no end."""
+        if not self.exists:
+            return None
+        left = max(self.left, 0.0)
+        after = min(AFTER_SHARE * left, AFTER_SECONDS + AFTER_LONG * left)
+        return max(left - after, 0.001)  # a search refuses zero; it ends at once either way
+
+    def share(self, part: float) -> float:
+        """Give a part of what is left; 0 after the end, infinite where there is none.
+
+        Parameters
+        ----------
+        part : float
+            Between 0 and 1.
+        """
+        return max(0.0, part * self.left)

@@ -1,0 +1,72 @@
+"""From settings to a run that could begin: read the table, look at it, plan.
+
+Takes `Settings`, gives a `Prepared` run; never trains and never writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..checks import PlannedSearch, check_dataset, plan_search
+from ..errors import Note, SoberError
+from ..tables import Dataset, ReadingOptions, Roles, Table, assign, read
+from .settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A run that could begin.
+
+    Attributes
+    ----------
+    settings : Settings
+    table : Table
+    data : Dataset
+    findings : list of Note
+        Errors among them forbid to begin.
+    planned : PlannedSearch or None
+        None where errors forbid to plan.
+    """
+
+    settings: Settings
+    table: Table
+    data: Dataset
+    findings: list[Note]
+    planned: PlannedSearch | None
+
+    @property
+    def plan(self) -> PlannedSearch:
+        """The plan of a run that may begin; raises the first error of one that may not."""
+        if self.planned is None:
+            first = next(f for f in self.findings if f.severity == "error")
+            raise SoberError(first.code, first.text)
+        return self.planned
+
+
+def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
+    """Read the table, look at it, and plan.
+
+    Parameters
+    ----------
+    settings : Settings
+    sha256 : str, optional
+        The fingerprint that the data must have.
+    """
+    if settings.data is None:
+        raise SoberError("E808", "Name the file with the table, or - for standard input.")
+    table = read(settings.data, ReadingOptions(settings.sheet, settings.decimal, settings.header))
+    if sha256 is not None and table.sha256 != sha256:
+        raise SoberError(
+            "E811",
+            f"{table.name} has changed since the run began, so its stored fits belong to other data. Name the right "
+            "file with --data, or begin a new run.",
+        )
+    data = assign(table.frame, Roles.of(settings))
+    findings = check_dataset(data, folds=settings.cv, notes=[*table.notes, *data.notes])
+    planned = None
+    if not any(f.severity == "error" for f in findings):
+        planned = plan_search(
+            data, preset=settings.preset, scoring=settings.metric, folds=settings.cv, repeats=settings.repeats,
+            seed=settings.seed, configurations=settings.configurations,
+        )  # fmt: skip
+    return Prepared(settings, table, data, findings, planned)

@@ -1,0 +1,76 @@
+"""summarize_run: the report of a run in plain data, as much of it as was asked for and as there is time for.
+
+Takes a fitted search and its data, gives a `Summary`. When it is late, the importance of columns is left out first,
+then the charts, and the summary says so. Never draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import Note
+from ..report.importance import MOST_COLUMNS, importance
+from ..report.records import Summary
+from ..report.summary import summarize_numbers, with_charts, with_importance, with_notes
+from ..report.words import count
+from .deadline import Deadline
+from .prepared import Prepared
+from .settings import Settings
+
+#: Text takes long to encode: so many shuffles of all columns together, where a table holds text.
+ENCODED_SHUFFLES = 60
+#: Seconds that the importance of columns may take where nobody set a limit, and its share of what is left elsewhere.
+IMPORTANCE_SECONDS, IMPORTANCE_SHARE = 60.0, 0.4
+#: Seconds that charts take for each out-of-sample prediction of the winner, measured, and generously.
+CHART_SECONDS = 1e-4
+
+
+def summarize_run(
+    search: Any,
+    prepared: Prepared,
+    settings: Settings,
+    deadline: Deadline,
+    report: str,
+    on_phase: Callable[[str], object],
+) -> Summary:
+    """Say what the report says.
+
+    Parameters
+    ----------
+    search : BBCSearchCV
+        Fitted.
+    prepared : Prepared
+    settings : Settings
+    deadline : Deadline
+    report : {"full", "fast", "none"}
+    on_phase : callable
+        Hears what goes on.
+    """
+    data = prepared.data
+    title = f"{' and '.join(data.target)} in {prepared.table.name}"
+    summary = summarize_numbers(search, data.X, title=title, command=settings.command(), notes=prepared.findings)
+    if report != "full":
+        asked = "--no-report" if report == "none" else "--fast"
+        return with_notes(summary, [Note("W704", f"Charts and the importance of columns were left out: {asked}.")])
+    on_phase("drawing the charts")
+    if deadline.left > CHART_SECONDS * search.predictions_.seen.sum():
+        summary = with_charts(summary, search)
+    else:
+        summary = with_notes(summary, [Note("W704", "Charts were left out: the time was over.")])
+    on_phase(f"shuffling {count(min(data.X.shape[1], MOST_COLUMNS), 'column')} for their importance")
+    seconds = min(IMPORTANCE_SECONDS, deadline.share(IMPORTANCE_SHARE))
+    found = importance(search, data.X, data.y, n_permutations=n_shuffles(data.X), max_seconds=seconds)
+    return with_importance(summary, *found)
+
+
+def n_shuffles(X: Any) -> int:
+    """Give how often each column is shuffled: ten times, less where text must be encoded anew each time.
+
+    Parameters
+    ----------
+    X : pandas.DataFrame
+    """
+    if all(dtype.kind in "iufb" for dtype in X.dtypes):
+        return 10
+    return max(1, min(10, ENCODED_SHUFFLES // min(X.shape[1], MOST_COLUMNS)))

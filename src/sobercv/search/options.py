@@ -1,0 +1,58 @@
+"""The options of a search that concern neither data nor inference, checked before any training.
+
+Takes an unfitted search, gives its drop rule; what is asked of the predictions is checked by `inference.Question`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from ..errors import SoberError
+from ..inference import BootstrapDrop, DropRule
+from .early_end import check_limits
+
+
+def check_options(search: Any) -> DropRule | None:
+    """Refuse what means nothing; give the drop rule."""
+    if not hasattr(search.estimator, "fit"):
+        raise TypeError(f"`estimator` must have a fit method; got {search.estimator!r}.")
+    if not isinstance(search.refit, (bool, np.bool_, str)):
+        hint = (
+            " Pass a callable as select=, a function from scores [B, C] to winners [B], so that the bootstrap can "
+            "re-run it."
+            if callable(search.refit)
+            else ""
+        )
+        raise SoberError("E108", f"`refit` must be True, False or the name of a metric; got {search.refit!r}.{hint}")
+    check_limits(search.max_seconds, search.half_width)
+    score = search.error_score
+    if not (isinstance(score, str) and score == "raise") and not (isinstance(score, float) and np.isnan(score)):
+        raise SoberError("E108", f'`error_score` must be "raise" or NaN; got {score!r}.')
+    return _drop_rule(search.drop)
+
+
+def _drop_rule(drop: Any) -> DropRule | None:
+    if drop is None:
+        return None
+    if isinstance(drop, str) and drop == "auto":
+        return BootstrapDrop()
+    if not isinstance(drop, str) and _is_drop_rule(drop):
+        rule: DropRule = drop
+        return rule
+    raise SoberError(
+        "E108",
+        f'`drop` must be "auto", None, or a rule that is called with (predictions, question, round), such as '
+        f"BootstrapDrop(); got {drop!r}.",
+    )
+
+
+def _is_drop_rule(rule: Any) -> bool:
+    """Whether a rule can be called with predictions, question and round."""
+    try:
+        inspect.signature(rule).bind("predictions", "question", "round")
+    except (TypeError, ValueError):
+        return False
+    return not inspect.isclass(rule)

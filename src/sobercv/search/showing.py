@@ -1,0 +1,70 @@
+"""A fitted search for its readers: report, plots, and how it shows itself, with the honest score first.
+
+Takes a fitted search, gives text, HTML and files; computes nothing that decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from ..inference import Estimate
+
+
+class ReaderMixin:
+    """What people read of a search."""
+
+    estimate_: Any
+    multimetric_: bool
+
+    def report(self, path: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
+        """Write a report: one HTML file that works offline, plain text, or JSON.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends with `.html`, `.txt` or `.json`.
+        X, y : array-like, optional
+            The data given to `fit`, for the permutation importance of the winner; left out without them.
+        **options
+            `title`, `command`, `sample_weight`, `n_permutations`, `seed` and `created`, see `sobercv.report.summarize`.
+
+        Returns
+        -------
+        Path
+        """
+        from ..report import summarize, write
+
+        return write(summarize(self, X, y, **options), path)
+
+    @property
+    def plot(self) -> Any:
+        """Plots of the fitted search: `search.plot.race()`, `.draws()`, `.roc()` and more, each with `ax=`."""
+        from ..report.displays import Plots
+
+        check_is_fitted(self, "estimate_")
+        return Plots(self)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        own: str = super().__repr__(N_CHAR_MAX)  # type: ignore[call-arg]
+        return f"{self._headline()!r}\n{own}" if hasattr(self, "estimate_") else own
+
+    def _headline(self) -> Estimate:
+        estimate: Estimate = next(iter(self.estimate_.values())) if self.multimetric_ else self.estimate_
+        return estimate
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        return self._html
+
+    def _html(self) -> str:
+        inner: str = super()._repr_html_()  # type: ignore[misc]
+        return self._headline()._repr_html_() + inner if hasattr(self, "estimate_") else inner
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] = self._html()
+        return bundle

@@ -1,0 +1,92 @@
+"""What is in every column, for people to look at: its kind, how it was read, its values.
+
+Takes a table and the roles of its columns, gives plain records; never prints, never judges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .identifiers import is_identifier
+from .reading import Table
+from .reading_record import ColumnReading
+from .roles import Dataset
+
+#: Tables can have many thousands of columns; nobody looks at more than this one by one.
+MOST_LISTED = 500
+
+
+@dataclass(frozen=True)
+class ColumnFact:
+    """What is in one column.
+
+    Attributes
+    ----------
+    name : str
+    role : {"feature", "target", "id", "group", "ignored"}
+    kind : {"number", "text", "date", "boolean", "constant", "empty", "identifier"}
+    read_as : str
+        What was special in reading it, such as "decimal comma"; empty where nothing was.
+    values : str
+        Least and greatest, or how many different ones.
+    n_missing : int
+    """
+
+    name: str
+    role: str
+    kind: str
+    read_as: str
+    values: str
+    n_missing: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+
+def column_facts(table: Table, data: Dataset) -> list[ColumnFact]:
+    """Describe the columns of a table, the first `MOST_LISTED` of them.
+
+    Parameters
+    ----------
+    table : Table
+    data : Dataset
+        Made from it.
+    """
+    found = []
+    for name in list(table.frame.columns)[:MOST_LISTED]:
+        column, reading = table.frame[name], table.record.columns[name]
+        role = data.roles.get(name, "feature")
+        kind = _kind(column, name, reading, role)
+        found.append(
+            ColumnFact(name, role, kind, reading.described, _values(column, reading, kind), int(column.isna().sum()))
+        )
+    return found
+
+
+def _kind(column: Any, name: str, reading: ColumnReading, role: str) -> str:
+    if column.isna().all():
+        return "empty"
+    if column.nunique(dropna=False) == 1:
+        return "constant"
+    return "identifier" if role == "id" or (role == "feature" and is_identifier(column, name)) else reading.kind
+
+
+def _values(column: Any, reading: ColumnReading, kind: str) -> str:
+    """Write the least and the greatest value, the only one, or the number of different ones."""
+    known = column.dropna()
+    if not len(known):
+        return ""
+    if kind == "constant":
+        return str(known.iloc[0])[:40]
+    if reading.kind == "number":
+        return f"{known.min():.6g} to {known.max():.6g}"
+    if reading.kind == "boolean":
+        return f"true in {int(known.astype(bool).sum()):,} of {len(known):,}"
+    if reading.kind == "date":
+        return f"{known.min():%Y-%m-%d} to {known.max():%Y-%m-%d}"
+    n = known.nunique()
+    if n <= 4:
+        return ", ".join(str(v)[:20] for v in sorted(known.unique(), key=str))
+    return f"{n} different"

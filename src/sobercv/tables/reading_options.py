@@ -1,0 +1,49 @@
+"""ReadingOptions: what a user may say about a file that cannot tell it itself.
+
+Takes options, checks them; never reads.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from ..errors import SoberError
+
+_DECIMALS = {".": ".", "point": ".", "dot": ".", ",": ",", "comma": ","}
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How to read a file, where it can be read in two ways.
+
+    Attributes
+    ----------
+    sheet : str, optional
+        Of a workbook.
+    decimal : {".", ","}, optional
+        The decimal mark of columns that can be read in two ways; also "point" and "comma".
+    header : bool, optional
+        Whether the first row holds the names; looked at unless given.
+    """
+
+    sheet: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.sheet is not None:
+            object.__setattr__(self, "sheet", as_typed(self.sheet))
+        if self.decimal is not None:
+            known = _DECIMALS.get(self.decimal.strip().lower())
+            if known is None:
+                raise SoberError("E808", f"--decimal takes . or , (point or comma); got {self.decimal[:20]!r}.")
+            object.__setattr__(self, "decimal", known)
+
+
+def as_typed(name: str) -> str:
+    """Give a name as the user typed it where Python, told to expect ASCII, took its letters apart (a C locale)."""
+    try:
+        return os.fsencode(name).decode("utf-8") if not name.isprintable() else name
+    except UnicodeError:
+        return name

@@ -1,0 +1,126 @@
+"""The column to predict, made ready: labels, numbers, or records of event and time.
+
+Takes columns without gaps, gives arrays and the task that they stand for; refuses what cannot be learnt.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..containers import Array
+from ..errors import SoberError
+from ..targets import LARGEST, MOST_CLASSES, guess_task, survival_of
+
+
+def plain_target(column: Any, name: str, task: str | None) -> tuple[Array, str, bool]:
+    """Give the target as labels or numbers, the task, and whether that was a guess.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        Without gaps.
+    name : str
+    task : str, optional
+        Told from the values unless given.
+    """
+    kind = _kind(column)
+    if kind == "date":
+        raise SoberError("E805", f"The target {name!r} holds dates. Give what is to be predicted as a class or number.")
+    values = column.to_numpy(dtype=object if kind == "text" else None)
+    if kind == "text":
+        values = np.asarray([str(v) for v in values], dtype=object)
+    elif kind == "number" and values.dtype == object:  # some of pandas' own types
+        values = values.astype(np.float64)
+    distinct = np.unique(values)
+    if len(distinct) == 1:
+        raise SoberError(
+            "E805", f"The target {name!r} is {str(distinct[0])[:40]!r} in every row, so nothing can be learnt."
+        )
+    guess = guess_task(values)
+    is_guess = task is None and not guess.is_sure
+    found = guess.task if task is None else task
+    if found == "regression":
+        return _numbers(values, name, kind), found, is_guess
+    if found == "binary" and len(distinct) != 2:
+        raise SoberError(
+            "E805", f"The target {name!r} has {len(distinct)} classes, not 2. Choose --task multiclass or regression."
+        )
+    if kind == "number" and not np.array_equal(values, np.round(values)):
+        raise SoberError("E805", f"The target {name!r} holds fractions, so it is no class. Choose --task regression.")
+    if kind == "text" and len(distinct) > max(MOST_CLASSES, len(values) // 3):
+        hint = _not_a_number(values, name)
+        raise SoberError(
+            "E805", f"The target {name!r} is text with {len(distinct)} different values in {len(values)} rows. {hint}"
+        )
+    if kind == "number" and values.dtype.kind == "f":
+        values = values.astype(np.int64)  # whole numbers that became floats because of gaps
+    return values, "binary" if len(distinct) == 2 else "multiclass", is_guess
+
+
+def _kind(column: Any) -> str:
+    import pandas as pd
+
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return "date"
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return "flag"
+    return "number" if pd.api.types.is_numeric_dtype(column.dtype) else "text"
+
+
+def _numbers(values: Array, name: str, kind: str) -> Array:
+    if kind == "text":
+        raise SoberError(
+            "E805", f"The target {name!r} is text, but a regression needs numbers. {_not_a_number(values, name)}"
+        )
+    numbers = values.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        raise SoberError("E805", f"The target {name!r} holds infinite values. Replace them, or leave those rows out.")
+    if np.abs(numbers).max() > LARGEST:
+        raise SoberError(
+            "E805", f"The target {name!r} holds numbers beyond {LARGEST:g}, whose squares overflow. Scale it down."
+        )
+    return np.asarray(numbers)
+
+
+def _not_a_number(values: Array, name: str) -> str:
+    """Say which value keeps a column of numbers from being one."""
+    words = []
+    for value in values:
+        try:
+            float(str(value).replace(",", "."))
+        except ValueError:
+            words.append(str(value))
+    if not words:
+        return "Write decimal points instead of commas."
+    if len(words) <= len(values) // 2:
+        return f"Most are numbers; mend or remove {words[0][:30]!r}."
+    return "Name a column with classes or numbers."
+
+
+def survival_target(kept: Any, names: list[str]) -> tuple[Array, str, bool]:
+    """Give records of (event, time).
+
+    Parameters
+    ----------
+    kept : pandas.DataFrame
+    names : [time, event]
+    """
+    time, event = kept[names[0]], kept[names[1]]
+    if _kind(time) != "number":
+        raise SoberError("E805", f"The time {names[0]!r} must hold numbers, such as days. Convert it.")
+    if _kind(event) not in ("number", "flag") or not event.isin([0, 1]).all():
+        other = next((v for v in event if v not in (0, 1)), None)
+        raise SoberError(
+            "E805", f"The event {names[1]!r} must be 1 (seen) or 0 (censored); got {str(other)[:30]!r}. Recode it."
+        )
+    try:
+        y = survival_of(np.column_stack([event.to_numpy(np.float64), time.to_numpy(np.float64)]))
+    except SoberError:
+        raise SoberError("E805", f"The time {names[0]!r} holds negative or infinite values. Mend those rows.") from None
+    if y["event"].sum() < 2:
+        raise SoberError("E805", f"The event {names[1]!r} was seen {int(y['event'].sum())} times; two is the least.")
+    if len(np.unique(y["time"])) == 1:
+        raise SoberError("E805", f"The time {names[0]!r} is the same in every row, so nothing can be learnt.")
+    return y, "survival", False

@@ -1,0 +1,279 @@
+"""Target: the one reading of what is to be predicted: its task, its values, its classes and the positive one.
+
+Takes `y` as a user holds it, gives class indices, numbers, or records of event and time, and says what it cannot read
+in one sentence. Everybody who needs to know a target asks here: metrics, training, presets, tables, importers. Never
+looks at predictions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from .containers import Array, as_array, as_numbers, has_missing
+from .errors import SoberError
+
+#: What kind of thing is predicted.
+TaskName = Literal["classification", "regression", "survival"]
+#: The same as people ask for it of a table or a preset, where two classes are a task of their own.
+TABLE_TASKS = ("binary", "multiclass", "regression", "survival")
+#: The one form in which survival targets travel.
+SURVIVAL = np.dtype([("event", np.bool_), ("time", np.float64)])
+#: Whole numbers with at most so many different values are classes, unless told otherwise.
+MOST_CLASSES = 10
+#: Numbers beyond this cannot be scored: the sum of their squares is no longer a number.
+LARGEST = 1e150
+
+_ROWS = 1 << 16  # labels that are sorted in one go: what is needed on the way stays small beside the labels
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What is to be predicted. Use `Target.read`; the constructor trusts what it is given.
+
+    Attributes
+    ----------
+    task : {"classification", "regression", "survival"}
+    values : array [N]
+        Class indices, float64, or records of (event, time), by `task`.
+    classes : array [K] or None
+        The labels: class index k stands for `classes[k]`. Sorted, but for two classes of which the lesser was said to
+        be the positive one: then that one is second. One score a sample is always that of the second class.
+    positive : int or None
+        Index of the positive class of two: the one that was named, else the label 1, as in scikit-learn; None where
+        neither tells.
+    """
+
+    task: TaskName
+    values: Array
+    classes: Array | None = None
+    positive: int | None = None
+
+    @classmethod
+    def read(cls, y: Any, task: TaskName, *, pos_label: Any = None, compact: bool = False) -> Target:
+        """Check and encode a target.
+
+        Parameters
+        ----------
+        y : array-like [N]
+            Labels of any type, numbers, or a survival target: scikit-survival's structured array (event first, then
+            time, whatever the names), or two columns of which exactly one holds only 0 and 1, the event. Where both
+            do, the event comes first.
+        task : {"classification", "regression", "survival"}
+        pos_label : label, optional
+            The positive one of two classes.
+        compact : bool
+            Give class indices in one byte a sample where they fit, for targets of many millions.
+        """
+        if task != "classification":
+            if pos_label is not None:
+                raise SoberError("E114", f"`pos_label` names one of two classes; this is a {task}. Leave it out.")
+            return cls(task, survival_of(y) if task == "survival" else numbers_of(y))
+        codes, classes = classes_of(y)
+        positive = _positive(classes, pos_label)
+        if pos_label is not None and positive == 0:  # the positive class comes second
+            codes, classes, positive = 1 - codes, classes[::-1], 1
+        return cls(task, codes if compact else codes.astype(np.int64), classes, positive)
+
+    def read_new(self, y: Any) -> Target:
+        """Read the target of other samples: the same task, the same classes."""
+        new = Target.read(y, self.task)
+        if self.classes is None or new.classes is None:
+            return new
+        place = codes_among(new.classes, self.classes)
+        if place is None:
+            raise SoberError("E110", "`y` holds labels that are not among the classes. Score on the same classes.")
+        return replace(self, values=place.astype(np.int64)[new.values])
+
+    def take(self, rows: Any) -> Target:
+        """Keep these samples (indices, a slice or a mask); classes stay, also those that no sample is left of."""
+        return replace(self, values=self.values[rows])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 0 where the target is not a class."""
+        return 0 if self.classes is None else len(self.classes)
+
+    @property
+    def sorted_classes(self) -> Array | None:
+        """The labels in the order in which other tools keep them, whichever is the positive one."""
+        return None if self.classes is None else np.sort(self.classes)
+
+    @property
+    def positive_label(self) -> Any:
+        """The positive class as a label; None where nobody told."""
+        return None if self.classes is None or self.positive is None else self.classes.tolist()[self.positive]
+
+
+# ---- reading --------------------------------------------------------------------------------------------------------
+def _column(y: Any) -> Array:
+    values, present = as_array(y, "y")
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise SoberError("E112", f"`y` must have one entry a sample; got shape {values.shape}.")
+    if present is not None:
+        raise SoberError("E112", "`y` has missing entries. Leave those samples out of `y` and of the predictions.")
+    return values
+
+
+def numbers_of(y: Any) -> Array:
+    """Read numbers: float64, finite, and not so large that their squares overflow."""
+    column = _column(y)
+    if column.dtype == np.float64:
+        out = column.astype(np.float64, copy=False)
+    else:
+        out = np.empty(len(column))
+        for at in range(0, len(column), _ROWS):
+            out[at : at + _ROWS] = as_numbers(column[at : at + _ROWS], "y", "E112")
+    if not np.isfinite(out).all():
+        raise SoberError("E112", "`y` holds missing or infinite values (NaN or inf). Leave those samples out.")
+    largest = float(max(out.max(initial=0.0), -out.min(initial=0.0)))
+    if largest > LARGEST:
+        raise SoberError(
+            "E112", f"`y` holds {largest:.4g}, and squares of numbers beyond {LARGEST:g} overflow. Scale `y` down."
+        )
+    return out
+
+
+def classes_of(y: Any) -> tuple[Array, Array]:
+    """Read labels of any type: class indices in as few bytes as they need, and the sorted classes."""
+    labels = _column(y)
+    coded: list[tuple[Array, Array]] = []
+    try:
+        for at in range(0, max(1, len(labels)), _ROWS):
+            block = labels[at : at + _ROWS]
+            if has_missing(block):
+                raise SoberError(
+                    "E112", "`y` has missing labels. Leave those samples out of `y` and of the predictions."
+                )
+            distinct, codes = np.unique(block, return_inverse=True)
+            coded.append((codes.reshape(-1).astype(_smallest(len(distinct))), distinct))
+        classes = coded[0][1] if len(coded) == 1 else np.unique(np.concatenate([c for _, c in coded]))
+    except TypeError:
+        raise SoberError("E112", "`y` mixes types that cannot be sorted. Use all numbers or all text.") from None
+    if len(coded) == 1:
+        return coded[0]
+    places = [np.searchsorted(classes, c).astype(_smallest(len(classes))) for _, c in coded]
+    return np.concatenate([place[codes] for place, (codes, _) in zip(places, coded, strict=True)]), classes
+
+
+def _smallest(n: int) -> type[np.signedinteger[Any]]:
+    return np.int8 if n < 128 else np.int32
+
+
+def codes_among(values: Array, classes: Array) -> Array | None:
+    """Turn labels into class indices; None where any of them is no class.
+
+    Parameters
+    ----------
+    values : array of any shape
+    classes : array [K]
+        In any order where they are few, else sorted.
+    """
+    kind = _smallest(len(classes))
+    if values.dtype == object or classes.dtype == object or values.dtype.kind in "US" or classes.dtype.kind in "US":
+        position = {label: k for k, label in enumerate(classes.tolist())}
+        # Objects are not sorted: None or NaN among text cannot be, and is simply no class.
+        distinct, inverse = (values, None) if values.dtype == object else np.unique(values, return_inverse=True)
+        try:
+            found = np.fromiter((position.get(v, -1) for v in distinct.ravel().tolist()), kind, distinct.size)
+        except TypeError:  # a list is no label
+            return None
+        if (found < 0).any():
+            return None
+        return (found if inverse is None else found[inverse]).reshape(values.shape)
+    if len(classes) <= 16:  # a few comparisons beat a search
+        codes = np.zeros(values.shape, kind)
+        for k, label in enumerate(classes):
+            codes += (values == label).astype(kind) * kind(k + 1)
+        return None if (codes == 0).any() else codes - kind(1)
+    codes = np.minimum(np.searchsorted(classes, values), len(classes) - 1)
+    return codes.astype(kind) if np.array_equal(classes[codes], values) else None
+
+
+def survival_of(y: Any) -> Array:
+    """Read a survival target, see `Target.read`: records of (event, time)."""
+    array, present = as_array(y, "y")
+    if array.dtype.names is not None and len(array.dtype.names) == 2:
+        event, time = (array[name] for name in array.dtype.names)
+    elif array.ndim == 2 and array.shape[1] == 2:
+        first, second = array[:, 0], array[:, 1]
+        event, time = (first, second) if _are_flags(first) else (second, first)
+    else:
+        raise SoberError(
+            "E112",
+            f"A survival target has an event and a time for each sample; got shape {array.shape}. Pass "
+            "scikit-survival's structured array or two columns.",
+        )
+    if not _are_flags(event):
+        raise SoberError("E112", "The event of a survival target must be 0 (censored) or 1 (seen), or a boolean.")
+    out = np.empty(len(array), SURVIVAL)
+    out["event"] = event.astype(bool)
+    out["time"] = as_numbers(time, "y", "E112")
+    if present is not None or not np.isfinite(out["time"]).all() or (out["time"] < 0).any():
+        raise SoberError("E112", "The times of a survival target must be finite and not negative.")
+    return out
+
+
+def _are_flags(column: Array) -> bool:
+    if column.dtype.kind in "biuf":
+        return bool(np.isin(column, (0, 1)).all())
+    return column.dtype == object and not has_missing(column) and all(v in (0, 1) for v in column.tolist())
+
+
+# ---- the task -------------------------------------------------------------------------------------------------------
+class Guess(NamedTuple):
+    """A task that was told from values, and whether they leave no doubt."""
+
+    task: TaskName
+    is_sure: bool
+
+
+def guess_task(y: Any) -> Guess:
+    """Tell the task from the values of a target: the one rule, for all who are not told otherwise.
+
+    Records and two columns are survival. Text and flags are classes; so are two whole numbers, and a few of them (at
+    most ten) that each occur five times on average. All other numbers are numbers.
+    """
+    values, _ = as_array(y, "y")
+    if values.dtype.names is not None or (values.ndim == 2 and values.shape[1] == 2):
+        return Guess("survival", True)
+    if values.dtype.kind not in "iuf":
+        return Guess("classification", True)
+    distinct = np.unique(values)
+    if not np.array_equal(distinct, np.round(distinct)):
+        return Guess("regression", True)
+    if len(distinct) <= 2:
+        return Guess("classification", True)
+    if len(distinct) <= min(MOST_CLASSES, len(values) // 5):
+        return Guess("classification", False)
+    return Guess("regression", len(distinct) > 3 * MOST_CLASSES)
+
+
+def is_survival(y: Any) -> bool:
+    """Whether a target can be nothing else: records of two entries."""
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    return names is not None and len(names) == 2
+
+
+def task_name(task: str) -> TaskName:
+    """Give the task that one of `TABLE_TASKS` stands for."""
+    return "classification" if task in ("binary", "multiclass") else task  # type: ignore[return-value]
+
+
+# ---- the positive class ---------------------------------------------------------------------------------------------
+def _positive(classes: Array, pos_label: Any) -> int | None:
+    labels = classes.tolist()
+    if pos_label is None:
+        return labels.index(1) if len(labels) == 2 and 1 in labels else None
+    if len(labels) != 2:
+        raise SoberError("E114", f"`pos_label` names one of two classes; `y` has {len(labels)}. Leave it out.")
+    if pos_label not in labels:
+        raise SoberError("E108", f"`pos_label` must be {labels[0]!r} or {labels[1]!r}; got {pos_label!r}.")
+    return labels.index(pos_label)

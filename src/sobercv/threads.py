@@ -1,0 +1,100 @@
+"""How many threads a call may use, and one BLAS thread for each of them: the only owner of thread limits.
+
+Takes `n_jobs`, gives a number of threads; limits BLAS while anybody of ours is at work, and OpenMP for models that are
+trained side by side. Compiled loops run on the
+thread that calls them, so numba has no threads of its own to be limited.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from numbers import Integral
+from threading import Lock
+from typing import Any
+
+from .errors import SoberError
+
+
+def count(n_jobs: int | None) -> int:
+    """Turn `n_jobs` into a number of threads, as in scikit-learn: None is 1, -1 all cores, -2 all but one.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+    """
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise SoberError(
+            "E108",
+            f"`n_jobs` must be a whole number other than 0, or None for 1; got {n_jobs!r}. Write -1 for all cores.",
+        )
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread while anybody is inside: more would round differently, and fight for the cores.
+
+    The limit belongs to the process, so calls that overlap in several threads must not undo each other's: the first one
+    in sets it, the last one out resets it, whichever thread that is.
+    """
+    with _lock:
+        if not _inside:
+            _limits.append(_limit())
+        _inside.append(True)
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside.pop()
+            if not _inside:
+                _unlimit(*_limits.pop())
+
+
+@contextmanager
+def one_openmp_thread() -> Iterator[None]:
+    """Limit OpenMP to one thread in the thread that calls; each thread has a limit of its own.
+
+    Searches run configurations side by side; threads that wait for each other inside every one of them make small
+    tables a hundred times slower when the machine is busy.
+    """
+    with _controller(len(sys.modules)).limit(limits=1, user_api="openmp"):
+        yield
+
+
+_lock = Lock()
+_inside: list[bool] = []
+_limits: list[tuple[Any, Any]] = []  # what was limited, and what knows how it was before
+
+
+def _limit() -> tuple[Any, Any]:
+    controller = _controller(len(sys.modules))
+    _release(controller)
+    return controller, controller.limit(limits=1, user_api="blas")
+
+
+def _unlimit(controller: Any, limited: Any) -> None:
+    _release(controller)
+    limited.restore_original_limits()
+    _release(controller)
+
+
+def _release(controller: Any) -> None:
+    """Let this thread set limits: threadpoolctl 3.8 obeys only the thread that did so first, and ignores the others."""
+    for library in controller.lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
+@lru_cache(maxsize=1)
+def _controller(n_modules: int) -> Any:
+    # Looking for the libraries takes milliseconds, so it is done again only after something was imported.
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -1,0 +1,95 @@
+"""All checks together: what each sees, what it leaves in peace, and in which order people hear of it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sobercv.checks import check_dataset
+from sobercv.errors import CODES, Note
+from sobercv.tables import assign
+
+from .tables import TIMED, codes, honest, notes, numeric, timed
+
+RNG = np.random.default_rng(2)
+BIG = honest()
+
+SEEN = [
+    ("a copy of the target", BIG.assign(copy=BIG["y"].map({"ill": 1.0, "well": 2.0})), "W806"),
+    ("a copy as text", BIG.assign(copy=BIG["y"] + "!"), "W806"),
+    ("gaps that tell the target", BIG.assign(when=np.where(BIG["y"] == "ill", "2020-01-01", None)), "W806"),
+    ("row numbers", BIG.assign(nr=range(300)), "W807"),
+    ("keys", BIG.assign(key=[f"P-{i * 37 % 1000:04d}" for i in range(300)]), "W807"),
+    ("a date of death", BIG.assign(death_date=pd.date_range("2020-01-01", periods=300)), "W808"),
+    ("a date", BIG.assign(born=pd.date_range("1950-01-01", periods=300)), "S803"),
+    ("a date as text", BIG.assign(born=["3.4.1950", "17.12.1971"] * 150), "S803"),
+    ("a constant", BIG.assign(one=1), "W809"),
+    ("nothing", BIG.assign(none=np.nan), "W809"),
+    ("mostly gaps", BIG.assign(few=[1.0, 2.0, *[np.nan] * 298]), "W810"),
+    ("copied rows", pd.concat([BIG, BIG.head(20)]), "W805"),
+    ("one copied row", pd.concat([BIG, BIG.head(1)]), "S804"),
+    ("patients with several rows", BIG.assign(patient_id=RNG.integers(1000, 1100, 300)), "W812"),
+    ("a rare class", BIG.assign(y=["rare"] * 15 + ["other"] * 285), "W804"),
+    ("a class rarer than folds", BIG.assign(y=["rare"] * 5 + ["other"] * 295), "E806"),
+    ("stars from 1 to 5", BIG.assign(y=RNG.integers(1, 6, 300)), "S801"),
+    ("few rows", honest(100), "S802"),
+    ("very few rows", honest(19).assign(y=["ill", "well"] * 9 + ["ill"]), "E806"),
+    ("rows without a target", BIG.assign(y=BIG["y"].where(BIG.index > 2)), "W813"),
+    ("infinite values", BIG.assign(far=[np.inf, *range(299)]), "E817"),
+    ("nothing to learn from", BIG.assign(good=1.0, useless=np.nan), "E818"),
+]
+
+
+@pytest.mark.parametrize(("name", "frame", "code"), SEEN, ids=[s[0] for s in SEEN])
+def test_what_should_be_seen_is_seen(name, frame, code):
+    assert code in codes(frame)
+
+
+def test_honest_tables_are_left_in_peace():
+    assert codes(BIG) == []
+    assert codes(numeric()) == []
+    assert codes(timed(), **TIMED) == []
+
+
+def test_few_rows_or_events_are_counted_against_the_folds():
+    assert "E806" in codes(honest(8), folds=10)
+    assert "E806" not in codes(honest(40), folds=5)
+    few = timed().assign(e=[1] * 4 + [0] * 296)
+    assert "E806" in codes(few, folds=5, **TIMED)
+    assert "W804" in codes(few, folds=4, **TIMED)
+
+
+def test_a_named_group_or_id_is_not_complained_about():
+    frame = BIG.assign(patient_id=np.repeat(np.arange(100), 3))
+    assert codes(frame, group="patient_id") == ["S802"]  # 100 patients are few
+    assert codes(frame, id="patient_id") == ["S802"]
+
+
+def test_errors_come_first_and_suggestions_last():
+    frame = honest(100).assign(one=1, far=[np.inf, *range(99)], born=pd.date_range("1950-01-01", periods=100))
+    found = notes(frame)
+    severities = [note.severity for note in found]
+    assert severities == sorted(severities, key=["error", "warning", "suggestion"].index)
+    assert set(severities) == {"error", "warning", "suggestion"}
+    assert all(note.title == CODES[note.code] for note in found)
+
+
+def test_what_the_reader_of_the_file_noted_is_handed_on():
+    given = Note("W801", "The file is not UTF-8.")
+    assert given in check_dataset(assign(BIG, target="y"), notes=[given])
+
+
+def test_a_note_names_its_columns_and_is_plain_data():
+    (note,) = notes(BIG.assign(one=1, two=2))
+    assert note.to_dict() == {
+        "code": "W809",
+        "severity": "warning",
+        "text": "2 columns have the same value in every row: 'one', 'two'. Left out of every model.",
+        "columns": ["one", "two"],
+    }
+
+
+def test_long_and_many_names_are_cut():
+    frame = BIG.assign(**{f"{'x' * 50}{i}": 1 for i in range(5)})
+    text = notes(frame)[0].text
+    assert text.count("x" * 39 + "…") == 3
+    assert "and 2 more" in text

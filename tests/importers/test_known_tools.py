@@ -1,0 +1,68 @@
+"""Tables of tidymodels, caret and mlr3: their columns, and a truth that the user names."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sobercv.errors import SoberError
+from sobercv.importers import IMPORTERS, correct, recognise
+from sobercv.tables import Roles
+
+from .predictions import FOLD, MODELS, N, melted, wide
+
+LONG = melted().assign(other=lambda f: np.where(f["sample"] % 2, "R", "M"))
+LABEL = np.where(LONG["prob_R"] > 0.5, "R", "M")
+TABLES = {
+    "tidymodels": pd.DataFrame({
+        ".row": LONG["sample"] + 1, ".config": LONG["model"], "id": "Fold" + LONG["fold"].astype(str),
+        ".pred_R": LONG["prob_R"], ".pred_M": 1 - LONG["prob_R"], "y": LONG["y_true"], "other": LONG["other"],
+    }),
+    "caret": pd.DataFrame({
+        "rowIndex": LONG["sample"] + 1, "obs": LONG["y_true"], "pred": LABEL, "R": LONG["prob_R"], "M": 1 - LONG["prob_R"],
+        "mtry": LONG["model"], "Resample": "Fold" + LONG["fold"].astype(str), "other": LONG["other"],
+    }),
+    "mlr3": pd.DataFrame({
+        "row_ids": LONG["sample"] + 1, "truth": LONG["y_true"], "response": LABEL, "prob.R": LONG["prob_R"],
+        "prob.M": 1 - LONG["prob_R"], "iteration": LONG["fold"], "nr": LONG["model"], "other": LONG["other"],
+    }),
+}  # fmt: skip
+TRUTH = {"tidymodels": "y", "caret": "obs", "mlr3": "truth"}
+
+
+@pytest.mark.parametrize("tool", TABLES)
+def test_the_truth_is_the_column_that_was_named(tool):
+    frame = TABLES[tool]
+    own = recognise(frame.drop(columns="other"))
+    assert own.tool == tool
+    assert own.names == MODELS
+    assert (own.folds[:, 0] == FOLD).all()
+    named = recognise(frame, target=TRUTH[tool])
+    assert (named.y == own.y).all()
+    other = recognise(frame.drop(columns="mtry", errors="ignore").assign(**({"mtry": LONG["model"]} if tool == "caret" else {})),
+                      target="other")  # fmt: skip
+    assert (other.y == np.where(np.arange(N) % 2, "R", "M")).all()
+    assert other.names == MODELS, "the other truth names no configurations"
+    with pytest.raises(SoberError, match="no column 'outcome'"):
+        recognise(frame, target="outcome")
+
+
+def test_each_importer_knows_its_own_table_and_wide_takes_the_rest():
+    frames = [*TABLES.values(), LONG, wide()]
+    assert [i.name for i in IMPORTERS] == ["tidymodels", "caret", "mlr3", "long table", "wide"]
+    for i, frame in enumerate(frames):
+        knows = [importer.recognises(frame, Roles()) for importer in IMPORTERS]
+        assert knows.index(True) == i
+
+
+def test_survival_in_a_long_table_is_refused():
+    with pytest.raises(SoberError, match="wide tables"):
+        recognise(TABLES["mlr3"].assign(t=1, e=1), time="t", event="e")
+
+
+def test_penalties_are_no_stacked_ensembles():
+    names = dict(zip(MODELS, ["logreg_L1", "logreg_L2", "svm_L2", "stackoverflow", "LightGBM_BAG_L1"], strict=True))
+    assert correct(recognise(wide().rename(columns=names), target="y")).first.n_configurations == 5
+    for stacked in ("WeightedEnsemble_L2", "LightGBM_BAG_L2", "StackedEnsemble_AllModels", "stacking"):
+        with pytest.raises(SoberError, match=f"--ignore {stacked}") as caught:
+            correct(recognise(wide().rename(columns={"model 1": stacked}), target="y"))
+        assert caught.value.code == "E815"

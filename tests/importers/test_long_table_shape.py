@@ -1,0 +1,79 @@
+"""Long tables of any tool are read as what they are, or refused with the columns that are wanted; never as wide ones."""
+
+import numpy as np
+import pytest
+
+import sobercv
+from sobercv.errors import SoberError
+from sobercv.importers import correct, recognise
+
+from .predictions import CHANCE, FOLD, MODELS, C, N, Y, melted
+
+EXPECTED = sobercv.bbc(Y, CHANCE, "roc_auc", folds=FOLD, random_state=0)
+NAMES = {
+    "as people write it": {},
+    "other words": {"sample": "row_id", "y_true": "truth", "model": "learner", "prob_R": "proba.R", "fold": "split"},
+    "capitals and spaces": {"sample": "Sample ID", "y_true": "Y True", "model": "Classifier", "prob_R": "Prob R"},
+    "a patient for a sample": {"sample": "patient"},
+    "names that nobody knows": {"sample": "wer", "model": "womit"},
+}
+
+
+def refused(frame, **roles):
+    with pytest.raises(SoberError) as caught:
+        recognise(frame, **roles)
+    return caught.value
+
+
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+def test_a_long_table_gives_what_the_wide_one_gives(names):
+    imported = recognise(melted(names))
+    assert imported.names == MODELS
+    assert (imported.y == Y).all()
+    assert (imported.folds[:, 0] == FOLD).all()
+    found = correct(imported, ["roc_auc"])
+    assert found.first.naive == EXPECTED.naive
+    assert found.first.value == EXPECTED.value
+
+
+def test_leaving_out_the_column_of_models_is_refused_and_not_obeyed():
+    error = refused(melted(), target="y_true", ignore=("model",))
+    assert error.code == "E812"
+    assert "'sample' repeats (up to 5 rows a value), but no column names the configurations" in error.message
+    assert "sample (which row of the data), model (which configuration), y_true" in error.message
+    assert refused(melted().drop(columns="model"), target="y_true").code == "E812"
+
+
+def test_without_a_column_of_samples_it_is_refused_and_no_column_is_to_be_left_out():
+    error = refused(melted().drop(columns=["sample", "fold"]), target="y_true")
+    assert error.code == "E812"
+    assert "'model' seems to name configurations" in error.message
+    assert "--ignore" not in error.message
+
+
+def test_repeats_labels_and_scores():
+    imported = recognise(melted(repeats=2))
+    assert imported.n_repeats == 2
+    assert imported.responses["predict_proba"].shape == (N, C, 2)
+    labels = melted().assign(y_pred=lambda f: np.where(f["prob_R"] > 0.5, "R", "M")).drop(columns="prob_R")
+    assert set(recognise(labels).responses) == {"predict"}
+    score = melted({"prob_R": "score"})
+    assert set(recognise(score).responses) == {""}
+    number = melted({"prob_R": "prediction"}).assign(y_true=lambda f: f["sample"] * 0.5)
+    assert set(recognise(number).responses) == {"predict"}
+
+
+def test_one_column_a_configuration_and_one_row_a_repeat():
+    frame = melted(repeats=2).pivot_table(index=["sample", "y_true", "repeat"], columns="model", values="prob_R")
+    imported = recognise(frame.reset_index(), target="y_true")
+    assert imported.names == MODELS
+    assert imported.n_repeats == 2
+
+
+def test_no_predictions_at_all():
+    error = refused(melted().drop(columns="prob_R"))
+    assert "No column of this long table holds predictions" in error.message
+
+
+def test_a_configuration_can_be_left_out_by_name():
+    assert recognise(melted(), ignore=("model 2",)).names == [m for m in MODELS if m != "model 2"]

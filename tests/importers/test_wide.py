@@ -1,0 +1,58 @@
+"""Wide tables: columns that number or place rows are no configurations, whatever they hold."""
+
+import numpy as np
+import pytest
+
+from sobercv.errors import SoberError
+from sobercv.importers import recognise
+
+from .predictions import CHANCE, FOLD, MODELS, N, wide
+
+PLACES = ["sample", "Sample_ID", "row", "id", "index", "fold", "repeat", "Unnamed: 0", "patient"]
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_what_numbers_or_places_rows_is_never_a_configuration(name):
+    values = np.arange(N) if name not in ("fold", "repeat") else FOLD if name == "fold" else np.zeros(N, int)
+    assert recognise(wide(**{name: values}), target="y").names == MODELS
+
+
+def test_folds_are_taken_as_folds():
+    assert (recognise(wide(fold=FOLD), target="y").folds[:, 0] == FOLD).all()
+    assert recognise(wide(), target="y").folds is None
+
+
+def test_rows_of_one_patient_are_warned_about_and_grouped_on_request():
+    frame = wide(patient=np.arange(N) // 2)
+    assert [note.code for note in recognise(frame, target="y").notes] == ["W812"]
+    grouped = recognise(frame, target="y", group="patient")
+    assert len(set(grouped.groups)) == N // 2
+    assert grouped.notes == ()
+
+
+def test_probabilities_of_the_classes_are_one_configuration():
+    frame = wide()[["y"]].assign(prob_M=1 - CHANCE[:, 0], prob_R=CHANCE[:, 0])
+    with pytest.raises(SoberError, match="probabilities of the 2 classes by one configuration") as caught:
+        recognise(frame, target="y")
+    assert caught.value.code == "E813"
+
+
+def test_a_remark_may_be_left_out():
+    with pytest.raises(SoberError, match="--ignore note"):
+        recognise(wide(note=["seen"] * (N - 1) + ["not seen"]), target="y")
+    assert recognise(wide(note=["seen"] * N), target="y", ignore=("note",)).names == MODELS
+
+
+def test_survival_with_several_causes():
+    frame = wide(days=np.arange(1, N + 1), status=np.arange(N) % 3).drop(columns="y")
+    with pytest.raises(SoberError, match="--event-value"):
+        recognise(frame, time="days", event="status")
+    imported = recognise(frame, time="days", event="status", event_value="2")
+    assert imported.y["event"].sum() == N // 3
+    assert [note.code for note in imported.notes] == ["W845"]
+
+
+def test_the_columns_are_listed_where_the_truth_is_not_named():
+    with pytest.raises(SoberError, match="The columns are 'y', 'model 0'") as caught:
+        recognise(wide())
+    assert caught.value.code == "E808"

@@ -1,0 +1,87 @@
+"""Notes: every one has a code of its own, and says what is true."""
+
+import json
+
+import numpy as np
+import pytest
+
+import sobercv
+from sobercv.errors import CODES, Note
+
+RNG = np.random.default_rng(3)
+Y = np.arange(40) % 2
+P = RNG.random((40, 3))
+L = (P > 0.5).astype(int)
+PRUNED = np.ma.masked_array(P, np.arange(120).reshape(40, 3) == 119)
+SEEN = np.arange(40) < 30
+
+
+def codes(y, p, metric, **options):
+    found = sobercv.bbc(y, p, metric, n_bootstraps=300, **options)
+    return {
+        note.code for estimate in (found.values() if isinstance(found, dict) else [found]) for note in estimate.notes
+    }
+
+
+CASES = {
+    "nothing": (set(), (Y, P, "roc_auc"), {}),
+    "many undefined": ({"W201"}, ((np.arange(40) < 3).astype(int), P, "roc_auc"), {}),
+    "one configuration": ({"W202"}, (Y, P[:, :1], "roc_auc"), {}),
+    "scales": ({"W203"}, (Y, P + 100.0 * (np.arange(40)[:, None] // 10), "roc_auc"), {"folds": np.arange(40) // 10}),
+    "pruned": ({"W204"}, (Y, PRUNED, "roc_auc"), {}),
+    "few": ({"W205"}, (Y[:12], L[:12], "accuracy"), {}),
+    "labels off probabilities": ({"W206"}, (Y, P, "accuracy"), {}),
+    "labels off named probabilities": ({"W206"}, (Y, {"predict_proba": P}, "accuracy"), {}),
+    "labels for the second metric": ({"W206"}, (Y, P, ["neg_log_loss", "accuracy"]), {}),
+    "labels": (set(), (Y, L, "accuracy"), {}),
+    "labels and probabilities": (set(), (Y, {"predict": L, "predict_proba": P}, "accuracy"), {}),
+    "probabilities and labels": (set(), (Y, {"predict_proba": P, "predict": L}, "accuracy"), {}),
+    "both for both": (set(), (Y, {"predict": L, "predict_proba": P}, ["accuracy", "roc_auc"]), {}),
+    "a histogram": ({"W208"}, (Y, P, "roc_auc"), {"approximate": True}),
+    "incomplete": ({"W601"}, (Y, P, "roc_auc"), {"seen": SEEN}),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sobercv.errors.SoberWarning")
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_noted(case):
+    expected, arguments, options = CASES[case]
+    assert codes(*arguments, **options) == expected
+    assert expected <= CODES.keys()
+
+
+def test_notes_as_plain_data_as_text_and_as_html():
+    estimate = sobercv.bbc(Y, P, "accuracy", n_bootstraps=20)
+    text = "Labels were read off probabilities: the likeliest class."
+    assert estimate.notes == (Note("W206", text),)
+    assert json.loads(json.dumps(estimate.to_dict()))["notes"] == [Note("W206", text).to_dict()]
+    assert f"note: {text}" in str(estimate)
+    assert text in estimate._repr_html_()
+
+
+# ---- what a user's function says ------------------------------------------------------------------------------------
+def shapeless(y_true, y_pred):
+    raise ValueError("y_pred should be one-hot")
+
+
+def one_class_only(y_true, y_pred):
+    if len(np.unique(y_true)) > 1:
+        return np.mean(y_true == y_pred)
+    raise ValueError("one class is too few")
+
+
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_a_function_that_always_refuses_is_quoted(in_blocks):
+    metric = sobercv.make_metric(shapeless, task="classification")
+    with pytest.raises(sobercv.SoberError, match=r"shapeless is undefined.*y_pred should be one-hot") as caught:
+        sobercv.bbc(Y, sobercv.stream(L) if in_blocks else L, metric, n_bootstraps=5)
+    assert caught.value.code == "E109"
+
+
+def test_a_function_that_refuses_what_is_left_out_is_quoted():
+    y = np.array([0] * 39 + [1])
+    counts = np.ones((4, 40), int)
+    counts[:, :3] = 0  # one class is left out
+    metric = sobercv.make_metric(one_class_only, task="classification")
+    with pytest.raises(sobercv.SoberError, match=r"every one of the 4 draws.*one class is too few"):
+        sobercv.bbc(y, L, metric, counts=counts)

@@ -1,0 +1,135 @@
+"""Curves agree with scikit-learn and scikit-survival, weights are repeats, bands are the library's own resamples."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
+from sksurv.nonparametric import kaplan_meier_estimator
+
+from sobercv.inference.resample import Bootstrap
+from sobercv.report import classification_charts, regression_charts, survival_charts
+from sobercv.report.evidence import N_BANDS, Evidence, _quantiles
+
+from . import cases
+
+RNG = np.random.default_rng(0)
+SCORES = np.round(RNG.normal(size=80), 1)  # with ties
+TRUTH = RNG.random(80) < 0.4
+WEIGHT = RNG.integers(0, 4, 80).astype(float)
+
+
+def test_areas_are_scikit_learns_with_ties_and_weights():
+    assert classification_charts.roc_curve(SCORES, TRUTH)(WEIGHT)[-1] == pytest.approx(
+        roc_auc_score(TRUTH, SCORES, sample_weight=WEIGHT)
+    )
+    found = classification_charts.precision_curve(SCORES, TRUTH)(WEIGHT)[-1]
+    assert found == pytest.approx(average_precision_score(TRUTH, SCORES, sample_weight=WEIGHT))
+
+
+@pytest.mark.parametrize("make", [classification_charts.roc_curve, classification_charts.precision_curve])
+def test_a_weight_is_a_repeated_row_and_one_class_is_undefined(make):
+    rows = np.repeat(np.arange(80), WEIGHT.astype(int))
+    repeated = make(SCORES[rows], TRUTH[rows])(np.ones(len(rows)))
+    assert make(SCORES, TRUTH)(WEIGHT) == pytest.approx(repeated)
+    assert np.isnan(make(SCORES, np.zeros(80, bool))(WEIGHT)).all()
+
+
+def test_kaplan_meier_is_scikit_survivals():
+    event, time = RNG.random(80) < 0.6, np.round(RNG.exponential(size=80), 1) + 0.1
+    grid = np.linspace(0, time.max(), 50)
+    rows = np.repeat(np.arange(80), WEIGHT.astype(int))
+    at, share = kaplan_meier_estimator(event[rows], time[rows])
+    expected = np.append(1.0, share)[np.searchsorted(at, grid, side="right")]
+    assert survival_charts.KaplanMeier(event, time, grid)(WEIGHT) == pytest.approx(expected)
+
+
+def test_the_roc_of_a_report_is_that_of_the_pooled_predictions():
+    search, _, y = cases.binary()
+    evidence = Evidence.of(search)
+    (line,) = classification_charts.roc(evidence).lines
+    area = roc_auc_score(y, evidence.scores()[:, 0])
+    assert line.label == "control"
+    assert line.text.startswith(f"AUC {area:.3f}")
+    assert area == pytest.approx(search.estimate_["roc_auc"].naive)
+    inside = [lo <= v <= hi for lo, v, hi in zip(line.low, line.y, line.high, strict=True)]
+    assert np.mean(inside) > 0.95
+
+
+def test_repeats_are_scored_apart_and_averaged():
+    search, _, y = cases.several()
+    evidence = Evidence.of(search)
+    line = classification_charts.roc(evidence).lines[2]
+    areas = [roc_auc_score(y == 2, evidence.scores()[:, r, 2]) for r in range(2)]
+    assert line.text.startswith(f"AUC {np.mean(areas):.3f}")
+    both = [confusion_matrix(y, evidence.labels()[:, r], normalize="true") for r in range(2)]
+    assert np.array(classification_charts.confusion(evidence).share) == pytest.approx(np.mean(both, axis=0), abs=1e-5)
+
+
+def test_calibration_bins_hold_all_samples():
+    search, _, y = cases.binary()
+    evidence = Evidence.of(search)
+    (line,) = classification_charts.calibration(evidence).lines
+    assert len(line.x) == 5
+    assert list(line.x) == sorted(line.x)
+    assert np.mean(line.y) == pytest.approx(np.mean(y == "control"), abs=0.01)  # bins of equal size
+
+
+def test_residuals_are_truth_minus_prediction():
+    search, _, y = cases.regression()
+    evidence = Evidence.of(search)
+    rest = y - evidence.responses["predict"][:, 0]
+    assert sorted(regression_charts.residuals(evidence).points_y) == pytest.approx(sorted(rest), rel=1e-4, abs=1e-4)
+    assert np.mean(regression_charts.predicted(evidence).lines[0].y) == pytest.approx(y.mean(), abs=0.1)
+
+
+def test_risk_groups_are_thirds_and_equal_risks_stay_together():
+    group, names = survival_charts.risk_groups(np.arange(9.0))
+    assert group.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert names == ["low risk", "middle risk", "high risk"]
+    assert survival_charts.risk_groups(np.array([1.0, 1.0, 1.0, 2.0]))[1] == ["low risk", "high risk"]
+    assert survival_charts.risk_groups(np.ones(5))[1] == ["all (equal risk)"]
+
+
+def test_higher_risk_means_earlier_events():
+    low, _, high = survival_charts.survival(Evidence.of(cases.survival()[0])).lines
+    assert low.y[6] > high.y[6]
+    assert high.y[0] == 1.0
+
+
+def test_bands_are_quantiles_of_the_librarys_resamples_and_keep_groups_together():
+    evidence = Evidence.of(cases.regression()[0])
+    n = len(evidence.y)
+    groups = np.arange(n) // 8
+
+    def mean(_, weight):
+        return np.array([weight @ evidence.y / weight.sum()])
+
+    for given in (None, groups):
+        band = replace(evidence, groups=given).banded(mean, 1)
+        counts = Bootstrap(n, evidence.seed, "report", groups=given).counts(0, N_BANDS)
+        draws = np.sort(counts @ evidence.y / counts.sum(axis=1))
+        assert (band.low[0], band.high[0]) == pytest.approx((draws[9], draws[389]))
+        if given is not None:
+            assert (counts[:, ::8] == counts[:, 7::8]).all()
+
+
+def test_undefined_resamples_do_not_count():
+    values = np.array([[1.0, np.nan], [2.0, np.nan], [np.nan, np.nan], [3.0, np.nan]])
+    low, high = _quantiles(values, (0.1, 0.9))
+    assert (low[0], high[0]) == (1.0, 3.0)
+    assert np.isnan(low[1])
+    assert np.isnan(high[1])
+
+
+def test_probabilities_of_a_model_without_decisions_are_taken_as_such():
+    X, y = cases.binary()[1:]
+    forest = RandomForestClassifier(20, random_state=0)
+    for refit in (True, False):
+        search = cases.fitted(forest, {"min_samples_leaf": [3, 10]}, X, y, scoring="roc_auc", refit=refit, cv=3)
+        evidence = Evidence.of(search)
+        assert list(evidence.responses) == ["predict_proba"]
+        assert evidence.labels().mean() == pytest.approx(np.mean(y == "control"), abs=0.2)
+        assert classification_charts.confusion(evidence).share[0][1] < 0.5
+        assert classification_charts.calibration(evidence) is not None

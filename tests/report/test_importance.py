@@ -1,0 +1,83 @@
+"""Importance of columns: which are shuffled of many, on which rows, and what is left when the time is over."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.tree import DecisionTreeClassifier
+
+from sobercv.report.column_screen import closest_columns
+from sobercv.report.importance import MOST_COLUMNS, MOST_ROWS, importance
+
+from . import cases
+
+RNG = np.random.default_rng(11)
+
+
+def wide(n=80, p=300):
+    X = pd.DataFrame(RNG.normal(size=(n, p)), columns=[f"g{i}" for i in range(p)])
+    y = (X["g7"] + X["g270"] > 0).astype(int)
+    return X, y
+
+
+def test_of_many_columns_those_that_the_model_leans_on_are_shuffled():
+    X, y = wide()
+    search = cases.fitted(LogisticRegression(C=10), {"C": [1.0, 10.0]}, X, y)
+    found, reasons = importance(search, X, y, n_permutations=2)
+    assert reasons == ()
+    assert found.n_columns == 300
+    assert {"g7", "g270"} <= {bar.label for bar in found.bars[:4]}
+    assert f"{MOST_COLUMNS} of 300 columns were shuffled, those that go most" in found.sentence
+
+
+def test_an_array_with_many_columns_works_too():
+    X, y = wide()
+    search = cases.fitted(DecisionTreeClassifier(random_state=0), {"max_depth": [2, 3]}, X.to_numpy(), y)
+    found, _ = importance(search, X.to_numpy(), y, n_permutations=1)
+    assert {"7", "270"} <= {bar.label for bar in found.bars[:4]}
+
+
+def test_of_many_rows_a_sample_is_scored():
+    n = MOST_ROWS + 500
+    X = pd.DataFrame(RNG.normal(size=(n, 3)), columns=list("abc"))
+    y = X["a"] * 2 + RNG.normal(size=n)
+    search = cases.fitted(Ridge(), {"alpha": [1.0, 2.0]}, X, y)
+    found, _ = importance(search, X, y, n_permutations=2)
+    assert found.bars[0].label == "a"
+    assert f"{MOST_ROWS:,} of {n:,} rows" in found.sentence
+    assert found.bars == importance(search, X, y, n_permutations=2)[0].bars
+
+
+def test_when_the_time_is_over_it_says_so():
+    search, X, y = cases.regression()
+    found, reasons = importance(search, X, y, max_seconds=0.0)
+    assert found is None
+    assert "the time was over" in reasons[0].text
+
+
+def test_every_column_is_shuffled_once_before_any_is_shuffled_twice(monkeypatch):
+    search, X, y = cases.regression()
+    whole, _ = importance(search, X, y, n_permutations=2)
+    clock = iter(range(100))
+    monkeypatch.setattr("sobercv.report.importance.monotonic", lambda: next(clock))
+    two = importance(search, X, y, n_permutations=9, max_seconds=2 * X.shape[1] + 1)[0]
+    assert two.n_permutations == 2
+    assert two.bars == whole.bars
+    clock = iter(range(100))
+    few = importance(search, X, y, n_permutations=9, max_seconds=3)[0]
+    assert (few.n_permutations, len(few.bars)) == (1, 3)
+    assert f"3 of {X.shape[1]} columns were shuffled, as many as there was time for" in few.sentence
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_the_screen_finds_what_goes_with_the_predictions(as_text):
+    X = pd.DataFrame(RNG.normal(size=(200, 30)), columns=[f"c{i}" for i in range(30)])
+    X.iloc[::3, 4] = np.nan
+    X["c9"] = 1.0
+    prediction = X["c4"].fillna(0).to_numpy() + 0.1 * RNG.normal(size=200)
+    if as_text:
+        X["c4"] = pd.cut(X["c4"], 5).astype(str)
+    assert closest_columns(X, prediction, 3)[0] == 4
+    several = np.column_stack([RNG.normal(size=200), prediction])
+    assert closest_columns(X, several, 3)[0] == 4
+    assert len(closest_columns(X, np.zeros(200), 3)) == 3

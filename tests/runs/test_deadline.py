@@ -1,0 +1,37 @@
+"""Deadline: what is left, and what each phase may take of it."""
+
+import math
+from time import monotonic
+
+import pytest
+
+from sobercv.runs import Deadline
+
+
+def test_without_an_end_everything_may_take_for_ever():
+    deadline = Deadline()
+    assert not deadline.exists
+    assert deadline.left == deadline.share(0.1) == math.inf
+    assert deadline.for_training() is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "least", "most"), [(10, 5, 6), (60, 35, 36), (600, 509, 511), (36000, 34139, 34141)]
+)
+def test_training_leaves_time_for_what_follows(seconds, least, most):
+    assert least <= Deadline(seconds).for_training() <= most
+
+
+def test_the_time_counts_from_the_start_of_the_command():
+    deadline = Deadline(60, began=monotonic() - 50)
+    assert 9 < deadline.left <= 10
+    assert deadline.for_training() <= 6
+    late = Deadline(60, began=monotonic() - 70)
+    assert late.left < 0
+    assert late.share(0.5) == 0
+    assert 0 < late.for_training() < 0.01
+
+
+def test_how_late_it_may_be():
+    assert Deadline(60).tolerance == 10
+    assert Deadline(3600).tolerance == 360

@@ -1,0 +1,111 @@
+"""execute: a run from its first fit to its last file, and what is left out when it is late or somebody ends it."""
+
+import json
+
+import pytest
+
+from sobercv.errors import SoberError
+from sobercv.runs import Deadline, Progress, Results, execute, prepare
+
+from .runs import begun_in, prepared, settings
+
+ALWAYS = {"METHODS.md", "predictions.parquet", "results.json", "run.sqlite", "settings.json"}
+MODEL = {"model.joblib", "model.json", "refit.py"}
+
+
+def names(folder):
+    return {p.name for p in folder.path.iterdir()}
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression", "survival"])
+def test_results_come_back_as_they_were_written(tmp_path, task):
+    ready = prepared(tmp_path, task)
+    folder, asked = begun_in(tmp_path, ready)
+    results = execute(ready, asked, folder, Deadline())
+    again = Results.read(folder)
+    assert json.dumps(again.headline()) == json.dumps(results.headline())
+    assert again.summary.to_dict() == results.summary.to_dict()
+    assert names(folder) == ALWAYS | MODEL | {"report.html"}
+    assert results.has_model
+    assert results.stopped == "finished"
+
+
+def test_every_phase_is_heard(tmp_path):
+    ready = prepared(tmp_path)
+    folder, asked = begun_in(tmp_path, ready)
+    events, phases = [], []
+    execute(ready, asked, folder, Deadline(), progress=Progress(events.append, phases.append))
+    assert type(events[-1]).__name__ == "SearchEnded"
+    assert [words.split()[0] for words in phases] == ["training", "drawing", "shuffling", "writing"]
+
+
+def test_a_fast_report_has_no_importance_and_none_is_not_written(tmp_path):
+    ready = prepared(tmp_path)
+    folder, asked = begun_in(tmp_path, ready)
+    full = execute(ready, asked, folder, Deadline())
+    fast = execute(ready, asked, folder, Deadline(), "fast")
+    assert full.summary.importance is not None
+    assert fast.summary.importance is None
+    assert fast.score == full.score
+    assert execute(ready, asked, folder, Deadline(), "none").score == full.score
+    assert names(folder) == ALWAYS | MODEL
+
+
+def test_who_ends_the_final_model_keeps_the_honest_number(tmp_path, monkeypatch):
+    ready = prepared(tmp_path)
+    folder, asked = begun_in(tmp_path, ready)
+    full = execute(ready, asked, folder, Deadline())
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sobercv.runs.execution.train_final_model", interrupted)
+    results = execute(ready, asked, folder, Deadline())
+    assert results.score == full.score
+    assert (results.stopped, results.has_model) == ("interrupted", False)
+    assert "W832" in {note.code for note in results.warnings}
+    assert names(folder) == ALWAYS | {"report.html"}, "no model of an earlier run beside the results of this one"
+
+
+def test_options_that_warnings_recommend_reach_the_search(tmp_path):
+    plain = prepared(tmp_path)
+    folder, asked = begun_in(tmp_path, plain)
+    results = execute(plain, asked, folder, Deadline(), "none")
+    other = prepare(settings(tmp_path, stratify=True, within_folds=True))
+    changed = execute(other, other.settings, folder, Deadline(), "none")
+    assert changed.score != results.score
+    assert "--stratify --within-folds" in changed.command
+
+
+def test_aggregate_fold_is_said_in_the_methods(tmp_path):
+    ready = prepared(tmp_path, aggregate="fold")
+    folder, asked = begun_in(tmp_path, ready)
+    execute(ready, asked, folder, Deadline(), "none")
+    assert "on average over folds" in (folder / "METHODS.md").read_text()
+
+
+def test_a_disk_that_is_full_while_the_report_is_written_names_the_file(tmp_path):
+    import resource
+    import signal
+
+    ready = prepared(tmp_path)
+    folder, asked = begun_in(tmp_path, ready)
+    execute(ready, asked, folder, Deadline())
+    before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limit = (folder / "report.html").stat().st_size - 1
+    assert max((folder / n).stat().st_size for n in ("model.joblib", "predictions.parquet")) < limit
+    (folder / "results.json").unlink()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        with pytest.raises(SoberError, match=r"report\.html' cannot be written") as caught:
+            execute(ready, asked, folder, Deadline())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert caught.value.code == "E506"
+    assert "results.json" not in names(folder), "it speaks of files that are there"

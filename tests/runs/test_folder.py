@@ -1,0 +1,96 @@
+"""RunFolder: which folders it takes, and what it reads from them."""
+
+import os
+
+import pytest
+
+from sobercv.errors import SoberError
+from sobercv.runs import RunFolder
+from sobercv.runs.folder import FILES
+
+
+@pytest.fixture
+def folder(tmp_path):
+    held = RunFolder(tmp_path / "run")
+    held.make()
+    held.write_json("settings.json", {"settings": {}, "sha256": "x"})
+    return held
+
+
+def refused(act, said):
+    with pytest.raises(SoberError, match=said) as caught:
+        act()
+    assert caught.value.code == "E809"
+
+
+def test_a_new_folder_is_made_and_an_old_run_is_kept(tmp_path, folder):
+    RunFolder(tmp_path / "new").check_free()
+    refused(folder.check_free, "already holds a run.*--overwrite")
+    folder.check_free(overwrite=True)
+    assert folder.check() is folder
+
+
+def test_what_a_run_that_died_before_it_began_left_is_no_obstacle(tmp_path):
+    folder = RunFolder(tmp_path / "run")
+    folder.make()
+    (folder / ".lock").touch()
+    (folder / ".sober-00.part").touch()
+    folder.check_free()
+    refused(folder.check, "holds no run")
+
+
+def test_emptying_removes_the_files_of_a_run_and_nothing_else(folder):
+    for name in (*FILES, "run.sqlite-wal", ".sober-00.part", "mine.txt"):
+        (folder / name).write_text("x")
+    folder.empty()
+    assert sorted(p.name for p in folder.path.iterdir()) == ["mine.txt"]
+
+
+def test_folders_that_are_none(tmp_path):
+    (tmp_path / "file").write_text("x")
+    refused(RunFolder(tmp_path / "file").check_free, "is a file")
+    refused(RunFolder(tmp_path / "nowhere").check, "no run folder")
+    refused(RunFolder("nul\0inside").check_free, "cannot be written")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("x")
+    refused(RunFolder(tmp_path / "full").check_free, "not empty")
+
+
+def test_a_folder_that_is_a_link_is_refused(tmp_path, folder):
+    (tmp_path / "link").symlink_to(folder.path)
+    refused(RunFolder(tmp_path / "link").check, "is a link to .*run")
+    refused(lambda: RunFolder(tmp_path / "link").check_free(overwrite=True), "is a link to .*run")
+
+
+@pytest.mark.parametrize("name", ["report.html", "run.sqlite", "run.sqlite-wal", "results.json", "data.csv"])
+def test_a_file_of_the_run_that_is_a_link_or_a_pipe_is_refused(tmp_path, folder, name):
+    (tmp_path / "outside").write_text("precious")
+    (folder / name).symlink_to(tmp_path / "outside")
+    refused(folder.check, f"{name}' is a link")
+    refused(lambda: folder.check_free(overwrite=True), f"{name}' is a link")
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    refused(folder.check, f"{name}' is no ordinary file")
+
+
+def test_other_peoples_files_in_the_folder_may_be_links(tmp_path, folder):
+    (folder / "notes").symlink_to(tmp_path)
+    folder.check()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "3", "NaN", '{"a": NaN}', '{"a": Infinity}', "[" * 100_000, '{"a": ' * 100_000, "\xff"]
+)
+def test_a_file_that_is_no_object_of_json_is_damaged(folder, text):
+    (folder / "results.json").write_bytes(text.encode("latin-1"))
+    refused(lambda: folder.read_json("results.json"), "results.json is damaged")
+
+
+def test_json_comes_back_also_with_names_that_no_file_could_hold(folder):
+    values = {"path": "caf\udcc3\udca9", "city": "K\u00f6ln", "n": [1, None, 0.5]}
+    folder.write_json("a.json", values)
+    assert folder.read_json("a.json") == values
+
+
+def test_a_file_that_is_not_there_says_what_to_do(folder):
+    refused(lambda: folder.read_json("results.json"), "not finished.*sober resume")

@@ -1,0 +1,69 @@
+"""Ways to write numbers: what fits which, what stays in doubt, and that no value changes on the way."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sobercv.tables.number_marks import CONVENTIONS, PLAIN, Marks, are_codes, conventions
+
+COMMA, ENGLISH, GERMAN = Marks(","), Marks(".", ","), Marks(",", ".")
+CASES = [
+    # what, values, the conventions that fit all
+    ("whole numbers", ["1", "20", "-3"], [PLAIN]),
+    ("points", ["1.5", ".5", "2.", "-1e-3"], [PLAIN]),
+    ("decimal commas", ["199,0", "1,5", "-0,25"], [COMMA]),
+    ("commas between thousands and a point", ["1,234.5", "12"], [ENGLISH]),
+    ("points between thousands and a comma", ["1.234,5", "12"], [GERMAN]),
+    ("several groups", ["1,234,567"], [ENGLISH]),
+    ("several groups with points", ["1.234.567"], [GERMAN]),
+    ("spaces between thousands", ["1 234,5", "12"], [Marks(",", " ")]),
+    ("spaces that do not break", ["1\u00a0234", "5\u202f678"], [Marks(".", " ")]),
+    ("apostrophes", ["1'234.5", "9\u2019876.5"], [Marks(".", "'")]),
+    ("three digits behind a comma", ["1,234", "5,678"], [COMMA, ENGLISH]),
+    ("three digits behind a point", ["1.234", "5.678"], [PLAIN, GERMAN]),
+    ("a zero before the comma ends the doubt", ["0,234", "5,678"], [COMMA]),
+    ("exponents", ["1,5E+03", "2e4"], [COMMA]),
+    ("a minus that is longer", ["\u22121,5"], [COMMA]),
+    ("words", ["1,5", "much"], []),
+    ("lists", ["1,5,7", "2,3"], []),
+    ("versions", ["1.2.3"], []),
+    ("telephone numbers", ["030 123", "040 456"], []),
+    ("codes with zeros in front", ["007", "12"], []),
+    ("more digits than a number holds", ["1234567890123456789"], []),
+    ("digits of other scripts", ["\u0663"], []),
+    ("nothing", [], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("values", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+def test_which_conventions_fit(values, expected):
+    assert conventions(values) == expected
+
+
+def written(number, marks):
+    text = f"{number:,.3f}"
+    return text.replace(",", "§").replace(".", marks.decimal).replace("§", marks.thousands)
+
+
+@given(st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=20), st.sampled_from(CONVENTIONS))
+def test_a_number_is_read_as_it_was_written(thousandths, marks):
+    numbers = [n / 1000 for n in thousandths]
+    texts = [written(n, marks) for n in numbers]
+    assert [float(marks.plain(text)) for text in texts] == numbers
+    found = conventions([text.strip() for text in texts])
+    assert any([float(other.plain(text)) for text in texts] == numbers for other in found), (
+        "the right one is among them"
+    )
+
+
+def test_what_does_not_fit_is_not_rewritten():
+    assert GERMAN.plain("1,234.5") is None
+    assert COMMA.plain("1.5") is None
+    assert ENGLISH.plain("199,0") is None
+
+
+def test_codes_are_digits_that_nobody_would_write_as_an_amount():
+    assert are_codes(["007", "7"])
+    assert not are_codes(["0", "7"])
+    assert not are_codes(["0.5", "007"])
+    assert not are_codes([])

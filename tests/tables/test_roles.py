@@ -1,0 +1,93 @@
+"""Which column is what: targets, events of several causes, groups; and names that are nearly right."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sobercv.errors import SoberError
+from sobercv.tables import Roles, assign
+from sobercv.tables.roles import closest
+
+FRAME = pd.DataFrame({
+    "x": np.arange(40.0), "bmi": np.arange(40.0), "BMI": np.arange(40.0), "Systolic BP": np.arange(40.0),
+    "days": np.arange(1, 41), "status": [0, 1, 2, 1] * 10, "y": ["a", "b"] * 20,
+})  # fmt: skip
+
+
+def refused(**roles):
+    with pytest.raises(SoberError) as caught:
+        assign(FRAME, Roles(**roles))
+    return caught.value
+
+
+def test_without_a_target_the_columns_are_listed():
+    error = refused()
+    assert error.code == "E808"
+    assert "The columns are 'x', 'bmi', 'BMI', 'Systolic BP', 'days', 'status', 'y'." in error.message
+    assert "'status'" in refused(time="days").message
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("Bmi", ["bmi", "BMI"]),
+        ("systolic_bp", ["Systolic BP"]),
+        ("SYSTOLC BP", ["Systolic BP"]),
+        ("Y ", ["y"]),
+        ("zz", []),
+    ],
+)
+def test_the_closest_name_is_found_across_case(given, expected):
+    assert closest(given, list(FRAME.columns)) == expected
+
+
+def test_two_names_that_differ_in_case_only_are_both_named():
+    assert "Did you mean 'bmi' or 'BMI'?" in refused(target="Bmi").message
+
+
+def test_statuses_of_several_causes_need_a_word_and_get_it():
+    error = refused(time="days", event="status")
+    assert error.code == "E805"
+    assert "'0' (10 times), '1' (20 times), '2' (10 times)" in error.message
+    assert "--event-value" in error.message
+    data = assign(FRAME, Roles(time="days", event="status", event_value="2"))
+    assert data.y["event"].sum() == 10
+    assert [note.code for note in data.notes] == ["W845"]
+    assert "'1' (20 times) count as censored" in data.notes[0].text
+    assert "Competing risks are ignored" in data.notes[0].text
+    assert "never '7'" in refused(time="days", event="status", event_value="7").message
+    assert "Name that column" in refused(target="y", event_value="2").message
+
+
+@pytest.mark.parametrize(
+    ("status", "value", "n"),
+    [
+        ([0, 1] * 20, None, 20), ([False, True] * 20, None, 20), ([0.0, 1.0] * 20, None, 20), (["0", "1"] * 20, None, 20),
+        ([1, 2] * 20, "2", 20), ([1.0, 2.0] * 20, "2", 20), (["alive", "dead"] * 20, "dead", 20),
+    ],
+)  # fmt: skip
+def test_two_values_are_no_competing_risks(status, value, n):
+    data = assign(FRAME.assign(status=status), time="days", event="status", event_value=value)
+    assert data.y["event"].sum() == n
+    assert data.notes == ()
+
+
+def test_keywords_and_roles_say_the_same():
+    one, two = assign(FRAME, target="y", ignore=("x",)), assign(FRAME, Roles(target="y", ignore=("x",)))
+    assert list(one.X.columns) == list(two.X.columns)
+    assert one.roles == two.roles == {"y": "target", "x": "ignored"}
+
+
+def test_booleans_with_gaps_keep_their_labels():
+    frame = FRAME.assign(y=pd.Series([True, False, None, True] * 10, dtype=object))
+    data = assign(frame, target="y")
+    assert data.classes == [False, True]
+    assert data.n_without_target == 10
+
+
+def test_groups_must_be_whole_and_more_than_two():
+    assert assign(FRAME.assign(p=np.arange(40) // 4), target="y", group="p").groups.max() == 9
+    for bad in ([None, *range(39)], [1, 2] * 20):
+        with pytest.raises(SoberError) as caught:
+            assign(FRAME.assign(p=bad), target="y", group="p")
+        assert caught.value.code == "E805"

@@ -1,0 +1,406 @@
+"""An edit of the user's code anywhere that a fit can reach is seen; one that changes nothing is not."""
+
+import importlib
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sobercv
+from sobercv.errors import SoberError, SoberWarning
+from sobercv.training.keep.fingerprint import canonical, fingerprint
+
+HEAD = """
+import functools, enum, threading, logging, dataclasses, re
+from functools import cached_property, lru_cache, partial, partialmethod, singledispatch, singledispatchmethod, wraps
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
+"""
+CLASS = """
+class Picker(TransformerMixin, BaseEstimator):
+    {members}
+    def fit(self, X, y=None):
+        return self
+    def transform(self, X):
+        return {used}
+"""
+
+
+def cls(members="", used="X", before="", after=""):
+    body = textwrap.indent(textwrap.dedent(members), "    ").strip()
+    return before + CLASS.format(members=body or "pass", used=used) + after
+
+
+#: Two versions of a module each, of which the estimator `Picker()` does different things.
+EDITS = {
+    "attribute: number": (cls("COLS = 0"), cls("COLS = 3")),
+    "attribute: tuple": (cls("COLS = (0,)"), cls("COLS = (3,)")),
+    "attribute: list": (cls("COLS = [0]"), cls("COLS = [3]")),
+    "attribute: dict": (cls("COLS = {'a': 0}"), cls("COLS = {'a': 3}")),
+    "attribute: set": (cls("COLS = {0, 'a'}"), cls("COLS = {3, 'a'}")),
+    "attribute: array": (cls("COLS = np.array([0])"), cls("COLS = np.array([3])")),
+    "attribute: range": (cls("COLS = range(2)"), cls("COLS = range(3)")),
+    "attribute: pattern": (cls("COLS = re.compile('a')"), cls("COLS = re.compile('b')")),
+    "attribute: private": (cls("_COLS = (0,)"), cls("_COLS = (3,)")),
+    "attribute: name-mangled": (cls("__COLS = (0,)"), cls("__COLS = (3,)")),
+    "attribute: function": (cls("f = lambda self, x: x + 1"), cls("f = lambda self, x: x + 2")),
+    "attribute: partial": (cls("f = partial(np.add, 1)"), cls("f = partial(np.add, 2)")),
+    "method": (cls("def f(self): return 1"), cls("def f(self): return 2")),
+    "method: default": (cls("def f(self, a=(1,)): return a"), cls("def f(self, a=(2,)): return a")),
+    "method: keyword default": (cls("def f(self, *, a=1): return a"), cls("def f(self, *, a=2): return a")),
+    "staticmethod": (cls("@staticmethod\ndef f(): return 1"), cls("@staticmethod\ndef f(): return 2")),
+    "classmethod": (cls("@classmethod\ndef f(cls): return 1"), cls("@classmethod\ndef f(cls): return 2")),
+    "property": (cls("@property\ndef f(self): return 1"), cls("@property\ndef f(self): return 2")),
+    "cached_property": (cls("@cached_property\ndef f(self): return 1"), cls("@cached_property\ndef f(self): return 2")),
+    "available_if": (
+        cls("@available_if(lambda self: True)\ndef f(self): return 1"),
+        cls("@available_if(lambda self: True)\ndef f(self): return 2"),
+    ),
+    "available_if: the condition": (
+        cls("@available_if(lambda self: True)\ndef f(self): return 1"),
+        cls("@available_if(lambda self: False)\ndef f(self): return 1"),
+    ),
+    "partialmethod": (
+        cls("def g(self, a): return a\nf = partialmethod(g, 1)"),
+        cls("def g(self, a): return a\nf = partialmethod(g, 2)"),
+    ),
+    "lru_cache": (cls("@lru_cache\ndef f(self): return 1"), cls("@lru_cache\ndef f(self): return 2")),
+    "lru_cache around a staticmethod": (
+        cls("@staticmethod\n@lru_cache(maxsize=8)\ndef f(): return 1"),
+        cls("@staticmethod\n@lru_cache(maxsize=8)\ndef f(): return 2"),
+    ),
+    "singledispatchmethod": (
+        cls("@singledispatchmethod\ndef f(self, a): return 1\n@f.register\ndef _(self, a: int): return 1"),
+        cls("@singledispatchmethod\ndef f(self, a): return 1\n@f.register\ndef _(self, a: int): return 2"),
+    ),
+    "nested class": (cls("class Inner:\n    A = (1,)"), cls("class Inner:\n    A = (2,)")),
+    "nested class: method": (
+        cls("class Inner:\n    def f(self): return 1"),
+        cls("class Inner:\n    def f(self): return 2"),
+    ),
+    "base class": (
+        cls(before="class Base:\n    A = (1,)\n").replace("(TransformerMixin", "(Base, TransformerMixin"),
+        cls(before="class Base:\n    A = (2,)\n").replace("(TransformerMixin", "(Base, TransformerMixin"),
+    ),
+    "order of base classes": (
+        cls(before="class A: f = 1\nclass B: f = 2\n").replace("(TransformerMixin", "(A, B, TransformerMixin"),
+        cls(before="class A: f = 1\nclass B: f = 2\n").replace("(TransformerMixin", "(B, A, TransformerMixin"),
+    ),
+    "metaclass": (
+        cls(before="class Meta(type):\n    def f(cls): return 1\n").replace("BaseEstimator)", "BaseEstimator, metaclass=Meta)"),
+        cls(before="class Meta(type):\n    def f(cls): return 2\n").replace("BaseEstimator)", "BaseEstimator, metaclass=Meta)"),
+    ),
+    "enum": (
+        cls(before="class E(enum.Enum):\n    A = 1\n", used="X[:, E.A.value]"),
+        cls(before="class E(enum.Enum):\n    A = 2\n", used="X[:, E.A.value]"),
+    ),
+    "dataclass": (
+        cls(before="@dataclasses.dataclass\nclass D:\n    a: int = 1\n", used="X[:, D().a]"),
+        cls(before="@dataclasses.dataclass\nclass D:\n    a: int = 2\n", used="X[:, D().a]"),
+    ),
+    "constant": (cls(before="K = 1\n", used="X * K"), cls(before="K = 2\n", used="X * K")),
+    "constant: tuple": (cls(before="K = (1,)\n", used="X[:, K]"), cls(before="K = (2,)\n", used="X[:, K]")),
+    "constant: dict": (cls(before="K = {'a': [1]}\n", used="X * K['a']"), cls(before="K = {'a': [2]}\n", used="X * K['a']")),
+    "constant: array": (cls(before="K = np.ones(2)\n", used="X @ K"), cls(before="K = np.zeros(2)\n", used="X @ K")),
+    "constant: instance": (
+        cls(before="class C:\n    def __init__(self, a): self.a = a\nK = C(1)\n", used="X * K.a"),
+        cls(before="class C:\n    def __init__(self, a): self.a = a\nK = C(2)\n", used="X * K.a"),
+    ),
+    "constant: class of an instance": (
+        cls(before="class C:\n    def f(self): return 1\nK = C()\n", used="X * K.f()"),
+        cls(before="class C:\n    def f(self): return 2\nK = C()\n", used="X * K.f()"),
+    ),
+    "constant: read in a comprehension": (
+        cls(before="K = 1\n", used="[x * K for x in X]"),
+        cls(before="K = 2\n", used="[x * K for x in X]"),
+    ),
+    "helper": (cls(before="def h(x): return x\n", used="h(X)"), cls(before="def h(x): return -x\n", used="h(X)")),
+    "helper: after the class": (cls(after="\ndef h(x): return x\n", used="h(X)"), cls(after="\ndef h(x): return -x\n", used="h(X)")),
+    "helper of a helper": (
+        cls(before="def g(x): return x\ndef h(x): return g(x)\n", used="h(X)"),
+        cls(before="def g(x): return -x\ndef h(x): return g(x)\n", used="h(X)"),
+    ),
+    "helper: constant": (
+        cls(before="K = [1]\ndef h(x): return x * K[0]\n", used="h(X)"),
+        cls(before="K = [2]\ndef h(x): return x * K[0]\n", used="h(X)"),
+    ),
+    "helpers that call each other": (
+        cls(before="def g(x): return h(x)\ndef h(x): return g(x) if len(x) else 1\n", used="h(X)"),
+        cls(before="def g(x): return h(x)\ndef h(x): return g(x) if len(x) else 2\n", used="h(X)"),
+    ),
+    "helper: default": (cls(before="def h(x, a=[1]): return x\n", used="h(X)"), cls(before="def h(x, a=[2]): return x\n", used="h(X)")),
+    "helper: lambda": (cls(before="h = lambda x: x\n", used="h(X)"), cls(before="h = lambda x: -x\n", used="h(X)")),
+    "helper: partial": (
+        cls(before="def g(a, x): return x * a\nh = partial(g, 1)\n", used="h(X)"),
+        cls(before="def g(a, x): return x * a\nh = partial(g, 2)\n", used="h(X)"),
+    ),
+    "helper: inside a partial": (
+        cls(before="def g(a, x): return x * a\nh = partial(g, 1)\n", used="h(X)"),
+        cls(before="def g(a, x): return x - a\nh = partial(g, 1)\n", used="h(X)"),
+    ),
+    "helper: closure": (
+        cls(before="def make(a):\n    return lambda x: x * a\nh = make(1)\n", used="h(X)"),
+        cls(before="def make(a):\n    return lambda x: x * a\nh = make(2)\n", used="h(X)"),
+    ),
+    "helper: closures that change places": (
+        cls(before="def make(a):\n    return lambda x: x * a\nh = {'a': make(1), 'b': make(2)}\n", used="h['a'](X)"),
+        cls(before="def make(a):\n    return lambda x: x * a\nh = {'a': make(2), 'b': make(1)}\n", used="h['a'](X)"),
+    ),
+    "helper: own decorator": (
+        cls(before="def d(f):\n    def w(x): return f(x) * 1\n    return w\n@d\ndef h(x): return x\n", used="h(X)"),
+        cls(before="def d(f):\n    def w(x): return f(x) * 2\n    return w\n@d\ndef h(x): return x\n", used="h(X)"),
+    ),
+    "helper: under an own decorator": (
+        cls(before="def d(f):\n    @wraps(f)\n    def w(x): return f(x)\n    return w\n@d\ndef h(x): return x\n", used="h(X)"),
+        cls(before="def d(f):\n    @wraps(f)\n    def w(x): return f(x)\n    return w\n@d\ndef h(x): return -x\n", used="h(X)"),
+    ),
+    "helper: lru_cache": (
+        cls(before="@lru_cache\ndef h(): return 1\n", used="X * h()"),
+        cls(before="@lru_cache\ndef h(): return 2\n", used="X * h()"),
+    ),
+    "helper: singledispatch": (
+        cls(before="@singledispatch\ndef h(x): return x\n@h.register\ndef _(x: np.ndarray): return x\n", used="h(X)"),
+        cls(before="@singledispatch\ndef h(x): return x\n@h.register\ndef _(x: np.ndarray): return -x\n", used="h(X)"),
+    ),
+    "helper: attribute of a function": (
+        cls(before="def h(x): return x * h.k\nh.k = 1\n", used="h(X)"),
+        cls(before="def h(x): return x * h.k\nh.k = 2\n", used="h(X)"),
+    ),
+    "helper: numba": (
+        cls(before="import numba\n@numba.njit\ndef h(x): return x\n", used="h(X)"),
+        cls(before="import numba\n@numba.njit\ndef h(x): return -x\n", used="h(X)"),
+    ),
+    "helper: a name that is not there yet": (cls(used="later(X)"), cls(used="later(X)", after="\nlater = abs\n")),
+    "helper class": (
+        cls(before="class C:\n    @staticmethod\n    def f(x): return x\n", used="C.f(X)"),
+        cls(before="class C:\n    @staticmethod\n    def f(x): return -x\n", used="C.f(X)"),
+    ),
+    "inner function": (
+        cls("def f(self):\n    def g(): return 1\n    return g()"),
+        cls("def f(self):\n    def g(): return 2\n    return g()"),
+    ),
+    "try and except": (
+        cls("def f(self):\n    try: return 1\n    except ValueError: return 2"),
+        cls("def f(self):\n    try: return 1\n    except KeyError: return 2"),
+    ),
+    "super": (
+        cls(before="class Base:\n    def f(self): return 1\n", members="def f(self): return super().f()").replace("(Tr", "(Base, Tr"),
+        cls(before="class Base:\n    def f(self): return 2\n", members="def f(self): return super().f()").replace("(Tr", "(Base, Tr"),
+    ),
+}  # fmt: skip
+
+#: A module beside it, `beside`, in two versions; and how the estimator uses it.
+BESIDE = {
+    "attribute of a module": ("import beside\n", "beside.f(X)"),
+    "constant of a module": ("import beside\n", "X * beside.K"),
+    "from a module": ("from beside import f\n", "f(X)"),
+    "by another name": ("from beside import f as g\n", "g(X)"),
+    "constant from a module": ("from beside import K\n", "X * K"),
+    "class of a module": ("import beside\n", "beside.C().f(X)"),
+    "the module as a value": ("import beside as b\ndef pick(m): return m.f\n", "pick(b)(X)"),
+    "imported inside": ("", "__import__('os') and _inside(X)"),
+    "imported inside, from": ("", "_inside_from(X)"),
+    "module of a package": ("import folder.deep\n", "folder.deep.f(X)"),
+}
+INSIDE = "\ndef _inside(X):\n    import beside\n    return beside.f(X)\ndef _inside_from(X):\n    from beside import f\n    return f(X)\n"
+TWO = ("K = 1\ndef f(x): return x\nclass C:\n    def f(self, x): return x\n",
+       "K = 2\ndef f(x): return -x\nclass C:\n    def f(self, x): return -x\n")  # fmt: skip
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    """Write a module, import it anew, give it."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    names = ("own_module", "beside", "folder", "folder.deep")
+
+    def load(source, **others):
+        for name in names:
+            sys.modules.pop(name, None)
+        (tmp_path / "folder").mkdir(exist_ok=True)
+        for name, text in {"own_module": HEAD + source, "folder.__init__": "", **others}.items():
+            tmp_path.joinpath(*name.split(".")).with_suffix(".py").write_text(text)
+        importlib.invalidate_caches()
+        return importlib.import_module("own_module")
+
+    yield load
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("kind", EDITS)
+def test_an_edit_is_seen(load, kind):
+    texts = [canonical(load(source).Picker()) for source in (*EDITS[kind], EDITS[kind][0])]
+    assert texts[0] != texts[1]
+    assert texts[0] == texts[2]
+
+
+@pytest.mark.parametrize("kind", BESIDE)
+def test_an_edit_of_a_module_beside_is_seen(load, kind):
+    imports, used = BESIDE[kind]
+    source = cls(before=imports, used=used) + INSIDE
+    texts = [canonical(load(source, beside=text, **{"folder.deep": text}).Picker()) for text in (*TWO, TWO[0])]
+    assert texts[0] != texts[1]
+    assert texts[0] == texts[2]
+
+
+def test_only_what_is_used_of_a_module_counts(load):
+    source, rest = cls(before="import beside\n", used="beside.f(X)"), "\ndef unused(): return {}\nOTHER = {}\n"
+    texts = [canonical(load(source, beside=TWO[0] + rest.format(n, n)).Picker()) for n in (1, 2)]
+    assert texts[0] == texts[1]
+
+
+WHOLE = cls(
+    before="K = [1]\ndef h(x):\n    return x * K[0]\n", members="A = (1, 2)\ndef f(self):\n    return 1", used="h(X)"
+)
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        "\n\n\n# a comment\n" + WHOLE,
+        WHOLE.replace("def f(self):", "def f(self):\n        # a comment\n"),
+        WHOLE.replace("def f(self):", "def f(self):\n        '''What it does.'''"),
+        WHOLE.replace("def h(x):", "def h(x):\n    '''What it does.'''"),
+        WHOLE.replace("def h(x):", "def h(x: float) -> float:"),
+        WHOLE + "\ndef unused(): return 1\nUNUSED = 1\nclass Unused: pass\n",
+        WHOLE.replace("x * K[0]", "x*K[ 0 ]"),
+    ],
+)  # fmt: skip
+def test_what_changes_nothing_does_not_count(load, edited):
+    assert canonical(load(edited).Picker()) == canonical(load(WHOLE).Picker())
+
+
+def test_running_code_does_not_change_it(load):
+    source = cls(
+        before="""
+@lru_cache
+def slow(): return 1
+_MEMORY = None
+def memory():
+    global _MEMORY
+    _MEMORY = (_MEMORY or 0) + 1
+    return _MEMORY
+def count():
+    n = 0
+    def up():
+        nonlocal n
+        n += 1
+        return n
+    return up
+up = count()
+LOCK, LOG = threading.Lock(), logging.getLogger("own")
+""",
+        used="X * slow() * memory() * up() * self.late if LOCK and LOG else X",
+        members="@cached_property\ndef late(self): return 1",
+    )
+    module = load(source)
+    before = canonical(module.Picker())
+    for _ in range(100):  # often enough for Python to specialise the code
+        module.Picker().fit_transform(np.ones((2, 2)))
+    assert canonical(module.Picker()) == before
+
+
+def test_what_cannot_be_told_is_said(load, tmp_path):
+    source = cls(
+        "HANDLE = (i for i in range(3))",
+        before="GEN = (i for i in [])\ndef h(x): return x\n",
+        used="h(X) if GEN else X",
+    )
+    found = fingerprint(load(source).Picker())
+    assert found.untold == {"own_module.GEN": "builtins.generator", "own_module.Picker.HANDLE": "builtins.generator"}
+    edited = fingerprint(load(source.replace("return x\n", "return -x\n")).Picker())  # what can be told still is
+    assert edited.text != found.text
+    hidden = cls(before="h = np.frompyfunc(lambda x: x, 1, 1)\n", used="h(X)")
+    assert fingerprint(load(hidden).Picker()).untold == {"own_module.h": "numpy.ufunc"}
+
+
+def test_the_code_is_named(load):
+    before, after = (fingerprint(load(source).Picker()) for source in EDITS["helper: constant"])
+    assert {name for name in before.code if before.code[name] != after.code[name]} == {"own_module.K"}
+    assert "own_module.h" in before.code
+    assert "sklearn" in before.packages
+
+
+def test_functions_of_scripts_and_notebooks(monkeypatch):
+    def run(constant):
+        cell = {"__name__": "__main__"}
+        exec(
+            compile(f"K = ({constant},)\ndef h(x): return x * K[0]\nf = lambda x: h(x)", "<ipython-input-1>", "exec"),
+            cell,
+        )
+        main = type(sys)("__main__")
+        vars(main).update(cell)
+        monkeypatch.setitem(sys.modules, "__main__", main)
+        return canonical(cell["f"])
+
+    assert run(1) == run(1) != run(2)
+
+
+PROGRAM = """
+import own_module
+from sobercv.training.keep.fingerprint import fingerprint
+found = fingerprint(own_module.Picker())
+print(found.text, found.code, sorted(found.packages))
+"""
+
+
+def test_every_process_says_the_same(load, tmp_path):
+    every = [source.replace("Picker", f"Picker{i}") for i, (source, _) in enumerate(EDITS.values())]
+    used = ", ".join(f"Picker{i}" for i in range(len(every)))
+    module = load("\n".join(every) + cls(f"ALL = {{{used}, 'a', frozenset('abc')}}"))
+    found = fingerprint(module.Picker())
+    path = os.pathsep.join([str(tmp_path), str(Path(sobercv.__file__).parents[1]), *sys.path])
+    for seed in ("1", "2"):
+        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        said = subprocess.run(
+            [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
+        )
+        assert said.stdout.strip() == f"{found.text} {found.code} {sorted(found.packages)}"
+
+
+ESTIMATOR = """
+class Picker(ClassifierMixin, BaseEstimator):
+    COLS = (0,)
+    def __init__(self, k=1):
+        self.k = k
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+    def predict(self, X):
+        return (X[:, list(self.COLS)].sum(axis=1) > 0).astype(int)
+"""
+
+
+def test_old_fits_are_not_taken_for_new_ones(load, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    y = (X[:, 0] > 0).astype(int)
+
+    def score(source, store):
+        search = sobercv.BBCSearchCV(
+            load(source).Picker(), {"k": [1, 2]}, scoring="accuracy", cv=4, store=store, n_bootstraps=20
+        )
+        return search.fit(X, y).estimate_.value
+
+    path, edited = tmp_path / "run.sqlite", ESTIMATOR.replace("(0,)", "(3,)")
+    assert score(ESTIMATOR, path) == score(ESTIMATOR, path) == 1
+    with pytest.raises(SoberError, match=r"what differs is the code \(own_module.Picker.COLS\)") as error:
+        score(edited, path)
+    assert error.value.code == "E502"
+    assert score(edited, None) < 0.7
+
+
+def test_a_store_says_what_it_cannot_tell(load, tmp_path):
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
+    module = load(ESTIMATOR.replace("(0,)", "(0,)\n    HANDLE = (i for i in range(3))"))
+    with pytest.warns(SoberWarning, match=r"own_module.Picker.HANDLE \(builtins.generator\)") as caught:
+        sobercv.BBCSearchCV(
+            module.Picker(), {"k": [1, 2]}, scoring="accuracy", cv=4, store=tmp_path / "run.sqlite"
+        ).fit(X, y)
+    assert "W503" in [w.message.code for w in caught if isinstance(w.message, SoberWarning)]
