@@ -1,0 +1,212 @@
+"""Wilson's interval for the score of a selected configuration: it knows the metric's range, and what resampling hides.
+
+Takes what a bootstrap has seen of a table (`Evidence`), gives bounds at any level (`Wilson`); draws nothing and never
+sees a prediction. How it was found, and how often it covers: docs/intervals.md.
+
+A bound x is a score that would explain the estimate: `(centre - x)^2 = z^2 (v(x) + doubt)`. As in Wilson's interval for
+a share, the variance v is taken at the bound and not at the estimate, and so falls to nothing at the ends of the range:
+`v(x) = (high - x)(x - low) / size` for a metric with two ends, `(high - x)^2 / size` with one (then on the scale of
+logarithms), `1 / size` with none.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from ..containers import Array
+from .intervals import check_level
+
+#: A cross-validated score errs more than a bootstrap of its rows can show, because models share training rows and the
+#: refitted winner is one of many: so many times more in variance. Measured on real data (docs/intervals.md).
+CROSS_VALIDATED = 1.3
+#: Standard deviation of the correction for selection, in units of the correction. Measured there, too.
+DOUBT = 0.5
+FEWEST = 3.0  # degrees of freedom: with fewer the quantiles of Student's distribution say nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a bootstrap has seen of a table, by one metric.
+
+    Attributes
+    ----------
+    scores, variances : array [C]
+        Score of every configuration on the whole table, and its variance over resamples; NaN where undefined.
+    winner : int
+        Position of the selected configuration.
+    value : float
+        Mean score of the resamples' winners on what was left out: the estimate of BBC.
+    own : float
+        The same of the selected configuration alone, in all resamples.
+    range : (float, float)
+        Smallest and largest possible score.
+    units : float
+        What was resampled: samples or groups; for classes of unequal size, as many as would do if they were equal.
+    kurtosis : float
+        Of what each unit adds to the winner's score; 3 where it is not known.
+    grouped : bool
+        Whether groups were resampled.
+    excess : float
+        How many times more the score errs, in variance, than resampling shows: `CROSS_VALIDATED`, or 1 where the models
+        were trained on other data.
+    """
+
+    scores: Array
+    variances: Array
+    winner: int
+    value: float
+    own: float
+    range: tuple[float, float]
+    units: float
+    kurtosis: float = 3.0
+    grouped: bool = False
+    excess: float = CROSS_VALIDATED
+
+    @property
+    def naive(self) -> float:
+        """The winner's score on the whole table."""
+        return float(self.scores[self.winner])
+
+    @property
+    def corrected(self) -> float:
+        """BBC's estimate without the noise of its draws: what they say of one fixed configuration is known better."""
+        return min(self.value - (self.own - self.naive), self.naive)
+
+    @property
+    def compromise(self) -> float:
+        """BBC.632+: resamples hold fewer rows, so BBC is too strict where there is little to choose between."""
+        room = self.naive - float(np.nanmean(self.scores))
+        share = min(max((self.naive - self.corrected) / room, 0.0), 1.0) if room > 1e-12 else 0.0
+        weight = 0.632 / (1.0 - 0.368 * share)
+        return (1.0 - weight) * self.naive + weight * self.corrected
+
+    @property
+    def size(self) -> float:
+        """How many units would give the variance that resampling shows, were they shares or sizes of errors.
+
+        The smaller of two: that of the winner, which may look steady by luck (a perfect score has no variance at all),
+        and that of the configurations that score about the same.
+        """
+        spread, found = shape(self.scores, self.range), []
+        known = ~(np.isnan(self.scores) | np.isnan(self.variances))
+        width = math.sqrt(max(np.nan_to_num(self.variances[self.winner]), float(np.mean(self.variances[known]))))
+        if width > 1e-12:
+            near = np.exp(-(((self.scores - self.compromise) / width) ** 2) / 2)
+            near = np.where(known, near, 0.0)
+            found.append(_ratio(float(near @ np.nan_to_num(spread)), float(near @ np.nan_to_num(self.variances))))
+            found.append(_ratio(float(spread[self.winner]), float(np.nan_to_num(self.variances[self.winner]))))
+        return min([size for size in found if size is not None], default=self.units)
+
+
+def _ratio(spread: float, variance: float) -> float | None:
+    """Divide, where there is something to divide."""
+    return spread / variance if spread > 0 and variance > 0 else None
+
+
+def shape(scores: Array, range_: tuple[float, float]) -> Array:
+    """How the variance of a score depends on the score: it falls to nothing at an end of the range."""
+    low, high = range_
+    below = scores - low if math.isfinite(low) else None
+    above = high - scores if math.isfinite(high) else None
+    if below is not None and above is not None:
+        return np.asarray(below * above)
+    end = above if below is None else below
+    return np.ones_like(scores) if end is None else np.asarray(end**2)
+
+
+@dataclass(frozen=True)
+class Wilson:
+    """Bounds at any level.
+
+    Attributes
+    ----------
+    centre : float
+        Halfway between BBC, which is too strict, and BBC.632+, which is too kind.
+    size : float
+        See `Evidence.size`; less where the score errs more than resampling shows.
+    doubt : float
+        Variance of the correction for selection.
+    range : (float, float)
+    freedom : float
+        Degrees of freedom of the quantiles; infinite for normal ones.
+    """
+
+    centre: float
+    size: float
+    doubt: float
+    range: tuple[float, float]
+    freedom: float = math.inf
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> Wilson:
+        """Weigh the evidence."""
+        return cls(
+            centre=(evidence.corrected + evidence.compromise) / 2,
+            size=evidence.size / evidence.excess,
+            doubt=(DOUBT * (evidence.naive - evidence.corrected)) ** 2,
+            range=evidence.range,
+            freedom=_freedom(evidence),
+        )
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Two-sided."""
+        return self._bounds((1.0 + check_level(level)) / 2.0)
+
+    def lower(self, level: float) -> float:
+        """One-sided: the true score is at least this."""
+        return self._bounds(check_level(level))[0]
+
+    def upper(self, level: float) -> float:
+        """One-sided: the true score is at most this."""
+        return self._bounds(check_level(level))[1]
+
+    def _bounds(self, share: float) -> tuple[float, float]:
+        z = self._quantile(max(share, 1.0 - share))
+        low, high = self._two_ends(z) if all(map(math.isfinite, self.range)) else self._one_end(z)
+        return (low, high) if share >= 0.5 else (high, low)
+
+    def _quantile(self, share: float) -> float:
+        return float(stats.norm.ppf(share) if math.isinf(self.freedom) else stats.t.ppf(share, self.freedom))
+
+    def _two_ends(self, z: float) -> tuple[float, float]:
+        """Both roots of the quadratic equation in x."""
+        low, high = self.range
+        per = z**2 / self.size
+        a = 1.0 + per
+        b = 2.0 * self.centre + per * (high + low)
+        c = self.centre**2 + per * high * low - z**2 * self.doubt
+        root = math.sqrt(max(b**2 - 4.0 * a * c, 0.0))
+        return max((b - root) / (2.0 * a), low), min((b + root) / (2.0 * a), high)
+
+    def _one_end(self, z: float) -> tuple[float, float]:
+        """Distances from the end, on the scale of logarithms; plain distances where there is no end."""
+        low, high = self.range
+        if math.isfinite(high):
+            far = high - self.centre
+            step = self._log_step(z, far)
+            return high - far * math.exp(step), high - far * math.exp(-step)
+        if math.isfinite(low):
+            far = self.centre - low
+            step = self._log_step(z, far)
+            return low + far * math.exp(-step), low + far * math.exp(step)
+        half = z * math.sqrt(1.0 / self.size + self.doubt)
+        return self.centre - half, self.centre + half
+
+    def _log_step(self, z: float, far: float) -> float:
+        return z * math.sqrt(1.0 / self.size + self.doubt / far**2) if far > 0 else 0.0
+
+
+def _freedom(evidence: Evidence) -> float:
+    """How well the variance is known: Satterthwaite's degrees of freedom.
+
+    With two ends it follows from the score itself, which Wilson's equation takes into account; not so for groups, whose
+    members may be more or less alike.
+    """
+    most = max(evidence.units - 1.0, FEWEST)
+    if all(map(math.isfinite, evidence.range)):
+        return most if evidence.grouped else math.inf
+    return float(np.clip(2.0 * evidence.units / max(evidence.kurtosis - 1.0, 1e-9), FEWEST, most))
