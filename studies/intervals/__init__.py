@@ -1,1 +1,1 @@
-"""Do intervals keep their promise? Simulated tables with known truth, and real tables judged on rows that no model saw."""
+"""Do intervals keep their promise? Simulated tables with known truth, real ones judged on rows that no model saw."""

@@ -82,9 +82,7 @@ def _rows(table: Predictions, metric: str, whole: np.ndarray) -> dict[str, np.nd
     out["fold_variance"] = between / n**2 * k / (k - 1)  # [C, R]: would equal the row variance without shared models
     if table.n_repeats > 1:
         e = h - mean[:, :, None]
-        within = (
-            (e**2).sum(axis=(0, 2)) / (table.n_repeats - 1) / n**2
-        )  # variance of a row's own noise, as of one repeat
+        within = (e**2).sum(axis=(0, 2)) / (table.n_repeats - 1) / n**2
         shared = np.zeros(h.shape[1])
         for r in range(table.n_repeats):
             for fold in range(k):

@@ -155,9 +155,8 @@ def _grouped(s: Setting, rng: np.random.Generator) -> Table:
 def _repeated(s: Setting, rng: np.random.Generator) -> Table:
     """Repeats agree on most rows (correlation .8 of what lies behind)."""
     truth = rng.beta(30 * s.level, 30 * (1 - s.level), s.c)
-    z = np.sqrt(0.8) * _latent(s, rng, (s.n, s.c))[:, :, None] + np.sqrt(0.2) * _latent(
-        s, rng, (s.n, s.c, int(s.extra))
-    )
+    shared, own = _latent(s, rng, (s.n, s.c))[:, :, None], _latent(s, rng, (s.n, s.c, int(s.extra)))
+    z = np.sqrt(0.8) * shared + np.sqrt(0.2) * own
     y = rng.permutation(np.arange(s.n) % 2)
     return Table(y, _right_or_wrong(stats.norm.cdf(z) < truth[:, None], y), truth)
 

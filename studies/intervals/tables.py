@@ -1,4 +1,4 @@
-"""Real out-of-fold tables with their truth: sub-samples, ten folds, every configuration refitted and judged on the rest.
+"""Real out-of-fold tables with their truth: sub-samples, ten folds, every configuration judged on the rest.
 
 Takes folders of data, writes one file for each sub-sample; resumable, and the same files whatever the order. Never
 scores: a file holds predictions, so that any metric and any rule of selection finds its truth.
