@@ -1,5 +1,5 @@
 # Two commands do everything on a machine with Python 3.11 or later and make:
-#   make demo    sets up, then runs the main job on a table that ships with scikit-learn
+#   make demo    sets up, then tunes on a small study, writes a report, and compares what was claimed with the truth
 #   make test    sets up, then lint, types, architecture and all tests
 PYTHON ?= python3
 VENV   ?= .venv
@@ -13,9 +13,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 demo: $(USER_STAMP)
 	@mkdir -p demo-run
-	$(RUN) examples/make_data.py demo-run/breast_cancer.csv
+	$(RUN) examples/make_study.py demo-run/study.csv --new demo-run/new.csv
 	@rm -rf demo-run/run
-	$(VENV)/bin/sober fit demo-run/breast_cancer.csv --target diagnosis --preset quick --jobs 2 -o demo-run/run
+	$(VENV)/bin/sober fit demo-run/study.csv --target relapse --preset quick --jobs 2 -o demo-run/run
+	$(VENV)/bin/sober predict demo-run/run demo-run/new.csv -o demo-run/predicted.csv
+	@$(RUN) examples/truth.py demo-run
 
 # The correction on simulated predictions with known truth: the table of the README.
 correction: $(USER_STAMP)

@@ -7,7 +7,7 @@ import os
 from functools import partial
 from pathlib import Path
 
-from . import big, growth, journey, kernels, report, search, startup, store
+from . import big, growth, journey, kernels, report, scorers, search, startup, store
 
 SECTIONS = {
     "kernels": kernels.run,
@@ -15,6 +15,7 @@ SECTIONS = {
     "startup": startup.run,
     "store": store.run,
     "search": search.run,
+    "scorers": scorers.run,
     "big": big.run,
     "journey": journey.run,
 }

@@ -71,7 +71,7 @@ def machine(load: float) -> list[str]:
     return [
         f"CPU: {_cpu()}, {len(os.sched_getaffinity(0))} cores",
         f"Python {platform.python_version()}, " + ", ".join(f"{p} {version(p)}" for p in packages),
-        f"sober {version('sober')}, {date.today():%Y-%m-%d}",
+        f"sober {version('sobercv')}, {date.today():%Y-%m-%d}",
         f"Load average when the run started: {load:.1f} (0 on an idle machine; other work makes all times longer)",
     ]
 

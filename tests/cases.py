@@ -48,11 +48,115 @@ _KINDS = {
     "survival": ["concordance_index"],
 }
 TARGETS = [f"{metric}-{kind}" for kind, metrics in _KINDS.items() for metric in metrics]
-METRICS = sorted({target.split("-")[0] for target in TARGETS})
+_GROUPS = [
+    "rand_score",
+    "adjusted_rand_score",
+    "fowlkes_mallows_score",
+    "mutual_info_score",
+    "homogeneity_score",
+    "completeness_score",
+    "v_measure_score",
+    "normalized_mutual_info_score",
+    "adjusted_mutual_info_score",
+]
+_MORE = {
+    "labels2": [
+        "neg_zero_one_loss",
+        "neg_hamming_loss",
+        "balanced_accuracy(adjusted=True)",
+        "cohen_kappa",
+        "positive_likelihood_ratio",
+        "neg_negative_likelihood_ratio",
+        "jaccard",
+        "fbeta(beta=2)",
+        "recall(pos_label=0)",
+        "sensitivity",
+        "specificity",
+        "ppv",
+        "npv",
+        "adjusted_rand_score",
+        "mutual_info_score",
+    ],
+    "labels3": [
+        "cohen_kappa",
+        "cohen_kappa(weights='linear')",
+        "cohen_kappa(weights='quadratic')",
+        "jaccard_macro",
+        "jaccard_micro",
+        "jaccard_weighted",
+        "jaccard(average='micro', labels=[1])",
+        "fbeta(beta=0.5, average='macro')",
+        "fbeta(beta=2, average='weighted', labels=[0, 2])",
+        "precision(average='macro', labels=[2, 1], zero_division=1)",
+        "precision(average='macro', zero_division=nan)",
+        *_GROUPS,
+    ],
+    "proba2": [
+        "sensitivity(threshold=0.3)",
+        "specificity(threshold=0.3)",
+        "ppv(threshold=0.7)",
+        "npv(threshold=0.3)",
+        "sensitivity(threshold=0.25, pos_label=0)",
+        "net_benefit(threshold=0.2)",
+        "net_benefit(threshold=0.5, pos_label=0)",
+        "brier_scaled",
+        "neg_brier_score(scale_by_half=False)",
+        "d2_log_loss_score",
+        "d2_brier_score",
+        "roc_auc(max_fpr=0.2)",
+        "average_precision(pos_label=0)",
+    ],
+    "proba3": [
+        "neg_brier_score(scale_by_half=True)",
+        "d2_log_loss_score",
+        "d2_brier_score",
+        "top_k_accuracy",
+        "top_k_accuracy(k=1)",
+        "roc_auc(average='micro', multi_class='ovr')",
+        "average_precision",
+        "average_precision(average='weighted')",
+        "average_precision(average='micro')",
+    ],
+    "decision2": ["neg_hinge_loss"],
+    "decision3": ["neg_hinge_loss"],
+    "number": [
+        "neg_mean_pinball_loss",
+        "neg_mean_pinball_loss(alpha=0.1)",
+        "neg_mean_tweedie_deviance",
+        "neg_max_error",
+        "d2_absolute_error_score",
+        "d2_pinball_score",
+        "d2_pinball_score(alpha=0.8)",
+        "d2_tweedie_score",
+    ],
+    "positive": [
+        "neg_mean_tweedie_deviance(power=-1)",
+        "neg_mean_tweedie_deviance(power=1.5)",
+        "neg_mean_tweedie_deviance(power=3)",
+        "d2_tweedie_score(power=1)",
+        "d2_tweedie_score(power=1.5)",
+        "d2_tweedie_score(power=2)",
+    ],
+    "survival": [
+        "concordance_index_ipcw",
+        "concordance_index_ipcw(tau=5)",
+        "cumulative_dynamic_auc(time=4)",
+    ],
+    "chances": ["neg_survival_brier_score(time=4)"],
+    "courses": ["neg_integrated_brier_score(times=[2, 4, 7])"],
+}
+#: Every metric; the protocols of `tests/inference` are tried on `TARGETS` only, which hold all kinds of data.
+ALL_TARGETS = TARGETS + [f"{metric}-{kind}" for kind, metrics in _MORE.items() for metric in metrics]
+METRICS = sorted({target.rsplit("-", 1)[0] for target in ALL_TARGETS})
+#: Scores of pairs of samples: a sample twice is a pair more, so that they know counts and no weights.
+OF_PAIRS = ["rand_score", "adjusted_rand_score", "fowlkes_mallows_score", "adjusted_mutual_info_score"]
 SETTINGS = ["plain", "repeats", "groups", "ties", "incomplete", "folds", "weights"]
 
-_RESPONSE = {"proba": "predict_proba"}  # all others are read by what `predict` gives
-_TASK = {"labels": "classification", "proba": "classification", "number": "regression", "positive": "regression"}
+_RESPONSE = {"proba": "predict_proba", "decision": "decision_function"}  # all others are read by what `predict` gives
+_TIMES = {"chances": [4], "courses": [2, 4, 7]}  # survival probabilities at these times
+_TASK = {"labels": "classification", "proba": "classification", "decision": "classification"} | dict.fromkeys(
+    ("number", "positive"), "regression"
+)
 
 
 @dataclass
@@ -70,9 +174,16 @@ class Case:
     def response(self) -> str:
         return _RESPONSE.get(self.kind.rstrip("23"), "predict")
 
+    @property
+    def answers(self) -> dict[str, np.ndarray]:
+        """Predictions by response."""
+        if self.kind in _TIMES:
+            return {f"survival_at({t})": self.p[..., k] for k, t in enumerate(_TIMES[self.kind])}
+        return {self.response: self.p}
+
     def arguments(self) -> dict[str, Any]:
         """What `sobercv.bbc` and its rivals are called with, except for the draws."""
-        return {"y": self.y, "predictions": {self.response: self.p}, "metric": self.metric, **self.options}
+        return {"y": self.y, "predictions": self.answers, "metric": self.metric, **self.options}
 
     def table(self) -> Table:
         """The same for the oracle."""
@@ -98,7 +209,7 @@ class Case:
         known = ("folds", "groups", "seen", "sample_weight")
         return Predictions.build(
             self.y,
-            {self.response: self.p},
+            self.answers,
             task=_TASK.get(self.kind.rstrip("23"), "survival"),
             responses=(self.response,),
             **{name: self.options[name] for name in known if name in self.options},
@@ -112,7 +223,7 @@ class Case:
 def truth(rng: np.random.Generator, kind: str, n: int) -> np.ndarray:
     if kind[-1] in "23":
         return rng.permutation(np.arange(n) % int(kind[-1]))
-    if kind == "survival":
+    if kind in ("survival", *_TIMES):
         y = np.empty(n, [("event", bool), ("time", float)])
         y["event"], y["time"] = rng.random(n) < 0.6, rng.integers(1, 9, n)
         return y
@@ -125,12 +236,18 @@ def guesses(rng: np.random.Generator, kind: str, y: np.ndarray, c: int, r: int, 
     noise = rng.normal(size=shape) * np.linspace(0.8, 1.6, c)[None, :, None]
     if kind.startswith("labels"):
         return np.where(noise > 0.9, rng.integers(0, int(kind[-1]), shape), y[:, None, None])
-    if kind == "proba3":
+    if kind in ("proba3", "decision3"):
         logits = 1.5 * (y[:, None, None, None] == np.arange(3)) + rng.normal(size=(*shape, 3)) * (1 + ties)
         if ties:
             logits = np.round(logits)
+        if kind == "decision3":
+            return logits
         raw = np.exp(logits)
         return raw / raw.sum(axis=3, keepdims=True)
+    if kind in _TIMES:  # the less likely to survive, the later it is asked
+        scale = np.exp(0.3 * noise)[..., None] * y["time"][:, None, None, None]
+        chances = np.exp(-np.array(_TIMES[kind]) / scale)
+        return np.round(chances * 4) / 4 if ties else chances
     if kind == "survival":
         out = noise - 0.4 * y["time"][:, None, None]
     elif kind == "positive":
@@ -146,8 +263,8 @@ def guesses(rng: np.random.Generator, kind: str, y: np.ndarray, c: int, r: int, 
 
 
 def make(target: str, setting: str = "plain", seed: int = 0, n: int = 24, c: int = 4, b: int = 6) -> Case:
-    metric, kind = target.split("-")
-    rng = np.random.default_rng([seed, n, c, TARGETS.index(target), [*SETTINGS, "within_folds"].index(setting)])
+    metric, kind = target.rsplit("-", 1)
+    rng = np.random.default_rng([seed, n, c, ALL_TARGETS.index(target), [*SETTINGS, "within_folds"].index(setting)])
     repeats = 2 if setting in ("repeats", "incomplete", "folds") else 1
     y = truth(rng, kind, n)
     p = guesses(rng, kind, y, c, repeats, setting == "ties")

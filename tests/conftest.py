@@ -1,6 +1,7 @@
 """One profile for everybody: the same examples in every run, so that a red test is a change and not the weather."""
 
 import sys
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,3 +18,22 @@ def _no_figures_left_over():
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say how many inputs the fuzzers tried and how many runs were ended, over all workers.
+
+    These are the properties "tried ..." and "ended by ..." of tests that passed.
+    """
+    tried, ended = Counter(), Counter()
+    for report in (r for reports in terminalreporter.stats.values() for r in reports):
+        if getattr(report, "when", "") == "teardown":
+            tried.update({n.removeprefix("tried "): v for n, v in report.user_properties if n.startswith("tried ")})
+            ended.update(
+                {n.removeprefix("ended by "): v for n, v in report.user_properties if n.startswith("ended by ")}
+            )
+    if tried:
+        kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(tried.items()))
+        terminalreporter.write_line(f"{tried.total()} inputs of fuzzers: {kinds}")
+    for kind, n in sorted(ended.items()):
+        terminalreporter.write_line(f"{n} {kind}: the same bits after resume, nobody left")

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import make_scorer, mean_absolute_error
 
 import sobercv
 from sobercv.errors import CODES, SoberError, SoberWarning
@@ -22,6 +23,7 @@ T = RNG.normal(size=N)
 G = RNG.normal(size=(N, 4))
 SURVIVAL = np.column_stack([np.ones(N), np.arange(1, N + 1)])
 FOLDS = np.arange(N) // 10
+TABLE = sobercv.Predictions.build(Y, L, task="classification")
 COLUMNS = np.stack([1 - P, P], axis=2)[:, :, None, :]  # of two classes
 NONE = np.array([[None], *[["n"]] * (N - 1)])
 
@@ -103,6 +105,7 @@ BAD = [
     ("confidence level 0", bbc(Y, P, "roc_auc", confidence_level=0), "E108", r"0"),
     ("confidence level 1", bbc(Y, P, "roc_auc", confidence_level=1.0), "E108", r"1"),
     ("no bootstraps", bbc(Y, P, "roc_auc", n_bootstraps=0), "E108", r"n_bootstraps.*0"),
+    ("bootstraps as a flag", bbc(Y, P, "roc_auc", n_bootstraps=True), "E108", r"n_bootstraps.*True"),
     ("half a bootstrap", bbc(Y, P, "roc_auc", n_bootstraps=2.5), "E108", r"n_bootstraps.*2\.5"),
     ("unknown aggregate", bbc(Y, P, "roc_auc", aggregate="mean"), "E108", r"pooled.*mean"),
     ("unknown by", bbc(Y, P, "roc_auc", by="row"), "E108", r"sample.*row"),
@@ -119,6 +122,7 @@ BAD = [
         r"2,147,483,647",
     ),
     ("a negative tolerance", lambda: sobercv.simplest_within(tolerance=-1), "E108", r"-1"),
+    ("a positive class that is none", bbc(Y, L, "f1", pos_label=2), "E108", r"0 or 1; got 2"),
     ("every draw undefined", bbc(Y, P, "roc_auc", counts=np.tile(Y * 2, (5, 1))), "E109", r"5|every|stratify"),
     ("nothing out of bag", bbc(Y, P, "roc_auc", counts=np.ones((5, N), int)), "E109", r""),
     ("labels from elsewhere", bbc(Y, L + 7, "accuracy"), "E110", r"0, 1"),
@@ -149,6 +153,9 @@ BAD = [
     ("within folds without folds", bbc(Y, P, "roc_auc", within_folds=True), "E113", r"folds"),
     ("BBC-F with repeats", bbc(Y, np.stack([P, P], 2), "roc_auc", by="fold", folds=FOLDS), "E114", r"repeat"),
     ("within folds for a mean", bbc(Y, L, "accuracy", within_folds=True, folds=FOLDS), "E114", r"accuracy.*roc_auc"),
+    ("a positive class of three", bbc(Y3, Y3[:, None], "accuracy", pos_label=1), "E114", r"pos_label.*3"),
+    ("a positive class of numbers", bbc(T, G, "r2", pos_label=1), "E114", r"pos_label.*regression"),
+    ("a positive class of a table that has one", bbc(None, TABLE, "f1", pos_label=1), "E114", r"pos_label.*already"),
     ("strata of numbers", bbc(T, G, "r2", stratify=True), "E114", r"stratify"),
     ("strata of folds", bbc(Y, P, "roc_auc", by="fold", folds=FOLDS, stratify=True), "E114", r"stratify"),
     ("an unknown response", bbc(Y, {"probability": P}, "roc_auc"), "E116", r"probability.*predict_proba"),
@@ -161,6 +168,7 @@ BAD = [
     ),
     ("numbers that do not tell", bbc(Y * 5, L * 5, "recall"), "E120", r"pos_label=0 or pos_label=5"),
     ("ranks of text labels", bbc(np.array(["n", "y"])[Y], P, "average_precision"), "E120", r"average_precision"),
+    ("a scorer that needs the model", bbc(Y, L, lambda estimator, X, y: 1.0), "E130", r"fitted model"),
     ("a metric that breaks", bbc(Y, L, sobercv.make_metric(fails)), "E117", r"out of cheese"),
 ]
 
@@ -212,6 +220,7 @@ WARNED = [
         r"within_folds",
     ),
     ("a pruned configuration", bbc(Y, pruned(), "roc_auc"), "W204", r"1 "),
+    ("the largest loss wins", bbc(T, G, make_scorer(mean_absolute_error)), "W210", r"greater_is_better=False"),
     ("hardly any samples", bbc(Y[:8], L[:8], "accuracy"), "W205", r"8"),
 ]
 
@@ -228,7 +237,8 @@ def test_caveats(call, code, names):
 
 
 def test_every_warning_code_is_provoked_by_some_test():
-    noted = {"W206", "W207", "W208"}  # carried by estimates without a warning: tests/inference/test_notes.py and others
+    # Carried by estimates without a warning: tests/inference/test_notes.py, tests/metrics/test_recognise.py and others.
+    noted = {"W206", "W207", "W208", "W211", "W212", "W213"}
     assert {w[2] for w in WARNED} == {code for code in CODES if code.startswith("W2")} - noted
 
 

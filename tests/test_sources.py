@@ -175,15 +175,15 @@ def test_gaps_in_a_file_are_found_with_their_rows(tmp_path):
 
 def test_what_goes_with_the_samples_comes_from_anywhere(tmp_path):
     file = sobercv.stream(as_file(tmp_path))
-    found, taken = sources.vector("c1", file, "y")
+    found, taken = sources.vector("c1", file)
     np.testing.assert_array_equal(found, TABLE[:, 1])
     assert taken == ["c1"]
-    pair, taken = sources.vector(["c1", "c2"], file, "y")
+    pair, taken = sources.vector(["c1", "c2"], file)
     np.testing.assert_array_equal(pair, TABLE[:, 1:3])
     assert taken == ["c1", "c2"]
     lazy = dask.array.from_array(TABLE[:, 0], chunks=5)
-    np.testing.assert_array_equal(sources.vector(lazy, file, "y")[0], TABLE[:, 0])
-    assert sources.vector(None, file, "y") == (None, [])
+    np.testing.assert_array_equal(sources.vector(lazy, file)[0], TABLE[:, 0])
+    assert sources.vector(None, file) == (None, [])
 
 
 def test_blocks_are_what_the_bootstrap_draws_together():

@@ -68,6 +68,7 @@ def test_labels_are_found_among_classes_or_not_at_all(labels, data):
 def test_numbers_that_are_no_class_are_found_out(n):
     classes = np.arange(n) * 2.0
     assert codes_among(classes[::-1], classes).tolist() == list(range(n))[::-1]
+    assert codes_among(classes, classes[::-1]).tolist() == list(range(n))[::-1]  # in any order
     for strange in (1.0, -1.0, 2.0 * n, np.nan):
         assert codes_among(np.append(classes, strange), classes) is None
 
@@ -247,9 +248,15 @@ def test_new_samples_are_read_with_the_classes_that_are_known():
     swapped = Target.read(["a", "b"], "classification", pos_label="a").read_new(["b", "a", "a"])
     assert swapped.values.tolist() == [0, 1, 1]
     assert swapped.positive_label == "a"
-    with pytest.raises(SoberError) as error:
-        target.read_new(["d"])
-    assert error.value.code == "E110"
+    wider = target.read_new(["d", "b"])  # no model has seen it, so none gets it right
+    assert (wider.values.tolist(), wider.classes.tolist()) == ([3, 1], ["a", "b", "c", "d"])
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_a_label_that_was_never_seen_is_a_class_of_its_own(n):
+    new = Target.read(np.arange(n) + 5, "classification").read_new([5, 0, 6])
+    assert new.classes.tolist() == [*range(5, n + 5), 0]
+    assert new.values.tolist() == [0, n, 1]
 
 
 # ---- the task -------------------------------------------------------------------------------------------------------

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from .predictions import Predictions
     from .search import progress
     from .search.bbc_search_cv import BBCSearchCV
+    from .search.randomized import BBCRandomizedSearchCV
     from .sources import stream
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BBCRandomizedSearchCV",
     "BBCSearchCV",
     "BootstrapDrop",
     "Comparison",
@@ -40,6 +42,7 @@ __all__ = [
 
 # Names are imported when they are first asked for: `sober --help` must not wait seconds for numba and scikit-learn.
 _HOMES = {
+    "BBCRandomizedSearchCV": "search.randomized",
     "BBCSearchCV": "search.bbc_search_cv",
     "BootstrapDrop": "inference",
     "Comparison": "comparison",

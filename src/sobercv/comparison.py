@@ -6,6 +6,7 @@ Takes what a search takes, gives a `Comparison`. All protocols see the same spli
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
@@ -18,6 +19,8 @@ from .inference.rivals import naive_scores, tibshirani_scores
 from .inference.tables import Inputs, open_memory, open_table
 from .nested_cv import nested_cv
 from .search.bbc_search_cv import BBCSearchCV
+from .search.scoring import metrics_of
+from .targets import titled
 
 #: Every protocol, in the order in which it is shown.
 PROTOCOLS = {
@@ -68,6 +71,8 @@ class Comparison:
     ----------
     rows : tuple of ProtocolRow
     metric : str
+    positive : label or None
+        The class that scores are of, where they depend on which class is the positive one.
     n_samples, n_configurations, n_folds : int
     confidence_level : float
     notes : tuple of Note
@@ -81,6 +86,12 @@ class Comparison:
     n_folds: int
     confidence_level: float = 0.95
     notes: tuple[Note, ...] = ()
+    positive: Any = None
+
+    @property
+    def title(self) -> str:
+        """The metric and, where scores depend on it, the positive class."""
+        return titled(self.metric, self.positive)
 
     def __getitem__(self, protocol: str) -> ProtocolRow:
         for row in self.rows:
@@ -92,6 +103,7 @@ class Comparison:
         """Plain data, ready for JSON."""
         return {
             "metric": self.metric,
+            "positive": self.positive,
             "n_samples": self.n_samples,
             "n_configurations": self.n_configurations,
             "n_folds": self.n_folds,
@@ -130,7 +142,7 @@ class Comparison:
     def _heads(self) -> tuple[str, ...]:
         return (
             "protocol",
-            self.metric,
+            self.title,
             f"{100 * self.confidence_level:g} % interval",
             "models (paper)",
             "models",
@@ -164,6 +176,7 @@ def compare(
     *,
     protocols: Sequence[str] = ("naive", "tt", "ncv", "bbc", "bced"),
     scoring: Any = None,
+    pos_label: Any = None,
     cv: Any = 10,
     n_repeats: int = 10,
     n_iter: int | None = None,
@@ -183,8 +196,8 @@ def compare(
 
     Parameters
     ----------
-    estimator, param_grid, X, y, scoring, cv, n_iter, select, aggregate, within_folds, stratify, n_bootstraps,
-    confidence_level, groups, sample_weight, n_jobs, random_state
+    estimator, param_grid, X, y, scoring, pos_label, cv, n_iter, select, aggregate, within_folds, stratify,
+    n_bootstraps, confidence_level, groups, sample_weight, n_jobs, random_state
         As in `BBCSearchCV`.
     protocols : sequence of str
         Any of "naive", "tt", "ncv", "bbc", "bbc-f", "632+", "bced" and "bbc-repeated".
@@ -203,6 +216,7 @@ def compare(
         raise SoberError("E108", f"`protocols` must be among {', '.join(PROTOCOLS)}; got {given}.")
     options: dict[str, Any] = {
         "scoring": scoring,
+        "pos_label": pos_label,
         "cv": cv,
         "n_iter": n_iter,
         "select": select,
@@ -216,7 +230,11 @@ def compare(
         "random_state": random_state,
     }
     data = {"groups": groups, "sample_weight": sample_weight}
-    plain = BBCSearchCV(estimator, param_grid, drop=None, **options).fit(X, y, **data)
+    plain = BBCSearchCV(estimator, param_grid, drop=None, **options)
+    with warnings.catch_warnings():  # what is worth a warning is said by the search
+        warnings.simplefilter("ignore")
+        metrics_of(scoring, plain._task(y), estimator=estimator)  # refuses what needs the model
+    plain.fit(X, y, **data)
     if plain.multimetric_:
         raise SoberError("E108", "`compare` judges by one metric; got several in `scoring`. Name one.")
     fixed = {**options, "cv": plain.splits_}  # the same folds, also where `cv` is an iterator or has no seed
@@ -249,6 +267,7 @@ def compare(
         n_folds=plain.n_splits_,
         confidence_level=confidence_level,
         notes=plain.estimate_.notes,
+        positive=plain.estimate_.positive,
     )
 
 

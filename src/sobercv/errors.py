@@ -31,6 +31,7 @@ CODES: dict[str, str] = {
     "E118": "Not possible for predictions that are read in blocks",
     "E119": "An exact score does not fit in memory",
     "E120": "The positive class is not named",
+    "E130": "A scorer needs the fitted model",
     "E301": "The task cannot be told",
     "E302": "X and y do not fit together",
     "E303": "The search space cannot be read",
@@ -71,9 +72,14 @@ CODES: dict[str, str] = {
     "W206": "Labels were read off probabilities",
     "W207": "All other configurations left the race",
     "W208": "An AUC by histograms",
+    "W210": "A loss is maximised",
+    "W211": "Folds were resampled",
+    "W212": "The trained configuration was picked by another rule",
+    "W213": "Fewer resamples than asked for",
     "W301": "Groups are split between training and test rows",
     "W302": "A listener failed",
     "W303": "Configurations failed",
+    "W304": "A class is rarer than the folds",
     "W701": "The interval reaches what guessing would score",
     "W702": "The winner seldom won",
     "W703": "Permutation importance was left out",
@@ -81,6 +87,7 @@ CODES: dict[str, str] = {
     "W501": "Stored outcomes were made with other versions",
     "W502": "Stored outcomes were damaged",
     "W503": "Code that cannot be told from other code",
+    "W504": "The store was deleted during the run",
     "E801": "A file cannot be read",
     "E802": "The table is empty",
     "E803": "The text is not a table",
@@ -127,7 +134,7 @@ CODES: dict[str, str] = {
     "W843": "Dates that could begin with the day or the month",
     "W844": "New values do not fit the kind of their column",
     "W845": "Competing risks are ignored",
-    "S841": "Codes are read as text",
+    "W846": "Codes are read as categories",
     "S801": "The target could be read in two ways",
     "S802": "Repeats would help",
     "S803": "Dates among the columns",
@@ -136,8 +143,10 @@ CODES: dict[str, str] = {
     "E602": "Workers cannot be given the data",
     "E603": "No worker is left",
     "E604": "The time was over before one split was complete",
+    "E605": "Fits cannot be ended here",
     "W601": "The cross-validation is incomplete",
     "W602": "A worker died",
+    "W603": "Time limits are looked at between fits only",
 }
 
 
@@ -159,6 +168,21 @@ class SoberError(ValueError):
 
     def __str__(self) -> str:
         return f"{self.message} [{self.code}]"
+
+
+def also(kind: type[Exception]) -> type[SoberError]:
+    """Give the class of errors that are a `SoberError` and of another type as well, for those who catch that one."""
+    if issubclass(SoberError, kind):
+        return SoberError
+    try:
+        return type(f"Sober{kind.__name__}", (SoberError, kind), {"__reduce__": lambda e: (_again, (kind, *e.args))})
+    except TypeError:  # two types that cannot be one
+        return SoberError
+
+
+def _again(kind: type[Exception], code: str, message: str) -> SoberError:
+    """Make an error anew from its pickle: a class that was made on the way cannot be found by its name."""
+    return also(kind)(code, message)
 
 
 class SoberWarning(UserWarning):
@@ -213,9 +237,9 @@ class Note:
         return self.text
 
 
-def warn(code: str, message: str) -> None:
+def warn(code: str, message: str, category: type[SoberWarning] = SoberWarning) -> None:
     """Warn with a code, pointing at the user's line: the first one outside of sober and scikit-learn."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("sobercv", "sklearn"):
         frame, level = frame.f_back, level + 1
-    warnings.warn(SoberWarning(code, message), stacklevel=level)
+    warnings.warn(category(code, message), stacklevel=level)

@@ -29,7 +29,7 @@ def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: A
     plain cross-validation. Gives the estimate and the number of inner fits.
     """
     routed = Routed(groups, sample_weight, {})
-    problem, _ = search._problem(X, y, routed, search.seed_)
+    problem, *_ = search._problem(X, y, routed, search.seed_)
     question = search.question_.by_the_first()
     metric = question.first
     plan = Plan.build(problem, search.splits_)  # never split anew: a splitter without a seed gives other folds
@@ -60,6 +60,7 @@ def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: A
             scores=plain.scores,
             method="ncv",
             metric=metric.name,
+            positive=plain.positive,
             n_undefined=plan.n_splits - len(defined),
             n_samples=plain.n_samples,
             n_groups=plain.n_groups,

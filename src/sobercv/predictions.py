@@ -15,7 +15,8 @@ import numpy as np
 
 from .containers import Array, as_array, codes_of, has_missing, weights_of
 from .errors import SoberError
-from .responses import RESPONSES, read_response, with_axes
+from .frames import frame_of
+from .responses import RESPONSES, is_response, read_response, with_axes
 from .targets import Target, TaskName
 
 
@@ -30,8 +31,9 @@ class Predictions:
     target : Target
         The truth: class indices, numbers, or (event, time) records, and what they stand for.
     responses : mapping of str to array [N, C, R] or [N, C, R, K]
-        By the name of the scikit-learn method that gave them. Labels are class indices. With two classes a
-        probability is that of the second class; with more, the last axis holds one for each class.
+        By the name of the scikit-learn method that gave them; empty where only the models were scored. Labels are
+        class indices. With two classes a probability is that of the second class; with more, the last axis holds one
+        for each class.
     seen : bool array [N, R]
         Which samples have predictions. What is not seen is never read.
     fold_of : int array [N, R]
@@ -88,7 +90,7 @@ class Predictions:
     @property
     def n_configurations(self) -> int:
         """Number of configurations in the table."""
-        return int(next(iter(self.responses.values())).shape[1])
+        return next((int(a.shape[1]) for a in self.responses.values()), len(self.configurations))
 
     @property
     def n_repeats(self) -> int:
@@ -118,6 +120,38 @@ class Predictions:
         if probabilities.ndim == 4:
             return probabilities.argmax(axis=3).astype(np.int8 if self.n_classes < 128 else np.int32)
         return (probabilities > 0.5).astype(np.int8)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Give all predictions as a tidy data frame: one row for each sample, configuration and repeat.
+
+        Columns are `sample`, `configuration`, `repeat`, `fold`, the truth (`y`, or `event` and `time`), and one a
+        response; probabilities of more than two classes have a column for each class, `predict_proba_<class>`.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}
+        """
+        samples, repeats = np.nonzero(self.seen)
+        n = self.n_configurations
+        columns: dict[str, Array] = {
+            "sample": np.repeat(samples, n),
+            "configuration": np.tile(self.configurations, len(samples)),
+            "repeat": np.repeat(repeats, n),
+            "fold": np.repeat(self.fold_of[samples, repeats], n),
+        }
+        truth = self.y[np.repeat(samples, n)]
+        if self.task == "survival":
+            columns |= {"event": truth["event"], "time": truth["time"]}
+        else:
+            columns["y"] = truth if self.classes is None else self.classes[truth]
+        for name, array in self.responses.items():
+            long = np.moveaxis(array, 2, 1)[samples, repeats].reshape(len(samples) * n, *array.shape[3:])
+            if long.ndim == 1:
+                columns[name] = self.classes[long] if name == "predict" and self.classes is not None else long
+            else:
+                labels = range(long.shape[1]) if self.classes is None else self.classes.tolist()
+                columns |= {f"{name}_{label}": long[:, k] for k, label in enumerate(labels)}
+        return frame_of(columns, backend)
 
     # ---- parts of the table --------------------------------------------------------------------------------------
     def take_rows(self, rows: Array) -> Predictions:
@@ -150,7 +184,7 @@ class Predictions:
 
     def __repr__(self) -> str:
         axes = f"{self.n_samples} samples, {self.n_configurations} configurations, {self.n_repeats} repeats"
-        return f"Predictions({axes}, {self.task}, {', '.join(self.responses)})"
+        return f"Predictions({axes}, {self.task}, {', '.join(self.responses) or 'no responses'})"
 
     # ---- from outside --------------------------------------------------------------------------------------------
     @classmethod
@@ -171,7 +205,7 @@ class Predictions:
 
         Parameters
         ----------
-        y : array-like [N]
+        y : array-like [N] or Target
             The truth: labels of any type, numbers, or a survival target.
         predictions : array-like [N], [N, C], [N, C, R] or [N, C, R, K], or a dict of those by response
             Out-of-sample predictions; numpy, pandas, polars, or a masked array where predictions are missing.
@@ -188,7 +222,7 @@ class Predictions:
             The positive one of two classes: precision, recall and the like are of it, and one score or probability
             a sample is that of it. Unless given, scores are those of the greater label.
         """
-        target = Target.read(y, task, pos_label=pos_label)
+        target = y if isinstance(y, Target) else Target.read(y, task, pos_label=pos_label)
         arrays, present = _arrays(predictions, target)
         n, n_configurations, n_repeats = next(iter(arrays.values())).shape[:3]
         mask = np.ones((n, n_repeats), bool) if seen is None else _flags(seen, n, n_repeats)
@@ -212,7 +246,7 @@ class Predictions:
             target=target,
             responses=tensors,
             seen=mask,
-            fold_of=_folds(folds, n, n_repeats),
+            fold_of=folds_of(folds, n, n_repeats),
             groups=None if groups is None else codes_of(groups, n, "groups"),
             sample_weight=weights_of(sample_weight, n),
             configurations=np.flatnonzero(keep),
@@ -229,7 +263,7 @@ def _arrays(predictions: Any, target: Target) -> tuple[dict[str, Array], Array |
     arrays: dict[str, Array] = {}
     present: Array | None = None
     for name, values in given.items():
-        if name and name not in RESPONSES:
+        if name and not is_response(name, target):
             raise SoberError("E116", f"`predictions` has the key {name!r}; allowed are {', '.join(RESPONSES)}.")
         array, here = with_axes(*as_array(values, "predictions"), target)
         present = here if present is None else present if here is None else present & here
@@ -260,7 +294,8 @@ def _flags(seen: Any, n: int, n_repeats: int) -> Array:
     return array.astype(bool)
 
 
-def _folds(folds: Any, n: int, n_repeats: int) -> Array:
+def folds_of(folds: Any, n: int, n_repeats: int) -> Array:
+    """Number the folds of each repeat 0, 1, 2, ... [N, R]; zero everywhere where there are none."""
     if folds is None:
         return np.zeros((n, n_repeats), np.int64)
     array = _by_repeat(folds, n, n_repeats, "folds")

@@ -16,10 +16,21 @@ from .targets import Target, codes_among
 
 #: By the name of the scikit-learn method that gives them.
 RESPONSES = ("predict", "predict_proba", "decision_function")
+_SURVIVAL_AT = "survival_at("
 #: How far a probability may lie outside of [0, 1]: what single precision rounds away.
 OUTSIDE = 1e-6
 #: How far the probabilities of all classes may be from adding up to 1: what people round away when they save them.
 OFF = 1e-3
+
+
+def survival_at(time: float) -> str:
+    """Name of the response that holds the probability to survive beyond a time, in the unit of the target."""
+    return f"{_SURVIVAL_AT}{time:.12g})"
+
+
+def is_response(name: str, target: Target) -> bool:
+    """Whether predictions may be given under this name."""
+    return name in RESPONSES or (target.task == "survival" and name.startswith(_SURVIVAL_AT))
 
 
 def with_axes(array: Array, here: Array | None, target: Target) -> tuple[Array, Array | None]:
@@ -91,6 +102,9 @@ def read_response(
         return name or "predict", tensor, False
     if array.ndim == 4:
         tensor = as_numbers(array, "predictions")
+        if name == "decision_function" and target.n_classes > 2:
+            _check(name, tensor, seen)
+            return name, tensor, False
         _check("predict_proba", tensor, seen)
         second = int(np.argsort(target.classes)[1]) if target.n_classes == 2 else None
         return "predict_proba", tensor if second is None else tensor[..., second], True
@@ -141,7 +155,8 @@ def _check(name: str, tensor: Array, seen: Array) -> None:
             f"`predictions` holds {bad} values that are NaN or infinite. Mark what is missing with a masked "
             "array or `seen=`; leave out configurations that failed.",
         )
-    problem = why_impossible(looked_at, tensor.ndim == 4) if name == "predict_proba" else None
+    chances = name == "predict_proba" or name.startswith(_SURVIVAL_AT)
+    problem = why_impossible(looked_at, tensor.ndim == 4) if chances else None
     if problem is not None:
         raise SoberError(
             "E104", f"{problem} Pass probabilities, or choose a metric that takes scores, such as roc_auc."

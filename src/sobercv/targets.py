@@ -84,7 +84,13 @@ class Target:
             return new
         place = codes_among(new.classes, self.classes)
         if place is None:
-            raise SoberError("E110", "`y` holds labels that are not among the classes. Score on the same classes.")
+            # As in scikit-learn, a label that no model has seen is one that no model gets right.
+            known = np.array([label in set(self.classes.tolist()) for label in new.classes.tolist()])
+            classes = np.concatenate([self.classes, new.classes[~known]])
+            place = codes_among(new.classes, classes)
+            if place is None:
+                raise SoberError("E110", "`y` holds labels that are not among the classes. Score on the same classes.")
+            return replace(self, classes=classes, values=place.astype(np.int64)[new.values])
         return replace(self, values=place.astype(np.int64)[new.values])
 
     def take(self, rows: Any) -> Target:
@@ -174,7 +180,7 @@ def codes_among(values: Array, classes: Array) -> Array | None:
     ----------
     values : array of any shape
     classes : array [K]
-        In any order where they are few, else sorted.
+        In any order.
     """
     kind = _smallest(len(classes))
     if values.dtype == object or classes.dtype == object or values.dtype.kind in "US" or classes.dtype.kind in "US":
@@ -193,7 +199,8 @@ def codes_among(values: Array, classes: Array) -> Array | None:
         for k, label in enumerate(classes):
             codes += (values == label).astype(kind) * kind(k + 1)
         return None if (codes == 0).any() else codes - kind(1)
-    codes = np.minimum(np.searchsorted(classes, values), len(classes) - 1)
+    order = np.argsort(classes)
+    codes = order[np.minimum(np.searchsorted(classes, values, sorter=order), len(classes) - 1)]
     return codes.astype(kind) if np.array_equal(classes[codes], values) else None
 
 
@@ -268,6 +275,11 @@ def task_name(task: str) -> TaskName:
 
 
 # ---- the positive class ---------------------------------------------------------------------------------------------
+def titled(metric: str, positive: Any) -> str:
+    """Name a metric and, where there is one, the class that it is of: `recall of "nein"`."""
+    return metric if positive is None else f'{metric} of "{positive}"'
+
+
 def _positive(classes: Array, pos_label: Any) -> int | None:
     labels = classes.tolist()
     if pos_label is None:

@@ -30,8 +30,8 @@ def timed(n=300, seed=3):
 TIMED = {"target": None, "time": "t", "event": "e"}
 
 
-def notes(frame, folds=10, **roles):
-    return check_dataset(assign(frame, **({"target": "y"} | roles)), folds=folds)
+def notes(frame, cv=10, **roles):
+    return check_dataset(assign(frame, **({"target": "y"} | roles)), cv=cv)
 
 
 def codes(frame, **roles):

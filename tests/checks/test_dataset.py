@@ -51,11 +51,11 @@ def test_honest_tables_are_left_in_peace():
 
 
 def test_few_rows_or_events_are_counted_against_the_folds():
-    assert "E806" in codes(honest(8), folds=10)
-    assert "E806" not in codes(honest(40), folds=5)
+    assert "E806" in codes(honest(8), cv=10)
+    assert "E806" not in codes(honest(40), cv=5)
     few = timed().assign(e=[1] * 4 + [0] * 296)
-    assert "E806" in codes(few, folds=5, **TIMED)
-    assert "W804" in codes(few, folds=4, **TIMED)
+    assert "E806" in codes(few, cv=5, **TIMED)
+    assert "W804" in codes(few, cv=4, **TIMED)
 
 
 def test_a_named_group_or_id_is_not_complained_about():

@@ -48,4 +48,4 @@ def test_a_strong_but_honest_column_is_no_leak():
 
 def test_too_few_rows_are_not_judged():
     frame = honest(18).assign(y=["ill", "well"] * 9)
-    assert "W806" not in codes(frame.assign(copy=frame["y"]), folds=3)
+    assert "W806" not in codes(frame.assign(copy=frame["y"]), cv=3)

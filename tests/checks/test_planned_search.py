@@ -28,7 +28,7 @@ def test_each_task_has_its_metric():
 
 
 def test_a_part_of_the_configurations_is_drawn_by_the_seed():
-    whole = plan_search(DATA, preset="quick", folds=5, repeats=2)
+    whole = plan_search(DATA, preset="quick", cv=5, repeats=2)
     one, same, other = (plan_search(DATA, preset="quick", configurations=4, seed=s) for s in (0, 0, 1))
     assert (one.preset.n_configurations, one.n_fits) == (4, 41)
     assert whole.n_fits == 33 * 5 * 2 + 1
@@ -52,21 +52,21 @@ def test_a_metric_of_another_task_is_refused():
 
 def test_the_time_grows_with_repeats_and_falls_with_workers(monkeypatch):
     monkeypatch.setattr(trial_fits, "_timed", lambda step, X, y: 0.5)
-    small = plan_search(DATA, preset="quick", configurations=3, folds=5)
+    small = plan_search(DATA, preset="quick", configurations=3, cv=5)
     once = seconds_needed(small, DATA, 1)
-    tens = seconds_needed(plan_search(DATA, preset="quick", configurations=3, folds=5, repeats=10), DATA, 1)
+    tens = seconds_needed(plan_search(DATA, preset="quick", configurations=3, cv=5, repeats=10), DATA, 1)
     assert 7.5 < once < 10 * once * 0.5 < tens
     assert seconds_needed(small, DATA, 4) < once
 
 
 def test_a_budget_that_is_used_up_at_once_still_gives_a_time(monkeypatch):
     monkeypatch.setattr(trial_fits, "TRIAL_SECONDS", 0.0)
-    seconds = seconds_needed(plan_search(DATA, preset="quick", configurations=3, folds=3), DATA, 1)
+    seconds = seconds_needed(plan_search(DATA, preset="quick", configurations=3, cv=3), DATA, 1)
     assert math.isfinite(seconds)
     assert seconds > 0
 
 
 def test_no_workers_are_refused():
     with pytest.raises(SoberError) as caught:
-        seconds_needed(plan_search(DATA, preset="quick", configurations=1, folds=3), DATA, 0)
+        seconds_needed(plan_search(DATA, preset="quick", configurations=1, cv=3), DATA, 0)
     assert caught.value.code == "E108"

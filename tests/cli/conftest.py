@@ -2,6 +2,8 @@
 
 import contextlib
 import io
+import os
+import shutil
 import sys
 from dataclasses import dataclass
 
@@ -10,6 +12,7 @@ import pandas as pd
 import pytest
 
 from sobercv.cli.app import run
+from sobercv.runs import RunFolder
 
 #: Options that make a run small: a few configurations, few folds, no other process.
 SMALL = ("--preset", "quick", "--configurations", "3", "--cv", "3", "--jobs", "1")
@@ -76,3 +79,31 @@ def data(tmp_path):
     path = tmp_path / "data.csv"
     table().to_csv(path, index=False)
     return path
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """Run `sober fit` once for everybody who needs a folder of a run."""
+    home = tmp_path_factory.mktemp("finished")
+    table().to_csv(home / "data.csv", index=False)
+    before, place = os.environ.get("XDG_STATE_HOME"), os.getcwd()
+    os.environ["XDG_STATE_HOME"] = str(home / ".state")
+    os.chdir(home)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            assert run(["fit", "data.csv", "--target", "y", *SMALL, "-o", "run", "-q"]) == 0
+    finally:
+        os.chdir(place)
+        os.environ.pop("XDG_STATE_HOME") if before is None else os.environ.update(XDG_STATE_HOME=before)
+    return home
+
+
+@pytest.fixture
+def run_folder(finished, tmp_path):
+    """A copy of a finished run in this test's folder, with its data and its key."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    folder = RunFolder(tmp_path / "run")
+    begun = folder.read_json("settings.json")
+    begun["settings"]["data"] = str(tmp_path / "data.csv")
+    folder.write_json("settings.json", begun)
+    return folder.path

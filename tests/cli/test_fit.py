@@ -153,7 +153,7 @@ def test_groups_stay_together_and_ids_come_back(sober, tmp_path):
 
 def test_settings_file_counts_less_than_the_command_line(sober, data, tmp_path):
     (tmp_path / "sober.toml").write_text(
-        'data = "data.csv"\ntarget = "y"\npreset = "quick"\nconfigurations = 3\nfolds = 3\njobs = 1\nmax-time = "10m"\n'
+        'data = "data.csv"\ntarget = "y"\npreset = "quick"\nconfigurations = 3\ncv = 3\njobs = 1\nmax-time = "10m"\n'
         'metric = ["accuracy", "roc_auc"]\noutput = "from-file"\n'
     )
     ended = sober("fit", "--cv", "4", "--json")

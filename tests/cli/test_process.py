@@ -1,13 +1,9 @@
 """The command as a process: it starts fast, survives Ctrl-C, and knows whom to trust."""
 
-import json
 import os
-import signal
 import subprocess
 import sys
 import time
-
-import pytest
 
 from .conftest import SMALL, table
 
@@ -40,37 +36,6 @@ def test_completion_knows_commands_and_values():
 
     assert {"check", "fit", "correct"} <= set(complete("sober "))
     assert "quick" in complete("sober fit --preset ")
-
-
-def test_ctrl_c_saves_and_resume_finishes(tmp_path):
-    table(n=400).to_csv(tmp_path / "data.csv", index=False)
-    options = ["--target", "y", "--preset", "quick", "--cv", "5", "--repeats", "4", "--jobs", "1"]
-    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"}
-    running = subprocess.Popen(
-        [*SOBER, "fit", "data.csv", *options, "-o", "run"],
-        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-    )  # fmt: skip
-    for line in running.stderr:
-        if line.startswith("round 2"):
-            break
-    running.send_signal(signal.SIGINT)
-    _, err = running.communicate(timeout=120)
-    assert running.returncode == 130, err
-    assert "sober resume run" in err
-    assert "Traceback" not in err
-    done = subprocess.run(
-        [*SOBER, "resume", "run", "--json"], cwd=tmp_path, capture_output=True, text=True, env=environment
-    )
-    assert done.returncode == 0, done.stderr
-    results = json.loads(done.stdout)
-    assert results["stopped"] == "finished"
-    assert results["settings"]["repeats"] == 4
-
-
-@pytest.fixture
-def run_folder(sober, data, tmp_path):
-    assert sober("fit", "data.csv", "--target", "y", *SMALL, "-o", "run", "-q").code == 0
-    return tmp_path / "run"
 
 
 def test_a_model_that_was_changed_is_never_loaded(sober, run_folder):

@@ -92,7 +92,7 @@ class KilledWorker(Exception):
 
 
 def test_what_dask_gives_up_is_told_at_the_end(monkeypatch):
-    monkeypatch.setattr("dask.distributed.as_completed", lambda futures, raise_errors: iter(futures))
+    monkeypatch.setattr("dask.distributed.as_completed", lambda futures, **options: iter(futures))
 
     class Client:
         def submit(self, work, key, *args, **options):

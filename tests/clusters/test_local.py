@@ -2,6 +2,7 @@
 
 import os
 
+import joblib
 import numpy as np
 import pytest
 
@@ -9,6 +10,7 @@ from sobercv.errors import SoberError, SoberWarning
 from sobercv.training import Configuration, Experiment, Plan, Problem
 from sobercv.training.fit.task import Task
 from sobercv.training.run.executor import ParallelExecutor
+from sobercv.training.run.process import Process
 from sobercv.training.run.workers import JoblibWorkers
 
 from .mortal import Mortal, mortal_search, parts
@@ -60,29 +62,36 @@ class Counted(list):
         return list, (list(self),)
 
 
-def test_data_travel_once_not_with_every_task(monkeypatch):
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+def test_data_travel_once_not_with_every_task(monkeypatch, backend):
     Counted.pickled = 0
-    sent = []
-    plain = JoblibWorkers._calls
+    sent, common = [], []
+    plain, send = JoblibWorkers._calls, Process.send
 
     def calls(self, work, calls, noted):
         for function, arguments, options in plain(self, work, calls, noted):
-            sent.append(arguments)
+            sent.append(arguments[2])
+            common.append(tuple(map(id, arguments[3:])))
             yield function, arguments, options
 
+    def sends(self, kind, *content):
+        (sent if kind == "batch" else common).append(content[1] if kind == "batch" else (self, kind))
+        send(self, kind, *content)
+
     monkeypatch.setattr(JoblibWorkers, "_calls", calls)
+    monkeypatch.setattr(Process, "send", sends)
     rows = np.random.default_rng(0).normal(size=(300, 50))
     problem = Problem.build(Counted(map(tuple, rows)), np.arange(300) % 2, task="classification")
     plan = Plan.build(problem, 5)
     experiment = Experiment(problem, Sizes(), LABELS)
-    with ParallelExecutor(2) as executor:
+    with joblib.parallel_config(backend, n_jobs=2), ParallelExecutor() as executor:
         for split in plan.splits:  # a run for each round
             tasks = [Task(split, tuple(Configuration(c) for c in range(12)))]
             assert len(list(executor.run(experiment, tasks))) == 12
+        assert len(set(common)) == (2 if backend == "loky" else 1)  # a message for each process, or the same arrays
     assert Counted.pickled == 1
     assert len(sent) > 20
-    assert {id(array) for _, _, _, *arrays in sent for array in arrays} == {id(array) for array in sent[0][3:]}
-    assert max(len(call) for _, _, call, *_ in sent) < 8 * 300 + 2000  # the split, and no data
+    assert max(map(len, sent)) < 8 * 300 + 2000  # the split, and no data
 
 
 class Sizes(Mortal):

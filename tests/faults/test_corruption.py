@@ -53,7 +53,7 @@ def snapshots(tmp_path_factory):
     folder = tmp_path_factory.mktemp("snapshots")
     path = folder / "run.sqlite"
 
-    def watch(predictions, metric, seed, index):
+    def watch(predictions, question, index):
         if index == 6:
             for side in ("", "-wal"):
                 shutil.copy(f"{path}{side}", f"{folder / 'killed'}{side}")

@@ -71,7 +71,7 @@ def test_an_empty_file_is_a_new_store(tmp_path):
 def test_a_second_search_is_kept_out(zygote, tmp_path):
     path, heard = tmp_path / "run.sqlite", []
 
-    def meanwhile(predictions, metric, seed, index):
+    def meanwhile(predictions, question, index):
         if index == 2:
             heard.append(zygote.run(tmp_path))  # in another process
             refused(path, "E501", "in use")  # and in this one

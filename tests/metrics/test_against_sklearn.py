@@ -1,15 +1,18 @@
 """The same number as scikit-learn's own scorer of that name, for estimators that answer from a table."""
 
 import warnings
+from inspect import signature
 
 import numpy as np
 import pytest
+from sklearn import metrics as sk
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
+from sklearn.utils.metaestimators import available_if
 
 import sobercv
-from tests.cases import TARGETS, Case, make
-from tests.oracles import rows
+from tests.cases import ALL_TARGETS, OF_PAIRS, Case, make
+from tests.oracles.paper import ORACLES
 
 
 class Answers(BaseEstimator):
@@ -33,6 +36,10 @@ class Answers(BaseEstimator):
         p = self.table[X[:, 0]]
         return p if p.ndim == 2 else np.column_stack([1 - p, p])
 
+    @available_if(lambda self: self.response == "decision_function")
+    def decision_function(self, X):
+        return self.table[X[:, 0]]
+
 
 class Classifier(ClassifierMixin, Answers):
     pass
@@ -42,15 +49,52 @@ class Regressor(RegressorMixin, Answers):
     pass
 
 
+def scorer_of(name):
+    """scikit-learn's scorer of a metric: by its name there, else made of the function."""
+    if name in get_scorer_names():
+        return get_scorer(name)
+    base, _, arguments = name.partition("(")
+    function, response, greater = FUNCTIONS[base]
+    options = eval(f"dict({arguments}", {"nan": np.nan, "dict": dict}) if arguments else {}
+    if options.get("average") and "zero_division" in signature(function).parameters:
+        options["pos_label"] = None  # as in scikit-learn's own scorers of averages
+    return make_scorer(function, response_method=response, greater_is_better=greater, **options)
+
+
+ANY = ("decision_function", "predict_proba")
+FUNCTIONS = {
+    "neg_zero_one_loss": (sk.zero_one_loss, "predict", False),
+    "neg_hamming_loss": (sk.hamming_loss, "predict", False),
+    "balanced_accuracy": (sk.balanced_accuracy_score, "predict", True),
+    "cohen_kappa": (sk.cohen_kappa_score, "predict", True),
+    "fbeta": (sk.fbeta_score, "predict", True),
+    "precision": (sk.precision_score, "predict", True),
+    "recall": (sk.recall_score, "predict", True),
+    "jaccard": (sk.jaccard_score, "predict", True),
+    "top_k_accuracy": (sk.top_k_accuracy_score, ANY, True),
+    "neg_hinge_loss": (sk.hinge_loss, "decision_function", False),
+    "neg_brier_score": (sk.brier_score_loss, "predict_proba", False),
+    "neg_mean_pinball_loss": (sk.mean_pinball_loss, "predict", False),
+    "neg_mean_tweedie_deviance": (sk.mean_tweedie_deviance, "predict", False),
+    "d2_pinball_score": (sk.d2_pinball_score, "predict", True),
+    "d2_tweedie_score": (sk.d2_tweedie_score, "predict", True),
+    "d2_brier_score": (getattr(sk, "d2_brier_score", None), "predict_proba", True),  # since 1.8
+    "roc_auc": (sk.roc_auc_score, ANY, True),
+    "average_precision": (sk.average_precision_score, ANY, True),
+}
+NO_WEIGHTS = ["ovo", "max_error", *OF_PAIRS, "_info", "homogeneity", "completeness", "v_measure", "likelihood_ratio"]
+ELSEWHERE = ("sensitivity", "specificity", "ppv", "npv", "net_benefit", "brier_scaled")  # not scikit-learn's
+SKLEARN_TARGETS = [
+    t for t in ALL_TARGETS if not t.endswith(("-survival", "-chances", "-courses")) and not t.startswith(ELSEWHERE)
+]
+
+
 def scorer_value(case, j, **options):
     classes = np.unique(case.y) if case.kind[-1] in "23" else None
     model = (Regressor if classes is None else Classifier)(case.response, case.p[:, j, 0], classes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return get_scorer(case.metric)(model, np.arange(len(case.y))[:, None], case.y, **options)
-
-
-SKLEARN_TARGETS = [t for t in TARGETS if t != "concordance_index-survival"]
+        return scorer_of(case.metric)(model, np.arange(len(case.y))[:, None], case.y, **options)
 
 
 @pytest.mark.parametrize("setting", ["plain", "ties"])
@@ -65,7 +109,7 @@ def test_scores_on_all_rows(target, setting):
     assert estimate.value == estimate.naive == pytest.approx(max(expected), abs=1e-12)
 
 
-@pytest.mark.parametrize("target", [t for t in SKLEARN_TARGETS if "ovo" not in t])
+@pytest.mark.parametrize("target", [t for t in SKLEARN_TARGETS if not any(name in t for name in NO_WEIGHTS)])
 def test_sample_weights(target):
     case = make(target, "weights", seed=12, n=40)
     weight = case.options["sample_weight"]
@@ -80,39 +124,17 @@ def test_with_two_classes_the_multiclass_aucs_are_the_plain_one(metric):
     np.testing.assert_allclose(sobercv.naive(case.y, case.p, metric).scores, plain, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["jaccard", "neg_max_error", "d2_absolute_error_score", "top_k_accuracy"])
-def test_any_scoring_string_works_by_the_general_path(name):
-    kind = "number" if "error" in name else "labels2" if name == "jaccard" else "proba3"
-    stand_in = {"number": "r2-number", "labels2": "f1-labels2", "proba3": "neg_log_loss-proba3"}[kind]
-    case = make(stand_in, seed=14, n=40)
-    case.metric = name
-    ours = sobercv.naive(case.y, {case.response: case.p}, name)
-    np.testing.assert_allclose(ours.scores, [scorer_value(case, j) for j in range(4)], rtol=1e-12)
-
-
-@pytest.mark.parametrize("setting", ["plain", "ties"])
-def test_concordance_is_scikit_survivals(setting):
-    from sksurv.metrics import concordance_index_censored
-
-    for seed in range(5):
-        case = make("concordance_index-survival", setting, seed=seed, n=50)
-        y = case.y
-        expected = [concordance_index_censored(y["event"], y["time"], case.p[:, j, 0])[0] for j in range(4)]
-        np.testing.assert_allclose(case.scores(np.ones((1, 50), int))[0], expected, rtol=1e-12)
-        np.testing.assert_allclose([rows.concordance_index(y, case.p[:, j, 0]) for j in range(4)], expected, rtol=1e-12)
-
-
 @pytest.mark.parametrize("target", SKLEARN_TARGETS)
 def test_the_oracle_itself_is_scikit_learns(target):
     """The oracles are judged too: on all rows, and on bags from which classes may be missing."""
     case = make(target, "ties", seed=15, n=30)
     for j in range(4):
-        oracle = rows.ORACLES[case.metric](case.y, case.p[:, j, 0])
+        oracle = ORACLES[case.metric](case.y, case.p[:, j, 0])
         assert oracle == pytest.approx(scorer_value(case, j), rel=1e-12, abs=1e-12)
     if case.response == "predict":  # the others want to be told the classes
         rng = np.random.default_rng(16)
         for _ in range(10):
             bag = rng.integers(0, 30, rng.integers(2, 8))
             part = Case(case.metric, case.kind, case.y[bag], case.p[bag], case.counts)
-            oracle = rows.ORACLES[case.metric](part.y, part.p[:, 0, 0])
+            oracle = ORACLES[case.metric](part.y, part.p[:, 0, 0])
             assert np.isnan(oracle) or oracle == pytest.approx(scorer_value(part, 0), rel=1e-12, abs=1e-12)

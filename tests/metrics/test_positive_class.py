@@ -23,7 +23,9 @@ OF_LABELS = {
     "recall": theirs.recall_score,
     "jaccard": theirs.jaccard_score,
 }
-DEPENDENT = {*OF_LABELS, "average_precision", "positive_likelihood_ratio", "neg_negative_likelihood_ratio"}
+CLINIC = {"sensitivity", "specificity", "ppv", "npv", "calibration_intercept"}
+RATIOS = {"positive_likelihood_ratio", "neg_negative_likelihood_ratio"}
+DEPENDENT = {*OF_LABELS, "average_precision", *RATIOS, *CLINIC}
 
 
 def score(name, y, predictions, response, **options):
@@ -73,11 +75,11 @@ def test_likelihood_ratios_are_told_the_positive_class():
 def test_a_metric_knows_whether_it_depends_on_the_positive_class(name):
     metric = metrics.get(name)
     assert metric.depends_on_positive == (name in DEPENDENT)
-    if metric.task != "classification":
+    if metric.task != "classification" or metric.min_classes > 2:
         return
-    response = "predict" if metric.responses == ("predict",) else "predict_proba"
-    values = SAID if response == "predict" else SCORE
-    other = 1 - values
+    response = metric.responses[-1]
+    values = {"predict": SAID, "predict_proba": SCORE, "decision_function": SCORE - 0.5}[response]
+    other = -values if response == "decision_function" else 1 - values
     one = score(name, TRUTH, values, response, pos_label=1)
     swapped = score(name, TRUTH, values if response == "predict" else other, response, pos_label=0)
     assert (one == pytest.approx(swapped, rel=1e-9)) != metric.depends_on_positive
@@ -92,11 +94,11 @@ def test_who_depends_on_it_asks_for_it(name):
     metrics.get(name).check_target(Target.read(["ja", "nein"], "classification", pos_label="nein"))
 
 
-def test_titles_name_the_class_where_it_matters():
+def test_a_metric_names_the_class_where_it_matters():
     target = Target.read(["ja", "nein"], "classification", pos_label="nein")
-    assert metrics.get("recall").title(target) == 'recall of "nein"'
-    assert metrics.get("roc_auc").title(target) == "roc_auc"
-    assert metrics.get("f1").title(Target.read([0, 1], "classification")) == 'f1 of "1"'
+    assert metrics.get("recall").positive_of(target) == "nein"
+    assert metrics.get("roc_auc").positive_of(target) is None
+    assert metrics.get("f1").positive_of(Target.read([0, 1], "classification")) == 1
 
 
 @given(st.integers(0, 2**20))

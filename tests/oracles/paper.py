@@ -13,9 +13,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from . import clinic, scores
 from . import rows as by_rows
 
 NAN = float("nan")
+ORACLES = by_rows.ORACLES | scores.ORACLES | clinic.ORACLES
 
 
 @dataclass
@@ -75,7 +77,7 @@ def cv_score(table: Table, rows, j: int) -> float:
 
 
 def loss_of(table: Table, rows, j: int, r: int) -> float:
-    return by_rows.ORACLES[table.metric](*table.on(rows, j, r)) if rows else NAN
+    return ORACLES[table.metric](*table.on(rows, j, r)) if rows else NAN
 
 
 def within_folds(table: Table, rows, j: int, r: int) -> float:

@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 import sobercv
 from sobercv.errors import SoberError, SoberWarning
 from sobercv.training import stopping
+from sobercv.training.run import executor, process_workers
 
 X, Y = (a[::3] for a in load_breast_cancer(return_X_y=True))
 GRID = {"depth": [1, 2, 3, 4]}
@@ -209,11 +210,19 @@ def test_an_outsider_s_handler_is_left_alone(ctrl_c):
 
 
 # ---- max_seconds ----------------------------------------------------------------------------------------------------
+@pytest.fixture
+def clock(monkeypatch):
+    """One second passes whenever `Stop` looks; nobody else is ever late. Where fits are ended, see tests/training."""
+    seconds = iter(range(10_000))
+    monkeypatch.setattr(stopping, "perf_counter", lambda: next(seconds))
+    for module in (executor, process_workers):
+        monkeypatch.setattr(module, "perf_counter", lambda: 0.0)
+
+
 @pytest.mark.parametrize("drop", [None, "auto"])
-def test_max_seconds_stops_and_judges_what_is_complete(monkeypatch, whole, drop):
-    clock = iter(range(10_000))
-    monkeypatch.setattr(stopping, "perf_counter", lambda: next(clock))  # one second a look
-    found, n = early(max_seconds=18, drop=drop), 4 if drop is None else 3  # with rounds it is looked at more often
+@pytest.mark.usefixtures("clock")
+def test_max_seconds_stops_and_judges_what_is_complete(whole, drop):
+    found, n = early(max_seconds=19, drop=drop), 4 if drop is None else 3  # with rounds it is looked at more often
     assert (found.stopped_, found.is_complete_) == ("max_seconds", False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -234,16 +243,15 @@ def test_max_seconds_that_is_long_enough_changes_nothing(whole):
     assert parts(search(max_seconds=1e6).fit(X, Y)) == parts(whole)
 
 
-def test_max_seconds_with_workers_keeps_whole_batches(monkeypatch):
-    clock = iter(range(10_000))
-    monkeypatch.setattr(stopping, "perf_counter", lambda: next(clock))
+@pytest.mark.usefixtures("clock")
+def test_max_seconds_with_workers_keeps_whole_batches():
     with joblib.parallel_config("threading", n_jobs=2):
-        found = early(max_seconds=2, cv=15, n_repeats=20, n_bootstraps=20)
+        found = early(max_seconds=3, cv=15, n_repeats=20, n_bootstraps=20)
     assert found.stopped_ == "max_seconds"
     assert found.race_.n_fits == 2 * 10 * 4  # 300 splits in batches of 10, and two looks before it is late
 
 
-@pytest.mark.parametrize("name", ["max_seconds", "half_width"])
+@pytest.mark.parametrize("name", ["max_seconds", "half_width", "fit_timeout"])
 @pytest.mark.parametrize("value", [0, -1, "soon", True, np.nan])
 def test_limits_that_mean_nothing(name, value):
     with pytest.raises(SoberError, match=name) as error:

@@ -65,5 +65,7 @@ def test_what_does_not_fit_is_not_rewritten():
 def test_codes_are_digits_that_nobody_would_write_as_an_amount():
     assert are_codes(["007", "7"])
     assert not are_codes(["0", "7"])
+    assert not are_codes(["05", "12"]), "two digits each: a month"
+    assert are_codes(["05", "5"]), "the same number, written in two ways"
     assert not are_codes(["0.5", "007"])
     assert not are_codes([])

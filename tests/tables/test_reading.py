@@ -53,7 +53,7 @@ def test_a_german_export_has_the_right_types_and_values(exported):
     assert frame["smokes"].tolist() == [True, False, True, False]
     np.testing.assert_array_equal(frame["dose"], [1.5, np.nan, 2.5, np.nan])
     codes = [note.code for note in exported.notes]
-    assert codes == ["W841", "W841", "W842", "S841"]
+    assert codes == ["W841", "W841", "W842", "W846"]
 
 
 def test_what_was_recognised_is_said(exported):
@@ -71,6 +71,8 @@ FILES = {
     "points elsewhere decide": ('a,b\n"1,234",0.5\n"5,678",0.25\n', "a", [1234, 5678]),
     "commas elsewhere decide": ("a;b\n1,234;0,5\n5,678;0,25\n", "a", [1.234, 5.678]),
     "a point is a point where nothing speaks for commas": ("a,b\n1.234,x\n5.678,y\n", "a", [1.234, 5.678]),
+    "thousands and nothing else, among commas": ("a;b\n1.000;0,5\n2.000;0,25\n", "a", [1000, 2000]),
+    "two digits in every row": ("a,b\n05,x\n12,y\n", "a", [5, 12]),
     "zeros before the point": ("a;b\n0.234;x\n5.678;y\n", "a", [0.234, 5.678]),
 }
 

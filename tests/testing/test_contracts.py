@@ -25,7 +25,8 @@ def table_for(metric: metrics.Metric) -> Predictions:
         y, p = Y2, RNG.random((40, 4))
     else:
         y, p = Y3, P3
-    return Predictions.build(y, p, task=metric.task, responses=metric.responses)
+    given = {"decision_function": p} if metric.responses == ("decision_function",) else p
+    return Predictions.build(y, given, task=metric.task, responses=metric.responses)
 
 
 class TestEveryMetric(MetricContract):
@@ -40,12 +41,24 @@ class TestEveryMetric(MetricContract):
         return table_for(self.metric())
 
 
+def hits(y_true, y_pred):
+    return np.mean(y_true == y_pred)
+
+
+def ninth_decile(y_true, y_pred):
+    return np.quantile(np.abs(y_true - y_pred), 0.9)
+
+
 class TestGeneralMetric(TestEveryMetric):
-    @pytest.fixture(
-        autouse=True, params=["jaccard_macro", "neg_max_error", "d2_absolute_error_score", "top_k_accuracy"]
-    )
+    @pytest.fixture(autouse=True, params=[hits, ninth_decile])
     def _name(self, request):
-        self.name = request.param
+        self.function = request.param
+
+    def metric(self):
+        loss = self.function is ninth_decile
+        return metrics.make_metric(
+            self.function, greater_is_better=not loss, task="regression" if loss else "classification"
+        )
 
 
 class TestBest(SelectionRuleContract):

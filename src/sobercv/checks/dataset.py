@@ -11,20 +11,20 @@ from ..errors import SEVERITIES, Note
 from ..tables import Dataset
 from . import column_checks, target_checks
 from .huge_numbers import huge_numbers
-from .identifiers import identifiers
+from .identifier_columns import identifiers
 from .leaks import leaks
 from .repeated_subjects import repeated_subjects
 
 _ORDER = list(SEVERITIES.values())
 
 
-def check_dataset(data: Dataset, *, folds: int = 10, notes: Iterable[Note] = ()) -> list[Note]:
+def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) -> list[Note]:
     """Check a table for what would make a result wrong or impossible.
 
     Parameters
     ----------
     data : Dataset
-    folds : int, default=10
+    cv : int, default=10
     notes : iterable of Note
         What the reader of the file noted.
 
@@ -44,9 +44,9 @@ def check_dataset(data: Dataset, *, folds: int = 10, notes: Iterable[Note] = ())
     """
     found = [
         *notes,
-        *target_checks.size(data, folds),
-        *target_checks.classes(data, folds),
-        *target_checks.events(data, folds),
+        *target_checks.size(data, cv),
+        *target_checks.classes(data, cv),
+        *target_checks.events(data, cv),
     ]
     found += [*target_checks.missing(data), *column_checks.infinite_columns(data), *huge_numbers(data)]
     if not any(note.severity == "error" for note in found):

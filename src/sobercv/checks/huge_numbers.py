@@ -13,16 +13,13 @@ from ..errors import Note
 from ..tables import Dataset
 from ..targets import LARGEST
 from .naming import some
+from .numeric_columns import NumericColumns
 
 
 def huge_numbers(data: Dataset) -> Iterator[Note]:
     """Find columns with finite numbers that no model can use."""
-    for name in data.X.columns:
-        column = data.X[name]
-        if column.dtype.kind != "f":
-            continue
-        values = column.to_numpy()
-        values = np.abs(values[np.isfinite(values)])
-        if len(values) and values.max() > LARGEST:
-            text = f"Column {some([name])} holds numbers beyond {LARGEST:g}, with which no model can work. Mend them, "
-            yield Note("E817", text + "or leave the cells empty for missing.", (name,))
+    numbers = NumericColumns.of(data.X)
+    for i in np.flatnonzero(numbers.largest > LARGEST):
+        name = numbers.names[i]
+        text = f"Column {some([name])} holds numbers beyond {LARGEST:g}, with which no model can work. Mend them, "
+        yield Note("E817", text + "or leave the cells empty for missing.", (name,))

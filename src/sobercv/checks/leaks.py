@@ -15,12 +15,15 @@ from ..containers import Array
 from ..errors import Note
 from ..tables import Dataset
 from .naming import some
+from .numeric_columns import NumericColumns
 
 #: A column that reaches this alone is a suspect: balanced accuracy, R2, or concordance with the time.
 SUSPECT = 0.985
 MOST_ROWS = 2000
 #: Trees are grown only for the columns that go best with the target; one glance finds those.
 MOST_COLUMNS = 60
+#: Columns of so few different values are looked at value by value.
+FEW = 20
 
 
 def leaks(data: Dataset) -> Iterator[Note]:
@@ -59,12 +62,23 @@ def _codes(data: Dataset) -> Array:
 
 def _candidates(data: Dataset, rows: Array, y: Array) -> list[tuple[str, Array]]:
     """Give the columns as numbers [n, 2] (value, whether it is missing), those most associated with y first."""
-    columns = []
-    for name in data.X.columns:
-        values = _numbers(data.X[name].iloc[rows])
-        columns.append((_association(values, y, data.task), name, values))
-    columns.sort(key=lambda triple: -triple[0])
-    return [(name, values) for _, name, values in columns[:MOST_COLUMNS]]
+    frame = data.X.iloc[rows]
+    strength = np.zeros(frame.shape[1])
+    numbers = NumericColumns.of(frame)
+    varied = np.flatnonzero(_varied(numbers.values))
+    strength[numbers.positions[varied]] = _associations(numbers.values[:, varied], y, data.task)
+    others = np.setdiff1d(np.arange(frame.shape[1]), numbers.positions[varied])
+    for i in others:
+        strength[i] = _association(_numbers(frame.iloc[:, i]), y, data.task)
+    best = np.argsort(-strength, kind="stable")[:MOST_COLUMNS]
+    return [(frame.columns[i], _numbers(frame.iloc[:, i])) for i in best]
+
+
+def _varied(values: Array) -> Array:
+    """Which columns have no gap and so many different values that ten slices cut through none: bool [P]."""
+    ordered = np.sort(values, axis=0)
+    distinct = 1 + (ordered[1:] != ordered[:-1]).sum(axis=0)
+    return np.asarray(np.isfinite(values).all(axis=0) & (distinct > FEW))
 
 
 def _numbers(column: Any) -> Array:
@@ -76,12 +90,28 @@ def _numbers(column: Any) -> Array:
     return np.column_stack([np.where(gap | ~np.isfinite(values), 0.0, values), gap])
 
 
+def _targets(y: Array, task: str) -> list[Array]:
+    """What columns are compared with: the target in numbers, or each class against the others."""
+    if task == "multiclass":
+        return [(y == k).astype(float) for k in np.unique(y)]
+    return [y.astype(float) if task == "binary" else np.argsort(np.argsort(y.astype(float))).astype(float)]
+
+
 def _association(values: Array, y: Array, task: str) -> float:
     """Glance at how a column goes with the target, whatever the shape: the spread of y between ten slices of it."""
-    target = y.astype(float)
-    if task == "multiclass":
-        return max(_between(values, (y == k).astype(float)) for k in np.unique(y))
-    return _between(values, np.argsort(np.argsort(target)).astype(float) if task != "binary" else target)
+    return max(_between(values, target) for target in _targets(y, task))
+
+
+def _associations(values: Array, y: Array, task: str) -> Array:
+    """Glance at many columns [n, P] at a time, where each has many values and no gap: [P]."""
+    order = np.argsort(values, axis=0, kind="stable")
+    found = np.zeros(values.shape[1])
+    for target in _targets(y, task):
+        slices = np.array_split(target[order], 10)
+        means = np.stack([part.mean(axis=0) for part in slices if len(part)])
+        total = target.var()
+        found = np.maximum(found, means.var(axis=0) / total if total else 0.0)
+    return found
 
 
 def _between(values: Array, target: Array) -> float:
@@ -93,7 +123,7 @@ def _between(values: Array, target: Array) -> float:
         order = np.argsort(column, kind="stable")
         means = [part.mean() for part in np.array_split(target[order], 10) if len(part)]
         distinct = len(np.unique(column))
-        if distinct <= 20:  # slices would cut through equal values
+        if distinct <= FEW:  # slices would cut through equal values
             means = [target[column == v].mean() for v in np.unique(column)]
         best = max(best, float(np.var(means) / total) if distinct > 1 else 0.0)
     return best

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from .. import metrics, presets
+from ..errors import SoberError
+from ..positive_class import obvious_positive
 from ..presets import Preset
 from ..tables import Dataset
 from ..targets import Target, task_name
@@ -31,19 +34,23 @@ class PlannedSearch:
         The pipeline and its configurations, listed.
     scoring : list of str
         The first selects.
-    folds, repeats, seed : int
+    cv, repeats, seed : int
+        `cv` is the number of folds.
+    positive : label or None
+        The positive class, where it was named or a metric depends on it.
     """
 
     preset: Preset
     scoring: list[str]
-    folds: int
+    cv: int
     repeats: int
     seed: int
+    positive: Any = None
 
     @property
     def n_fits(self) -> int:
         """Fits without dropping, the final model included."""
-        return self.preset.n_configurations * self.folds * self.repeats + 1
+        return self.preset.n_configurations * self.cv * self.repeats + 1
 
 
 def plan_search(
@@ -51,10 +58,11 @@ def plan_search(
     *,
     preset: str = "standard",
     scoring: Sequence[str] = (),
-    folds: int = 10,
+    cv: int = 10,
     repeats: int = 1,
     seed: int = 0,
     configurations: int | None = None,
+    positive: str | None = None,
 ) -> PlannedSearch:
     """Plan a search.
 
@@ -65,17 +73,53 @@ def plan_search(
     scoring : sequence of str
         Metrics; unless given ROC AUC for two classes, balanced accuracy for more, R2 for numbers, concordance for
         survival.
-    folds, repeats, seed : int
+    cv, repeats, seed : int
+        `cv` is the number of folds.
     configurations : int, optional
         Draw so many at random instead of trying all.
+    positive : str, optional
+        The positive one of two classes; where a metric depends on it and their names leave no doubt, it is found.
     """
     names = list(scoring) or [DEFAULT_METRICS[data.task]]
     found = [metrics.get(name) for name in names]
-    target = Target.read(data.y, task_name(data.task))
+    label = positive_label(data.classes or (), found, positive)
+    target = Target.read(data.y, task_name(data.task), pos_label=label)
     for metric in found:
         metric.check_target(target)
     probabilities = any(metric.responses == ("predict_proba",) for metric in found)
     made = presets.get(preset, data.task, data.X, data.y, seed=seed, probabilities=probabilities)
     if configurations is not None:
         made = made.drawn(configurations, seed)
-    return PlannedSearch(made, names, folds, repeats, seed)
+    return PlannedSearch(made, names, cv, repeats, seed, label)
+
+
+def positive_label(classes: Sequence[Any], found: Sequence[metrics.Metric], given: str | None) -> Any:
+    """Find the positive class: the one that was named, or the obvious one where a metric depends on it; else None.
+
+    Parameters
+    ----------
+    classes : sequence of labels
+        Empty where the target has none.
+    found : sequence of Metric
+    given : str or None
+        What the user wrote.
+    """
+    classes = list(classes)
+    if given is not None:
+        named = [label for label in classes if str(label) == given]
+        if len(classes) != 2 or not named:
+            shown = ", ".join(repr(str(label)) for label in classes[:5]) or "numbers"
+            raise SoberError("E805", f"--positive names one of two classes; got {given!r}; the target has {shown}.")
+        return named[0]
+    asking = [metric.name for metric in found if metric.depends_on_positive and metric.pos_label is None]
+    if not asking or len(classes) != 2 or 1 in classes:
+        return None
+    label = obvious_positive(classes)
+    if label is None:
+        one, other = classes
+        raise SoberError(
+            "E120",
+            f"{asking[0]} depends on which class is the positive one, and {str(one)!r} and {str(other)!r} do not tell. "
+            f"Write --positive {one} or --positive {other}.",
+        )
+    return label

@@ -11,13 +11,14 @@ from ..errors import Note
 from ..tables import Dataset
 from ..tables.identifiers import repeats_subjects
 from .naming import some
+from .numeric_columns import not_fractions
 
 
 def repeated_subjects(data: Dataset) -> Iterator[Note]:
     """Find columns that seem to tell patients apart, where no group was named."""
     if data.groups is not None:
         return
-    for name in data.X.columns:
+    for name in not_fractions(data.X):
         column = data.X[name]
         if repeats_subjects(column, name):
             text = (

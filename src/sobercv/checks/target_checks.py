@@ -16,13 +16,13 @@ from .naming import some
 LEAST_ROWS = 20
 
 
-def size(data: Dataset, folds: int) -> Iterator[Note]:
+def size(data: Dataset, cv: int) -> Iterator[Note]:
     """Too few rows or groups for folds, or for trust."""
     n, what = (data.n_rows, "rows") if data.groups is None else (len(np.unique(data.groups)), "groups")
-    if n < max(folds, 6):
-        least = max(folds, 6)
-        text = f"There are {n} {what} with a target, but {folds} folds need at least {least}. "
-        yield Note("E806", text + ("Use fewer folds." if n >= 6 and folds > 6 else "Collect more data."))
+    if n < max(cv, 6):
+        least = max(cv, 6)
+        text = f"There are {n} {what} with a target, but {cv} folds need at least {least}. "
+        yield Note("E806", text + ("Use fewer folds." if n >= 6 and cv > 6 else "Collect more data."))
     elif n < LEAST_ROWS:
         yield Note("W205", f"With {n} {what} every estimate is shaky; expect a wide interval.")
     elif n < 200 and data.task != "survival":
@@ -30,15 +30,15 @@ def size(data: Dataset, folds: int) -> Iterator[Note]:
         yield Note("S802", text)
 
 
-def classes(data: Dataset, folds: int) -> Iterator[Note]:
+def classes(data: Dataset, cv: int) -> Iterator[Note]:
     """Classes that are too rare for the folds, or rare at all."""
     if data.task not in ("binary", "multiclass"):
         return
     labels, counts = np.unique(data.y, return_counts=True)
-    rare = [(str(label), int(n)) for label, n in zip(labels, counts, strict=True) if n < folds]
+    rare = [(str(label), int(n)) for label, n in zip(labels, counts, strict=True) if n < cv]
     if rare:
         label, n = min(rare, key=lambda pair: pair[1])
-        text = f"Class {some([label])} has {n} {'row' if n == 1 else 'rows'}, fewer than the {folds} folds. "
+        text = f"Class {some([label])} has {n} {'row' if n == 1 else 'rows'}, fewer than the {cv} folds. "
         if n >= 2:
             text += f"Use --cv {n}, join it with another class, or leave it out."
         else:
@@ -51,13 +51,13 @@ def classes(data: Dataset, folds: int) -> Iterator[Note]:
         yield Note("W804", f"Class {some([label])} has only {least} rows, so scores depend on few of them.")
 
 
-def events(data: Dataset, folds: int) -> Iterator[Note]:
+def events(data: Dataset, cv: int) -> Iterator[Note]:
     """Too few events for the folds, or for trust."""
     if data.task != "survival":
         return
     n = int(data.y["event"].sum())
-    if n < folds:
-        yield Note("E806", f"The event was seen {n} times, fewer than the {folds} folds. Use --cv {max(2, n)}.")
+    if n < cv:
+        yield Note("E806", f"The event was seen {n} times, fewer than the {cv} folds. Use --cv {max(2, n)}.")
     elif n < 50:
         yield Note("W804", f"The event was seen only {n} times, so scores depend on few rows.")
 

@@ -50,8 +50,8 @@ def seconds_needed(planned: PlannedSearch, data: Dataset, jobs: int | None = Non
             tried[name] = _timed(model[-1], cleaned, y)
     usual = float(np.mean(list(tried.values())))
     seconds += sum(size * tried.get(name, usual) for (_, name), size in sizes.items())
-    growth = max(1.0, data.n_rows * (planned.folds - 1) / planned.folds / n) ** GROWTH
-    return seconds * growth * planned.folds * planned.repeats / threads.count(jobs)
+    growth = max(1.0, data.n_rows * (planned.cv - 1) / planned.cv / n) ** GROWTH
+    return seconds * growth * planned.cv * planned.repeats / threads.count(jobs)
 
 
 def _families(planned: PlannedSearch) -> tuple[Counter[tuple[str, str]], dict[tuple[str, str], Any]]:

@@ -29,9 +29,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command; every way in which it can end becomes an exit code and at most one sentence."""
     # Workers inherit this; what matters is told with a code by this process.
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
-    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a letter shows a question mark
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
     given = list(sys.argv[1:] if arguments is None else arguments)
     plain = [a for a in given if a != "--debug"]
     command = typer.main.get_command(app)
@@ -118,8 +115,8 @@ def predict(**given: Any) -> int:
 
 @app.command()
 @takes(
-    "predictions", "target", "time", "event", "event_value", "group", "ignore", *READING, "metric", "aggregate",
-    "stratify", "within_folds",
+    "predictions", "target", "positive", "time", "event", "event_value", "group", "ignore", *READING, "metric",
+    "aggregate", "stratify", "within_folds",
     "seed", "jobs", "force", *SHOWN,
 )  # fmt: skip
 def correct(**given: Any) -> int:

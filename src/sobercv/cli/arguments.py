@@ -16,8 +16,8 @@ from ..runs.settings_file import OUTWARD, from_toml
 
 #: Parameters of commands that are no settings.
 _OWN = ("settings", "overwrite", "protocols", "folder", *OUTWARD)
-#: Options that name columns.
-_NAMES = ("target", "time", "event", "id", "group", "ignore")
+#: Options that name what is in the table.
+_NAMES = ("target", "time", "event", "event_value", "id", "group", "ignore", "sheet")
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,14 @@ class Arguments:
 
 
 def settings_of(given: dict[str, Any]) -> dict[str, Any]:
-    """Give the options that are settings of a run, with a switch that was not thrown left open.
+    """Give the options that are settings of a run, with a switch that was not thrown left open (--no-header was).
 
     Parameters
     ----------
     given : dict
         Parameters of a command by name.
     """
-    options = {k: None if v is False else v for k, v in given.items() if k not in _OWN}
+    options = {k: None if v is False and k != "header" else v for k, v in given.items() if k not in _OWN}
     for name in _NAMES:
         value = options.get(name)
         options[name] = [_decoded(v) for v in value] if isinstance(value, list) else _decoded(value)

@@ -43,7 +43,7 @@ def check(arguments: Arguments) -> int:
 
 def _show(screen: Screen, prepared: Prepared, facts: dict[str, Any], guess: float | None) -> None:
     if screen.quiet:  # only what is wrong
-        screen.notes((f.code, f.text) for f in prepared.findings if f.severity != "suggestion")
+        screen.notes(f for f in prepared.findings if f.severity != "suggestion")
         return
     screen.facts(table_rows(facts), "The table")
     screen.out.print()
@@ -53,7 +53,7 @@ def _show(screen: Screen, prepared: Prepared, facts: dict[str, Any], guess: floa
         screen.facts(_plan_rows(prepared, guess), "The plan")
     if prepared.findings:
         screen.out.print()
-    screen.notes((f.code, f.text) for f in prepared.findings)
+    screen.notes(prepared.findings)
     if prepared.planned is not None:
         screen.out.print()
         screen.facts([("next", f"{prepared.settings.command()} -o run")])
@@ -96,7 +96,7 @@ def plan_of(prepared: Prepared, guess: float | None) -> dict[str, Any] | None:
         "preset": planned.preset.name,
         "metric": planned.scoring,
         "configurations": planned.preset.n_configurations,
-        "cv": planned.folds,
+        "cv": planned.cv,
         "repeats": planned.repeats,
         "fits": planned.n_fits,
         "seconds": guess,
@@ -106,7 +106,7 @@ def plan_of(prepared: Prepared, guess: float | None) -> dict[str, Any] | None:
 def _plan_rows(prepared: Prepared, guess: float | None) -> list[tuple[str, Any]]:
     planned = prepared.plan
     repeats = f", repeated {planned.repeats} times" if planned.repeats > 1 else ""
-    size = f"{count(planned.preset.n_configurations, 'configuration')}, {planned.folds} folds{repeats}"
+    size = f"{count(planned.preset.n_configurations, 'configuration')}, {planned.cv} folds{repeats}"
     return [
         ("preset", planned.preset.description),
         ("metric", ", ".join(planned.scoring)),

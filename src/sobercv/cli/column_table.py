@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.cells import cell_len
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -29,12 +30,16 @@ def show_columns(screen: Screen, facts: list[dict[str, Any]], n_features: int) -
     n_features : int
         How many columns there are to learn from; the facts may lack some.
     """
-    grid = Table.grid(padding=(0, 2))
-    for width in (24, None, None, None):
-        grid.add_column(no_wrap=True, max_width=width, overflow="ellipsis")
     rows = _one_by_one(facts) if len(facts) <= MOST_ROWS else _by_kind(facts)
-    for name, kind, read_as, values in rows:
-        grid.add_row(safe(name), Text(kind), safe(read_as), Text(safe(values).plain, "dim"))
+    grid = Table.grid(padding=(0, 2))
+    shown = [i for i in range(4) if any(row[i] for row in rows)]  # mostly, nothing was special in reading
+    for i in shown:  # where the screen is narrow, names and kinds stay and the rest is cut
+        longest = max(min(24, cell_len(safe(row[i]).plain)) for row in rows)
+        grid.add_column(
+            no_wrap=True, overflow="ellipsis", min_width=longest if i < 2 else 1, max_width=24 if i < 2 else 60
+        )
+    for row in rows:
+        grid.add_row(*(Text(safe(row[i]).plain, "dim" if i == 3 else "") for i in shown))
     screen.out.print(Text("The columns", "bold"))
     screen.out.print(Padding(grid, (0, 0, 0, 2), expand=False))
     more = n_features - sum(fact["role"] == "feature" for fact in facts)
@@ -61,7 +66,7 @@ def _by_kind(facts: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
 
 
 def _kind(fact: dict[str, Any]) -> str:
-    return str(fact["kind"]) if fact["role"] == "feature" else f"{fact['role']} ({fact['kind']})"
+    return str(fact["kind"]) if fact["role"] == "feature" else f"{fact['role']}: {fact['kind']}"
 
 
 def _values(fact: dict[str, Any]) -> str:

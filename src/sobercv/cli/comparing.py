@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from rich.table import Table
@@ -10,12 +9,13 @@ from rich.text import Text
 
 from ..comparison import PROTOCOLS
 from ..comparison import compare as compared
-from ..errors import SoberError, SoberWarning
+from ..errors import SoberError
 from ..report.words import count
 from ..runs import prepare
+from ..runs.noted import noted
 from .arguments import Arguments
 from .exit_code import DONE
-from .screen import Screen
+from .screen import Screen, safe
 
 DEFAULT = "naive,tt,ncv,bbc,bced"
 
@@ -29,24 +29,21 @@ def compare(arguments: Arguments, protocols: str | None) -> int:
         raise SoberError("E108", f"--protocols takes any of {', '.join(PROTOCOLS)}; got {unknown!r}.")
     prepared = prepare(arguments.settings)
     planned, data, settings = prepared.plan, prepared.data, prepared.settings
-    size = f"{count(planned.preset.n_configurations, 'configuration')}, {planned.folds} folds"
+    size = f"{count(planned.preset.n_configurations, 'configuration')}, {planned.cv} folds"
     screen.say(f"{size}; nested CV needs the most models.", "dim")
     screen.wait(f"comparing {', '.join(wanted)}")
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("always", SoberWarning)
+        with noted() as notes:
             found = compared(
                 planned.preset.estimator, planned.preset.configurations, data.X, data.y, protocols=wanted,
-                scoring=planned.scoring[0], cv=planned.folds, aggregate=settings.aggregate, groups=data.groups,
+                scoring=planned.scoring[0], pos_label=planned.positive, cv=planned.cv, aggregate=settings.aggregate,
+                stratify=settings.stratify, within_folds=settings.within_folds, groups=data.groups,
                 n_jobs=settings.jobs, random_state=planned.seed,
             )  # fmt: skip
     finally:
         screen.done()
-    notes = dict.fromkeys((w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning))
     if arguments.json:
-        warned = [{"code": code, "text": text} for code, text in notes]
-        screen.result({**found.to_dict(), "warnings": warned})
+        screen.result({**found.to_dict(), "warnings": [note.to_dict() for note in notes]})
         return DONE
     if screen.talks:
         screen.notes(notes)
@@ -56,10 +53,10 @@ def compare(arguments: Arguments, protocols: str | None) -> int:
 
 def _table(found: Any) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    heads = ("protocol", found.metric, f"{100 * found.confidence_level:g} % interval", "models", "seconds", "")
+    heads = ("protocol", found.title, f"{100 * found.confidence_level:g} % interval", "models", "seconds", "")
     for head in heads:
-        right = head in (found.metric, "models", "seconds")
-        table.add_column(head, justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
+        right = head in (found.title, "models", "seconds")
+        table.add_column(safe(head), justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
     for row in found.rows:
         style = "bold green" if row.protocol in ("bbc", "bced") else ""
         interval = "" if row.interval is None else f"{row.interval[0]:.3f} to {row.interval[1]:.3f}"

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import asdict
 from typing import Any
 
-from ..errors import SoberWarning
+import numpy as np
+
+from .. import metrics
+from ..checks.planned_search import positive_label
+from ..importers import ImportedPredictions, recognise
 from ..importers import correct as corrected
-from ..importers import recognise
 from ..inference import Estimate
 from ..report.words import count, digits_for
 from ..runs import Settings
+from ..runs.noted import noted
 from ..runs.results import Honest
 from ..tables import ReadingOptions, Roles, read
+from ..targets import guess_task
 from .arguments import settings_of
 from .exit_code import DONE
 from .screen import Screen, honest
@@ -26,21 +30,20 @@ def correct(given: dict[str, Any]) -> int:
     settings = Settings.of({k: v for k, v in options.items() if k not in ("predictions", "force")})
     table = read(given["predictions"], ReadingOptions(settings.sheet, settings.decimal, settings.header))
     imported = recognise(table.frame, Roles.of(settings))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", SoberWarning)
+    with noted() as warned:
         found = corrected(
             imported, settings.metric, seed=settings.seed, jobs=settings.jobs, force=given["force"],
             aggregate=settings.aggregate, stratify=settings.stratify, within_folds=settings.within_folds,
+            pos_label=_positive(imported, settings),
         )  # fmt: skip
-    notes = [(note.code, note.text) for note in (*table.notes, *found.notes)]
-    notes += [(w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning)]
+    notes = [*table.notes, *found.notes, *warned]
     scores = [_honest(estimate) for estimate in found.estimates.values()]
     first: Estimate = found.first
     if screen.json:
         screen.result({
             "tool": imported.tool, "score": asdict(scores[0]), "others": [asdict(s) for s in scores[1:]],
             "winner": found.name, "n_rows": first.n_samples, "n_configurations": first.n_configurations,
-            "warnings": [{"code": code, "text": text} for code, text in notes],
+            "warnings": [note.to_dict() for note in notes],
         })  # fmt: skip
         return DONE
     if screen.talks:
@@ -55,9 +58,15 @@ def correct(given: dict[str, Any]) -> int:
     return DONE
 
 
+def _positive(imported: ImportedPredictions, settings: Settings) -> Any:
+    kind = guess_task(imported.y).task
+    classes = np.unique(imported.y).tolist() if kind == "classification" else ()
+    return positive_label(classes, [metrics.get(name) for name in settings.metric], settings.positive)
+
+
 def _honest(estimate: Estimate) -> Honest:
     digits = digits_for([estimate.value, estimate.naive, *(estimate.interval or ())])
     return Honest(
         estimate.metric, estimate.value, estimate.interval, estimate.confidence_level, estimate.naive,
-        estimate.optimism, digits,
+        estimate.optimism, digits, None if estimate.positive is None else str(estimate.positive),
     )  # fmt: skip

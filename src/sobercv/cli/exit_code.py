@@ -6,6 +6,7 @@ hung up, 130 interrupted, 143 terminated. Never a traceback, unless `--debug` as
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -75,7 +76,9 @@ def _read(problem: BaseException) -> tuple[int, str]:
     if isinstance(problem, MemoryError):
         return FAILED, "The memory is not enough. Use fewer rows, --jobs 1, or a smaller preset. [E831]"
     if isinstance(problem, OSError) and problem.strerror:
-        return FAILED, f"{problem.strerror}: {problem.filename or 'no file is named'}. [E832]"
+        where = f": {problem.filename}" if problem.filename else ""
+        code = "E506" if problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "E832"
+        return FAILED, f"{problem.strerror}{where}. The system refused; what was written before is kept. [{code}]"
     try:
         said = f"{type(problem).__name__}: {problem}"
     except Exception:  # an exception that cannot even say what it is

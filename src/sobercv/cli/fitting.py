@@ -12,6 +12,7 @@ from ..errors import Note, SoberError
 from ..report.words import count
 from ..runs import Deadline, Prepared, Progress, Results, RunFolder, Settings, begin, begun, execute, prepare
 from ..search.progress import Bars, Lines
+from ..targets import titled
 from . import BEGAN
 from .arguments import Arguments, report_of, settings_of
 from .exit_code import BAD, DONE, INTERRUPTED, tell
@@ -75,8 +76,8 @@ def _run(
 ) -> int:  # fmt: skip
     planned = prepared.plan
     if screen.talks:
-        found = [(f.code, f.text) for f in prepared.findings if f.severity != "suggestion"]
-        screen.notes(found if note is None else [*found, (note.code, note.text)])
+        found = [f for f in prepared.findings if f.severity != "suggestion"]
+        screen.notes(found if note is None else [*found, note])
         size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
         screen.say(f"{size}, at most {planned.n_fits:,} fits. Ctrl-C stops and keeps what is done.", "dim")
     try:
@@ -133,7 +134,7 @@ def show(screen: Screen, results: Results, folder: Path) -> None:
         screen.result(results.headline())
         return
     if screen.talks:
-        screen.notes((note.code, note.text) for note in results.warnings)
+        screen.notes(results.warnings)
         if results.stopped in STOPPED:
             screen.say(STOPPED[results.stopped], "yellow")
     rows = honest(results.score)
@@ -152,4 +153,4 @@ def _more(results: Results) -> Iterable[tuple[str, str]]:
     yield "winner", results.winner
     yield "race", f"{race}; {count(results.n_fits, 'model')} trained"
     for other in results.others:
-        yield "also", f"{other.metric}: honest {other.honest:.4f}, plain CV {other.naive:.4f}"
+        yield "also", f"{titled(other.metric, other.positive)}: honest {other.honest:.4f}, plain CV {other.naive:.4f}"

@@ -69,6 +69,7 @@ OPTIONS: dict[str, Any] = {
     "time": _text("--time", help="Survival: the column with the time.", panel=DATA),
     "event": _text("--event", help="Survival: the column with the event, 1 seen, 0 not.", panel=DATA),
     "event_value": _text("--event-value", help="Survival: what the event column holds if seen, if not 1.", panel=DATA),
+    "positive": _text("--positive", help="The positive one of two classes, where a metric depends on it.", panel=DATA),
     "sheet": _text("--sheet", help="Excel: the sheet with the table.", panel=DATA),
     "decimal": _text("--decimal", help="The decimal mark, . or , where numbers can be read in two ways.", panel=DATA),
     "header": _option(
@@ -132,7 +133,7 @@ OPTIONS: dict[str, Any] = {
 #: Names of parameters where two commands use one word for different options.
 _CALLED = {"new_data": "data", "moved_data": "data", "all_repeats": "repeats", "study_name": "name"}
 
-ROLES = ("target", "time", "event", "event_value", "id", "group", "ignore", "task")
+ROLES = ("target", "positive", "time", "event", "event_value", "id", "group", "ignore", "task")
 READING = ("sheet", "decimal", "header")
 TUNING = ("metric", "preset", "configurations", "cv", "aggregate", "stratify", "within_folds")
 SHOWN = ("json", "quiet")

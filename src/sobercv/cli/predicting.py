@@ -18,7 +18,7 @@ def predict(folder: Path, data: str, sheet: str | None, output: Path | None, tru
     """Write predictions as CSV, or as the suffix of the output says."""
     found = predicted(RunFolder(folder), data, trust, sheet)
     frame = found.frame
-    Screen().notes((note.code, note.text) for note in found.notes)
+    Screen().notes(found.notes)
     if output is None:
         _print(_text(frame, ","))
     elif output.suffix == ".parquet":

@@ -17,12 +17,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ..errors import Note
 from ..report.words import between, metric_label, number, signed
 from ..runs.results import Honest
 from .exit_code import one_line
 
-STYLES = {"E": "bold red", "W": "yellow", "S": "cyan"}
-MARKS = {"E": "error", "W": "warning", "S": "suggestion"}
+STYLES = {"error": "bold red", "warning": "yellow", "suggestion": "cyan"}
 
 
 class _Aside(Console):
@@ -76,14 +76,15 @@ class Screen:
         self.out.print(Padding(grid, (0, 0, 0, 2 if title else 0), expand=False))
 
     # ---- beside it -------------------------------------------------------------------------------------------------
-    def notes(self, found: Iterable[tuple[str, str]]) -> None:
-        """Print what checks and searches have seen: (code, sentence)."""
+    def notes(self, found: Iterable[Note]) -> None:
+        """Print what checks and searches have seen."""
         grid = Table.grid(padding=(0, 1))
         grid.add_column(no_wrap=True, width=4)
         grid.add_column(no_wrap=True, width=10)
         grid.add_column(overflow="fold")
-        for code, text in found:
-            grid.add_row(Text(code, STYLES[code[0]]), Text(MARKS[code[0]], STYLES[code[0]]), safe(text))
+        for note in found:
+            style = STYLES[note.severity]
+            grid.add_row(Text(note.code, style), Text(note.severity, style), safe(note.text))
         if grid.row_count:
             self.err.print(grid)
 
@@ -129,4 +130,4 @@ def honest(score: Honest) -> list[tuple[str, str | Text]]:
         value.append(f"   {level:g} % interval {between(score.interval, score.digits)}", "not bold")
     claim = Text(number(score.naive, score.digits), "dim")
     claim.append(f"   what plain cross-validation claims ({signed(score.optimism, score.digits)})", "dim")
-    return [("metric", metric_label(score.metric)), ("honest score", value), ("plain CV", claim)]
+    return [("metric", metric_label(score.metric, score.positive)), ("honest score", value), ("plain CV", claim)]

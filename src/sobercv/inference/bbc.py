@@ -12,7 +12,7 @@ from typing import Any, TypedDict, Unpack, overload
 from ..metrics import blocks
 from ..threads import one_blas_thread
 from .drawn import Judged, estimates
-from .estimate import Estimate
+from .estimate import Estimate, with_names
 from .question import MetricLike, Options, Question
 from .selection import SelectionRule
 from .tables import Inputs, Resamples, Table, open_table
@@ -25,6 +25,7 @@ class Arrays(TypedDict, total=False):
     folds: Any
     sample_weight: Any
     seen: Any
+    pos_label: Any
 
 
 class BBCOptions(Arrays, Options, total=False):
@@ -49,6 +50,7 @@ def bbc(
     folds: Any = None,
     sample_weight: Any = None,
     seen: Any = None,
+    pos_label: Any = None,
     select: str | SelectionRule = "best",
     aggregate: str = "pooled",
     by: str = "sample",
@@ -85,6 +87,10 @@ def bbc(
         Counts in every metric.
     seen : bool array-like [N] or [N, R], optional
         Which samples have predictions.
+    pos_label : label, optional
+        The positive one of two classes. Precision, recall, F1 and the like are of it, and one score or probability a
+        sample is that of it. Unless given, scores are those of the greater label, and precision and the like are of
+        the label 1, as in scikit-learn.
     select : {"best"}, simplest_within(...) or callable, default="best"
         The rule that picked the winner; re-run in every resample. A callable maps scores [B, C] to winners [B].
     aggregate : {"pooled", "fold"}, default="pooled"
@@ -140,8 +146,10 @@ def bbc(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    inputs = Inputs(predictions, y, groups, folds, sample_weight, seen, counts, approximate)
-    found: Estimate | dict[str, Estimate] = question.answer(corrected(open_table(inputs, question)))
+    inputs = Inputs(predictions, y, groups, folds, sample_weight, seen, pos_label, counts, approximate)
+    found: Estimate | dict[str, Estimate] = question.answer(
+        with_names(corrected(open_table(inputs, question)), predictions)
+    )
     return found
 
 

@@ -65,6 +65,7 @@ def estimates(table: Table, wholes: list[Array], winner: int, judged: Judged) ->
             scores=whole,
             method="bbc-f" if question.by == "fold" else "bbc",
             metric=metric.name,
+            positive=metric.positive_of(table.target),
             interval=percentile_interval(draws, question.level),
             draws=draws,
             win_counts=wins,

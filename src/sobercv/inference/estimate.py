@@ -5,6 +5,7 @@ Takes what a protocol found, gives it as attributes, text, HTML and plain data; 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
@@ -14,6 +15,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import Note, SoberError
+from ..targets import titled
 from .intervals import check_level, percentile_interval, quantile
 
 METHODS = {
@@ -24,6 +26,21 @@ METHODS = {
     "tt": "TT: Tibshirani and Tibshirani's correction",
     "ncv": "NCV: nested cross-validation",
 }
+
+
+def shown(params: Mapping[str, Any], width: int = 100) -> str:
+    """Parameters as people write them, on one line: ``C=10, kernel='rbf'``."""
+    text = ", ".join(f"{name}={' '.join(repr(value).split())}" for name, value in params.items())
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def with_names(found: Mapping[str, Estimate], predictions: Any) -> dict[str, Estimate]:
+    """Call winners by their columns, where the predictions came as a data frame."""
+    columns = getattr(predictions, "columns", None)
+    if columns is None or callable(columns) or not hasattr(predictions, "shape"):
+        return dict(found)
+    names = [str(name) for name in columns]
+    return {metric: replace(one, winner_name=names[one.winner]) for metric, one in found.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +63,10 @@ class Estimate:
         Score of each resample's winner on the samples left out; NaN where undefined.
     winner : int
         Index of the selected configuration, as in the input.
+    winner_name : str or None
+        The winner's column, where the predictions came with names.
+    winner_params : dict or None
+        The winner's parameters, where a search found it.
     configurations : int array [C]
         Index of every configuration that was compared; dropped, failed and incomplete ones are not among them.
     win_counts : int array [C] or None
@@ -57,6 +78,8 @@ class Estimate:
     method : str
         "bbc", "bbc-f", "632+", "naive", "tt" or "ncv".
     metric : str
+    positive : label or None
+        The class that the score is of, where it depends on which class is the positive one.
     confidence_level : float
     n_samples, n_configurations, n_repeats, n_left_out : int
         Size of the table; `n_left_out` configurations lacked predictions and were not considered.
@@ -85,6 +108,9 @@ class Estimate:
     n_left_out: int = 0
     seed: int | None = None
     notes: tuple[Note, ...] = ()
+    positive: Any = None
+    winner_name: str | None = None
+    winner_params: dict[str, Any] | None = None
     _shift: float = field(default=0.0, repr=False)
     _range: tuple[float, float] = field(default=(-np.inf, np.inf), repr=False)
 
@@ -97,6 +123,11 @@ class Estimate:
     def n_configurations(self) -> int:
         """Number of configurations that were compared."""
         return len(self.scores)
+
+    @property
+    def title(self) -> str:
+        """The metric and, where the score depends on it, the positive class: `recall of "nein"`."""
+        return titled(self.metric, self.positive)
 
     def as_632plus(self) -> Estimate:
         """BBC.632+: the point between the naive and this estimate that the same draws lead to.
@@ -146,14 +177,14 @@ class Estimate:
         size += f" in {self.n_groups} groups" if self.n_groups else ""
         size += f", {self.n_configurations} configurations"
         size += f", {self.n_repeats} repeats" if self.n_repeats > 1 else ""
-        rows = [("metric", self.metric), ("honest score", f"{self.value:.4f}{interval}")]
+        rows = [("metric", self.title), ("honest score", f"{self.value:.4f}{interval}")]
         if self.method != "naive":
             rows.append(("plain CV says", f"{self.naive:.4f}   optimism {self.optimism:+.4f}"))
         won = ""
         if self.win_counts is not None and self.win_counts.sum() > 0:
             wins = self.win_counts[self.configurations == self.winner].sum()
             won = f"   won {100 * wins / self.win_counts.sum():.0f} % of the resamples"
-        rows.append(("winner", f"configuration {self.winner}{won}"))
+        rows.append(("winner", f"{self._winner()}{won}"))
         rows.append(("method", METHODS.get(self.method, self.method)))
         rows.append(("data", size))
         if self.n_undefined and self.draws is not None:
@@ -161,6 +192,12 @@ class Estimate:
         if self.method == "naive":
             rows[1] = ("plain CV says", rows[1][1])
         return rows
+
+    def _winner(self) -> str:
+        """Give the winner by its name or its parameters; by its number only where it has neither."""
+        if self.winner_name is not None:
+            return self.winner_name
+        return shown(self.winner_params) if self.winner_params else f"configuration {self.winner}"
 
     def summary(self) -> str:
         """A few lines of text for people."""
@@ -174,7 +211,10 @@ class Estimate:
 
     def __repr__(self) -> str:
         interval = "" if self.interval is None else f", interval=({self.interval[0]:.4f}, {self.interval[1]:.4f})"
-        return f"Estimate({self.metric}={self.value:.4f}{interval}, naive={self.naive:.4f}, method={self.method!r})"
+        return (
+            f"Estimate({self.metric}={self.value:.4f}{interval}, naive={self.naive:.4f}, winner={self._winner()!r}, "
+            f"method={self.method!r})"
+        )
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -192,6 +232,7 @@ class Estimate:
 
         return {
             "metric": self.metric,
+            "positive": self.positive,
             "method": self.method,
             "value": self.value,
             "interval": None if self.interval is None else list(self.interval),
@@ -199,6 +240,8 @@ class Estimate:
             "naive": self.naive,
             "optimism": self.optimism,
             "winner": self.winner,
+            "winner_name": self.winner_name,
+            "winner_params": self.winner_params and {name: repr(value) for name, value in self.winner_params.items()},
             "configurations": plain(self.configurations),
             "scores": plain(self.scores),
             "win_counts": plain(self.win_counts),

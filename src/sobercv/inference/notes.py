@@ -13,6 +13,7 @@ from scipy import stats
 from ..containers import Array
 from ..errors import Note, warn
 from ..metrics import Metric
+from ..metrics.given import GivenScore
 
 FEW = 20  # samples or groups
 MANY_UNDEFINED = 0.05
@@ -69,6 +70,28 @@ def incomplete(is_complete: bool) -> Note | None:
     """Not every sample has been predicted in every repeat."""
     text = "The cross-validation is incomplete: only samples that have predictions were used."
     return None if is_complete else Note("W601", text)
+
+
+def of_the_model(metrics: Collection[Metric], n_folds: int) -> Note:
+    """Some score was computed on the fitted models, so there is nothing finer than folds to resample."""
+    names = [metric.name for metric in metrics if isinstance(metric, GivenScore)]
+    were = "was" if len(names) == 1 else "were"
+    return Note(
+        "W211",
+        f"{', '.join(names)} {were} computed on the fitted model, fold by fold, so the {n_folds} folds were resampled "
+        "instead of samples (BBC-F): the interval is coarser. A metric of predictions has a finer one.",
+    )
+
+
+def few_calls(metric: Metric, n_resamples: int, asked: int) -> Note | None:
+    """A function that is called for every score was called for fewer resamples than were asked for."""
+    if not metric.calls_a_function or n_resamples >= asked:
+        return None
+    return Note(
+        "W213",
+        f"{metric.name} is a function that is called for every score, so {n_resamples} resamples were drawn instead of "
+        f"{asked:,}: the interval is coarser. sobercv.make_metric(..., max_calls=) allows more.",
+    )
 
 
 def undefined(name: str, draws: Array) -> Note | None:

@@ -99,10 +99,9 @@ class Question:
             if getattr(self, name) not in values:
                 allowed = " or ".join(f'"{value}"' for value in values)
                 raise SoberError("E108", f"`{name}` must be {allowed}; got {getattr(self, name)!r}.")
-        if not isinstance(self.n_bootstraps, (int, np.integer)) or self.n_bootstraps < 1:
-            raise SoberError(
-                "E108", f"`n_bootstraps` must be a whole number of 1 or more; got {self.n_bootstraps!r}. Write 1000."
-            )
+        n = self.n_bootstraps
+        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+            raise SoberError("E108", f"`n_bootstraps` must be a whole number of 1 or more; got {n!r}. Write 1000.")
         check_level(self.level)
         threads.count(self.n_jobs)
         if not self.metrics:
@@ -119,6 +118,12 @@ class Question:
         if self.stratify and getattr(self.first, "task", None) == "regression":
             raise SoberError(
                 "E114", "`stratify=True` is for classes and survival; the target is a number. Leave it out."
+            )
+        if not self.first.selects:
+            raise SoberError(
+                "E114",
+                f"{self.first.name} is not the better the larger, so nothing can be selected by it. List it after the "
+                "metric that selects.",
             )
         if self.within_folds and not any(metric.pools_scores for metric in self.metrics):
             raise SoberError(

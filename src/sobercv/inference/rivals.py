@@ -14,7 +14,7 @@ from ..containers import Array
 from ..errors import SoberError
 from ..sources import recognise
 from .bbc import Arrays
-from .estimate import Estimate
+from .estimate import Estimate, with_names
 from .question import MetricLike, Question
 from .selection import SelectionRule
 from .tables import Inputs, MemoryTable, open_memory
@@ -45,6 +45,7 @@ def naive(
     folds: Any = None,
     sample_weight: Any = None,
     seen: Any = None,
+    pos_label: Any = None,
     select: str | SelectionRule = "best",
     aggregate: str = "pooled",
     within_folds: bool = False,
@@ -63,8 +64,8 @@ def naive(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    table = _open(Inputs(predictions, y, groups, folds, sample_weight, seen), question, "naive")
-    found: Estimate | dict[str, Estimate] = question.answer(naive_scores(table))
+    table = _open(Inputs(predictions, y, groups, folds, sample_weight, seen, pos_label), question, "naive")
+    found: Estimate | dict[str, Estimate] = question.answer(with_names(naive_scores(table), predictions))
     return found
 
 
@@ -83,6 +84,7 @@ def tibshirani(
     groups: Any = None,
     sample_weight: Any = None,
     seen: Any = None,
+    pos_label: Any = None,
     select: str | SelectionRule = "best",
     aggregate: str = "pooled",
     within_folds: bool = False,
@@ -101,8 +103,8 @@ def tibshirani(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    table = _open(Inputs(predictions, y, groups, folds, sample_weight, seen), question, "tibshirani")
-    found: Estimate | dict[str, Estimate] = question.answer(tibshirani_scores(table))
+    table = _open(Inputs(predictions, y, groups, folds, sample_weight, seen, pos_label), question, "tibshirani")
+    found: Estimate | dict[str, Estimate] = question.answer(with_names(tibshirani_scores(table), predictions))
     return found
 
 
@@ -115,6 +117,7 @@ def nested(
     groups: Any = None,
     sample_weight: Any = None,
     seen: Any = None,
+    pos_label: Any = None,
     select: str | SelectionRule = "best",
     aggregate: str = "pooled",
     within_folds: bool = False,
@@ -134,7 +137,9 @@ def nested(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    return nested_score(_open(Inputs(predictions, y, groups, folds, sample_weight, seen), question, "nested"))
+    return nested_score(
+        _open(Inputs(predictions, y, groups, folds, sample_weight, seen, pos_label), question, "nested")
+    )
 
 
 # ---- the same for those who have a table -----------------------------------------------------------------------------
@@ -212,6 +217,7 @@ def _estimate(
         scores=whole,
         method=method,
         metric=table.question.metrics[metric].name,
+        positive=table.question.metrics[metric].positive_of(table.target),
         n_undefined=n_undefined,
         n_samples=table.n_samples,
         n_repeats=table.n_repeats,

@@ -3,7 +3,8 @@
 `scores(predictions, counts) -> [B, C]` serves every protocol: see ARCHITECTURE.md.
 """
 
-from .base import Metric, Scorer
+from .base import Metric
 from .registry import get, make_metric, names
+from .scorer import Scorer
 
 __all__ = ["Metric", "Scorer", "get", "make_metric", "names"]

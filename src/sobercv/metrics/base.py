@@ -8,8 +8,9 @@ thing only: the score is undefined on those samples, whatever the configurations
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Literal
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ..errors import SoberError
 from ..predictions import Predictions
 from ..targets import Target, TaskName
 from . import blocks
+from .scorer import Scorer
 
 Aggregate = Literal["pooled", "fold"]
 
@@ -51,6 +53,16 @@ class Part:
     def n_classes(self) -> int:
         """Number of classes."""
         return 0 if self.classes is None else len(self.classes)
+
+    def index_of_positive(self, label: Any = None) -> int:
+        """Index of the class that counts as positive: the one with this label, else the target's, else the last."""
+        labels = [] if self.classes is None else self.classes.tolist()
+        if label is None:
+            return len(labels) - 1 if self.positive is None else self.positive
+        if label not in labels:
+            shown = ", ".join(repr(c) for c in labels[:5])
+            raise SoberError("E108", f"`pos_label` must be one of the classes ({shown}); got {label!r}.")
+        return labels.index(label)
 
     def totals(self, counts: Array) -> Array:
         """Weight of the samples present in each resample [B]."""
@@ -93,24 +105,34 @@ class Metric(ABC):
     Attributes
     ----------
     name : str
-        scikit-learn's name.
+        scikit-learn's name, with arguments where there are any: `sobercv.metrics.get(name)` finds the metric again.
     task : {"classification", "regression", "survival"}
     responses : tuple of str
         What it can be computed from, best first: "predict", "predict_proba", "decision_function".
     greater_is_better : bool
         False for losses: their scores are negated, here and nowhere else.
     range : (float, float)
-        Smallest and largest possible score.
+        Smallest and largest possible score, sign included; infinite where there is no end.
     pools_scores : bool
         Whether predictions of different folds are compared with each other.
     linear : bool
         Whether the score is a mean over samples, so that repeats can be averaged before scoring.
     calls_a_function : bool
         Whether every single score costs a call of somebody's function, so that few should be asked for.
+    takes_weights : bool
+        Whether samples may have weights. Scores of pairs of samples that are not ranked (Rand) have no such thing.
+    selects : bool
+        Whether more is better at all. A calibration slope is best at 1: it can be reported, not selected by.
+    reads_labels_as_numbers : bool
+        See `on_classes`.
+    times : tuple of float
+        Where survival probabilities are needed; see `survival_at`.
     min_classes, max_classes : int
         How many classes it is defined for.
     depends_on_positive : bool
         Whether it is another number when the other one of two classes is the positive one.
+    pos_label : label or None
+        The positive class, where the metric itself was told; else the target tells.
     """
 
     name: str
@@ -121,9 +143,14 @@ class Metric(ABC):
     pools_scores: bool = False
     linear: bool = False
     calls_a_function: bool = False
+    takes_weights: bool = True
+    selects: bool = True
+    reads_labels_as_numbers: bool = False
+    times: tuple[float, ...] = ()
     min_classes: int = 0
     max_classes: int | None = None
     depends_on_positive: bool = False
+    pos_label: Any = None
 
     @abstractmethod
     def core(self, part: Part, n_threads: int = 1) -> Core:
@@ -171,6 +198,12 @@ class Metric(ABC):
         self.check(predictions)
         if within_folds and not self.pools_scores:
             raise SoberError("E114", f"`within_folds` is for metrics that rank samples; {self.name} does not.")
+        if predictions.sample_weight is not None and not self.takes_weights:
+            raise SoberError(
+                "E114", f"{self.name} takes no `sample_weight`, and ignoring it would mislead. Leave it out."
+            )
+        if self.reads_labels_as_numbers:
+            predictions = _as_numbers(predictions)
         values = self.response_of(predictions)
         n_threads = threads.count(n_jobs)
         if aggregate == "pooled" and self.linear and predictions.is_complete:
@@ -189,6 +222,30 @@ class Metric(ABC):
             part = _part(predictions, values, r, slice(None) if everything else here, within_folds)
             bound.append((None if everything else here, self.core(part, n_threads)))
         return Scorer(self, bound, aggregate == "fold", predictions.n_configurations)
+
+    # ---- the same metric, read otherwise --------------------------------------------------------------------------
+    def named(self, name: str) -> Metric:
+        """Call it by another name in results."""
+        made = copy(self)
+        made.name = name
+        return made
+
+    def with_sign(self, greater_is_better: bool) -> Metric:
+        """Count up what was counted down, or the other way round, as a scorer of scikit-learn may ask for."""
+        if greater_is_better == self.greater_is_better:
+            return self
+        made, (low, high) = copy(self), self.range
+        made.greater_is_better, made.range = greater_is_better, (-high, -low)
+        made.name = self.name.removeprefix("neg_") if greater_is_better else f"neg_{self.name}"
+        return made
+
+    def on_classes(self) -> Metric:
+        """Take labels for numbers, as scikit-learn does with a regression metric and a classifier."""
+        if self.task != "regression":
+            return self
+        made = copy(self)
+        made.task, made.reads_labels_as_numbers = "classification", True
+        return made
 
     # ---- what it needs -------------------------------------------------------------------------------------------
     def response_of(self, predictions: Predictions) -> Array:
@@ -210,6 +267,12 @@ class Metric(ABC):
 
     def check_target(self, target: Target) -> None:
         """Refuse a kind of target, a number of classes, or classes of which the metric cannot know the positive one."""
+        classes = target.classes
+        if self.reads_labels_as_numbers and classes is not None and classes.dtype.kind not in "biuf":
+            raise SoberError(
+                "E116",
+                f"{self.name} needs numbers; the classes are {classes[:3].tolist()}. Choose another metric.",
+            )
         if target.task != self.task:
             raise SoberError(
                 "E116",
@@ -223,87 +286,32 @@ class Metric(ABC):
                 "metric that is defined for one class, such as accuracy.",
             )
         if self.max_classes is not None and k > self.max_classes:
-            hint = {
-                "roc_auc": "roc_auc_ovr",
-                "f1": "f1_macro",
-                "precision": "precision_macro",
-                "recall": "recall_macro",
-            }
-            instead = hint.get(self.name, "balanced_accuracy")
+            several = {"roc_auc": "roc_auc_ovr", **{name: f"{name}_macro" for name in ("f1", "precision", "recall")}}
+            instead = several.get(self.name, "balanced_accuracy")
             raise SoberError(
                 "E103",
                 f"{self.name} is for {self.max_classes} classes; `y` has {k}. Choose {instead} or another metric.",
             )
-        if self.depends_on_positive and k == 2 and target.positive is None and target.classes is not None:
-            one, other = map(repr, target.classes.tolist())
+        if self.depends_on_positive and self.pos_label is None and k == 2 and target.positive is None:
+            one, other = map(repr, [] if classes is None else classes.tolist())
             raise SoberError(
                 "E120",
                 f"{self.name} depends on which class is the positive one, and {one} and {other} do not tell. Pass "
                 f"pos_label={one} or pos_label={other}.",
             )
 
-    def title(self, target: Target) -> str:
-        """Give the name and, where the score depends on it, the positive class: `recall of "nein"`."""
-        label = target.positive_label
-        return f'{self.name} of "{label}"' if self.depends_on_positive and label is not None else self.name
+    def positive_of(self, target: Target) -> Any:
+        """Give the class that a score is of, where it depends on which class is the positive one; else None."""
+        if not self.depends_on_positive:
+            return None
+        return target.positive_label if self.pos_label is None else self.pos_label
+
+    def affordable(self, n_resamples: int, n_configurations: int) -> int:
+        """How many of these resamples to draw; fewer only where every score is a call of somebody's function."""
+        return n_resamples
 
     def __repr__(self) -> str:
         return f"<metric {self.name}>"
-
-
-class Scorer:
-    """A metric bound to a table, ready for any number of resamples; the mean over repeats or folds is taken here."""
-
-    def __init__(
-        self, metric: Metric, parts: list[tuple[Array | None, Core]], equal_weight: bool, n_configurations: int
-    ) -> None:
-        self.metric = metric
-        self.n_configurations = n_configurations
-        self._parts = parts
-        self._equal = equal_weight
-
-    def scores(self, counts: Array) -> Array:
-        """Score every configuration: counts [B, N] -> [B, C]."""
-        if len(self._parts) == 1 and self._parts[0][0] is None:
-            return self._signed(self._parts[0][1].scores(counts))
-        # Nothing has been seen where there is no part: every score is undefined.
-        total, weight = np.zeros((2, len(counts), self.n_configurations))
-        for rows, core in self._parts:
-            here = counts if rows is None else counts[:, rows]
-            scores = core.scores(here)
-            defined = ~np.isnan(scores)
-            w = np.where(defined, 1.0 if self._equal else here.sum(axis=1, dtype=np.float64)[:, None], 0.0)
-            total = total + np.where(defined, scores, 0.0) * w
-            weight = weight + w
-        return self._signed(_mean(total, weight))
-
-    def picked(self, counts: Array, winners: Array) -> Array:
-        """Score one configuration for each resample: counts [B, N], winners [B] -> [B]; no winner (-1) gives NaN."""
-        out = np.full(len(winners), np.nan)
-        some = winners >= 0
-        if not some.all():
-            if some.any():
-                out[some] = self.picked(counts[some], winners[some])
-            return out
-        if len(self._parts) == 1 and self._parts[0][0] is None:
-            return self._signed(self._parts[0][1].picked(counts, winners))
-        total, weight = np.zeros(len(winners)), np.zeros(len(winners))
-        for rows, core in self._parts:
-            here = counts if rows is None else counts[:, rows]
-            scores = core.picked(here, winners)
-            defined = ~np.isnan(scores)
-            w = np.where(defined, 1.0 if self._equal else here.sum(axis=1, dtype=np.float64), 0.0)
-            total += np.where(defined, scores, 0.0) * w
-            weight += w
-        return self._signed(_mean(total, weight))
-
-    @property
-    def complaint(self) -> str:
-        """What a user's function said when it first refused; "" where there is none, or where it did not."""
-        return next((core.complaint for _, core in self._parts if core.complaint), "")
-
-    def _signed(self, scores: Array) -> Array:
-        return scores if self.metric.greater_is_better else np.negative(scores, out=scores)
 
 
 def as_counts(counts: Array) -> Array:
@@ -316,16 +324,8 @@ def as_counts(counts: Array) -> Array:
     if counts.size == 0:
         return counts.astype(np.uint8)
     if counts.dtype.kind not in "iu" or counts.min() < 0 or counts.max() >= 2**31:
-        raise SoberError(
-            "E108",
-            "`counts` must be whole numbers from 0 to 2,147,483,647: how often each sample was drawn.",
-        )
+        raise SoberError("E108", "`counts` must be whole numbers from 0 to 2,147,483,647: how often each was drawn.")
     return counts.astype(np.uint8 if counts.max() < 256 else np.int32)
-
-
-def _mean(total: Array, weight: Array) -> Array:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(total / weight)
 
 
 def _part(predictions: Predictions, values: Array, repeat: int, rows: Array | slice, within_folds: bool) -> Part:
@@ -338,3 +338,11 @@ def _part(predictions: Predictions, values: Array, repeat: int, rows: Array | sl
         classes=predictions.classes,
         positive=predictions.target.positive,
     )
+
+
+def _as_numbers(predictions: Predictions) -> Predictions:
+    """Read class labels as the numbers that they are."""
+    assert predictions.classes is not None
+    numbers = predictions.classes.astype(np.float64)
+    responses = {"predict": numbers[predictions.labels()]}
+    return replace(predictions, target=Target("regression", numbers[predictions.y]), responses=responses)

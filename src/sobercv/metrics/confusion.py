@@ -1,26 +1,32 @@
-"""Metrics of the confusion matrix: how often each class was true, predicted, and both.
+"""Metrics of the confusion matrix's margins: how often each class was true, predicted, and both.
 
 Takes one part of labels, gives three tables for each resample: hits, predicted and true weight of every class. They
 come from tallies of bits or, with weights, from matrix products. A class that is never predicted scores 0, as in
-scikit-learn; a score that the truth alone makes impossible (no positive sample, one class only) is NaN.
+scikit-learn, unless `zero_division` says otherwise; a score that the truth alone makes impossible (no positive sample,
+one class only) is NaN.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
 from ..containers import Array
+from ..errors import SoberError
 from ..targets import TaskName
 from .base import Core, Metric, Part
 from .bits import pack, picked_tallies, tallies
 from .pointwise import picked_product, product
 
-Average = Literal["macro", "micro", "weighted"]
+Average = Literal["binary", "macro", "micro", "weighted"]
 #: (hits, predicted, true), each [B, C, K] or [B, K] -> score without the last axis
 Formula = Callable[[Array, Array, Array], Array]
+#: (hits, predicted, true) of one class -> what is divided, and by what
+Share = Callable[[Array, Array, Array], tuple[Array, Array]]
 
 
 class ConfusionCore(Core):
@@ -35,139 +41,292 @@ class ConfusionCore(Core):
 
     def scores(self, counts: Array) -> Array:
         everywhere = np.arange(counts.shape[1])
-        true = self._sums(counts, self._truth, everywhere)  # [B, K]
+        true = sums(self._part, counts, self._truth, everywhere)  # [B, K]
         shape = (len(counts), len(self._labels), self._part.n_classes)
         hits, predicted = np.empty(shape), np.empty(shape)
         for k, rows in enumerate(self._rows):
             said = self._labels == k
-            predicted[:, :, k] = self._sums(counts, said, everywhere)
-            hits[:, :, k] = self._sums(counts[:, rows], said[:, rows], rows)
+            predicted[:, :, k] = sums(self._part, counts, said, everywhere)
+            hits[:, :, k] = sums(self._part, counts[:, rows], said[:, rows], rows)
         return self._formula(hits, predicted, np.broadcast_to(true[:, None, :], shape))
 
     def picked(self, counts: Array, winners: Array) -> Array:
         everywhere = np.arange(counts.shape[1])
-        true = self._sums(counts, self._truth, everywhere)
+        true = sums(self._part, counts, self._truth, everywhere)
         hits, predicted = np.empty(true.shape), np.empty(true.shape)
         which, position = np.unique(winners, return_inverse=True)
         for k, rows in enumerate(self._rows):
             said = self._labels[which] == k
-            predicted[:, k] = self._sums(counts, said, everywhere, position)
-            hits[:, k] = self._sums(counts[:, rows], said[:, rows], rows, position)
+            predicted[:, k] = sums(self._part, counts, said, everywhere, position)
+            hits[:, k] = sums(self._part, counts[:, rows], said[:, rows], rows, position)
         return self._formula(hits, predicted, true)
 
-    def _sums(self, counts: Array, flags: Array, rows: Array, position: Array | None = None) -> Array:
-        """Weight of the flagged samples of these rows: [B, C], or [B] for one row of flags a resample."""
-        if self._part.weight is None:
-            return tallies(counts, pack(flags)) if position is None else picked_tallies(counts, pack(flags), position)
-        weighted = flags * self._part.weight[rows]
-        return product(counts, weighted) if position is None else picked_product(counts, weighted, position)
+
+def sums(part: Part, counts: Array, flags: Array, rows: Array, position: Array | None = None) -> Array:
+    """Weight of the flagged samples of these rows: [B, C], or [B] for one row of flags a resample."""
+    if part.weight is None:
+        return tallies(counts, pack(flags)) if position is None else picked_tallies(counts, pack(flags), position)
+    weighted = flags * part.weight[rows]
+    return product(counts, weighted) if position is None else picked_product(counts, weighted, position)
 
 
-class Confusion(Metric):
-    """A metric that is a formula of hits, predicted and true weights of the classes."""
+class Margins(Metric):
+    """A metric of hits, predicted and true weights of the classes."""
 
     task: TaskName = "classification"
 
-    def __init__(self, name: str, formula: Formula, *, min_classes: int = 1, low: float = 0.0) -> None:
-        self.name, self._formula = name, formula
-        self.min_classes, self.range = min_classes, (low, 1.0)
-
     def core(self, part: Part, n_threads: int = 1) -> Core:
-        return ConfusionCore(part, self._formula)
+        return ConfusionCore(part, partial(self._score, part))
+
+    @abstractmethod
+    def _score(self, part: Part, hits: Array, predicted: Array, true: Array) -> Array:
+        """Tables [..., K] -> scores without the last axis."""
 
 
-class OfPositive(Confusion):
-    """A metric of two classes that looks at the positive one only; undefined where there is no sample of it."""
+class Confusion(Margins):
+    """A metric that is one formula of hits, predicted and true weights of the classes.
 
-    depends_on_positive = True
-    min_classes = max_classes = 2
+    Parameters
+    ----------
+    formula : callable
+        (part, hits, predicted, true) -> score.
+    range : (float, float)
+    greater_is_better : bool
+    classes : (int, int or None)
+        The fewest and the most classes it is defined for.
+    of_positive : bool
+        Whether the formula asks which class is the positive one.
+    """
 
-    def __init__(self, name: str, by_class: Formula) -> None:
-        super().__init__(name, by_class, min_classes=2)
+    def __init__(
+        self,
+        formula: Callable[[Part, Array, Array, Array], Array],
+        *,
+        range: tuple[float, float] = (0.0, 1.0),
+        greater_is_better: bool = True,
+        classes: tuple[int, int | None] = (1, None),
+        of_positive: bool = False,
+    ) -> None:
+        self._formula, self.range, self.greater_is_better = formula, range, greater_is_better
+        self.min_classes, self.max_classes = classes
+        self.depends_on_positive = of_positive
 
-    def core(self, part: Part, n_threads: int = 1) -> Core:
-        assert part.positive is not None  # or the target would have been refused
-        return ConfusionCore(part, of_class(self._formula, part.positive))
+    def _score(self, part: Part, hits: Array, predicted: Array, true: Array) -> Array:
+        return self._formula(part, hits, predicted, true)
 
 
-def _divide(a: Array, b: Array) -> Array:
-    """A / b, and 0 where there is nothing to divide by."""
-    return np.divide(a, b, out=np.zeros(np.broadcast(a, b).shape), where=b > 0)
+def divide(a: Array, b: Array, otherwise: float = 0.0) -> Array:
+    """A / b, and something else where there is nothing to divide by."""
+    return np.divide(a, b, out=np.full(np.broadcast(a, b).shape, otherwise), where=b > 0)
 
 
-def _undefined_if(nothing: Array, score: Array) -> Array:
+def undefined_if(nothing: Array, score: Array) -> Array:
+    """NaN where the truth allows no score."""
     return np.where(nothing, np.nan, score)
 
 
-def balanced_accuracy(hits: Array, predicted: Array, true: Array) -> Array:
-    """Mean over the classes present of the share found; needs two classes present."""
+# ---- one number for all classes -------------------------------------------------------------------------------------
+def _balanced(part: Part, hits: Array, predicted: Array, true: Array, *, adjusted: bool) -> Array:
     present = (true > 0).sum(axis=-1)
-    return _undefined_if(present < 2, _divide(_divide(hits, true).sum(axis=-1), present))
+    score = undefined_if(present < 2, divide(divide(hits, true).sum(axis=-1), present))
+    if not adjusted:
+        return score
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (score - 1.0 / present) / (1.0 - 1.0 / present)
 
 
-def matthews(hits: Array, predicted: Array, true: Array) -> Array:
-    """Matthews' correlation for any number of classes; 0 where all predictions are equal."""
+def _matthews(part: Part, hits: Array, predicted: Array, true: Array) -> Array:
     total = true.sum(axis=-1)
     cross = hits.sum(axis=-1) * total - (predicted * true).sum(axis=-1)
     said = total**2 - (predicted**2).sum(axis=-1)
     was = total**2 - (true**2).sum(axis=-1)
     # Sums of weights round; a variance this small is none.
     said, was = (np.where(v > 1e-12 * total**2, v, 0.0) for v in (said, was))
-    return _undefined_if(was == 0, _divide(cross, np.sqrt(said * was)))
+    return undefined_if(was == 0, divide(cross, np.sqrt(said * was)))
 
 
-def precision(hits: Array, predicted: Array, true: Array) -> Array:
-    """Share of the predictions of each class that are right."""
-    return _divide(hits, predicted)
+def kappa(part: Part, hits: Array, predicted: Array, true: Array) -> Array:
+    """Agreement beyond chance, all confusions costing the same."""
+    total = true.sum(axis=-1)
+    by_chance = divide((predicted * true).sum(axis=-1), total)
+    score = 1.0 - divide(total - hits.sum(axis=-1), total - by_chance)
+    return undefined_if((true > 0).sum(axis=-1) < 2, score)
 
 
-def recall(hits: Array, predicted: Array, true: Array) -> Array:
-    """Share of each class that is found."""
-    return _divide(hits, true)
+def _likelihood_ratio(part: Part, hits: Array, predicted: Array, true: Array, *, sign: Literal["+", "-"]) -> Array:
+    """How much more often the positive class is said to be there when it is; 1 where nobody was wrongly said so."""
+    k = part.index_of_positive()
+    true, hits = true[..., [1 - k, k]], hits[..., [1 - k, k]]
+    found, missed = hits[..., 1], true[..., 1] - hits[..., 1]
+    right, wrong = hits[..., 0], true[..., 0] - hits[..., 0]
+    of, by = (found, wrong) if sign == "+" else (missed, right)
+    return undefined_if(np.min(true, axis=-1) <= 0, divide(of * true[..., 0], by * true[..., 1], 1.0))
 
 
-def f1(hits: Array, predicted: Array, true: Array) -> Array:
-    """Harmonic mean of precision and recall."""
-    return _divide(2.0 * hits, predicted + true)
+# ---- one number for each class, averaged ----------------------------------------------------------------------------
+def of_predicted(hits: Array, predicted: Array, true: Array) -> tuple[Array, Array]:
+    """Precision: share of the predictions of a class that are right."""
+    return hits, predicted
 
 
-def of_class(by_class: Formula, k: int) -> Formula:
-    """Turn a score for each class into that of one class."""
-
-    def score(hits: Array, predicted: Array, true: Array) -> Array:
-        return _undefined_if(true[..., k] <= 0, by_class(hits[..., k], predicted[..., k], true[..., k]))
-
-    return score
+def of_true(hits: Array, predicted: Array, true: Array) -> tuple[Array, Array]:
+    """Recall: share of a class that is found."""
+    return hits, true
 
 
-def averaged(by_class: Formula, average: Average) -> Formula:
-    """Turn a score for each class into one number, as scikit-learn's `average` does."""
-
-    def micro(hits: Array, predicted: Array, true: Array) -> Array:
-        sums = [v.sum(axis=-1) for v in (hits, predicted, true)]
-        return _undefined_if(sums[2] <= 0, by_class(*sums))
-
-    def macro(hits: Array, predicted: Array, true: Array) -> Array:
-        present = (predicted > 0) | (true > 0)
-        scores = by_class(hits, predicted, true)
-        return _undefined_if(true.sum(axis=-1) <= 0, _divide(scores.sum(axis=-1), present.sum(axis=-1)))
-
-    def weighted(hits: Array, predicted: Array, true: Array) -> Array:
-        total = true.sum(axis=-1)
-        return _undefined_if(total <= 0, _divide((by_class(hits, predicted, true) * true).sum(axis=-1), total))
-
-    return {"micro": micro, "macro": macro, "weighted": weighted}[average]
+def of_either(hits: Array, predicted: Array, true: Array) -> tuple[Array, Array]:
+    """Jaccard: share of what was a class or said to be that was both."""
+    return hits, predicted + true - hits
 
 
-def metrics() -> list[Metric]:
-    """All metrics of this file."""
-    made: list[Metric] = [
-        Confusion("balanced_accuracy", balanced_accuracy, min_classes=2),
-        Confusion("matthews_corrcoef", matthews, min_classes=2, low=-1.0),
-    ]
-    for name, formula in (("f1", f1), ("precision", precision), ("recall", recall)):
-        made.append(OfPositive(name, formula))
-        made.append(Confusion(f"{name}_macro", averaged(formula, "macro")))
-        made.append(Confusion(f"{name}_micro", averaged(formula, "micro")))
-        made.append(Confusion(f"{name}_weighted", averaged(formula, "weighted")))
-    return made
+def of_both(hits: Array, predicted: Array, true: Array, *, beta: float) -> tuple[Array, Array]:
+    """F: harmonic mean of precision and recall, recall counting beta times as much."""
+    if np.isinf(beta):
+        return hits, true
+    return (1.0 + beta**2) * hits, beta**2 * true + predicted
+
+
+class Averaged(Margins):
+    """A share for each class, turned into one number as scikit-learn's `average` does.
+
+    Parameters
+    ----------
+    share : callable
+    average : {"binary", "macro", "micro", "weighted"}
+        "binary" is the share of the positive class alone.
+    labels : sequence, optional
+        Average over these classes only; unless given, over those that were true or predicted.
+    pos_label : label, optional
+        The positive class; see `Part.positive`.
+    zero_division : {"warn"} or float
+        The share of a class that has nothing to divide by: 0 unless given; NaN leaves it out of the average.
+    other : bool
+        With "binary", take the class that is not positive.
+    """
+
+    def __init__(
+        self,
+        share: Share,
+        *,
+        average: Average = "binary",
+        labels: Sequence[Any] | None = None,
+        pos_label: Any = None,
+        zero_division: float | str = "warn",
+        other: bool = False,
+    ) -> None:
+        if average not in ("binary", "macro", "micro", "weighted"):
+            raise SoberError("E108", f"`average` must be binary, macro, micro or weighted; got {average!r}.")
+        if zero_division not in ("warn", 0, 1) and not np.isnan(zero_division):
+            raise SoberError("E108", f'`zero_division` must be "warn", 0, 1 or NaN; got {zero_division!r}.')
+        self.depends_on_positive = average == "binary"
+        self.min_classes, self.max_classes = (2, 2) if self.depends_on_positive else (1, None)
+        self._share, self._average, self._labels = share, average, labels
+        self.pos_label, self._other = pos_label, other
+        self._zero = 0.0 if zero_division == "warn" else float(zero_division)
+
+    def _score(self, part: Part, hits: Array, predicted: Array, true: Array) -> Array:
+        if self._average == "binary":
+            k = part.index_of_positive(self.pos_label)
+            hits, predicted, true = (v[..., 1 - k if self._other else k] for v in (hits, predicted, true))
+            return undefined_if(true <= 0, divide(*self._share(hits, predicted, true), self._zero))
+        if self._labels is not None:
+            at = self._positions(part)
+            hits, predicted, true = (v[..., at] for v in (hits, predicted, true))
+        nothing = true.sum(axis=-1) <= 0
+        if self._average == "micro":
+            parts = self._share(*(v.sum(axis=-1) for v in (hits, predicted, true)))
+            return undefined_if(nothing, divide(*parts, self._zero))
+        scores = divide(*self._share(hits, predicted, true), self._zero)
+        weight = true
+        if self._average == "macro":
+            listed = self._labels is not None
+            weight = np.ones_like(true) if listed else ((predicted > 0) | (true > 0)).astype(np.float64)
+        weight = np.where(np.isnan(scores), 0.0, weight)
+        return undefined_if(nothing, divide((np.nan_to_num(scores) * weight).sum(axis=-1), weight.sum(axis=-1), np.nan))
+
+    def _positions(self, part: Part) -> list[int]:
+        known = [] if part.classes is None else part.classes.tolist()
+        unknown = [label for label in self._labels or () if label not in known]
+        if unknown:
+            raise SoberError("E108", f"`labels` of {self.name} must be among the classes {known}; got {unknown[0]!r}.")
+        return [known.index(label) for label in self._labels or ()]
+
+
+# ---- all of them ----------------------------------------------------------------------------------------------------
+def balanced_accuracy(*, adjusted: bool = False) -> Confusion:
+    """Mean over the classes present of the share found; needs two classes present.
+
+    Parameters
+    ----------
+    adjusted : bool, default=False
+        Let guessing score 0.
+    """
+    low = -1.0 if adjusted else 0.0
+    return Confusion(partial(_balanced, adjusted=bool(adjusted)), range=(low, 1.0), classes=(2, None))
+
+
+def _averages(share: Share) -> Callable[..., Metric]:
+    def maker(
+        *,
+        average: Average = "binary",
+        labels: Sequence[Any] | None = None,
+        pos_label: Any = None,
+        zero_division: float | str = "warn",
+    ) -> Averaged:
+        return Averaged(share, average=average, labels=labels, pos_label=pos_label, zero_division=zero_division)
+
+    return maker
+
+
+def fbeta(
+    *,
+    beta: float,
+    average: Average = "binary",
+    labels: Sequence[Any] | None = None,
+    pos_label: Any = None,
+    zero_division: float | str = "warn",
+) -> Averaged:
+    """Harmonic mean of precision and recall.
+
+    Parameters
+    ----------
+    beta : float
+        How many times as much recall counts as precision.
+    average, labels, pos_label, zero_division
+        See `Averaged`.
+    """
+    if isinstance(beta, bool) or not isinstance(beta, (int, float, np.number)) or not beta >= 0:
+        raise SoberError("E108", f"`beta` must be a number of 0 or more; got {beta!r}.")
+    share = partial(of_both, beta=float(beta))
+    return Averaged(share, average=average, labels=labels, pos_label=pos_label, zero_division=zero_division)
+
+
+def makers() -> dict[str, Callable[..., Metric]]:
+    """Everything that makes a metric of this file, by name."""
+    found: dict[str, Callable[..., Metric]] = {
+        "balanced_accuracy": balanced_accuracy,
+        "matthews_corrcoef": partial(Confusion, _matthews, range=(-1.0, 1.0), classes=(2, None)),
+        "positive_likelihood_ratio": partial(
+            Confusion, partial(_likelihood_ratio, sign="+"), range=(0.0, np.inf), classes=(2, 2), of_positive=True
+        ),
+        "neg_negative_likelihood_ratio": partial(
+            Confusion,
+            partial(_likelihood_ratio, sign="-"),
+            range=(-np.inf, 0.0),
+            greater_is_better=False,
+            classes=(2, 2),
+            of_positive=True,
+        ),
+        "fbeta": fbeta,
+    }
+    shares: dict[str, Share] = {
+        "f1": partial(of_both, beta=1.0),
+        "precision": of_predicted,
+        "recall": of_true,
+        "jaccard": of_either,
+    }
+    for name, share in shares.items():
+        found[name] = _averages(share)
+        for average in ("macro", "micro", "weighted"):
+            found[f"{name}_{average}"] = partial(Averaged, share, average=average)
+    return found

@@ -8,16 +8,22 @@ are kept as bits and counted instead.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
-from . import blocks
+from . import blocks, losses
 from .base import Core, Metric, Part
 from .bits import pack, picked_tallies, tallies
 from .blocks import ROWS, UNIT
+
+#: (part, values [C, N(, K)]) -> [C, N]
+Loss = Callable[[Part, Array], Array]
+#: (name of the metric, y, values) -> None; raises where the loss does not exist
+Check = Callable[[str, Array, Array], None]
 
 _TOGETHER = 1 << 15  # losses computed at a time: what is written down on the way stays in the cache of a core
 
@@ -79,7 +85,6 @@ class Pointwise(Metric):
 
     Parameters
     ----------
-    name : str
     task : {"classification", "regression"}
     loss : callable
         (part, values [C, N(, K)]) -> [C, N].
@@ -89,25 +94,24 @@ class Pointwise(Metric):
     link : callable, optional
         Applied to the mean of each repeat.
     check : callable, optional
-        (y, values) -> None, raises where the loss does not exist.
+        (name, y, values) -> None, raises where the loss does not exist.
     exact : bool
         The loss is 0 or 1, so that bits will do.
     """
 
     def __init__(
         self,
-        name: str,
         task: TaskName,
-        loss: Callable[[Part, Array], Array],
+        loss: Loss,
         *,
         responses: tuple[str, ...] = ("predict",),
         greater_is_better: bool = False,
         range: tuple[float, float] = (-np.inf, 0.0),
         link: Callable[[Array], Array] | None = None,
-        check: Callable[[Array, Array], None] | None = None,
+        check: Check | None = None,
         exact: bool = False,
     ) -> None:
-        self.name, self.task, self.responses = name, task, responses
+        self.task, self.responses = task, responses
         self.greater_is_better, self.range = greater_is_better, range
         self.linear = link is None
         self.min_classes = 2 if responses == ("predict_proba",) else 0
@@ -121,7 +125,7 @@ class Pointwise(Metric):
     def _each(self, part: Part, n_threads: int, out: Array) -> Array:
         """Write the losses of all configurations, or their bits, a few at a time."""
         if self._check is not None:
-            self._check(part.y, part.values)
+            self._check(self.name, part.y, part.values)
         kind = np.float64 if part.values.dtype.kind == "f" else None  # losses of float32 are computed in double
         as_bits = out.dtype == np.uint64
 
@@ -135,7 +139,7 @@ class Pointwise(Metric):
 
     def core(self, part: Part, n_threads: int = 1) -> Core:
         if self._exact and part.weight is None:
-            n, c = part.values.shape
+            n, c = part.values.shape[:2]
             return ShareCore(self._each(part, n_threads, np.empty((c, -(-n // 64)), np.uint64)), part, None)
         return MeanCore(self.losses(part, n_threads), part, self._link)
 
@@ -150,150 +154,113 @@ class Pointwise(Metric):
         return MeanCore(losses, parts[0], None)
 
 
-class SpreadCore(Core):
-    """1 - (loss that is left) / (spread of y): R2, and with the mean residual removed, explained variance."""
-
-    def __init__(self, part: Part, centred: bool) -> None:
-        # Centred once, so that sums of squares do not cancel; by the median, which one far-out value does not move.
-        y = part.y - np.median(part.y)
-        residual = part.y - np.ascontiguousarray(part.values.T, np.float64)
-        if centred:
-            residual -= np.median(residual, axis=1, keepdims=True)
-        weight = 1.0 if part.weight is None else part.weight
-        self._squares = residual**2 * weight
-        self._residuals = residual * weight if centred else None
-        self._truth = np.stack([y * weight, y**2 * weight])
-        self._part = part
-
-    def scores(self, counts: Array) -> Array:
-        squares = product(counts, self._squares)
-        residuals = None if self._residuals is None else product(counts, self._residuals)
-        return self._finish(counts, squares, residuals)
-
-    def picked(self, counts: Array, winners: Array) -> Array:
-        squares = picked_product(counts, self._squares, winners)
-        residuals = None if self._residuals is None else picked_product(counts, self._residuals, winners)
-        return self._finish(counts, squares, residuals)
-
-    def _finish(self, counts: Array, squares: Array, residuals: Array | None) -> Array:
-        totals = self._part.totals(counts)
-        first, second = product(counts, self._truth).T
-        with np.errstate(invalid="ignore", divide="ignore"):
-            spread = second - first**2 / totals
-            constant = ~(spread > 1e-12 * second)
-            shape = (-1,) + (1,) * (squares.ndim - 1)
-            left = squares if residuals is None else squares - residuals**2 / totals.reshape(shape)
-            return 1.0 - left / np.where(constant, np.nan, spread).reshape(shape)
+# ---- all of them ----------------------------------------------------------------------------------------------------
+_PROBABILITY = ("predict_proba",)
 
 
-class Spread(Metric):
-    """R2 or explained variance; undefined where the truth does not vary."""
-
-    task: TaskName = "regression"
-    range = (-np.inf, 1.0)
-
-    def __init__(self, name: str, centred: bool) -> None:
-        self.name, self._centred = name, centred
-
-    def core(self, part: Part, n_threads: int = 1) -> Core:
-        return SpreadCore(part, self._centred)
+def _shares(loss: Loss, greater_is_better: bool) -> Pointwise:
+    ends = (0.0, 1.0) if greater_is_better else (-1.0, 0.0)
+    return Pointwise("classification", loss, greater_is_better=greater_is_better, range=ends, exact=True)
 
 
-# ---- losses; values are [C, N(, K)] --------------------------------------------------------------------------------
-def _hit(part: Part, values: Array) -> Array:
-    return values == part.y
+def _regression(loss: Loss, link: Callable[[Array], Array] | None = None, check: Check | None = None) -> Pointwise:
+    return Pointwise("regression", loss, link=link, check=check)
 
 
-def _log_loss(part: Part, values: Array) -> Array:
-    smallest = np.finfo(values.dtype).eps
-    if values.ndim == 3:
-        true = np.take_along_axis(values, part.y[None, :, None], axis=2)[:, :, 0]
-    else:
-        true = np.where(part.y == 1, values, 1.0 - values)
-    return -np.log(np.clip(true, smallest, 1.0 - smallest))
+def brier(*, scale_by_half: bool | str = "auto") -> Pointwise:
+    """Squared distance of probabilities to what happened.
+
+    Parameters
+    ----------
+    scale_by_half : bool or "auto"
+        Divide by two, so that the worst is 1; "auto" does for two classes.
+    """
+    if scale_by_half not in (True, False, "auto"):
+        raise SoberError("E108", f'`scale_by_half` must be True, False or "auto"; got {scale_by_half!r}.')
+    worst = 1.0 if scale_by_half is True else 2.0
+    loss = partial(losses.brier, scale_by_half=scale_by_half)
+    return Pointwise("classification", loss, responses=_PROBABILITY, range=(-worst, 0.0))
 
 
-def _brier(part: Part, values: Array) -> Array:
-    if values.ndim == 2:
-        return (values - (part.y == 1)) ** 2
-    truth = np.arange(part.n_classes) == part.y[:, None]
-    return np.sum((values - truth) ** 2, axis=2)
+def top_k(*, k: int = 2) -> Pointwise:
+    """Share of samples whose class is among the k likeliest; for more than two classes.
+
+    Parameters
+    ----------
+    k : int, default=2
+    """
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise SoberError("E108", f"`k` must be a whole number of 1 or more; got {k!r}.")
+    made = _shares(partial(losses.among_first, k=int(k)), True)
+    made.responses, made.min_classes = ("decision_function", "predict_proba"), 3
+    return made
 
 
-def _squared(part: Part, values: Array) -> Array:
-    return (part.y - values) ** 2
+def hinge() -> Pointwise:
+    """Hinge loss of decision values."""
+    made = Pointwise("classification", losses.hinge, responses=("decision_function",))
+    made.min_classes = 2
+    return made
 
 
-def _absolute(part: Part, values: Array) -> Array:
-    return np.abs(part.y - values)
+def pinball(*, alpha: float = 0.5) -> Pointwise:
+    """Pinball loss of a predicted quantile.
+
+    Parameters
+    ----------
+    alpha : float, default=0.5
+        The quantile that is predicted, from 0 to 1.
+    """
+    return _regression(partial(losses.pinball, alpha=share("alpha", alpha)))
 
 
-def _relative(part: Part, values: Array) -> Array:
-    return np.abs(part.y - values) / np.maximum(np.abs(part.y), np.finfo(np.float64).eps)
+def tweedie(*, power: float = 0) -> Pointwise:
+    """Mean deviance of a Tweedie distribution.
+
+    Parameters
+    ----------
+    power : float, default=0
+        0 is squared error, 1 Poisson, 2 gamma, 3 inverse Gaussian; nothing between 0 and 1 exists.
+    """
+    return _regression(partial(losses.tweedie, power=power), check=check_power(power))
 
 
-def _squared_log(part: Part, values: Array) -> Array:
-    return (np.log1p(part.y) - np.log1p(values)) ** 2
+def share(name: str, value: float) -> float:
+    """Refuse what is no number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value <= 1:
+        raise SoberError("E108", f"`{name}` must be a number from 0 to 1; got {value!r}.")
+    return float(value)
 
 
-def _poisson(part: Part, values: Array) -> Array:
-    y = part.y
-    return 2.0 * (np.where(y > 0, y * np.log(np.where(y > 0, y, 1.0) / values), 0.0) - y + values)
+def check_power(power: float) -> Check | None:
+    """Refuse a power that no Tweedie distribution has; give the check of what it can be used on."""
+    if isinstance(power, bool) or not isinstance(power, (int, float, np.number)) or 0 < power < 1:
+        raise SoberError("E108", f"`power` must be 0 or less, or 1 or more; got {power!r}.")
+    if power == 0:
+        return None
+    truth = (-np.inf, False) if power < 0 else (0.0, bool(power >= 2))
+    return partial(losses.need, truth=truth, guess=(0.0, True))
 
 
-def _gamma(part: Part, values: Array) -> Array:
-    return 2.0 * (np.log(values / part.y) + part.y / values - 1.0)
-
-
-def _need(name: str, y_from: float, y_strict: bool, p_from: float, p_strict: bool) -> Callable[[Array, Array], None]:
-    def check(y: Array, values: Array) -> None:
-        for what, array, low, strict in (("`y`", y, y_from, y_strict), ("predictions", values, p_from, p_strict)):
-            smallest = float(array.min())
-            if smallest < low or (strict and smallest == low):
-                bound = f"above {low:g}" if strict else f"of {low:g} or more"
-                raise SoberError("E112", f"{name} needs {what} {bound}; got {smallest:.4g}. Choose another metric.")
-
-    return check
-
-
-def metrics() -> list[Metric]:
-    """All metrics of this file."""
-    probability = ("predict_proba",)
-    unit = (0.0, 1.0)
-    root = np.sqrt
-    return [
-        Pointwise("accuracy", "classification", _hit, greater_is_better=True, range=unit, exact=True),
-        Pointwise("neg_log_loss", "classification", _log_loss, responses=probability),
-        Pointwise("neg_brier_score", "classification", _brier, responses=probability, range=(-2.0, 0.0)),
-        Pointwise("neg_mean_squared_error", "regression", _squared),
-        Pointwise("neg_root_mean_squared_error", "regression", _squared, link=root),
-        Pointwise("neg_mean_absolute_error", "regression", _absolute),
-        Pointwise("neg_mean_absolute_percentage_error", "regression", _relative),
-        Pointwise(
-            "neg_mean_squared_log_error",
-            "regression",
-            _squared_log,
-            check=_need("neg_mean_squared_log_error", -1.0, True, -1.0, True),
-        ),
-        Pointwise(
-            "neg_root_mean_squared_log_error",
-            "regression",
-            _squared_log,
-            link=root,
-            check=_need("neg_root_mean_squared_log_error", -1.0, True, -1.0, True),
-        ),
-        Pointwise(
-            "neg_mean_poisson_deviance",
-            "regression",
-            _poisson,
-            check=_need("neg_mean_poisson_deviance", 0.0, False, 0.0, True),
-        ),
-        Pointwise(
-            "neg_mean_gamma_deviance",
-            "regression",
-            _gamma,
-            check=_need("neg_mean_gamma_deviance", 0.0, True, 0.0, True),
-        ),
-        Spread("r2", centred=False),
-        Spread("explained_variance", centred=True),
-    ]
+def makers() -> dict[str, Callable[..., Metric]]:
+    """Everything that makes a metric of this file, by name."""
+    above = partial(losses.need, truth=(-1.0, True), guess=(-1.0, True))
+    return {
+        "accuracy": partial(_shares, losses.hit, True),
+        "neg_zero_one_loss": partial(_shares, losses.miss, False),
+        "neg_hamming_loss": partial(_shares, losses.miss, False),  # the same, for one label a sample
+        "top_k_accuracy": top_k,
+        "neg_log_loss": partial(Pointwise, "classification", losses.log_loss, responses=_PROBABILITY),
+        "neg_brier_score": brier,
+        "neg_hinge_loss": hinge,
+        "neg_mean_squared_error": partial(_regression, losses.squared),
+        "neg_root_mean_squared_error": partial(_regression, losses.squared, np.sqrt),
+        "neg_mean_absolute_error": partial(_regression, losses.absolute),
+        "neg_mean_absolute_percentage_error": partial(_regression, losses.relative),
+        "neg_mean_squared_log_error": partial(_regression, losses.squared_log, None, above),
+        "neg_root_mean_squared_log_error": partial(_regression, losses.squared_log, np.sqrt, above),
+        "neg_mean_poisson_deviance": partial(tweedie, power=1),
+        "neg_mean_gamma_deviance": partial(tweedie, power=2),
+        "neg_mean_tweedie_deviance": tweedie,
+        "neg_mean_pinball_loss": pinball,
+    }

@@ -1,4 +1,4 @@
-"""Metrics that compare samples with each other: area under the ROC curve, average precision, medians.
+"""Metrics of pairs of samples: the area under the ROC curve, of two classes or the mean over duels of several.
 
 Takes one part, sorts every configuration once, gives walks that the kernels repeat for all resamples. A **duel** is a
 set of pairs (one to win, one to lose) that share a contest; the area under the curve is the share of pairs won, a tie
@@ -10,15 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from ..containers import Array
+from ..errors import SoberError
 from ..targets import TaskName
 from . import blocks
 from .base import Core, Metric, Part
+from .classes import SpreadOut
+from .in_order import PartialArea
 from .pointwise import product
 
 #: Walks through the samples: (samples, actions, where each walk ends).
@@ -131,10 +134,10 @@ class Walks:
             begins[starts[starts < len(begins)]] = 1
         self._room = int((contests.role >= 0).sum() + (contests.role == 1).sum())  # steps of a walk at the most
         self._scores: Array | None = scores  # [C, N]
-        self._n = len(scores)
+        self.n = len(scores)
         self._kept: list[Piece] | None = None
-        if self._room * self._n * 5 <= _KEPT:
-            self._kept = blocks.run(self._make, blocks.cut(self._n, -(-self._n // (4 * n_threads))), n_threads)
+        if self._room * self.n * 5 <= _KEPT:
+            self._kept = blocks.run(self._make, blocks.cut(self.n, -(-self.n // (4 * n_threads))), n_threads)
             self._scores = None  # the walks hold all that is needed
 
     def _make(self, first: int, last: int) -> Piece:
@@ -150,8 +153,8 @@ class Walks:
 
     def wins(self, block: Block) -> Array:
         """Twice the pairs won, a tie counting half, of every configuration in every resample [B, C]."""
-        out = np.empty((self._n, len(block.counts)))
-        for first, last, steps in self._pieces():
+        out = np.empty((self.n, len(block.counts)))
+        for first, last, steps in self.pieces():
             block.follow(steps, out[first:last])
         return out.T
 
@@ -160,18 +163,19 @@ class Walks:
         kernels, counts = _kernels(), block.counts
         out = np.empty(len(counts))
         weight = np.ones(counts.shape[1]) if block.weight is None else block.weight
-        for first, last, steps in self._pieces(np.unique(winners)):
+        for first, last, steps in self.pieces(np.unique(winners)):
             here = np.flatnonzero((winners >= first) & (winners < last))
             alone = np.empty(len(here))
             kernels.walk_alone(*steps, counts, weight, winners[here] - first, here, alone)
             out[here] = alone
         return out
 
-    def _pieces(self, wanted: Array | None = None) -> Iterator[Piece]:
+    def pieces(self, wanted: Array | None = None) -> Iterator[Piece]:
+        """Give the walks, some configurations at a time; where they are not kept, those wanted are made."""
         if self._kept is not None:
             yield from self._kept
         else:
-            for c in range(self._n) if wanted is None else wanted:
+            for c in range(self.n) if wanted is None else wanted:
                 yield self._make(int(c), int(c) + 1)
 
 
@@ -221,24 +225,26 @@ class RocAuc(Metric):
 
     Parameters
     ----------
-    name : str
-    multi : {None, "ovr", "ovo"}
-    weighted : bool
-        Duels count by how many samples they concern, else equally.
+    multi_class : {None, "ovr", "ovo"}
+        Each class against the rest, or against each other one; None is for two classes.
+    average : {"macro", "weighted", "micro"}
+        Duels count equally, by how many samples they concern, or are one duel of all samples and classes ("ovr" only).
     """
 
     task: TaskName = "classification"
     pools_scores = True
     min_classes = 2
 
-    def __init__(self, name: str, multi: str | None = None, weighted: bool = False) -> None:
-        self.name, self._multi, self._weighted = name, multi, weighted
-        self.responses = ("predict_proba",) if multi else ("decision_function", "predict_proba")
-        self.max_classes = None if multi else 2
+    def __init__(self, multi_class: str | None = None, average: str = "macro") -> None:
+        self._multi, self._average = multi_class, average
+        self.responses = ("predict_proba",) if multi_class else ("decision_function", "predict_proba")
+        self.max_classes = None if multi_class else 2
 
     def core(self, part: Part, n_threads: int = 1) -> Core:
         if part.values.ndim == 2:  # two classes: every multi-class form is the plain one
             return DuelCore([self._duel(part, part.values, 1, None, n_threads)], part.weight)
+        if self._average == "micro":
+            return SpreadOut(part, lambda one: DuelCore([self._duel(one, one.values, 1, None, n_threads)], one.weight))
         duels = []
         for k in range(part.n_classes):
             rivals = [None] if self._multi == "ovr" else [j for j in range(part.n_classes) if j != k]
@@ -252,98 +258,44 @@ class RocAuc(Metric):
         if rival is not None:
             role = np.where((part.y == k) | (part.y == rival), role, -1)
         node = np.unique(part.fold, return_inverse=True)[1].reshape(-1)
-        walks = Walks(np.ascontiguousarray(values.T), Contests(node[None], role[None]), n_threads)
+        scores = np.ascontiguousarray(values.T, None if values.dtype.kind == "f" else np.float64)  # labels rank too
+        walks = Walks(scores, Contests(node[None], role[None]), n_threads)
         members = None
-        if self._weighted:  # one-vs-rest counts by the class, one-vs-one by both classes
+        if self._average == "weighted" and part.values.ndim == 3:
+            # One-vs-rest counts by the class, one-vs-one by both classes.
             concerned = part.y == k if rival is None else role >= 0
             members = concerned * (1.0 if part.weight is None else part.weight)
         return walks, ClassPairs(role, part), members
 
 
-class SortedCore(Core):
-    """Configurations sorted once, for kernels that walk them in order."""
+def roc_auc(*, average: str = "macro", max_fpr: float | None = None, multi_class: str | None = None) -> Metric:
+    """Area under the ROC curve.
 
-    def __init__(self, part: Part, values: Array, order: Array) -> None:
-        self._part, self._values, self._order = part, values, order  # values, order [C, N]
-        self._weight = np.ones(len(part.y)) if part.weight is None else part.weight
-
-    def picked(self, counts: Array, winners: Array) -> Array:
-        out = np.empty(len(winners))
-        for winner in np.unique(winners):
-            here, one = winners == winner, slice(winner, winner + 1)
-            out[here] = type(self)(self._part, self._values[one], self._order[one]).scores(counts[here])[:, 0]
-        return out
-
-    def _run(self, kernel: Any, *arguments: Any, counts: Array) -> Array:
-        out = np.empty((len(self._order), len(counts)))
-        kernel(self._order, self._values, *arguments, out)
-        return out.T
-
-
-class PrecisionCore(SortedCore):
-    """Average precision of the positive class."""
-
-    def scores(self, counts: Array) -> Array:
-        positive = self._part.y == self._part.positive
-        turned = np.ascontiguousarray(counts.T)
-        area = self._run(_kernels().average_precision, positive, self._weight, turned, counts=counts)
-        positives = product(counts, (positive * self._weight)[None])[:, 0]
-        return np.asarray(area / np.where(positives > 0, positives, np.nan)[:, None])
+    Parameters
+    ----------
+    average : {"macro", "weighted", "micro"}
+    max_fpr : float, optional
+        Only up to this false positive rate, standardised so that guessing scores 0.5; for two classes.
+    multi_class : {None, "ovr", "ovo"}
+    """
+    if multi_class not in (None, "ovr", "ovo"):
+        raise SoberError("E108", f'`multi_class` must be None, "ovr" or "ovo"; got {multi_class!r}.')
+    allowed = ("macro", "weighted", "micro") if multi_class != "ovo" else ("macro", "weighted")
+    if average not in allowed:
+        raise SoberError("E108", f"`average` must be one of {', '.join(allowed)}; got {average!r}.")
+    if max_fpr is None or max_fpr == 1:
+        return RocAuc(multi_class, average)
+    if isinstance(max_fpr, bool) or not isinstance(max_fpr, (int, float, np.number)) or not 0 < max_fpr < 1:
+        raise SoberError("E108", f"`max_fpr` must lie above 0 and not above 1; got {max_fpr!r}.")
+    return PartialArea(float(max_fpr))
 
 
-class MedianCore(SortedCore):
-    """Median of absolute errors."""
-
-    def scores(self, counts: Array) -> Array:
-        totals = self._part.totals(counts)
-        slack = np.zeros_like(totals) if self._part.weight is None else 1e-12 * totals
-        turned = np.ascontiguousarray(counts.T)
-        return self._run(_kernels().medians, self._weight, turned, 0.5 * totals, slack, counts=counts)
-
-
-def _sorted(values: Array, n_threads: int) -> Array:
-    cut = blocks.cut(len(values), -(-len(values) // (4 * n_threads)))
-    return np.concatenate(blocks.run(lambda a, b: np.argsort(values[a:b], axis=1).astype(np.int32), cut, n_threads))
-
-
-class AveragePrecision(Metric):
-    """Precision averaged over the recall gained at each threshold, for the positive one of two classes."""
-
-    name = "average_precision"
-    task: TaskName = "classification"
-    responses = ("decision_function", "predict_proba")
-    pools_scores = True
-    min_classes = max_classes = 2
-    depends_on_positive = True
-
-    def core(self, part: Part, n_threads: int = 1) -> Core:
-        values = np.ascontiguousarray(part.values.T)
-        if part.positive == 0:  # scores are those of the second class
-            values = -values
-        return PrecisionCore(part, values, _sorted(-values, n_threads))
-
-
-class MedianAbsoluteError(Metric):
-    """Median of the absolute errors."""
-
-    name = "neg_median_absolute_error"
-    task: TaskName = "regression"
-    greater_is_better = False
-    range = (-np.inf, 0.0)
-
-    def core(self, part: Part, n_threads: int = 1) -> Core:
-        errors = np.ascontiguousarray(np.abs(part.values.T - part.y))
-        return MedianCore(part, errors, _sorted(errors, n_threads))
-
-
-def metrics() -> list[Metric]:
-    """All metrics of this file."""
-    return [
-        RocAuc("roc_auc"),
-        RocAuc("roc_auc_ovr", "ovr"),
-        RocAuc("roc_auc_ovo", "ovo"),
-        RocAuc("roc_auc_ovr_weighted", "ovr", weighted=True),
-        RocAuc("roc_auc_ovo_weighted", "ovo", weighted=True),
-        AveragePrecision(),
-        MedianAbsoluteError(),
-    ]
+def makers() -> dict[str, Callable[..., Metric]]:
+    """Everything that makes a metric of this file, by name."""
+    return {
+        "roc_auc": roc_auc,
+        "roc_auc_ovr": partial(RocAuc, "ovr"),
+        "roc_auc_ovo": partial(RocAuc, "ovo"),
+        "roc_auc_ovr_weighted": partial(RocAuc, "ovr", "weighted"),
+        "roc_auc_ovo_weighted": partial(RocAuc, "ovo", "weighted"),
+    }

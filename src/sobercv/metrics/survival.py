@@ -6,6 +6,8 @@ risk than everybody who is known to have outlived it. A higher risk means an ear
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..containers import Array
@@ -42,10 +44,10 @@ class ComparablePairs:
     they outlived the events, and every event wins before it becomes a loser itself.
     """
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Part, event: Array | None = None) -> None:
         from .kernels import FIRST, LOSER, WINNER  # numba takes a while to import
 
-        event, time = part.y["event"], part.y["time"]
+        event, time = part.y["event"] if event is None else event, part.y["time"]
         samples, actions = [], []
         for f in np.unique(part.fold):
             here = np.flatnonzero(part.fold == f)
@@ -59,18 +61,17 @@ class ComparablePairs:
             samples.append(who[order][first:])
             actions.append(action[first:])
         walk = np.concatenate(samples).astype(np.int32)
-        self._steps = walk, np.concatenate(actions).astype(np.int8), np.array([0, len(walk)])
+        self.steps = walk, np.concatenate(actions).astype(np.int8), np.array([0, len(walk)])
 
     def __call__(self, block: Block) -> Array:
         out = np.empty((1, len(block.counts)))
-        block.follow(self._steps, out)
+        block.follow(self.steps, out)
         return 0.5 * out[0]
 
 
 class Concordance(Metric):
     """Share of comparable pairs in which the earlier event had the higher risk, a tie counting half."""
 
-    name = "concordance_index"
     task: TaskName = "survival"
     pools_scores = True
 
@@ -80,6 +81,6 @@ class Concordance(Metric):
         return DuelCore([(walks, ComparablePairs(part), None)], part.weight)
 
 
-def metrics() -> list[Metric]:
-    """All metrics of this file."""
-    return [Concordance()]
+def makers() -> dict[str, Callable[..., Metric]]:
+    """Everything that makes a metric of this file, by name."""
+    return {"concordance_index": Concordance}

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..containers import Array
+from ..errors import SoberError
 from ..inference.resample import Bootstrap
 from ..metrics.blocks import UNIT
 from ..predictions import Predictions
@@ -70,6 +71,11 @@ class Evidence:
     def of(cls, search: Any) -> Evidence:
         """Take the winner's column out of a finished search."""
         table: Predictions = search.predictions_.only_seen()
+        if not table.responses:
+            raise SoberError(
+                "E702",
+                "The search scored models and kept no predictions; add a metric, such as r2, to scoring.",
+            )
         position = int(np.flatnonzero(table.configurations == search.best_index_)[0])
         # What a metric asks for is kept under the first of its alternatives: a ranking metric asks for decisions and
         # takes probabilities from a model that has none. Only the winner can tell which of the two these are.
@@ -78,7 +84,7 @@ class Evidence:
             if hasattr(search, "best_estimator_")
             else clone(search.estimator).set_params(**clone(search.best_params_, safe=False))
         )
-        asked = {metric.responses[0]: metric.responses for metric in metrics_of(search)}
+        asked = {metric.responses[0]: metric.responses for metric in metrics_of(search) if metric.responses}
         responses = {
             method_of(winner, asked.get(name, (name,))) or name: tensor[:, position]
             for name, tensor in table.responses.items()

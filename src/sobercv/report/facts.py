@@ -102,8 +102,9 @@ def method(search: Any) -> str:
     dropped = int((search.race_.status == "dropped").sum())
     if dropped:
         text += f"; with early dropping it is BCED-CV (BBCD-CV): {count(dropped, 'configuration')} dropped"
-    rule = "mean over folds" if search.aggregate == "fold" else "score of all out-of-sample predictions together"
-    return f"{text}. The winner was chosen by {estimate.metric}, the {rule}."
+    by_fold = search.question_.aggregate == "fold"
+    rule = "mean over folds" if by_fold else "score of all out-of-sample predictions together"
+    return f"{text}. The winner was chosen by {estimate.title}, the {rule}."
 
 
 def command(search: Any) -> str:

@@ -68,8 +68,9 @@ def _guessing(search: Any) -> Note | None:
     digits = digits_for((*estimate.interval, chance))
     return Note(
         "W701",
-        f"The interval of {metric_label(estimate.metric)}, {between(estimate.interval, digits)}, reaches down to "
-        f"{number(chance, digits)}, which is what guessing would score.",
+        f"The interval of {metric_label(estimate.metric, estimate.positive)}, "
+        f"{between(estimate.interval, digits)}, reaches down to {number(chance, digits)}, which is what guessing "
+        "would score.",
     )
 
 

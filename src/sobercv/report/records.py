@@ -29,6 +29,7 @@ class Score:
     n_draws: int
     n_undefined: int
     digits: int
+    positive: str | None = None  # the class that the score is of, where it depends on one
 
 
 @dataclass(frozen=True)

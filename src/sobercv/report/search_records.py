@@ -23,7 +23,7 @@ def estimates_of(search: Any) -> list[Estimate]:
 
 def metrics_of(search: Any) -> list[Metric]:
     """All metrics of a search, the one that selected first."""
-    return list(search.scorer_.values()) if search.multimetric_ else [search.scorer_]
+    return list(search.question_.metrics)
 
 
 def scores(search: Any) -> tuple[Score, ...]:
@@ -38,7 +38,7 @@ def _score(estimate: Estimate) -> Score:
         digits += 1
     return Score(
         metric=estimate.metric,
-        label=metric_label(estimate.metric),
+        label=metric_label(estimate.metric, estimate.positive),
         value=estimate.value,
         interval=None if estimate.interval is None else tuple(float(v) for v in estimate.interval),
         level=estimate.confidence_level,
@@ -47,6 +47,7 @@ def _score(estimate: Estimate) -> Score:
         n_draws=0 if estimate.draws is None else len(estimate.draws),
         n_undefined=estimate.n_undefined,
         digits=digits,
+        positive=None if estimate.positive is None else clean(estimate.positive, 60),
     )
 
 
@@ -61,6 +62,7 @@ def headline(score: Score) -> str:
 def why(search: Any, score: Score) -> str:
     """Say why the honest number is not what plain cross-validation claims."""
     tried, unit = len(search.race_.status), "samples" if search.predictions_.groups is None else "groups"
+    unit = "folds" if search.question_.by == "fold" else unit
     honest, naive = number(score.value, score.digits), number(score.naive, score.digits)
     if tried == 1:
         return (
@@ -101,7 +103,9 @@ def race(search: Any) -> Race:
         dropped = int((log.dropped_at == i).sum())
         rounds.append(Round(i + 1, alive, dropped, before - alive - dropped))
         before = alive
-    rule = "" if search.drop is None else clean(BootstrapDrop() if search.drop == "auto" else search.drop)
+    # Where folds are resampled there is no test, and nobody is dropped.
+    tests = search.drop is not None and search.question_.by == "sample"
+    rule = "" if not tests else clean(BootstrapDrop() if search.drop == "auto" else search.drop)
     return Race(len(log.status), tuple(rounds), int(log.n_fits), int(log.n_fits_saved), rule)
 
 

@@ -120,6 +120,9 @@ def with_charts(summary: Summary, search: Any) -> Summary:
     search : BBCSearchCV
         Fitted.
     """
+    if not search.predictions_.responses:
+        text = "The search scored models and kept no predictions, so there are no charts; add a metric to scoring."
+        return with_notes(summary, (Note("W704", text),))
     evidence = Evidence.of(search)
     charts, confusion = charts_of(evidence)
     summary = replace(summary, charts=charts, confusion=confusion)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from ..targets import titled
 from .records import ConfigurationRow, Score
 
 LABELS = {
@@ -27,12 +28,11 @@ NOTHING, MINUS = "\u2013", "\u2212"
 _UNWRITABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 
 
-def metric_label(name: str) -> str:
-    """Write a metric's name for people."""
-    if name in LABELS:
-        return LABELS[name]
+def metric_label(name: str, positive: Any = None) -> str:
+    """Write a metric's name for people, and the class that it is of where it depends on one."""
     words = clean(name.removeprefix("neg_").replace("_", " "))
-    return f"Negative {words}" if name.startswith("neg_") else words[:1].upper() + words[1:]
+    plain = f"Negative {words}" if name.startswith("neg_") else words[:1].upper() + words[1:]
+    return titled(LABELS.get(name, plain), None if positive is None else clean(positive, 60))
 
 
 def clean(value: Any, longest: int = 300) -> str:

@@ -6,16 +6,17 @@ left out, the importance of columns first, then charts, then the final model; th
 
 from __future__ import annotations
 
-import warnings
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import Note, SoberWarning
+from ..errors import Note
 from ..report.words import count
 from .deadline import Deadline
 from .final_model import train_final_model
 from .folder import RunFolder
+from .noted import noted
 from .prepared import Prepared
 from .results import Results
 from .run_summary import summarize_run
@@ -68,11 +69,8 @@ def execute(
         "fast" leaves out what takes long: the importance of columns, and charts. "none" writes no report.html either.
     progress : Progress
     """
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("always", SoberWarning)
+    with noted() as notes:
         search = tune(prepared, folder.store, deadline, progress.on_event)
-    notes = [Note(w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning)]
     if search.stopped_ in ("interrupted", "terminated"):
         deadline = Deadline(min(HURRY, deadline.left))
     size = count(prepared.data.n_rows, "row")
@@ -87,7 +85,8 @@ def _model(search: Any, prepared: Prepared, deadline: Deadline) -> list[Note]:
     """Train the final model; who ends this keeps the honest number."""
     try:
         note = train_final_model(search, prepared.data, deadline.share(0.8))
-    except KeyboardInterrupt as signal:
-        search.stopped_, search.signal_ = "interrupted", getattr(signal, "number", 2)
+    except KeyboardInterrupt as interrupt:
+        search.signal_ = getattr(interrupt, "number", signal.SIGINT)
+        search.stopped_ = "interrupted" if search.signal_ == signal.SIGINT else "terminated"
         note = Note("W832", "There is no final model: it was interrupted. Write sober resume to get one.")
     return [] if note is None else [note]

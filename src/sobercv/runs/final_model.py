@@ -48,7 +48,7 @@ def train_final_model(search: Any, data: Dataset, seconds: float = math.inf) -> 
         said = " ".join(str(error).split())[:200]
         return _none(f"it failed on all data with {type(error).__name__}: {said}".rstrip("."), "Choose another preset")
     if trained is None:
-        return _none("the time was over", "Write sober resume, with more time or none")
+        return _none("the time was over", "Write sober resume, with more time,")
     search.best_estimator_ = trained
     search.refit_time_ = perf_counter() - start
     search.n_fits_ += 1

@@ -10,6 +10,7 @@ import json
 import os
 import stat
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,6 +20,8 @@ from .lock import NAME as LOCK
 from .lock import FolderLock
 
 SETTINGS = "settings.json"
+#: Under this name every file of plain data holds its own fingerprint.
+FINGERPRINT = "fingerprint"
 
 
 class RunFolder:
@@ -108,17 +111,18 @@ class RunFolder:
         """Write a file, all or nothing; see `write_file`."""
         write_file(self.path / name, content)
 
-    def write_json(self, name: str, values: Any) -> None:
-        """Write plain data."""
-        text = json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    def write_json(self, name: str, values: dict[str, Any]) -> None:
+        """Write plain data with its fingerprint."""
+        whole = {**values, FINGERPRINT: fingerprint(values)}
+        text = json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         try:
             raw = text.encode("utf-8")
         except UnicodeEncodeError:  # a path from a system without UTF-8 holds halves of pairs; escaped, it survives
-            raw = (json.dumps(values, indent=2, allow_nan=False) + "\n").encode("ascii")
+            raw = (json.dumps(whole, indent=2, allow_nan=False) + "\n").encode("ascii")
         self.write(name, raw)
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """Read plain data that `write_json` wrote."""
+        """Read plain data that `write_json` wrote; refuse what somebody has changed since."""
         raw = read_file(self.path / name)
         if raw is None:
             raise SoberError(
@@ -126,11 +130,13 @@ class RunFolder:
             )
         try:
             values = json.loads(raw.decode("utf-8"), parse_constant=_refuse)
+            given = values.pop(FINGERPRINT, None) if isinstance(values, dict) else None
+            is_ours = given is not None and given == fingerprint(values)
         except (ValueError, RecursionError):  # no JSON, no UTF-8, or brackets without end
-            values = None
-        if not isinstance(values, dict):
-            raise self.damaged(name)
-        return values
+            raise self.damaged(name) from None
+        if not is_ours:
+            raise self.damaged(name, "it is not as sober wrote it")
+        return dict(values)
 
     def damaged(self, name: str, reason: str = "") -> SoberError:
         """Say that a file of the run cannot be used."""
@@ -140,6 +146,17 @@ class RunFolder:
     @property
     def _name(self) -> str:
         return repr(str(self.path))
+
+
+def fingerprint(values: dict[str, Any]) -> str:
+    """Give a hash of plain data, whatever the order of its names.
+
+    Parameters
+    ----------
+    values : dict
+        Ready for JSON.
+    """
+    return sha256(json.dumps(values, sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
 
 
 def _refuse(constant: str) -> float:

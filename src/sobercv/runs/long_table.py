@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..containers import Array
+from ..errors import SoberError
 from ..predictions import Predictions
 
 
@@ -97,14 +98,24 @@ def predict_table(model: Any, X: Any, task: str, classes: list[Any]) -> Any:
     """
     import pandas as pd
 
-    columns: dict[str, Any] = {".row": np.arange(1, len(X) + 1)}
+    try:
+        found = _predicted(model, X, task, classes)
+    except Exception as error:  # any model may raise anything
+        said = " ".join(str(error).split())[:200].rstrip(".")
+        raise SoberError(
+            "E816", f"The model cannot take the new rows ({type(error).__name__}: {said}). Give rows like those of "
+            "training.",
+        ) from error  # fmt: skip
+    return pd.DataFrame({".row": np.arange(1, len(X) + 1), **found})
+
+
+def _predicted(model: Any, X: Any, task: str, classes: list[Any]) -> dict[str, Any]:
     if task in ("regression", "survival"):
-        columns[".pred"] = model.predict(X)
-    else:
-        columns[".pred_class"] = model.predict(X)
-        if hasattr(model, "predict_proba"):
-            chances = model.predict_proba(X)
-            columns.update({f".pred_{label}": chances[:, k] for k, label in enumerate(model.classes_)})
-        elif len(classes) == 2 and hasattr(model, "decision_function"):
-            columns[".score"] = model.decision_function(X)
-    return pd.DataFrame(columns)
+        return {".pred": model.predict(X)}
+    columns = {".pred_class": model.predict(X)}
+    if hasattr(model, "predict_proba"):
+        chances = model.predict_proba(X)
+        columns.update({f".pred_{label}": chances[:, k] for k, label in enumerate(model.classes_)})
+    elif len(classes) == 2 and hasattr(model, "decision_function"):
+        columns[".score"] = model.decision_function(X)
+    return columns

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..checks import PlannedSearch
 from ..report.records import Summary
-from ..report.words import between, clean, count, metric_label, number
+from ..report.words import between, clean, count, number
 from ..tables import Dataset
 
 #: What a model is called in a paper, by a part of its class's name; the first that fits.
@@ -39,7 +39,7 @@ def methods(search: Any, planned: PlannedSearch, data: Dataset, summary: Summary
         Of sober.
     """
     score = summary.scores[0]
-    label = metric_label(score.metric)
+    label = score.label
     label = label if label[1:2].isupper() or label[1:2] == "\u00b2" else label[:1].lower() + label[1:]
     interval = (
         "" if score.interval is None else f" ({100 * score.level:g} % CI {between(score.interval, score.digits)})"
@@ -114,7 +114,7 @@ def _families(planned: PlannedSearch) -> str:
 def _folds(planned: PlannedSearch, data: Dataset) -> str:
     kind = "stratified " if data.task != "regression" else ""
     repeats = f", repeated {planned.repeats} times with new folds" if planned.repeats > 1 else ""
-    return f"{kind}{planned.folds}-fold cross-validation{repeats}"
+    return f"{kind}{planned.cv}-fold cross-validation{repeats}"
 
 
 def _selection(search: Any, label: str) -> str:

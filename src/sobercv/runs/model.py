@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import Note, SoberError
 from ..tables import Dataset
 from .files import read_file
-from .folder import RunFolder
+from .folder import RunFolder, fingerprint
 from .schema import checked
 from .seal import is_sealed, seal
 
@@ -57,12 +57,9 @@ def save(model: Any, data: Dataset, folder: RunFolder, facts: dict[str, Any]) ->
     packed = BytesIO()
     joblib.dump(model, packed, compress=3)
     raw = packed.getvalue()
-    fingerprint = sha256(raw).hexdigest()
-    signature, note = seal(fingerprint)
-    manifest = {
+    manifest: dict[str, Any] = {
         "file": MODEL,
-        "sha256": fingerprint,
-        "seal": signature,
+        "sha256": sha256(raw).hexdigest(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "task": data.task,
         "target": list(data.target),
@@ -71,8 +68,9 @@ def save(model: Any, data: Dataset, folder: RunFolder, facts: dict[str, Any]) ->
         "id": next((name for name, role in data.roles.items() if role == "id"), None),
         **facts,
     }
+    signature, note = seal(fingerprint(manifest))
     folder.write(MODEL, raw)
-    folder.write_json(MANIFEST, manifest)
+    folder.write_json(MANIFEST, {**manifest, "seal": signature})
     _save_skops(model, folder)
     return () if note is None else (note,)
 
@@ -125,13 +123,13 @@ def load(folder: RunFolder, trust: bool = False) -> tuple[Any, dict[str, Any]]:
     raw = read_file(path)
     if raw is None:
         raise SoberError("E809", f"{path} is not there. Write: sober resume {folder.path}")
-    fingerprint = sha256(raw).hexdigest()
-    if fingerprint != manifest.sha256:
+    if sha256(raw).hexdigest() != manifest.sha256:
         raise SoberError(
             "E810", f"{path} is not the file that model.json describes, so it is not loaded: loading a model executes "
             "code. Write the run again with sober resume.",
         )  # fmt: skip
-    if not trust and not is_sealed(fingerprint, manifest.seal):
+    sealed = {name: value for name, value in values.items() if name != "seal"}
+    if not trust and not is_sealed(fingerprint(sealed), manifest.seal):
         raise SoberError(
             "E810", f"{path} was not made by you on this machine, and loading a joblib model executes code. If you "
             "trust where it comes from, add --trust.",

@@ -62,11 +62,11 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
             "file with --data, or begin a new run.",
         )
     data = assign(table.frame, Roles.of(settings))
-    findings = check_dataset(data, folds=settings.cv, notes=[*table.notes, *data.notes])
+    findings = check_dataset(data, cv=settings.cv, notes=[*table.notes, *data.notes])
     planned = None
     if not any(f.severity == "error" for f in findings):
         planned = plan_search(
-            data, preset=settings.preset, scoring=settings.metric, folds=settings.cv, repeats=settings.repeats,
-            seed=settings.seed, configurations=settings.configurations,
+            data, preset=settings.preset, scoring=settings.metric, cv=settings.cv, repeats=settings.repeats,
+            seed=settings.seed, configurations=settings.configurations, positive=settings.positive,
         )  # fmt: skip
     return Prepared(settings, table, data, findings, planned)

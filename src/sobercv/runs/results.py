@@ -37,6 +37,7 @@ class Honest:
     naive: float
     optimism: float
     digits: int
+    positive: str | None = None
 
     def __post_init__(self) -> None:
         if self.interval is not None and len(self.interval) != 2:
@@ -47,19 +48,10 @@ class Honest:
     @classmethod
     def of(cls, score: Score) -> Honest:
         """Take what the screen shows out of a summary's score."""
-        return cls(score.metric, score.value, score.interval, score.level, score.naive, score.optimism, score.digits)
-
-
-@dataclass(frozen=True)
-class Warned:
-    """A note that the user was given."""
-
-    code: str
-    text: str
-
-    def __post_init__(self) -> None:
-        if self.code not in CODES:
-            raise ValueError(f"there is no code {self.code[:10]!r}")
+        return cls(
+            score.metric, score.value, score.interval, score.level, score.naive, score.optimism, score.digits,
+            score.positive,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -81,7 +73,8 @@ class Results:
         What ended the training, see `STOPPED`.
     signal : int
         The number of the signal that did, or 0.
-    warnings : tuple of Warned
+    warnings : tuple of Note
+        What the user was told.
     folder, command : str
     data, settings, versions : mapping
     findings : tuple of mapping
@@ -100,7 +93,7 @@ class Results:
     has_model: bool
     stopped: str
     signal: int
-    warnings: tuple[Warned, ...]
+    warnings: tuple[Note, ...]
     folder: str
     command: str
     data: Mapping[str, Any]
@@ -112,6 +105,9 @@ class Results:
     def __post_init__(self) -> None:
         if self.stopped not in STOPPED:
             raise ValueError(f"`stopped` must be one of {', '.join(STOPPED)}")
+        unknown = [note.code for note in self.warnings if note.code not in CODES]
+        if unknown:
+            raise ValueError(f"`warnings` has a code {unknown[0][:10]!r} that does not exist")
         if not self.summary.scores:
             raise ValueError("`summary` has no score")
 
@@ -147,7 +143,7 @@ class Results:
             has_model=hasattr(search, "best_estimator_"),
             stopped=search.stopped_,
             signal=int(getattr(search, "signal_", 0) or 0),
-            warnings=tuple(Warned(note.code, note.text) for note in dict.fromkeys(notes)),
+            warnings=tuple(dict.fromkeys(notes)),
             folder=folder,
             command=settings.command(),
             data=table_facts(prepared),
@@ -172,7 +168,7 @@ class Results:
         plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "summary"}
         plain["score"] = asdict(self.score)
         plain["others"] = [asdict(score) for score in self.others]
-        plain["warnings"] = [asdict(note) for note in self.warnings]
+        plain["warnings"] = [note.to_dict() for note in self.warnings]
         return plain
 
     def to_dict(self) -> dict[str, Any]:

@@ -61,6 +61,7 @@ class Settings:
     group: str | None = None
     ignore: tuple[str, ...] = ()
     task: str | None = None
+    positive: str | None = None
     sheet: str | None = None
     decimal: str | None = None
     header: bool | None = None

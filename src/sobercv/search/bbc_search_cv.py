@@ -7,17 +7,17 @@ to training is a mask: who is still in the race.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 
 from .. import seeds
-from ..errors import Note, SoberError, warn
+from ..errors import Note, SoberError
 from ..inference import Question
 from ..inference.bbc import corrected
-from ..inference.tables import MemoryTable
-from ..predictions import Predictions
 from ..training import (
     Experiment,
     MemoryStore,
@@ -36,13 +36,16 @@ from ..training import (
 from ..training.race import race
 from .callbacks import CallbackSupport, RoundCallbacks, with_callbacks
 from .early_end import caveat, marked, tight_enough
+from .failures import report_failures
 from .metadata import CitizenMixin, Routed, route
+from .model_scores import ModelScores, as_metrics, check_by_folds, model_scores, scorer_of, with_names
 from .options import check_options
+from .prediction_scorer import as_scorers
 from .progress import audience, display
-from .results import cv_results
-from .scoring import metrics_of, several
+from .results import cv_results, table_of
+from .scoring import scorers_of, scores_as_usual, several
 from .showing import ReaderMixin
-from .winner import WinnerMixin
+from .winner import WinnerMixin, chosen_by
 
 
 class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -60,8 +63,12 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         Names to lists of values; with `n_iter`, distributions too. Whole steps can be values:
         ``{"model": [SVC()], "model__C": [1, 10]}``. The listed configurations of a preset are taken as they are.
     scoring : str, callable, Metric, list or dict, optional
-        Unless given, what the estimator's `score` is: accuracy, R2 or the concordance index. With several, the first
-        selects (or the one named by `refit`), and all are judged at the same winner.
+        Unless given, the estimator's `score`. With several, the first selects (or the one named by `refit`), and all
+        are judged at the same winner. A scorer that needs the fitted model, (estimator, X, y) -> number or dict, is
+        called on every model; then all scores are by fold, folds are resampled, and nobody is dropped.
+    pos_label : label, optional
+        The positive one of two classes, for precision, recall, F1 and the like. Unless given, the label 1, as in
+        scikit-learn.
     cv : int, splitter or iterable, default=10
         As in scikit-learn. A number gives stratified folds for classes and survival, and keeps groups together.
     n_repeats : int, default=1
@@ -82,8 +89,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     confidence_level : float, default=0.95
     stratify : bool, default=False
         Bootstrap within classes, for rare ones.
-    refit : bool or str, default=True
-        Train the winner on all data. A string names the metric that selects.
+    refit : bool, str or callable, default=True
+        Train the winner on all data. A string names the metric that selects. A callable takes `cv_results_` and gives
+        the index of the configuration to train; the bootstrap re-runs `select` only, and a note says so.
     n_jobs : int, optional
         Workers, as in scikit-learn. Results do not depend on it.
     random_state : int, numpy generator or None, default=0
@@ -92,16 +100,25 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         A file that keeps every fit as soon as it is done. The same call with the same file goes on where it stopped;
         with more repeats or more configurations it fits only what is new.
     max_seconds : float, optional
-        Stop training after this time, and judge by what is complete then. A fit under way is not broken off.
+        Stop training after this time, and judge by what is complete then. Cheap configurations are fitted first. Fits
+        under way are ended; for that, one job runs in a process of its own too. (Threads and clusters look at the
+        clock when something comes back.)
+    fit_timeout : float, optional
+        End a fit that takes longer than so many seconds; its configuration counts as failed. Needs processes.
     half_width : float, optional
         Stop training when half the width of the interval is no more than this; looked at after each round, once 50
         samples have predictions.
-    error_score : {"raise"} or NaN, default=NaN
-        Configurations that fail are set aside with the reason, or raise.
+    error_score : {"raise"} or number, default=NaN
+        Configurations that fail are set aside with the reason, or raise. A number stands in `cv_results_` as their
+        score; they are never judged.
     verbose : int, default=0
         1 shows a bar in a terminal or a notebook (with rich) and a line for each round elsewhere; 2 always shows lines.
     on_event : callable or list of callables, optional
         Hear what happens, such as `sobercv.progress.JsonLines("log.jsonl")`. What they do changes no result.
+    pre_dispatch : ignored
+        Taken so that calls written for scikit-learn run; sober decides itself how much work is under way.
+    return_train_score : bool, default=False
+        Only False: models are not asked for the rows that they were trained on.
 
     Attributes
     ----------
@@ -116,8 +133,11 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         Out-of-sample predictions of the finishers.
     race_ : RaceLog
         Who was dropped when, with which p, and who failed why.
-    stopped_ : {"finished", "interrupted", "max_seconds", "half_width"}
-        What ended the training. Ctrl-C once gives the estimate from what is complete; twice ends at once.
+    stopped_ : {"finished", "interrupted", "terminated", "max_seconds", "half_width"}
+        What ended the training. Ctrl-C, SIGTERM or SIGHUP once gives the estimate from what is complete; twice ends at
+        once.
+    signal_ : int or None
+        The number of the signal that ended it.
     is_complete_ : bool
         Whether every split was run; if not, the notes of `estimate_` say how many were.
     n_fits_ : int
@@ -125,7 +145,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     n_splits_ : int
     splits_ : list of (train, test)
         The rows of every split; passed as `cv` they repeat the folds, also those of a splitter without a seed.
-    scorer_ : Metric, or dict of them
+    scorer_ : callable (estimator, X, y), or dict of them
     multimetric_ : bool
     question_ : Question
         What was asked of the predictions: metrics, rule, draws; the same for dropping, selecting and judging.
@@ -158,6 +178,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         param_grid: Any,
         *,
         scoring: Any = None,
+        pos_label: Any = None,
         cv: Any = 10,
         n_repeats: int = 1,
         n_iter: int | None = None,
@@ -169,19 +190,23 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         n_bootstraps: int = 1000,
         confidence_level: float = 0.95,
         stratify: bool = False,
-        refit: bool | str = True,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
         n_jobs: int | None = None,
         random_state: Any = 0,
         store: Any = None,
         max_seconds: float | None = None,
+        fit_timeout: float | None = None,
         half_width: float | None = None,
         error_score: Any = np.nan,
         verbose: int = 0,
         on_event: Any = None,
+        pre_dispatch: Any = "2*n_jobs",
+        return_train_score: bool = False,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
         self.scoring = scoring
+        self.pos_label = pos_label
         self.cv = cv
         self.n_repeats = n_repeats
         self.n_iter = n_iter
@@ -198,10 +223,13 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.random_state = random_state
         self.store = store
         self.max_seconds = max_seconds
+        self.fit_timeout = fit_timeout
         self.half_width = half_width
         self.error_score = error_score
         self.verbose = verbose
         self.on_event = on_event
+        self.pre_dispatch = pre_dispatch
+        self.return_train_score = return_train_score
 
     # ---- the journey ---------------------------------------------------------------------------------------------
     # Not in the signature of `fit`, which says what every estimator can take: a pipeline cannot take weights.
@@ -227,12 +255,16 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         rule = check_options(self)
         seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
         routed = route(self, groups, params)
-        problem, question = self._problem(X, y, routed, seed)
-        configurations = expand(self.param_grid, self.n_iter, seed, self.estimator)
+        problem, question, asks = self._problem(X, y, routed, seed)
+        configurations = expand(self._space(), self.n_iter, seed, self.estimator)
         plan = Plan.build(problem, self.cv, self.n_repeats, seed, routed.split_params)
+        if asks is not None:
+            check_by_folds(self, problem, plan)
+            rule = None  # scores by fold are too few for a test
         store = MemoryStore(problem, plan, len(configurations))
-        wanted = tuple(dict.fromkeys(metric.responses for metric in question.metrics))
-        experiment = Experiment(problem, self.estimator, wanted, raise_errors=self.error_score == "raise")
+        wanted = tuple(dict.fromkeys(metric.responses for metric in question.metrics if metric.responses))
+        experiment = Experiment(problem, self.estimator, wanted, self.error_score == "raise", asks)
+        executor = make_executor(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
         callbacks = RoundCallbacks(self, X, y, len(configurations) * plan.n_splits, plan.n_rounds, rule is None)
         with audience(self.on_event, display(self.verbose), callbacks.listener) as tell:
             tell(SearchStarted(len(configurations), plan.n_splits))
@@ -240,16 +272,18 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
                 experiment,
                 configurations,
                 plan,
-                executor=recalling(make_executor(self.n_jobs), self.store, experiment, configurations, plan, seed),
+                executor=recalling(executor, self.store, experiment, configurations, plan, seed),
                 store=store,
                 rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
                 on_event=tell,
                 stop=Stop(self.max_seconds, tight_enough(self.half_width, question)),
             )
             tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
-        self._report_failures(log)
+        report_failures(log, configurations)
         incomplete = caveat(log, store)
-        self._judge(store.predictions(log.finishers), question, incomplete)
+        question = with_names(question, store, log.finishers, self.refit)
+        self._judge(store, log, question, incomplete)
+        self.scorer_ = as_scorers(scorer_of(question, asks), self.predictions_.target)
         self._remember(configurations, store, log, plan)
         if self.refit:
             with callbacks.refit():
@@ -257,14 +291,17 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         callbacks.close()
         return self
 
-    def _problem(self, X: Any, y: Any, routed: Routed, seed: int) -> tuple[Problem, Question]:
-        """Put the data and the question together; refuse what does not go together before any training."""
+    def _problem(self, X: Any, y: Any, routed: Routed, seed: int) -> tuple[Problem, Question, ModelScores | None]:
+        """Put the data and what is asked together; refuse what does not go together before any training."""
         known = self._task(y)
-        metrics = list(metrics_of(self.scoring, known, self.refit).values())
+        scorers = scorers_of(self.scoring, known, self.refit, self.estimator)
+        asks = model_scores(scorers, alone=not several(self.scoring))
+        metrics = as_metrics(scorers, known, y)
         question = Question.ask(
             metrics if several(self.scoring) else metrics[0],
             select=self.select,
             aggregate=self.aggregate,
+            by="sample" if asks is None else "fold",
             method=self.method,
             within_folds=self.within_folds,
             n_bootstraps=self.n_bootstraps,
@@ -281,35 +318,44 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
             sample_weight=routed.sample_weight,
             fit_params=routed.fit_params,
             weighted_fit=routed.weighted_fit,
-        )
+        ).with_positive(self.pos_label)
         for metric in question.metrics:
             metric.check_target(problem.target)
-        return problem, question
+        return problem, question, asks
+
+    def _space(self) -> Any:
+        return self.param_grid
 
     def _task(self, y: Any) -> Any:
         try:
             return infer_task(self.estimator, y)
         except SoberError:
-            if self.scoring is None:
+            if self.scoring is None and scores_as_usual(self.estimator):
                 raise
-            return None  # the metric knows
+            return None  # the metric knows, or the model itself
 
-    def _judge(self, predictions: Predictions, question: Question, incomplete: Note | None) -> None:
-        """Turn predictions into the honest claim, by all metrics, and remember it."""
-        start = time.perf_counter()
-        estimates = corrected(MemoryTable(predictions, question))
+    def _judge(self, store: MemoryStore, log: RaceLog, question: Question, incomplete: Note | None) -> None:
+        """Turn predictions, or scores of models, into the honest claim, by all metrics, and remember it."""
+        start, predictions = time.perf_counter(), store.predictions(log.finishers)
+        estimates = corrected(table_of(predictions, store, log, question))
         found = {name: marked(estimate, incomplete) for name, estimate in estimates.items()}
         self.judge_time_ = time.perf_counter() - start
         self.question_, self.predictions_ = question, predictions
         self.multimetric_ = question.several
         self.estimate_ = question.answer(found)
-        self.scorer_ = question.answer({metric.name: metric for metric in question.metrics})
         self.best_index_ = next(iter(found.values())).winner
 
     def _remember(self, configurations: list[Any], store: MemoryStore, log: RaceLog, plan: Plan) -> None:
-        self.cv_results_ = cv_results(configurations, store, log, self.question_)
+        self.cv_results_ = cv_results(configurations, store, log, self.question_, self.error_score)
+        note = None
+        if callable(self.refit):
+            self.best_index_, note = chosen_by(self.refit, self.cv_results_)
+        found = self.estimate_ if self.multimetric_ else {self.question_.first.name: self.estimate_}
+        winners = {name: replace(e, winner_params=dict(configurations[e.winner].params)) for name, e in found.items()}
+        self.estimate_ = self.question_.answer({name: marked(e, note) for name, e in winners.items()})
         self.race_ = log
         self.stopped_ = log.stopped
+        self.signal_ = log.signal
         self.is_complete_ = log.stopped == "finished"
         self.seed_ = self.question_.seed
         self.n_splits_ = plan.n_splits
@@ -317,16 +363,10 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.n_fits_ = log.n_fits + bool(self.refit)
         self.best_params_ = dict(configurations[self.best_index_].params)
         tail = self.question_.first.name if self.multimetric_ else "score"
-        self.best_score_ = float(self.cv_results_[f"mean_test_{tail}"][self.best_index_])
-
-    def _report_failures(self, log: RaceLog) -> None:
-        if log.failures:
-            first, cause = next(iter(log.failures.items()))
-            warn(
-                "W303",
-                f"{len(log.failures)} of {len(log.status)} configurations failed and were set aside; the first is "
-                f"configuration {first}, {str(cause).rstrip('.')}. See race_.failures.",
-            )
+        if note is None:  # as in scikit-learn, a callable's pick has no score
+            self.best_score_ = float(self.cv_results_[f"mean_test_{tail}"][self.best_index_])
+        elif hasattr(self, "best_score_"):
+            del self.best_score_
 
     def _refit(self, problem: Problem) -> None:
         start = time.perf_counter()

@@ -26,19 +26,20 @@ MIN_PREDICTIONS = 50
 
 CAUSES = {
     "interrupted": "interrupted (Ctrl-C)",
+    "terminated": "terminated by a signal",
     "max_seconds": "stopped by max_seconds",
     "half_width": "stopped by half_width",
 }
 
 
-def check_limits(max_seconds: Any, half_width: Any) -> None:
+def check_limits(**limits: Any) -> None:
     """Refuse limits that mean nothing.
 
     Parameters
     ----------
-    max_seconds, half_width : float or None
+    **limits : float or None
     """
-    for name, value in (("max_seconds", max_seconds), ("half_width", half_width)):
+    for name, value in limits.items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0):
             raise SoberError("E108", f"`{name}` must be a number above 0, or None; got {value!r}.")
 

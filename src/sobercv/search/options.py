@@ -6,6 +6,7 @@ Takes an unfitted search, gives its drop rule; what is asked of the predictions 
 from __future__ import annotations
 
 import inspect
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,18 +20,21 @@ def check_options(search: Any) -> DropRule | None:
     """Refuse what means nothing; give the drop rule."""
     if not hasattr(search.estimator, "fit"):
         raise TypeError(f"`estimator` must have a fit method; got {search.estimator!r}.")
-    if not isinstance(search.refit, (bool, np.bool_, str)):
-        hint = (
-            " Pass a callable as select=, a function from scores [B, C] to winners [B], so that the bootstrap can "
-            "re-run it."
-            if callable(search.refit)
-            else ""
+    if not isinstance(search.refit, (bool, np.bool_, str)) and not callable(search.refit):
+        raise SoberError(
+            "E108",
+            f"`refit` must be True, False, the name of a metric, or a callable of cv_results_; got {search.refit!r}.",
         )
-        raise SoberError("E108", f"`refit` must be True, False or the name of a metric; got {search.refit!r}.{hint}")
-    check_limits(search.max_seconds, search.half_width)
+    if search.return_train_score:
+        raise SoberError(
+            "E108",
+            "`return_train_score` can only be False: models are not asked for their training rows. For the winner, use "
+            "sklearn.model_selection.cross_validate(search.best_estimator_, X, y, return_train_score=True).",
+        )
+    check_limits(max_seconds=search.max_seconds, half_width=search.half_width, fit_timeout=search.fit_timeout)
     score = search.error_score
-    if not (isinstance(score, str) and score == "raise") and not (isinstance(score, float) and np.isnan(score)):
-        raise SoberError("E108", f'`error_score` must be "raise" or NaN; got {score!r}.')
+    if not (isinstance(score, str) and score == "raise") and not isinstance(score, Real):
+        raise SoberError("E108", f'`error_score` must be "raise", NaN or another number; got {score!r}.')
     return _drop_rule(search.drop)
 
 

@@ -1,6 +1,7 @@
 """`cv_results_`: what scikit-learn's users expect to find after a search, and what a race adds to it.
 
-Takes the store, the log and the question of a finished search, gives a dict of arrays with one entry a configuration.
+Takes the store, the log and the question of a finished search, gives a dict of arrays with one entry a configuration,
+and the table that the finishers are judged by.
 """
 
 from __future__ import annotations
@@ -14,18 +15,21 @@ import numpy as np
 from ..containers import Array
 from ..inference import Question
 from ..inference.selection import margin
+from ..inference.tables import GivenTable, MemoryTable, Table
 from ..metrics import Metric
+from ..metrics.given import GivenScore
+from ..predictions import Predictions
 from ..training import Configuration, MemoryStore, RaceLog
 
 
 def cv_results(
-    configurations: Sequence[Configuration], store: MemoryStore, log: RaceLog, question: Question
+    configurations: Sequence[Configuration], store: MemoryStore, log: RaceLog, question: Question, error_score: Any
 ) -> dict[str, Any]:
     """Make the table of a search.
 
     Scores of splits that a configuration did not run (dropped) or could not (failed) are NaN. Ranks follow the scores
     that the search selects by; finishers come first, then the dropped from the last to the first dropped, then the
-    failed.
+    failed. A numeric `error_score` stands for every score of those that failed.
     """
     results: dict[str, Any] = _times(store)
     results.update(_parameters(configurations))
@@ -33,6 +37,8 @@ def cv_results(
     for metric in question.metrics:
         tail = metric.name if question.several else "score"
         splits, pooled = split_scores(store, log, metric, question)
+        if not isinstance(error_score, str):
+            splits[log.status == "failed"] = pooled[log.status == "failed"] = error_score
         for i, column in enumerate(splits.T):
             results[f"split{i}_test_{tail}"] = column
         with np.errstate(invalid="ignore"):
@@ -54,6 +60,8 @@ def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, question: Que
     done = store.done.copy()
     # After an early end, those in the race are compared on the splits that all of them have, as the estimate is.
     done[log.finishers] &= done[log.finishers].all(axis=0)
+    if isinstance(metric, GivenScore):  # scored with the model; nothing can be pooled
+        return np.where(done & usable[:, None], store.answers[metric.name], np.nan), pooled
     # Configurations that ran the same splits are scored together: one group for each round in which any was dropped.
     patterns, group = np.unique(done, axis=0, return_inverse=True)
     for g, pattern in enumerate(patterns):
@@ -70,6 +78,15 @@ def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, question: Que
             ones = np.ones((1, len(split.test)), np.uint8)
             splits[here, position] = metric.bind(part, n_jobs=question.n_jobs).scores(ones)[0]
     return splits, pooled
+
+
+def table_of(predictions: Predictions, store: MemoryStore, log: RaceLog, question: Question) -> Table:
+    """Open what the finishers are judged by: their predictions, or their scores on the splits that all of them have."""
+    if question.by == "sample":
+        return MemoryTable(predictions, question)
+    complete = store.done[log.finishers].all(axis=0)
+    each = (split_scores(store, log, metric, question)[0] for metric in question.metrics)
+    return GivenTable(predictions, [scores[log.finishers][:, complete].T for scores in each], question)
 
 
 def ranks(scores: Array, log: RaceLog) -> Array:

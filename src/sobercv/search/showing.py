@@ -6,10 +6,13 @@ Takes a fitted search, gives text, HTML and files; computes nothing that decides
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..frames import frame_of
 from ..inference import Estimate
 
 
@@ -18,6 +21,8 @@ class ReaderMixin:
 
     estimate_: Any
     multimetric_: bool
+    estimator: Any
+    cv_results_: dict[str, Any]
 
     def report(self, path: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
         """Write a report: one HTML file that works offline, plain text, or JSON.
@@ -38,6 +43,20 @@ class ReaderMixin:
         from ..report import summarize, write
 
         return write(summarize(self, X, y, **options), path)
+
+    def results_frame(self, backend: str = "pandas") -> Any:
+        """Give `cv_results_` as a data frame, one row a configuration, the best first.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}
+        """
+        check_is_fitted(self, "estimate_")
+        table = {name: values for name, values in self.cv_results_.items() if name != "params"}
+        rank = next(name for name in table if name.startswith("rank_test_"))
+        order = np.argsort(table[rank], kind="stable")
+        columns = {"configuration": order, **{name: values[order] for name, values in table.items()}}
+        return frame_of(columns, backend)
 
     @property
     def plot(self) -> Any:
@@ -61,7 +80,13 @@ class ReaderMixin:
 
     def _html(self) -> str:
         inner: str = super()._repr_html_()  # type: ignore[misc]
-        return self._headline()._repr_html_() + inner if hasattr(self, "estimate_") else inner
+        if not hasattr(self, "estimate_"):
+            return inner
+        if hasattr(self, "best_estimator_"):  # as in scikit-learn, the winner stands where the estimator stood
+            trained = copy(self)
+            trained.estimator = self.best_estimator_
+            inner = super(ReaderMixin, trained)._repr_html_()  # type: ignore[misc]
+        return self._headline()._repr_html_() + inner
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]

@@ -78,7 +78,7 @@ def _source_of(values: Any, columns: Sequence[str] | None = None) -> Source | No
     return next((source for kind in STORAGES if (source := kind.of(values, columns)) is not None), None)
 
 
-def vector(values: Any, source: Source, name: str) -> tuple[Any, list[str]]:
+def vector(values: Any, source: Source) -> tuple[Any, list[str]]:
     """Give a column that goes with the samples (truth, groups, weights) and the names that are thereby taken."""
     if isinstance(values, str):
         return source.column(values), [values]

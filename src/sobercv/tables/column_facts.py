@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .identifiers import is_identifier
-from .reading import Table
+from .read_table import Table
 from .reading_record import ColumnReading
 from .roles import Dataset
 

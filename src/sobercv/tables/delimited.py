@@ -20,6 +20,8 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 #: Larger files are not walked twice only to find short rows; pandas still refuses the long ones.
 MOST_WALKED = 50_000_000
 _FIELD = 100_000_000
+#: Signs in which the delimiter and the first row are looked for.
+_HEAD = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +67,10 @@ class TextTable:
     @property
     def first_row(self) -> list[str]:
         """The cells of the first row that is not blank."""
-        return next((row for row in _rows(self.text, self.delimiter) if row), [])
+        rows = [row for row in islice(_rows(self.text[:_HEAD], self.delimiter), 100) if row]
+        if len(rows) < 2 and len(self.text) > _HEAD:  # an enormous row, perhaps cut
+            rows = [next(row for row in _rows(self.text, self.delimiter) if row)]
+        return rows[0] if rows else []
 
     @property
     def options(self) -> dict[str, Any]:
@@ -111,9 +116,11 @@ class TextTable:
 
     @property
     def has_leading_zeros(self) -> bool:
-        """Whether some cell is a whole number that begins with a zero."""
-        cut = f'[{re.escape(self.delimiter)}"\r\n]'
-        return re.search(rf"(?:^|{cut}) *0[0-9]+ *(?:$|{cut})", self.text) is not None
+        """Whether some cell may be a whole number that begins with a zero."""
+        # One search for each sign that can stand before it: a choice of signs in one pattern is ten times slower.
+        before = (self.delimiter, "\n", "\r", '"', " ")
+        found = (re.search(re.escape(sign) + "0[0-9]", self.text) for sign in before)
+        return re.match("0[0-9]", self.text) is not None or any(found)
 
     @property
     def named_twice(self) -> list[str]:
@@ -162,7 +169,7 @@ def sniff(text: str) -> str:
     """
     best, most = ",", (False, 1)
     for delimiter in DELIMITERS:
-        widths = [len(row) for row in islice(_rows(text, delimiter), 100) if row]
+        widths = [len(row) for row in islice(_rows(text[:_HEAD], delimiter), 100) if row]
         if not widths:
             continue
         width, times = Counter(widths).most_common(1)[0]

@@ -101,4 +101,6 @@ def are_codes(values: Collection[str]) -> bool:
     """Whether digits are written as nobody writes amounts: with zeros in front, or longer than a number can hold."""
     if not values or not all(_DIGITS.fullmatch(value) for value in values):
         return False
+    if all(len(value) == 2 for value in values):
+        return False  # months, hours and ages are often written with two digits: 05, 12
     return any((len(value) > 1 and value[0] == "0") or len(value) > MOST_DIGITS for value in values)

@@ -42,7 +42,8 @@ def _open_text(table: TextTable) -> Opened:
         text = [name for name in typed.converted if str(frame[name].dtype) != "str"]
         return csv_code(table.options, text) + conversion_code(typed, has_types=False)
 
-    doubtful = [c for c in every if _is_whole(frame[c])] if table.has_leading_zeros else []
+    whole = [c for c, dtype in zip(every, frame.dtypes, strict=True) if dtype.kind in "iuf" and _is_whole(frame[c])]
+    doubtful = whole if whole and table.has_leading_zeros else []
     return Opened(
         frame,
         text_of,
@@ -57,12 +58,8 @@ def _open_text(table: TextTable) -> Opened:
 
 
 def _is_whole(column: Any) -> bool:
-    if column.dtype.kind in "iu":
-        return True
-    if column.dtype.kind != "f":
-        return False
     values = column.to_numpy()
-    return bool((values[np.isfinite(values)] % 1 == 0).all())
+    return bool(column.dtype.kind != "f" or (values[np.isfinite(values)] % 1 == 0).all())
 
 
 def _open_workbook(raw: bytes, name: str, sheet: str | None, has_header: bool) -> Opened:

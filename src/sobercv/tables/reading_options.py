@@ -5,7 +5,6 @@ Takes options, checks them; never reads.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 from ..errors import SoberError
@@ -32,18 +31,8 @@ class ReadingOptions:
     header: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.sheet is not None:
-            object.__setattr__(self, "sheet", as_typed(self.sheet))
         if self.decimal is not None:
             known = _DECIMALS.get(self.decimal.strip().lower())
             if known is None:
                 raise SoberError("E808", f"--decimal takes . or , (point or comma); got {self.decimal[:20]!r}.")
             object.__setattr__(self, "decimal", known)
-
-
-def as_typed(name: str) -> str:
-    """Give a name as the user typed it where Python, told to expect ASCII, took its letters apart (a C locale)."""
-    try:
-        return os.fsencode(name).decode("utf-8") if not name.isprintable() else name
-    except UnicodeError:
-        return name

@@ -18,7 +18,6 @@ from ..containers import Array
 from ..errors import Note, SoberError
 from ..targets import TABLE_TASKS
 from .event_codes import as_events
-from .reading_options import as_typed
 from .target_column import plain_target, survival_target
 
 
@@ -52,12 +51,6 @@ class Roles:
     group: str | None = None
     ignore: tuple[str, ...] = ()
     task: str | None = None
-
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            value = getattr(self, item.name)
-            plain = tuple(map(as_typed, value)) if isinstance(value, tuple) else value and as_typed(value)
-            object.__setattr__(self, item.name, plain)
 
     @classmethod
     def of(cls, settings: Any) -> Roles:

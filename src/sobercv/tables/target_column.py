@@ -50,7 +50,7 @@ def plain_target(column: Any, name: str, task: str | None) -> tuple[Array, str, 
     if kind == "number" and not np.array_equal(values, np.round(values)):
         raise SoberError("E805", f"The target {name!r} holds fractions, so it is no class. Choose --task regression.")
     if kind == "text" and len(distinct) > max(MOST_CLASSES, len(values) // 3):
-        hint = _not_a_number(values, name)
+        hint = _not_a_number(values)
         raise SoberError(
             "E805", f"The target {name!r} is text with {len(distinct)} different values in {len(values)} rows. {hint}"
         )
@@ -72,7 +72,7 @@ def _kind(column: Any) -> str:
 def _numbers(values: Array, name: str, kind: str) -> Array:
     if kind == "text":
         raise SoberError(
-            "E805", f"The target {name!r} is text, but a regression needs numbers. {_not_a_number(values, name)}"
+            "E805", f"The target {name!r} is text, but a regression needs numbers. {_not_a_number(values)}"
         )
     numbers = values.astype(np.float64)
     if not np.isfinite(numbers).all():
@@ -84,7 +84,7 @@ def _numbers(values: Array, name: str, kind: str) -> Array:
     return np.asarray(numbers)
 
 
-def _not_a_number(values: Array, name: str) -> str:
+def _not_a_number(values: Array) -> str:
     """Say which value keeps a column of numbers from being one."""
     words = []
     for value in values:

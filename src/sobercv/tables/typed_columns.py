@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ..errors import Note, SoberError
 from .number_marks import PLAIN, Marks
 from .opened import AsText, Opened, Typed, replaced
@@ -59,13 +57,15 @@ def _decimals_seen(opened: Opened, possible: dict[str, list[ColumnReading]], dec
     has_commas = "," in seen or decimal == "," or opened.suggests_commas
     if opened.has_types or not (has_commas or any(len(found) > 1 for found in numbers)):
         return seen  # numbers that the file itself knows to be numbers have no marks
-    pointed = [name for name in opened.frame.columns if name not in possible and _has_fractions(opened.frame[name])]
-    if pointed and has_commas:
-        # Among decimal commas, 1.234 may be a thousand and more.
-        grouped = [name for name, cells in opened.text_of(pointed).items() if _GERMAN.fits(_values(cells))]
-        possible |= {name: [ColumnReading("number"), ColumnReading("number", _GERMAN)] for name in grouped}
-        pointed = [name for name in pointed if name not in grouped]
-    return seen | ({"."} if pointed else set())
+    dtypes = zip(opened.frame.columns, opened.frame.dtypes, strict=True)
+    floats = [name for name, dtype in dtypes if name not in possible and dtype.kind == "f"]
+    for name, cells in opened.text_of(floats).items() if floats else ():
+        values = _values(cells)
+        if has_commas and _GERMAN.fits(values):  # among decimal commas, 1.234 may be a thousand and more
+            possible[name] = [ColumnReading("number"), ColumnReading("number", _GERMAN)]
+        elif any("." in value for value in values):
+            seen.add(".")
+    return seen
 
 
 def _values(cells: Cells) -> list[str]:
@@ -90,11 +90,6 @@ def _native(frame: Any, name: str, dtype: Any) -> ColumnReading | None:
 def _stays(native: ColumnReading | None, reading: ColumnReading) -> bool:
     """Whether pandas has already read a column in the way that was chosen."""
     return reading == native or (native is None and reading == ColumnReading("text"))
-
-
-def _has_fractions(column: Any) -> bool:
-    with np.errstate(invalid="ignore"):  # infinite values
-        return column.dtype.kind == "f" and bool((column.to_numpy() % 1 > 0).any())
 
 
 def _choose(name: str, found: Sequence[ColumnReading], wanted: str | None, text_of: AsText) -> ColumnReading:
@@ -140,18 +135,17 @@ def _gaps_noted(columns: dict[str, ColumnReading]) -> list[Note]:
     if not names:
         return []
     words = sorted({word for name in names for word in columns[name].missing})
-    return [
-        Note("W842", f"{columns_that_hold(names)} words that count as missing ({some_of(words)}): {some_of(names)}.")
-    ]
+    text = f"{columns_that_hold(names)} words that count as missing ({some_of(words)}): {some_of(names)}."
+    return [Note("W842", text, (*names,))]
 
 
 def _codes_noted(columns: dict[str, ColumnReading], declared: set[str], text_of: AsText) -> list[Note]:
     names = [name for name, reading in columns.items() if reading.is_code and name not in declared]
     if not names:
         return []
-    text = f"{columns_that_hold(names)} codes, read as text: {some_of(names)}"
+    text = f"{columns_that_hold(names)} codes, read as categories: {some_of(names)}"
     example = next((v for v in _values(text_of(names[:1])[names[0]]) if v.startswith("0")), None)
-    return [Note("S841", f"{text}{'' if example is None else f' (such as {example[:20]!r})'}.", (*names,))]
+    return [Note("W846", f"{text}{'' if example is None else f' (such as {example[:20]!r})'}.", (*names,))]
 
 
 def _dates_noted(possible: dict[str, list[ColumnReading]]) -> list[Note]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..errors import warn
-from .fit.task import Failure
+from .fit.task import Failure, error_text
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,7 @@ def teller(on_event: Listener | Sequence[Listener] | None) -> Callable[[Event], 
                 listener(event)
             except Exception as error:
                 listeners.remove(listener)
-                warn("W302", f"A listener of the race raised {type(error).__name__}: {error}; it hears no more events.")
+                said = f"{type(error).__name__}: {error_text(error)}"
+                warn("W302", f"A listener of the race raised {said}; it hears no more events.")
 
     return tell

@@ -7,6 +7,7 @@ Never looks at the predictions itself.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -15,9 +16,10 @@ from typing import Protocol
 import numpy as np
 
 from ..containers import Array
-from ..errors import SoberError
+from ..errors import SoberError, also
 from ..predictions import Predictions
 from .events import Dropped, Failed, Fitted, Listener, RoundEnded, RoundStarted, teller
+from .fit.cost import cheap_first
 from .fit.experiment import Experiment
 from .fit.plan import Plan, Split
 from .fit.space import Configuration
@@ -65,10 +67,12 @@ class RaceLog:
         How many were still in the race after each round.
     seconds : float
         Of the whole race, by the clock on the wall.
-    stopped : {"finished", "interrupted", "max_seconds", "half_width"}
+    stopped : {"finished", "interrupted", "terminated", "max_seconds", "half_width"}
         What ended the race.
     n_fits_left : int
         Fits that an early end left undone; what is not `n_fits` or saved.
+    signal : int or None
+        The number of the signal that interrupted or terminated it.
     """
 
     status: Array
@@ -81,6 +85,7 @@ class RaceLog:
     seconds: float
     stopped: str = "finished"
     n_fits_left: int = 0
+    signal: int | None = None
 
     @property
     def finishers(self) -> Array:
@@ -124,13 +129,14 @@ def race(
         May end the race early; unless given, only an exception does.
     """
     start, tell, state = perf_counter(), teller(on_event), _State(len(configurations))
-    stop = Stop(catch_interrupt=False) if stop is None else stop
+    stop = Stop(catch_signals=False) if stop is None else stop
     rounds = plan.rounds if rule is not None or stop.wants_rounds else (plan.splits,)
     with stop, executor:
         for index, splits in enumerate(rounds):
             tell(RoundStarted(index, len(rounds), state.n_alive))
-            tasks = _tasks(plan, splits, configurations, state.alive, store)
-            for outcome in stop.watch(executor.run(experiment, tasks)) if tasks else ():
+            ordered = configurations if stop.until is None else cheap_first(experiment, configurations, _seconds(store))
+            tasks = _tasks(plan, splits, ordered, state.alive, store)
+            for outcome in stop.watch(executor.run(experiment, tasks, stop.until)) if tasks else ():
                 store.record(outcome)
                 tell(Fitted(outcome.configuration, outcome.repeat, outcome.fold, outcome.failure is None))
             for configuration, failure in state.set_aside(store.failures):
@@ -145,7 +151,10 @@ def race(
             tell(RoundEnded(index, len(rounds), state.n_alive, done, perf_counter() - start, saved))
             if index + 1 < len(rounds) and stop.after_round(store, state.alive):
                 break
-    return state.close(store, perf_counter() - start, stop.reason)
+        if stop.reason == "max_seconds":
+            for configuration, failure in state.leave_out_unreached(plan, store):
+                tell(Failed(configuration, len(state.alive_by_round), failure))
+    return state.close(store, perf_counter() - start, stop)
 
 
 class _State:
@@ -157,6 +166,7 @@ class _State:
         self.p = np.full(n, np.nan)
         self.failures: dict[int, Failure] = {}
         self.alive_by_round: list[int] = []
+        self.unreached = np.zeros(n, bool)
 
     @property
     def n_alive(self) -> int:
@@ -170,7 +180,9 @@ class _State:
         if not self.alive.any():
             first, cause = next(iter(self.failures.items()))
             who = "The only configuration" if len(self.alive) == 1 else f"All {len(self.alive)} configurations"
-            raise SoberError("E315", f"{who} failed; the first cause is, for configuration {first} in {cause}")
+            raise also(_common_type(self.failures))(
+                "E315", f"{who} failed; the first cause is, for configuration {first} in {cause}"
+            )
         return new
 
     def drop(self, decision: Decision | None, index: int) -> list[tuple[int, float]]:
@@ -193,19 +205,47 @@ class _State:
         self.p[gone] = p[~keep]
         return [(int(c), float(self.p[c])) for c in gone]
 
+    def leave_out_unreached(self, plan: Plan, store: Store) -> list[tuple[int, Failure]]:
+        """Where the time was over before all had been fitted on one split, go on with those that were."""
+        done = store.done & self.alive[:, None]
+        counts = done.sum(axis=0)
+        position = int(counts.argmax())
+        if not 0 < counts[position] < self.n_alive:
+            return []
+        split = plan.splits[position]
+        reason = Failure("timed out", "it was not fitted before max_seconds was over.", "", split.repeat, split.fold)
+        self.unreached = self.alive & ~done[:, position]
+        self.alive &= ~self.unreached
+        new = {int(c): reason for c in np.flatnonzero(self.unreached)}
+        self.failures.update(new)
+        return list(new.items())
+
     def count(self, store: Store) -> tuple[int, int, int]:
         """How many fits are done, saved because their configuration is out of the race, and left."""
-        missing = ~store.done
-        return int(store.done.sum()), int(missing[~self.alive].sum()), int(missing[self.alive].sum())
+        missing, wanted = ~store.done, self.alive | self.unreached
+        return int(store.done.sum()), int(missing[~wanted].sum()), int(missing[wanted].sum())
 
-    def close(self, store: Store, seconds: float, reason: str | None) -> RaceLog:
+    def close(self, store: Store, seconds: float, stop: Stop) -> RaceLog:
         status = np.where(self.alive, "finished", "dropped").astype("<U8")
         status[list(self.failures)] = "failed"
         done, saved, left = self.count(store)
         return RaceLog(
             status, self.dropped_at, self.p, dict(self.failures), done, saved, np.asarray(self.alive_by_round), seconds,
-            reason if reason is not None and left else "finished", left,
+            stop.reason if stop.reason is not None and left else "finished", left, stop.signal,
         )  # fmt: skip
+
+
+def _seconds(store: Store) -> dict[int, float]:
+    """Give the mean time of a fit of each configuration that has been fitted."""
+    done, seconds = store.done, store.fit_seconds + store.predict_seconds
+    return {int(c): float(seconds[c][done[c]].mean()) for c in np.flatnonzero(done.any(axis=1))}
+
+
+def _common_type(failures: Mapping[int, Failure]) -> type[Exception]:
+    """Give the exception type of Python that all failures have in common; ValueError where there is none."""
+    names = {failure.error for failure in failures.values()}
+    kind = getattr(builtins, names.pop(), None) if len(names) == 1 else None
+    return kind if isinstance(kind, type) and issubclass(kind, Exception) else ValueError
 
 
 def _tasks(

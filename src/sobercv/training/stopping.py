@@ -1,4 +1,4 @@
-"""When a race ends early: Ctrl-C, a time budget, or a judge from outside who has seen enough.
+"""When a race ends early: Ctrl-C, a signal that asks to end, a time budget, or a judge who has seen enough.
 
 Takes the stream of outcomes and lets it pass until somebody asks for the end; never touches what passes.
 """
@@ -13,6 +13,7 @@ from typing import Any
 
 from ..containers import Array
 from ..predictions import Predictions
+from ..signals import TERMINATING, Terminated, raises
 from .fit.task import Outcome
 from .keep.store import Store
 
@@ -20,56 +21,60 @@ from .keep.store import Store
 class Stop:
     """Ends a race at the next good moment. Enter it around the race.
 
-    The first Ctrl-C breaks off the fits that are under way, but never the recording of an outcome; the second one
-    ends the program's work at once, as Ctrl-C always does.
+    The first Ctrl-C, SIGTERM or SIGHUP breaks off the fits that are under way, but never the recording of an outcome;
+    the second one ends the program's work at once, as Ctrl-C always does.
 
     Parameters
     ----------
     max_seconds : float, optional
-        Looked at whenever something comes back: after every fit, or every batch of a worker. What is under way in
-        this process is not broken off.
+        From now on. Fits in other processes of this machine are ended then; elsewhere it is looked at whenever
+        something comes back.
     enough : callable, optional
         ``enough(predictions)`` is asked after every round.
-    catch_interrupt : bool
-        Whether Ctrl-C ends the race instead of the program.
+    catch_signals : bool
+        Whether these signals end the race instead of the program.
 
     Attributes
     ----------
-    reason : {None, "interrupted", "max_seconds", "half_width"}
+    reason : {None, "interrupted", "terminated", "max_seconds", "half_width"}
+    signal : int or None
+        The number of the signal that ended the race.
     """
 
     def __init__(
         self,
         max_seconds: float | None = None,
         enough: Callable[[Predictions], bool] | None = None,
-        catch_interrupt: bool = True,
+        catch_signals: bool = True,
     ) -> None:
-        self.max_seconds = max_seconds
+        self.until = None if max_seconds is None else perf_counter() + max_seconds
         self.enough = enough
-        self.catch_interrupt = catch_interrupt
+        self.catch_signals = catch_signals
         self.reason: str | None = None
-        self._start = perf_counter()
+        self.signal: int | None = None
         self._waiting = self._again = False
-        self._before: Any = None
+        self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Stop:
         # Signals arrive in the main thread only, and a handler of somebody else's is left alone.
-        here = threading.current_thread() is threading.main_thread()
-        if self.catch_interrupt and here and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            self._before = signal.signal(signal.SIGINT, self._on_signal)
+        if self.catch_signals and threading.current_thread() is threading.main_thread():
+            known = (signal.SIG_DFL, signal.default_int_handler, raises)
+            for number in (signal.SIGINT, *TERMINATING):
+                if any(signal.getsignal(number) is handler for handler in known):
+                    self._before[number] = signal.signal(number, self._on_signal)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-            self._before = None
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before = {}
 
     def _on_signal(self, number: int, frame: Any) -> None:
-        self._again, self.reason = self.reason == "interrupted", "interrupted"
-        if (
-            self._again or self._waiting
-        ):  # while an outcome is being recorded, the loop is left to see the reason itself
-            raise KeyboardInterrupt
+        self._again = self.signal is not None
+        self.signal = int(number)
+        self.reason = "terminated" if number in TERMINATING else "interrupted"
+        if self._again or self._waiting:  # while an outcome is recorded, the loop is left to see the reason itself
+            raise Terminated(number) if number in TERMINATING else KeyboardInterrupt
 
     @property
     def wants_rounds(self) -> bool:
@@ -93,13 +98,14 @@ class Stop:
                 finally:
                     self._waiting = False
                 if outcome is None:
+                    self._is_time()  # outcomes end early at the time limit
                     return
                 more = outcome.more
                 yield outcome
-        except KeyboardInterrupt:
-            if self._again or not self.catch_interrupt:
+        except KeyboardInterrupt as interrupt:
+            if self._again or not self.catch_signals:
                 raise
-            self.reason = "interrupted"
+            self.reason = self.reason or ("terminated" if isinstance(interrupt, Terminated) else "interrupted")
         finally:
             getattr(outcomes, "close", lambda: None)()
 
@@ -110,7 +116,6 @@ class Stop:
         return self.reason is not None
 
     def _is_time(self) -> bool:
-        late = self.max_seconds is not None and perf_counter() - self._start > self.max_seconds
-        if late and self.reason is None:
+        if self.until is not None and self.reason is None and perf_counter() >= self.until:
             self.reason = "max_seconds"
         return self.reason is not None

@@ -19,7 +19,7 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-from sobercv.errors import SoberError
+from sobercv.errors import SoberError, SoberWarning
 from sobercv.training import Plan, Problem
 
 N = 30
@@ -163,17 +163,38 @@ RARE = Problem.build(X, np.array(["a"] * 23 + ["b"] * 7), task="classification")
 TWICE = np.array([0, 0, 1])
 
 
+class Overstated(KFold):
+    """A splitter that promises one split more than it gives."""
+
+    def get_n_splits(self, *data):
+        return super().get_n_splits() + 1
+
+
+@pytest.mark.parametrize(
+    ("problem", "cv", "sentence"),
+    [
+        (RARE, 10, "least populated class in y has only 7 members.*10 folds.*'b'"),
+        (Problem.build(X, np.repeat(["a", "b", "c"], 10), task="classification"), KFold(3), "class 'a'.*stratified"),
+    ],
+    ids=["fewer than folds", "none to train on"],
+)
+def test_rare_classes_warn_and_go_on(problem, cv, sentence):
+    with pytest.warns(SoberWarning, match=f"{sentence}.*W304") as caught:
+        plan = Plan.build(problem, cv)
+    assert len(caught) == 1
+    assert plan.seen(range(plan.n_splits)).all()
+
+
 @pytest.mark.parametrize(
     ("problem", "cv", "options", "code", "part"),
     [
-        (RARE, 10, {}, "E308", "Use fewer folds (now 10; the rarest class 'b' has 7 samples)"),
+        (RARE, 24, {}, "E308", "n_splits=24 cannot be greater than the number of members in each class"),
         (NUMBERS, 31, {}, "E308", "n_samples=30"),
         (GROUPED, 11, {}, "E308", "11 folds cannot be made of 10 groups"),
         (NUMBERS, KFold(31), {}, "E311", "KFold cannot split"),
         (NUMBERS, TimeSeriesSplit(3), {}, "E309", "GridSearchCV"),
         (NUMBERS, type("Mine", (TimeSeriesSplit,), {})(3), {}, "E309", "Mine is for rows in time order"),
         (RARE, [(np.arange(20), np.arange(20, 30))], {}, "E310", "Fold 1 of repeat 1 has no sample of class 'b'"),
-        (Problem.build(X, np.repeat(["a", "b", "c"], 10), task="classification"), KFold(3), {}, "E310", "stratified"),
         (
             Problem.build(X, np.array(["a"] * 29 + ["b"]), task="classification"),
             LeaveOneOut(),
@@ -181,6 +202,8 @@ TWICE = np.array([0, 0, 1])
             "E310",
             "Fold 30 of repeat 1 has no sample of class 'b' to train on. Use fewer folds (now 30; the rarest class has",
         ),
+        (NUMBERS, [*TimeSeriesSplit(3).split(X)], {}, "E309", "This list of splits is for rows in time order"),
+        (NUMBERS, Overstated(3), {}, "E311", "inconsistent results. Expected 4 splits, got 3"),
         (NUMBERS, GroupKFold(3), {}, "E312", "GroupKFold needs groups"),
         (NUMBERS, KFold(3), {"n_repeats": 2}, "E313", "RepeatedStratifiedKFold"),
         (NUMBERS, 3, {"n_repeats": 0}, "E313", "at least 1"),

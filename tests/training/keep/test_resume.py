@@ -1,6 +1,8 @@
 """Resume and extend: the same call goes on, a larger one fits only what is new, another one is refused."""
 
 import contextlib
+import os
+import shutil
 import warnings
 
 import numpy as np
@@ -14,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
 from sobercv.errors import SoberError, SoberWarning
+from sobercv.training import RoundEnded
 from tests.faults import runs
 from tests.training.training_estimators import Troubled
 
@@ -25,7 +28,7 @@ class Stop(Exception):
 def stop_after(n):
     """A drop rule that ends the run from inside, after so many rounds."""
 
-    def rule(predictions, metric, seed, index):
+    def rule(predictions, question, index):
         if index == n:
             raise Stop
 
@@ -237,3 +240,27 @@ def test_other_versions_are_named_and_nothing_is_refused(tmp_path, monkeypatch):
     monkeypatch.undo()
     with pytest.warns(SoberWarning, match=r"python 2\.7\.18 \(now 3"), warnings.catch_warnings():
         assert runs.bits(runs.search(path)) == truth
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files that are open can be deleted")
+@pytest.mark.parametrize("how", ["delete", "replace", "folder"])
+def test_a_store_that_is_deleted_during_the_run_is_said_and_the_run_goes_on(tmp_path, how):
+    truth = runs.bits(runs.search(None))
+    path = tmp_path / "folder" / "run.sqlite"
+    path.parent.mkdir()
+
+    def vanish(event):
+        if isinstance(event, RoundEnded) and event.round == 2:
+            if how == "folder":
+                shutil.rmtree(path.parent)
+            else:
+                path.unlink()
+            if how == "replace":
+                path.write_text("somebody else's")
+
+    with pytest.warns(SoberWarning, match="kept nowhere") as caught:
+        found = runs.search(path, on_event=vanish)
+    assert [w.message.code for w in caught if isinstance(w.message, SoberWarning)] == ["W504"]
+    assert runs.bits(found) == truth
+    assert path.exists() == (how == "replace")
+    assert how != "replace" or path.read_text() == "somebody else's"

@@ -4,6 +4,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ShuffleSplit
 
 from sobercv.errors import SoberError
+from sobercv.responses import why_impossible
 from sobercv.training import MemoryStore, Plan, Problem
 from sobercv.training.fit.task import Failure, Outcome
 
@@ -68,7 +69,7 @@ def test_the_table_is_complete_in_every_other_way():
     assert table.groups.tolist() == list(range(N))
     assert table.sample_weight.tolist() == list(range(1, N + 1))
     np.testing.assert_array_equal(table.fold_of, store.plan.fold_of)
-    table._check_values()
+    assert why_impossible(table.only_seen().responses["predict_proba"], by_class=True) is None
 
 
 def test_only_what_all_the_living_have_is_seen():

@@ -1,8 +1,9 @@
 """Tables of predictions that answer a question in scores, however the predictions are held: a file a way."""
 
 from .base import Resamples, Table
+from .given import GivenTable
 from .inputs import Inputs
 from .memory import MemoryTable
 from .opening import open_memory, open_table
 
-__all__ = ["Inputs", "MemoryTable", "Resamples", "Table", "open_memory", "open_table"]
+__all__ = ["GivenTable", "Inputs", "MemoryTable", "Resamples", "Table", "open_memory", "open_table"]

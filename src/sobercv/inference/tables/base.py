@@ -13,6 +13,7 @@ import numpy as np
 
 from ...containers import Array
 from ...errors import Note, SoberError
+from ...targets import Target
 from ..question import Question
 from ..selection import SelectionRule, apply
 
@@ -39,6 +40,8 @@ class Table(ABC):
     ----------
     question : Question
         With its metrics settled for the target.
+    target : Target
+        The truth.
     configurations : int array [C]
         Each configuration's index for life.
     n_samples : int
@@ -54,6 +57,7 @@ class Table(ABC):
     """
 
     question: Question
+    target: Target
     configurations: Array
     groups: Array | None
     fold_of: Array

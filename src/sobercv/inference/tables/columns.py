@@ -86,7 +86,7 @@ class ColumnTable(StreamedTable):
         together = last - first == len(configurations)
         values = self.source.columns(slice(first, last) if together else configurations)
         table = Predictions.build(
-            self.truth,
+            self.target,
             {self.reading.response: values} if self.reading.response else values,
             task=self.target.task,
             responses=self.reading.responses,

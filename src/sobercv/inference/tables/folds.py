@@ -29,11 +29,11 @@ class FoldTable(Table):
 
     def __init__(self, inner: Table, counts: Any = None) -> None:
         self._inner = inner
-        self.question, self.configurations = inner.question, inner.configurations
+        self.question, self.target, self.configurations = inner.question, inner.target, inner.configurations
         self.n_samples, self.n_groups = inner.n_samples, inner.n_groups
         self.n_repeats, self.n_left_out = inner.n_repeats, inner.n_left_out
         self.groups, self.fold_of = inner.groups, inner.fold_of
-        _check_partition(inner)
+        check_partition(inner.n_repeats, inner.groups, inner.fold_of)
         self._scores = inner.fold_scores()
         n_folds = len(self._scores[0])
         self._counts = (
@@ -91,17 +91,25 @@ class FoldResamples(Resamples):
         return out
 
 
-def _check_partition(table: Table) -> None:
-    if table.n_repeats > 1:
+def check_partition(n_repeats: int, groups: Array | None, fold_of: Array) -> None:
+    """Refuse folds that share samples or groups: to resample them would take the same for new.
+
+    Parameters
+    ----------
+    n_repeats : int
+    groups : int array [N] or None
+    fold_of : int array [N, R]
+    """
+    if n_repeats > 1:
         raise SoberError(
             "E114",
-            f'`by="fold"` resamples the folds of one partition; got {table.n_repeats} repeats, whose folds share '
+            f'`by="fold"` resamples the folds of one partition; got {n_repeats} repeats, whose folds share '
             'samples. Use by="sample", or pass one repeat.',
         )
-    if table.groups is None:
+    if groups is None:
         return
-    pairs = np.unique(np.stack([table.groups, table.fold_of[:, 0]]), axis=1)
-    if pairs.shape[1] > len(np.unique(table.groups)):
+    pairs = np.unique(np.stack([groups, fold_of[:, 0]]), axis=1)
+    if pairs.shape[1] > len(np.unique(groups)):
         raise SoberError(
             "E114", '`by="fold"` needs folds that keep groups together; some group is in two. Use by="sample".'
         )

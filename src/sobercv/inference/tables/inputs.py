@@ -16,5 +16,6 @@ class Inputs:
     folds: Any = None
     sample_weight: Any = None
     seen: Any = None
+    pos_label: Any = None
     counts: Any = None
     approximate: bool | int = False

@@ -45,13 +45,15 @@ class MemoryTable(Table):
         self.check_folds(predictions.folds_known)
         self.predictions, self._is_complete = predictions.only_seen(), predictions.is_complete
         table = self.predictions
+        self.target = table.target
         self.configurations, self.groups, self.fold_of = table.configurations, table.groups, table.fold_of
         self.n_samples, self.n_repeats, self.n_left_out = table.n_samples, table.n_repeats, table.n_left_out
         self.n_groups = None if self.groups is None else len(np.unique(self.groups))
         self.check_size()
         self.scorers = [question.bind(table, metric) for metric in question.metrics]
         self._draws: Draws = Bootstrap(self.n_samples, question.seed, groups=self.groups, strata=self._strata())
-        self.n_resamples = int(question.n_bootstraps)
+        self._own_draws = counts is not None or question.by == "fold"
+        self.n_resamples = question.first.affordable(int(question.n_bootstraps), table.n_configurations)
         if counts is not None:
             self._draws = Replayed.of(counts, predictions.n_samples).at(predictions.rows)
             self.n_resamples = self._draws.n_resamples
@@ -102,13 +104,14 @@ class MemoryTable(Table):
 
     def notes(self, winner: int, chosen: Array) -> list[Note]:
         """What is special about the samples, the folds and the responses."""
-        table = self.predictions
+        table, question = self.predictions, self.question
         c = table.n_configurations
         found = [
             self.scales(winner),
             notes.left_out(table.n_left_out, c),
-            notes.from_probabilities(self.question.metrics, table.responses),
+            notes.from_probabilities(question.metrics, table.responses),
             notes.incomplete(self._is_complete),
+            None if self._own_draws else notes.few_calls(question.first, self.n_resamples, question.n_bootstraps),
         ]
         size = notes.on_size(c, table.n_dropped, self.n_samples, self.n_groups)
         return [*size, *(note for note in found if note is not None)]

@@ -46,7 +46,7 @@ def open_memory(inputs: Inputs, question: Question) -> MemoryTable:
     """Open predictions that are in memory, as all protocols but the bootstrap need them."""
     counts = inputs.counts if question.by == "sample" else None
     if isinstance(inputs.predictions, Predictions):
-        for name in ("groups", "folds", "sample_weight", "seen"):
+        for name in ("groups", "folds", "sample_weight", "seen", "pos_label"):
             if getattr(inputs, name) is not None:
                 raise SoberError("E114", f"`{name}` is part of a Predictions table already; leave it out here.")
         return MemoryTable(inputs.predictions, question, counts)
@@ -60,6 +60,7 @@ def open_memory(inputs: Inputs, question: Question) -> MemoryTable:
         groups=inputs.groups,
         seen=inputs.seen,
         sample_weight=inputs.sample_weight,
+        pos_label=inputs.pos_label,
     )
     lacking = notes.left_out(table.n_left_out, table.n_configurations)
     if lacking is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from ... import sources
 from ...containers import Array, codes_of, weights_of
 from ...errors import Note, SoberError
-from ...predictions import _folds
+from ...predictions import folds_of
 from ...sources import Source
 from ...targets import Target
 from .. import notes
@@ -40,13 +40,13 @@ class StreamedTable(Table):
 
     def __init__(self, source: Source, response: str, inputs: Inputs, question: Question) -> None:
         given = {name: getattr(inputs, name) for name in ("y", "groups", "folds", "sample_weight")}
-        found = {name: sources.vector(values, source, name) for name, values in given.items()}
+        found = {name: sources.vector(values, source) for name, values in given.items()}
         self.source = source.without([taken for _, names in found.values() for taken in names])
         self.truth, groups, self.folds, weight = (values for values, _ in found.values())
         _check_shape(self.source, self.truth)
         n, c = self.source.shape
         self.question = question.for_target(self.truth)
-        self.target = Target.read(self.truth, self.question.first.task, compact=True)
+        self.target = Target.read(self.truth, self.question.first.task, pos_label=inputs.pos_label, compact=True)
         self.groups = None if groups is None else codes_of(groups, n, "groups")
         self.weight = weights_of(weight, n)
         self.n_samples, self.configurations = n, np.arange(c)
@@ -55,7 +55,7 @@ class StreamedTable(Table):
         self._check_classes()
         self.check_size()
         self.check_folds(self.folds is not None)
-        self.fold_of = _folds(self.folds, n, 1) if self.question.by == "fold" else np.zeros((n, 1), np.int64)
+        self.fold_of = folds_of(self.folds, n, 1) if self.question.by == "fold" else np.zeros((n, 1), np.int64)
         self.n_resamples = int(self.question.n_bootstraps)
         self.draws: Draws = Bootstrap(n, self.question.seed, groups=self.groups, strata=self._strata())
         if inputs.counts is not None and self.question.by == "sample":

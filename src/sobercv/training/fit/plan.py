@@ -154,7 +154,7 @@ def _rounds(splits: list[Split]) -> tuple[tuple[Split, ...], ...]:
 
 
 def _check_classes(plan: Plan, problem: Problem, by_number: bool) -> None:
-    """Refuse a fold that cannot learn about one of the classes."""
+    """Refuse a fold that has but one class to learn from; warn of one that lacks a class among several."""
     if problem.classes is None:
         return
     counts = np.bincount(problem.target.values, minlength=len(problem.classes))
@@ -169,8 +169,11 @@ def _check_classes(plan: Plan, problem: Problem, by_number: bool) -> None:
             if by_number or n_folds > counts.min()
             else "Use a stratified splitter, or one that shuffles."
         )
-        place = split.place.capitalize()
-        raise SoberError("E310", f"{place} has no sample of class {absent!r} to train on. {remedy}")
+        sentence = f"{split.place.capitalize()} has no sample of class {absent!r} to train on. {remedy}"
+        if np.count_nonzero(present) > 1:
+            warn("W304", sentence)
+            return
+        raise SoberError("E310", sentence)
 
 
 def _check_groups(plan: Plan, problem: Problem) -> None:

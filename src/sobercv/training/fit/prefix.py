@@ -23,18 +23,18 @@ from .experiment import Experiment
 from .problem import Problem, take
 from .response import responses_of
 from .space import Configuration
-from .task import Outcome, Task, build, failed, fit_predict
+from .task import Begins, Outcome, Task, build, failed, fit_predict
 
 #: One key for each step but the last; equal keys mean equal steps. Empty where nothing may be shared.
 Keys = tuple[Any, ...]
 
 
-def fit_predict_shared(experiment: Experiment, task: Task) -> Iterator[Outcome]:
+def fit_predict_shared(experiment: Experiment, task: Task, begins: Begins | None = None) -> Iterator[Outcome]:
     """Fit every configuration of a task, common first steps of pipelines once.
 
     Parameters
     ----------
-    experiment, task
+    experiment, task, begins
         As for `task.fit_predict`, whose outcomes these are (in another order).
     """
     keys = prefix_keys(experiment, task.configurations)
@@ -42,8 +42,8 @@ def fit_predict_shared(experiment: Experiment, task: Task) -> Iterator[Outcome]:
     for configuration, key in zip(task.configurations, keys, strict=True):
         together.setdefault(key[0] if key else configuration.index, []).append(_Member(configuration, key))
     alone = tuple(group[0].configuration for group in together.values() if len(group) == 1)
-    yield from fit_predict(experiment, Task(task.split, alone))
-    walk = _Walk(experiment, task)
+    yield from fit_predict(experiment, Task(task.split, alone), begins)
+    walk = _Walk(experiment, task, begins)
     for group in together.values():
         if len(group) > 1:
             yield from walk.start(group)
@@ -58,7 +58,8 @@ def prefix_keys(experiment: Experiment, configurations: Sequence[Configuration])
     configurations : sequence of Configuration
         All for the same estimator, so that a step is known by the parameters that are set on it.
     """
-    if not _is_plain(experiment.problem, experiment.estimator):
+    # Whoever asks the fitted model is given the whole pipeline, not its last step.
+    if experiment.asks is not None or not _is_plain(experiment.problem, experiment.estimator):
         return [()] * len(configurations)
     names = [name for name, _ in experiment.estimator.steps]
     seen: dict[int, Any] = {}  # pickles by identity: grids repeat the same objects
@@ -142,8 +143,9 @@ def _copy(rows: Any) -> Any:
 class _Walk:
     """Walks the tree of common prefixes of one task, depth first."""
 
-    def __init__(self, experiment: Experiment, task: Task) -> None:
+    def __init__(self, experiment: Experiment, task: Task, begins: Begins | None) -> None:
         self.experiment, self.problem, self.split = experiment, experiment.problem, task.split
+        self.begins: Begins = begins or (lambda configurations: None)
         self.shared_fit_seconds = self.shared_predict_seconds = 0.0  # not yet part of any outcome
         shape: tuple[int, ...] = getattr(self.problem.X, "shape", ())
         self.is_square = len(shape) == 2 and shape[0] == shape[1]  # only then X may be a matrix between samples
@@ -158,7 +160,7 @@ class _Walk:
             if self.assemble(member):
                 ready.append(member)
             else:
-                yield from fit_predict(self.experiment, Task(self.split, (member.configuration,)))
+                yield from fit_predict(self.experiment, Task(self.split, (member.configuration,)), self.begins)
         if ready:
             X = self.problem.X
             yield from self.descend(ready, 0, _Shared(take(X, self.split.train), take(X, self.split.test)))
@@ -196,9 +198,10 @@ class _Walk:
             train, test = rows.give(last=part is parts[-1])
             name, step = self.names[depth], self.steps.pop(part[0].keys[: depth + 1])
             if step is not None and step != "passthrough":
+                self.begins([member.configuration for member in part])
                 try:
                     train, test = self.transform(name, step, train, test)
-                except Exception as error:
+                except BaseException as error:
                     for member in part:
                         yield self.with_shared_seconds(failed(self.experiment, member.configuration, self.split, error))
                     continue
@@ -226,12 +229,13 @@ class _Walk:
     def finish(self, member: _Member, train: Any, test: Any) -> Outcome:
         """Fit the last step and ask it."""
         name, final, member.final = self.names[-1], member.final, None  # its memory goes with its outcome
+        self.begins((member.configuration,))
         split, start, fitted = self.split, perf_counter(), None
         try:
             final.fit(train, take(self.problem.y, split.train), **self.arguments(name))
             fitted = perf_counter()
             responses = responses_of(self.problem, final, test, len(split.test), self.experiment.wanted)
-        except Exception as error:
+        except BaseException as error:
             end = perf_counter()
             seconds = (end - start, 0.0) if fitted is None else (fitted - start, end - fitted)
             return self.with_shared_seconds(failed(self.experiment, member.configuration, split, error, *seconds))

@@ -171,13 +171,15 @@ def take(X: Any, rows: Array, columns: Array | None = None) -> Any:
 
     Parameters
     ----------
-    X : numpy, pandas, polars, scipy sparse, list or tuple
+    X : numpy, pandas, polars, pyarrow, scipy sparse, list or tuple
     rows : int array
     columns : int array, optional
         For matrices between samples: the columns too.
     """
     if hasattr(X, "iloc"):  # pandas
         return X.iloc[rows] if columns is None else X.iloc[rows, columns]
+    if type(X).__module__.partition(".")[0] == "pyarrow":
+        return (X if columns is None else X.select(columns.tolist())).take(rows)
     if type(X).__module__.partition(".")[0] == "polars":
         return X[rows] if columns is None else X[rows][:, columns.tolist()]
     if isinstance(X, (list, tuple)):

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from ... import seeds
-from ...errors import SoberError
+from ...errors import SoberError, also
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,9 +167,15 @@ def _check_values(name: str, values: Any, n_iter: int | None) -> None:
         )
     if isinstance(values, (str, bytes)) or not isinstance(values, (np.ndarray, Sequence)):
         hint = f"list({name}_values)" if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) else None
-        raise SoberError(
+        raise also(TypeError)(
             "E303",
-            f"The values of {name!r} must be a list or an array; got {values!r}, so write {hint or f'[{values!r}]'}.",
+            f"Parameter grid for parameter {name!r} needs to be a list or a numpy array, but got {values!r} (of type "
+            f"{type(values).__name__}) instead. Single values need to be wrapped in a list with one element. Write "
+            f"{hint or f'[{values!r}]'}.",
         )
     if len(values) == 0:
-        raise SoberError("E304", f"{name!r} has an empty list of values; give at least one, or leave it out.")
+        raise SoberError(
+            "E304",
+            f"Parameter grid for parameter {name!r} need to be a non-empty sequence, got: {values!r}; give at least "
+            "one value, or leave it out.",
+        )

@@ -15,7 +15,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 
 from ... import seeds
 from ...containers import Array
-from ...errors import SoberError
+from ...errors import SoberError, warn
 from .problem import Problem
 
 Pair = tuple[Array, Array]
@@ -45,17 +45,30 @@ def pairs_of(
             "splitter that repeats, such as RepeatedStratifiedKFold.",
         )
     elif isinstance(cv, TimeSeriesSplit):
-        raise SoberError(
-            "E309",
-            f"{_name(cv)} is for rows in time order, but the corrected estimate resamples rows as if any order were as "
-            "likely, and here later rows are predicted by models trained on earlier ones. Keep this splitter with "
-            "GridSearchCV, or pass blocks of time as `groups` with a number of folds.",
-        )
+        raise _time_series(cv)
     else:
         pairs = _from_object(problem, cv, split_params)
     if not pairs:
-        raise SoberError("E311", "`cv` gives no split at all; give at least one pair of (train, test) rows.")
-    return [_checked(pair, i, problem.n_samples) for i, pair in enumerate(pairs)], n_folds is not None
+        raise SoberError(
+            "E311",
+            "No fits were performed. Was the CV iterator empty? Were there no candidates? `cv` gives no split at all; "
+            "give at least one pair of (train, test) rows, in a list: a generator can be read only once.",
+        )
+    checked = [_checked(pair, i, problem.n_samples) for i, pair in enumerate(pairs)]
+    starts = [int(test.min()) for _, test in checked]
+    goes_on = len(checked) > 1 and all(np.diff(starts) > 0)  # the same hold-out twice is no walk through time
+    if goes_on and all(train.max() < start for (train, _), start in zip(checked, starts, strict=True)):
+        raise _time_series(cv)
+    return checked, n_folds is not None
+
+
+def _time_series(cv: Any) -> SoberError:
+    return SoberError(
+        "E309",
+        f"{_name(cv)} is for rows in time order: it predicts later rows by models trained on earlier ones. The "
+        "corrected estimate resamples rows as if any order were as likely. Keep these splits with GridSearchCV, or "
+        "pass blocks of time as `groups` with a number of folds.",
+    )
 
 
 def _as_int(cv: Any) -> int | None:
@@ -96,7 +109,9 @@ def _by_number(problem: Problem, n_folds: int, n_repeats: int, seed: int) -> lis
             codes = seeds.generator(seed, "plan", repeat).permutation(int(codes.max()) + 1)[codes]
         else:
             options = {"shuffle": True, "random_state": seeds.integer(seed, "plan", repeat)}
-        pairs += kind(n_folds, **options).split(rows, strata, codes)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The least populated class")  # said above, with its name
+            pairs += kind(n_folds, **options).split(rows, strata, codes)
     return pairs
 
 
@@ -120,12 +135,18 @@ def _check_number(problem: Problem, n_folds: int) -> None:
         raise SoberError("E308", f"cv={n_folds} folds cannot be made of {n_groups} groups; use fewer folds.")
     if problem.classes is not None:
         counts = np.bincount(problem.target.values)
-        rarest = problem.classes.tolist()[int(counts.argmin())]
-        if n_folds > counts.min():
+        if n_folds > counts.max():
             raise SoberError(
                 "E308",
-                "Some folds would hold no sample of the rarest class. "
-                f"Use fewer folds (now {n_folds}; the rarest class {rarest!r} has {counts.min()} samples).",
+                f"n_splits={n_folds} cannot be greater than the number of members in each class; use fewer folds (the "
+                f"commonest class has {counts.max()} samples).",
+            )
+        if n_folds > counts.min():
+            rarest = problem.classes.tolist()[int(counts.argmin())]
+            warn(
+                "W304",
+                f"The least populated class in y has only {counts.min()} members, fewer than the {n_folds} folds, so "
+                f"some folds hold no sample of class {rarest!r}. Use fewer folds, or collect more samples.",
             )
 
 
@@ -141,11 +162,21 @@ def _from_object(problem: Problem, cv: Any, split_params: Mapping[str, Any] | No
         with warnings.catch_warnings():
             # The plan looks itself whether groups were torn apart, and says so only where they were.
             warnings.filterwarnings("ignore", message="The groups parameter is ignored")
-            return list(cv.split(problem.X, y, **split_params))
+            pairs = list(cv.split(problem.X, y, **split_params))
+            said = cv.get_n_splits(problem.X, y, **split_params) if hasattr(cv, "get_n_splits") else len(pairs)
     except (ValueError, TypeError) as error:
         if "groups" in str(error) and split_params.get("groups") is None:
-            raise SoberError("E312", f"{_name(cv)} needs groups; pass groups= with one entry a sample.") from error
+            raise SoberError(
+                "E312", f"{_name(cv)} needs groups; pass groups= with one entry a sample. It says: {error}"
+            ) from error
         raise SoberError("E311", f"{_name(cv)} cannot split these data: {error}") from error
+    if said != len(pairs):
+        raise SoberError(
+            "E311",
+            f"cv.split and cv.get_n_splits return inconsistent results. Expected {said} splits, got {len(pairs)}; mend "
+            f"{_name(cv)}, or pass list(cv.split(X, y)).",
+        )
+    return pairs
 
 
 def _checked(pair: Any, i: int, n: int) -> Pair:
@@ -183,4 +214,4 @@ def _rows(part: Any, n: int) -> Array:
 
 
 def _name(cv: Any) -> str:
-    return type(cv).__name__
+    return type(cv).__name__ if hasattr(cv, "split") else "This list of splits"

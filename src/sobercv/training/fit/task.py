@@ -7,8 +7,9 @@ anything down, never changes what it is given.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from time import perf_counter
 from typing import Any
 
@@ -16,7 +17,7 @@ from sklearn.base import clone
 
 from ...containers import Array
 from ...errors import SoberError
-from .experiment import Experiment
+from .experiment import Asks, Experiment
 from .plan import Split
 from .problem import take
 from .response import Unusable, responses_of
@@ -38,7 +39,7 @@ class Failure:
     Attributes
     ----------
     kind : {"raised", "not finite", "wrong shape", "no method", "unknown label",
-        "impossible probabilities", "worker died"}
+        "impossible probabilities", "worker died", "timed out"}
     message : str
         The exception's text, or what was wrong with the predictions.
     error : str
@@ -75,6 +76,8 @@ class Outcome:
         Empty where the fit failed.
     fit_seconds, predict_seconds : float
     failure : Failure or None
+    answers : mapping of str to float
+        What else was asked of the fitted model, see `Experiment.asks`.
     more : bool
         Whether others that came back from a worker together with it follow at once.
     """
@@ -86,25 +89,34 @@ class Outcome:
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     failure: Failure | None = None
+    answers: Mapping[str, float] = field(default_factory=dict)
     more: bool = False
 
 
-def fit_predict(experiment: Experiment, task: Task) -> Iterator[Outcome]:
+#: Told before a piece of work: for which configurations it is done.
+Begins = Callable[[Sequence[Configuration]], None]
+
+
+def fit_predict(experiment: Experiment, task: Task, begins: Begins | None = None) -> Iterator[Outcome]:
     """Fit every configuration of a task on its own, and predict the rows held out.
 
     Parameters
     ----------
     experiment : Experiment
     task : Task
+    begins : callable, optional
+        Hears which configuration is fitted next.
 
     Yields
     ------
     Outcome
     """
     for configuration in task.configurations:
+        if begins is not None:
+            begins((configuration,))
         try:
             built = build(experiment.estimator, configuration)
-        except Exception as error:
+        except BaseException as error:
             yield failed(experiment, configuration, task.split, error)
             continue
         yield fit_one(experiment, built, configuration, task.split)
@@ -136,22 +148,47 @@ def fit_one(experiment: Experiment, built: Any, configuration: Configuration, sp
         built.fit(X_train, take(problem.y, split.train), **problem.fit_arguments(split.train))
         fitted = perf_counter()
         responses = responses_of(problem, built, X_test, len(split.test), experiment.wanted)
-    except Exception as error:
+        asks = experiment.asks
+        answers = {} if asks is None else answers_of(asks, built, X_test, take(problem.y, split.test))
+    except BaseException as error:
         end = perf_counter()
         seconds = (end - start, 0.0) if fitted is None else (fitted - start, end - fitted)
         return failed(experiment, configuration, split, error, *seconds)
-    return Outcome(configuration.index, split.repeat, split.fold, responses, fitted - start, perf_counter() - fitted)
+    seconds = fitted - start, perf_counter() - fitted
+    return Outcome(configuration.index, split.repeat, split.fold, responses, *seconds, answers=answers)
+
+
+def answers_of(asks: Asks, fitted: Any, X: Any, y: Any) -> dict[str, float]:
+    """Ask a fitted model for numbers; each must be one.
+
+    Parameters
+    ----------
+    asks : callable
+    fitted : estimator
+    X, y : array-like
+        The test rows, as the user holds them.
+    """
+    answers = dict(asks(fitted, X, y))
+    for name, value in answers.items():
+        if not isfinite(value):
+            raise Unusable("not finite", f"{name} of the fitted model is {value}.")
+    return answers
 
 
 def failed(
     experiment: Experiment,
     configuration: Configuration,
     split: Split,
-    error: Exception,
+    error: BaseException,
     fit_seconds: float = 0.0,
     predict_seconds: float = 0.0,
 ) -> Outcome:
-    """Turn an exception into an outcome, or let it out where that is asked for."""
+    """Turn an exception into an outcome, or let it out where that is asked for.
+
+    Ctrl-C and its like are always let out. An estimator that calls `sys.exit` has failed; it does not end the run.
+    """
+    if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
+        raise error
     if isinstance(error, Unusable):
         failure = Failure(error.kind, error.message, "", split.repeat, split.fold)
         if experiment.raise_errors:
@@ -160,5 +197,13 @@ def failed(
         if experiment.raise_errors:
             raise error
         frames = "".join(traceback.format_exception(error, limit=-4))
-        failure = Failure("raised", str(error), type(error).__name__, split.repeat, split.fold, frames)
+        failure = Failure("raised", error_text(error), type(error).__name__, split.repeat, split.fold, frames)
     return Outcome(configuration.index, split.repeat, split.fold, {}, fit_seconds, predict_seconds, failure)
+
+
+def error_text(error: BaseException) -> str:
+    """Give the text of an exception, also where its own code for that raises."""
+    try:
+        return str(error)
+    except Exception as worse:  # its __str__ raises
+        return f"(its text cannot be read: {type(worse).__name__})"

@@ -46,6 +46,8 @@ class Manifest:
         From a key to the parameters, in the order of the indices.
     versions : tuple of mappings
         Of Python and the libraries, for every set of them that took part.
+    asked : str
+        What else is asked of every fitted model; empty where nothing is.
     untold : mapping of str to str
         What the user's code uses but cannot be told from another one: name and type. Not written into the file.
     """
@@ -58,6 +60,7 @@ class Manifest:
     splits: tuple[str, ...]
     configurations: Mapping[str, str]
     versions: tuple[Mapping[str, str], ...]
+    asked: str = ""
     untold: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -78,7 +81,8 @@ class Manifest:
         parts = (problem.task, problem.X, problem.y, last, problem.group_codes, problem.sample_weight, fit_params)
         found = fingerprint(experiment.estimator)
         each = [fingerprint(dict(configuration.params)) for configuration in configurations]
-        everything = [found, *each]
+        asked = None if experiment.asks is None else fingerprint(experiment.asks)
+        everything = [found, *each, *([] if asked is None else [asked])]
         return cls(
             data={name: digest(part).hex() for name, part in zip(_DATA, parts, strict=True)},
             estimator=found.text,
@@ -88,13 +92,14 @@ class Manifest:
             splits=tuple(digest(split.train, split.test, size=KEY).hex() for split in plan.splits),
             configurations=_keyed([part.text for part in each]),
             versions=(_versions({package for part in everything for package in part.packages}),),
+            asked="" if asked is None else asked.text,
             untold={name: kind for part in everything for name, kind in part.untold.items()},
         )
 
     @cached_property
     def checksum_key(self) -> bytes:
         """The key of every stored outcome's checksum: an outcome of other data or another estimator never fits."""
-        return digest(dict(self.data), self.estimator, self.responses, size=32)
+        return digest(dict(self.data), self.estimator, self.responses, self.asked, size=32)
 
     def differences(self, now: Manifest) -> list[str]:
         """Say in what `now` differs from this stored run, unless it goes on with it or extends it."""
@@ -111,6 +116,8 @@ class Manifest:
             found.append(
                 f"what scoring asks of an estimator (was {', '.join(self.responses)}; is {', '.join(now.responses)})"
             )
+        if self.asked != now.asked and not edited:
+            found.append("the scorer that is called on every fitted model")
         if self.seed != now.seed:
             found.append(f"the seed (was {self.seed}; is {now.seed})")
         if any(a != b for a, b in zip(self.splits, now.splits, strict=False)):
@@ -162,6 +169,7 @@ class Manifest:
             splits=tuple(map(str, held["splits"])),
             configurations={str(k): str(v) for k, v in held["configurations"].items()},
             versions=tuple({str(k): str(v) for k, v in then.items()} for then in held["versions"]),
+            asked=str(held["asked"]),
         )
 
 

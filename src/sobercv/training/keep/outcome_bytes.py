@@ -21,10 +21,12 @@ from ..fit.task import Failure, Outcome
 
 #: configuration, split, fit_seconds, predict_seconds, form, data, checksum
 Row = tuple[bytes, bytes, float, float, bytes, bytes, bytes]
-#: Whether arrays [rows, n, ...] are what the problem asks for on a split, which is given by its key.
+#: Whether arrays [rows, n, ...] and answers [rows] are what the problem asks for on a split, which is given by its key.
 Check = Callable[[bytes, Mapping[str, Array]], bool]
 _CHECKSUM_SIZE = 8
 _NUMBERS = re.compile(r"[<>|][biuf][1248]")
+#: Comes before the name of an answer: a number of the fitted model, which may be called like a response.
+_ANSWER = "?"
 _FAILURE = ("kind", "message", "error", "traceback")
 
 
@@ -43,7 +45,8 @@ def encode(outcome: Outcome, configuration: bytes, split: bytes, key: bytes) -> 
         form, data = json.dumps({name: getattr(outcome.failure, name) for name in _FAILURE}), b""
     else:
         # Rows are read by any machine, so the order of the bytes is written down with them.
-        arrays = {name: np.ascontiguousarray(values) for name, values in outcome.responses.items()}
+        arrays: dict[str, Any] = {name: np.ascontiguousarray(values) for name, values in outcome.responses.items()}
+        arrays |= {_ANSWER + name: np.float64(value) for name, value in outcome.answers.items()}
         form = json.dumps([[name, a.dtype.str, a.shape] for name, a in arrays.items()], separators=(",", ":"))
         data = b"".join(a.tobytes() for a in arrays.values())
     body = (configuration, split, float(outcome.fit_seconds), float(outcome.predict_seconds), form.encode(), data)
@@ -65,8 +68,28 @@ def decode(row: Row, configuration: int, repeat: int, fold: int) -> Outcome:
     if isinstance(described, dict):
         failure = Failure(**described, repeat=repeat, fold=fold)
         return Outcome(configuration, repeat, fold, {}, fit_seconds, predict_seconds, failure)
-    responses = {name: values[0] for name, values in _arrays(described, [data]).items()}
-    return Outcome(configuration, repeat, fold, responses, fit_seconds, predict_seconds)
+    responses, answers = parted(_arrays(described, [data]))
+    return Outcome(
+        configuration,
+        repeat,
+        fold,
+        {name: values[0] for name, values in responses.items()},
+        fit_seconds,
+        predict_seconds,
+        answers={name: float(values[0]) for name, values in answers.items()},
+    )
+
+
+def parted(arrays: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Part the responses of rows, [rows, n, ...], from the answers of their models, [rows].
+
+    Parameters
+    ----------
+    arrays : mapping of str to array
+        As a `Check` receives them.
+    """
+    answers = {name.removeprefix(_ANSWER): values for name, values in arrays.items() if name.startswith(_ANSWER)}
+    return {name: values for name, values in arrays.items() if not name.startswith(_ANSWER)}, answers
 
 
 def separate(rows: Iterable[tuple[int, Any]], key: bytes, is_usable: Check) -> tuple[list[Row], list[int]]:

@@ -83,7 +83,7 @@ class Recalling:
         finally:
             self.store.close()
 
-    def run(self, experiment: Experiment, tasks: Sequence[Task]) -> Iterator[Outcome]:
+    def run(self, experiment: Experiment, tasks: Sequence[Task], until: float | None = None) -> Iterator[Outcome]:
         """Give the outcomes of all tasks: first those that are stored, then the others as they come."""
         missing: list[Task] = []
         for task in tasks:
@@ -98,6 +98,6 @@ class Recalling:
             if absent:
                 missing.append(Task(task.split, tuple(absent)))
         if missing:
-            for outcome in self.executor.run(experiment, missing):
+            for outcome in self.executor.run(experiment, missing, until):
                 self.store.keep(outcome)
                 yield outcome

@@ -70,6 +70,14 @@ class SqliteFile:
         with suppress(*_ERRORS):
             self._db.close()
 
+    def identity(self) -> tuple[int, int] | None:
+        """What the file system knows the file by; None where it is gone."""
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
     def is_new(self) -> bool:
         """Whether nothing is in the file yet; refuses what is no store of sober."""
         application, written = (int(self._run(f"PRAGMA {p}")[0][0]) for p in ("application_id", "user_version"))

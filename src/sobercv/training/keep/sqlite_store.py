@@ -20,11 +20,11 @@ from ..fit.plan import Plan, Split
 from ..fit.problem import Problem
 from ..fit.task import Outcome
 from .manifest import Manifest
-from .outcome_bytes import Row, decode, encode, separate
+from .outcome_bytes import Row, decode, encode, parted, separate
 from .sqlite_file import Damaged, SqliteFile, replace_damaged
 
 #: Failures that another machine, or a quieter hour, may not meet again: a resumed run tries once more.
-TRANSIENT = frozenset({"worker died"})
+TRANSIENT = frozenset({"worker died", "timed out"})
 
 
 class SqliteStore:
@@ -51,6 +51,7 @@ class SqliteStore:
         self._n_classes = 0 if problem.classes is None else len(problem.classes)
         self._stored: dict[tuple[bytes, bytes], Row] = {}
         self._file: SqliteFile | None = None
+        self._identity: tuple[int, int] | None = None  # of the file; None where it is gone
 
     # ---- opening -------------------------------------------------------------------------------------------------
     def open(self) -> None:
@@ -75,7 +76,7 @@ class SqliteStore:
         except BaseException:
             file.close()
             raise
-        self._file = file
+        self._file, self._identity = file, file.identity()
 
     def _held(self, body: bytes) -> Manifest:
         """Read a manifest, and refuse another run's."""
@@ -134,9 +135,14 @@ class SqliteStore:
             f"will be fitted again; the damaged file is kept as {kept}.",
         )
 
-    def _is_usable(self, split: bytes, responses: Mapping[str, Array]) -> bool:
+    def _is_usable(self, split: bytes, arrays: Mapping[str, Array]) -> bool:
         """Whether arrays [rows, n, ...] are what fits on this split would have given: nobody looks at them again."""
         n_test = self._n_test.get(split)
+        responses, answers = parted(arrays)
+        if bool(answers) != bool(self.manifest.asked):
+            return False
+        if not all(a.ndim == 1 and a.dtype.kind == "f" and np.isfinite(a).all() for a in answers.values()):
+            return False
         return responses.keys() == self._wanted and all(
             (n_test is None or a.shape[1] == n_test)
             and (a.ndim == 2 or (a.ndim == 3 and a.shape[2] == self._n_classes > 2))
@@ -157,14 +163,22 @@ class SqliteStore:
         return None if row is None else decode(row, configuration, split.repeat, split.fold)
 
     def keep(self, outcome: Outcome) -> None:
-        """Write an outcome down; when this returns, no end of the process can lose it.
+        """Write an outcome down; when this returns, no end of the process can lose it, unless the file is deleted.
 
         Parameters
         ----------
         outcome : Outcome
         """
         assert self._file is not None
-        if outcome.failure is not None and outcome.failure.kind in TRANSIENT:
+        if self._identity is None or (outcome.failure is not None and outcome.failure.kind in TRANSIENT):
+            return
+        if self._file.identity() != self._identity:
+            self._identity = None
+            warn(
+                "W504",
+                f"{self.path} was deleted, moved or replaced while it was open. The run goes on, but its outcomes are "
+                "kept nowhere; it cannot be resumed.",
+            )
             return
         key = self._key(outcome.configuration, outcome.repeat, outcome.fold)
         try:

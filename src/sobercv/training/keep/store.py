@@ -27,6 +27,14 @@ class Store(Protocol):
         """Which fits have an outcome, bool [C, splits]."""
 
     @property
+    def fit_seconds(self) -> Array:
+        """What each fit took [C, splits]; 0 where not done."""
+
+    @property
+    def predict_seconds(self) -> Array:
+        """What each prediction took [C, splits]; 0 where not done."""
+
+    @property
     def failures(self) -> Mapping[int, Failure]:
         """The first failure, in the order of the plan, of each configuration that failed."""
 
@@ -54,6 +62,8 @@ class MemoryStore:
         Which fits have an outcome, failures included.
     fit_seconds, predict_seconds : float array [C, splits]
         0 where not done.
+    answers : dict of str to float array [C, splits]
+        What else was asked of the fitted models; NaN where there is none.
     """
 
     def __init__(self, problem: Problem, plan: Plan, n_configurations: int, dtype: Any = np.float64) -> None:
@@ -64,6 +74,7 @@ class MemoryStore:
         self.done: Array = np.zeros(shape, bool)
         self.fit_seconds: Array = np.zeros(shape)
         self.predict_seconds: Array = np.zeros(shape)
+        self.answers: dict[str, Array] = {}
         self._failures: dict[int, tuple[int, Failure]] = {}
         self._tensors: dict[str, Array] = {}  # [C, R, N(, K)]: one configuration's column is contiguous
 
@@ -90,6 +101,8 @@ class MemoryStore:
             rows = self.plan.splits[position].test
             for name, values in outcome.responses.items():
                 self._tensor(name, values)[index, outcome.repeat, rows] = values
+            for name, value in outcome.answers.items():
+                self.answers.setdefault(name, np.full(self.done.shape, np.nan))[index, position] = value
         self.done[index, position] = True
 
     def _tensor(self, name: str, values: Array) -> Array:
@@ -109,7 +122,7 @@ class MemoryStore:
         keep = np.ones(len(self.done), bool) if alive is None else np.array(alive, bool)
         keep[list(self._failures)] = False
         configurations = np.flatnonzero(keep)
-        if not len(configurations) or not self._tensors:
+        if not len(configurations) or not (self._tensors or self.answers):
             raise SoberError("E315", "No configuration has predictions yet; fit at least one that does not fail.")
         positions = np.flatnonzero(self.done[keep].all(axis=0))
         chosen = slice(None) if keep.all() else configurations  # a view where nobody is left out

@@ -5,14 +5,14 @@ Takes tasks, gives lists of tasks that hold every fit exactly once; never runs t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
 from ..fit.experiment import Experiment
 from ..fit.prefix import Keys, prefix_keys
 from ..fit.space import Configuration
-from ..fit.task import Task
+from ..fit.task import Outcome, Task
 
 Batch = tuple[Task, ...]
 
@@ -21,7 +21,11 @@ WHERE_FREE, WHERE_COSTLY, AT_MOST = 6, 3, 16
 
 
 def cut(
-    experiment: Experiment, tasks: Sequence[Task], n_workers: int, seconds: Mapping[int, float] | None = None
+    experiment: Experiment,
+    tasks: Sequence[Task],
+    n_workers: int,
+    seconds: Mapping[int, float] | None = None,
+    cheap_first: bool = False,
 ) -> list[Batch]:
     """Cut tasks into batches for several workers.
 
@@ -33,6 +37,8 @@ def cut(
     seconds : mapping of int to float, optional
         What a fit of each configuration has taken so far, by its index. Where all are known, batches are cut to equal
         times, and long ones come first, so that workers become idle together at the end.
+    cheap_first : bool
+        Keep the order given instead, which is that of a race against the clock.
 
     Returns
     -------
@@ -55,9 +61,26 @@ def cut(
         missing = [c for c in task.configurations if c.index not in keys]
         keys.update(zip([c.index for c in missing], prefix_keys(experiment, missing), strict=True))
         batches += [(Task(task.split, part),) for part in _pieces(task.configurations, keys, known, free, costly)]
-    if known:
+    if known and not cheap_first:
         batches.sort(key=lambda batch: -sum(known[c.index] for task in batch for c in task.configurations))
     return batches
+
+
+def without(batch: Batch, outcomes: Iterable[Outcome]) -> Batch:
+    """Give what is left of a batch when some outcomes are there.
+
+    Parameters
+    ----------
+    batch : tuple of Task
+    outcomes : iterable of Outcome
+    """
+    there = {(outcome.repeat, outcome.fold, outcome.configuration) for outcome in outcomes}
+    left = []
+    for task in batch:
+        place = (task.split.repeat, task.split.fold)
+        rest = tuple(c for c in task.configurations if (*place, c.index) not in there)
+        left += [Task(task.split, rest)] if rest else []
+    return tuple(left)
 
 
 def _pieces(

@@ -10,20 +10,31 @@ import pickle
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from time import perf_counter
 from typing import Any, Protocol
 
 from sklearn import config_context, get_config
 
-from ...errors import warn
+from ...errors import SoberError, warn
 from ...threads import one_blas_thread
 from ..fit.experiment import Experiment
 from ..fit.prefix import fit_predict_shared
 from ..fit.response import Unusable
 from ..fit.space import Configuration
 from ..fit.task import Outcome, Task, failed
-from .batches import Batch, cut
+from .batches import Batch, cut, without
 from .packing import unpack
-from .workers import Workers, WorkersDied, is_one_here, make_workers
+from .process_workers import ProcessWorkers
+from .workers import (
+    DaskWorkers,
+    JoblibWorkers,
+    Workers,
+    WorkersDied,
+    active_backend,
+    count_workers,
+    is_one_here,
+    thread_limits,
+)
 
 
 class Executor(Protocol):
@@ -35,8 +46,8 @@ class Executor(Protocol):
     def __exit__(self, *exception: object) -> None:
         """Let workers go."""
 
-    def run(self, experiment: Experiment, tasks: Sequence[Task]) -> Iterator[Outcome]:
-        """Give the outcomes of all tasks, in any order."""
+    def run(self, experiment: Experiment, tasks: Sequence[Task], until: float | None = None) -> Iterator[Outcome]:
+        """Give the outcomes of all tasks, in any order; after `until` (of `perf_counter`) no more, if possible."""
 
 
 class SerialExecutor:
@@ -52,8 +63,8 @@ class SerialExecutor:
     def __exit__(self, *exception: object) -> None:
         self._stack.close()
 
-    def run(self, experiment: Experiment, tasks: Sequence[Task]) -> Iterator[Outcome]:
-        """Give the outcomes of all tasks."""
+    def run(self, experiment: Experiment, tasks: Sequence[Task], until: float | None = None) -> Iterator[Outcome]:
+        """Give the outcomes of all tasks; a fit that is under way here cannot be ended."""
         for task in tasks:
             yield from fit_predict_shared(experiment, task)
 
@@ -68,10 +79,13 @@ class ParallelExecutor:
     ----------
     n_jobs : int or None
         As in scikit-learn.
+    fit_timeout : float, optional
+        Seconds after which a fit is ended; for processes of this machine only.
     """
 
-    def __init__(self, n_jobs: int | None = None) -> None:
+    def __init__(self, n_jobs: int | None = None, fit_timeout: float | None = None) -> None:
         self.n_jobs = n_jobs
+        self.fit_timeout = fit_timeout
         self._stack = ExitStack()
         self._workers: Workers | None = None
         self._experiment: Experiment | None = None  # what the workers have been given
@@ -81,7 +95,7 @@ class ParallelExecutor:
     def __enter__(self) -> ParallelExecutor:
         # Threads share this process's BLAS, so it is limited here; processes limit their own.
         self._stack.enter_context(one_blas_thread())
-        self._workers = make_workers(self.n_jobs)
+        self._workers = make_workers(self.n_jobs, self.fit_timeout)
         self._stack.callback(self._workers.close)
         return self
 
@@ -89,19 +103,20 @@ class ParallelExecutor:
         self._workers, self._experiment, self._given_up, self._seconds = None, None, set(), {}
         self._stack.close()
 
-    def run(self, experiment: Experiment, tasks: Sequence[Task]) -> Iterator[Outcome]:
-        """Give the outcomes of all tasks as batches come back."""
+    def run(self, experiment: Experiment, tasks: Sequence[Task], until: float | None = None) -> Iterator[Outcome]:
+        """Give the outcomes of all tasks as they come back."""
         if self._workers is None:
             with self:
-                yield from self.run(experiment, tasks)
+                yield from self.run(experiment, tasks, until)
             return
-        if experiment is not self._experiment:
-            self._start(experiment)
-        left = dict(enumerate(cut(experiment, tasks, self._workers.n_workers, self._seconds)))
-        while left:
+        self.prepare(experiment)
+        cheap_first = until is not None
+        left = dict(enumerate(cut(experiment, tasks, self._workers.n_workers, self._seconds, cheap_first)))
+        while left and (until is None or perf_counter() < until):
             try:
-                for key, outcomes in self._workers.run(_run_batch, dict(left)):
-                    del left[key]
+                for key, outcomes in self._workers.run(_run_batch, dict(left), until):
+                    batch = without(left.pop(key), outcomes)
+                    left.update({key: batch} if batch else {})
                     self._seconds.update((o.configuration, o.fit_seconds + o.predict_seconds) for o in outcomes)
                     yield from _one_batch(outcomes)
             except WorkersDied as death:
@@ -114,10 +129,14 @@ class ParallelExecutor:
                     left.update({key: batch} if batch else {})
                     yield from lost
 
+    def prepare(self, experiment: Experiment) -> None:
+        """Give the workers what all tasks have in common, unless they have it."""
+        if experiment is not self._experiment:
+            self._start(experiment)
+
     def _start(self, experiment: Experiment) -> None:
         """Give the workers what all tasks have in common; those that have died are replaced."""
         assert self._workers is not None
-        self._workers.close()
         self._workers.start((experiment, get_config()))
         self._experiment = experiment
 
@@ -156,14 +175,79 @@ class ParallelExecutor:
         return tuple(kept), lost
 
 
-def make_executor(n_jobs: int | None = None) -> SerialExecutor | ParallelExecutor:
+class OneProcessExecutor:
+    """Runs tasks one after the other in another process, where a fit can be ended; in this one if that cannot be.
+
+    Parameters
+    ----------
+    fit_timeout : float, optional
+        Seconds after which a fit is ended.
+    """
+
+    def __init__(self, fit_timeout: float | None = None) -> None:
+        self.fit_timeout = fit_timeout
+        self._executor: ParallelExecutor | SerialExecutor = ParallelExecutor(1, fit_timeout)
+
+    def __enter__(self) -> OneProcessExecutor:
+        self._executor.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._executor.__exit__(*exception)
+
+    def run(self, experiment: Experiment, tasks: Sequence[Task], until: float | None = None) -> Iterator[Outcome]:
+        """Give the outcomes of all tasks."""
+        if isinstance(self._executor, ParallelExecutor) and self.fit_timeout is None:
+            try:
+                self._executor.prepare(experiment)
+            except SoberError as error:
+                if error.code != "E602":
+                    raise
+                text = f"Fits run in this process, so a time limit is looked at after each of them. {error.message}"
+                warn("W603", text)
+                self._executor.__exit__()
+                self._executor = SerialExecutor().__enter__()
+        yield from self._executor.run(experiment, tasks, until)
+
+
+def make_executor(
+    n_jobs: int | None = None, fit_timeout: float | None = None, is_limited: bool = False
+) -> SerialExecutor | ParallelExecutor | OneProcessExecutor:
     """Choose an executor: serial for one job, which is what None means outside of `joblib.parallel_config`.
 
     Parameters
     ----------
     n_jobs : int or None
+    fit_timeout : float, optional
+        Seconds after which a fit is ended.
+    is_limited : bool
+        Whether the whole race has a time limit. With either of the two, one job runs in a process of its own, because
+        a fit in this one could not be ended.
     """
-    return SerialExecutor() if is_one_here(n_jobs) else ParallelExecutor(n_jobs)
+    if not is_one_here(n_jobs):
+        return ParallelExecutor(n_jobs, fit_timeout)
+    return OneProcessExecutor(fit_timeout) if is_limited or fit_timeout is not None else SerialExecutor()
+
+
+def make_workers(n_jobs: int | None, fit_timeout: float | None = None) -> Workers:
+    """Choose the workers that joblib's context asks for: for joblib's own processes, ours.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+    fit_timeout : float, optional
+    """
+    backend, n_workers = active_backend(), count_workers(n_jobs)
+    kind = type(backend).__name__
+    if kind == "LokyBackend" or (n_workers == 1 and kind != "DaskDistributedBackend"):
+        return ProcessWorkers(n_workers, thread_limits(n_workers), fit_timeout)
+    if fit_timeout is not None:
+        raise SoberError(
+            "E605",
+            f"`fit_timeout` needs processes of this machine, which can be ended; joblib's context asks for {kind}. "
+            "Leave the context out, or fit_timeout.",
+        )
+    return DaskWorkers(backend) if kind == "DaskDistributedBackend" else JoblibWorkers(n_jobs)
 
 
 def _died(experiment: Experiment, task: Task, configuration: Configuration) -> Outcome:
@@ -175,7 +259,7 @@ def _died(experiment: Experiment, task: Task, configuration: Configuration) -> O
 
 
 def _warn_of(death: WorkersDied) -> None:
-    cause = "" if death.__cause__ is None else f" ({type(death.__cause__).__name__})"
+    cause = f" ({death.how})" if death.how else ""
     warn(
         "W602",
         f"A worker process died{cause}: killed from outside, crashed, or out of memory. The fits that it may have "

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...containers import Array
 from ...errors import SoberError
+from ..fit.task import error_text
 
 try:
     import cloudpickle
@@ -74,7 +75,8 @@ def pack(thing: Any) -> Packed:
     except Exception as error:
         raise SoberError(
             "E602",
-            f"The data or the estimator cannot be sent to worker processes: {type(error).__name__}: {error}. "
+            "The data or the estimator cannot be sent to worker processes: "
+            f"{type(error).__name__}: {error_text(error)}. "
             "Use n_jobs=1, or threads with joblib.parallel_config('threading').",
         ) from error
     return Packed(uuid4().hex, (np.frombuffer(head, np.uint8), *large))
@@ -101,8 +103,9 @@ def unpack(token: str, arrays: tuple[Array, ...]) -> Any:
             except Exception as error:
                 raise SoberError(
                     "E602",
-                    f"A worker cannot open the data or the estimator: {type(error).__name__}: {error}. Make the "
-                    "modules that define them importable on every worker.",
+                    "A worker cannot open the data or the estimator: "
+                    f"{type(error).__name__}: {error_text(error)}. "
+                    "Make the modules that define them importable on every worker.",
                 ) from error
         _opened.move_to_end(token)
         while len(_opened) > REMEMBERED:

@@ -6,12 +6,13 @@ never retries anything itself.
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -33,15 +34,22 @@ DEATH_ERRORS = {
     "OutOfMemoryError",
 }  # fmt: skip
 
+#: What libraries with threads of their own look at when they are loaded.
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS",
+)  # fmt: skip
+
 Work = Callable[..., tuple[int, Any]]
 
 
 class WorkersDied(Exception):
     """Workers died; `suspects` are the keys of the calls that they may have been busy with."""
 
-    def __init__(self, suspects: set[int]) -> None:
-        super().__init__(suspects)
+    def __init__(self, suspects: set[int], how: str = "") -> None:
+        super().__init__(suspects, how)
         self.suspects = suspects
+        self.how = how
 
 
 class Workers(Protocol):
@@ -52,25 +60,48 @@ class Workers(Protocol):
     def start(self, common: Any) -> None:
         """Start workers, and give all of them what they need in common."""
 
-    def run(self, work: Work, calls: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
+    def run(self, work: Work, calls: Mapping[int, Any], until: float | None = None) -> Iterator[tuple[int, Any]]:
         """Give what `work(key, token, pickled call, *arrays)` gives, a pair (key, result), for every call.
 
-        Threads share this process's memory: their token is None, the call is itself, and so is what is in common.
+        Results of one call may come in several parts. Threads share this process's memory: their token is None, the
+        call is itself, and so is what is in common. At the time `until` (of `perf_counter`) those who can, end fits
+        that are under way and give no more.
         """
 
     def close(self) -> None:
         """Let workers go."""
 
 
-def make_workers(n_jobs: int | None) -> JoblibWorkers | DaskWorkers:
-    """Choose the workers that joblib's context asks for.
+def active_backend() -> Any:
+    """Give the backend that joblib's context asks for."""
+    return get_active_backend()[0]
+
+
+def count_workers(n_jobs: int | None) -> int:
+    """Give the number of workers that is meant.
 
     Parameters
     ----------
     n_jobs : int or None
     """
-    backend, _ = get_active_backend()
-    return DaskWorkers(backend) if type(backend).__name__ == "DaskDistributedBackend" else JoblibWorkers(n_jobs)
+    return int(effective_n_jobs(n_jobs))
+
+
+def threads_inside() -> Any:
+    """Make joblib use threads inside of a worker, as it does in its own."""
+    return parallel_config("threading")
+
+
+def thread_limits(n_workers: int) -> dict[str, str]:
+    """Give the environment variables that share the cores of this machine among workers, as joblib does.
+
+    Parameters
+    ----------
+    n_workers : int
+    """
+    given = getattr(active_backend(), "inner_max_num_threads", None)
+    share = str(max(cpu_count() // n_workers, 1))
+    return {name: os.environ.get(name, share) if given is None else str(given) for name in THREAD_VARIABLES}
 
 
 def is_one_here(n_jobs: int | None) -> bool:
@@ -80,8 +111,8 @@ def is_one_here(n_jobs: int | None) -> bool:
     ----------
     n_jobs : int or None
     """
-    remote = type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
-    return effective_n_jobs(n_jobs) == 1 and not remote
+    remote = type(active_backend()).__name__ == "DaskDistributedBackend"
+    return count_workers(n_jobs) == 1 and not remote
 
 
 class JoblibWorkers:
@@ -96,6 +127,7 @@ class JoblibWorkers:
 
     def start(self, common: Any) -> None:
         """Start workers."""
+        self.close()
         # Batches are ours, cut so that common prefixes stay together; joblib must not merge them. Arrays are shared
         # through a file from a size on that is smaller than joblib's own, so that small data go once too.
         options = {"n_jobs": self.n_jobs, "batch_size": 1, "max_nbytes": 1000}
@@ -106,8 +138,8 @@ class JoblibWorkers:
         threads = type(self._parallel._backend).__name__ in ("ThreadingBackend", "SequentialBackend")
         self._common, self._here = (None, common) if threads else (pack(common), None)
 
-    def run(self, work: Work, calls: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
-        """Give the results as they come back."""
+    def run(self, work: Work, calls: Mapping[int, Any], until: float | None = None) -> Iterator[tuple[int, Any]]:
+        """Give the results as they come back; nothing under way can be ended."""
         if self._parallel.return_generator:
             yield from self._stream(work, calls)
             return
@@ -126,7 +158,7 @@ class JoblibWorkers:
         except Exception as error:
             if not _is_death(error):
                 raise
-            raise WorkersDied(sent) from error
+            raise WorkersDied(sent, type(error).__name__) from error
         finally:
             if hasattr(results, "close"):
                 with warnings.catch_warnings():  # joblib minds that the rest is not used; we mean it
@@ -180,8 +212,9 @@ class DaskWorkers:
         self._started = True
         self._data = self.client.scatter(list(packed.arrays), broadcast=True, hash=False)
 
-    def run(self, work: Work, calls: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
-        """Give the results as they come back; the dead are told at the end."""
+    def run(self, work: Work, calls: Mapping[int, Any], until: float | None = None) -> Iterator[tuple[int, Any]]:
+        """Give the results as they come back; the dead are told at the end, and nobody waits after `until`."""
+        from dask.distributed import TimeoutError as TooLate
         from dask.distributed import as_completed
 
         waiting = {
@@ -189,8 +222,9 @@ class DaskWorkers:
             for key, call in calls.items()
         }
         suspects: set[int] = set()
+        left = None if until is None else max(until - time.perf_counter(), 0.0)
         try:
-            for future in as_completed(list(waiting), raise_errors=False):
+            for future in as_completed(list(waiting), raise_errors=False, timeout=left):
                 key = waiting.pop(future)
                 try:
                     result = future.result()
@@ -200,6 +234,8 @@ class DaskWorkers:
                     suspects.add(key)
                     continue
                 yield result
+        except TooLate:
+            return
         finally:
             if waiting:
                 self.client.cancel(list(waiting))

@@ -1,7 +1,7 @@
 """SIGTERM and SIGHUP, taken like Ctrl-C: a scheduler that wants the node back, a terminal that was closed.
 
 Takes nothing, makes both signals raise in the main thread while a command lives; a signal that somebody ignores (nohup
-does) stays ignored. A search takes them over while it trains, see `sobercv.training.stopping`.
+does) or handles stays as it is. A search takes them over while it trains, see `sobercv.training.stopping`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from contextlib import contextmanager
 from typing import Any
 
 #: Signals that end a command, beside Ctrl-C; Windows has no SIGHUP.
-NAMES = ("SIGTERM", "SIGHUP")
+TERMINATING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class Terminated(KeyboardInterrupt):
-    """A signal came that wants the command to end.
+    """A signal came that wants the program to end.
 
     Parameters
     ----------
     number : int
+        By custom, a program that it ends exits with 128 plus this: 143 for SIGTERM, 129 for SIGHUP.
     """
 
     def __init__(self, number: int) -> None:
@@ -29,7 +30,7 @@ class Terminated(KeyboardInterrupt):
         self.number = number
 
 
-def raises(number: int, frame: Any) -> None:
+def raises(number: int, _frame: Any) -> None:
     """Handle a signal: raise where the main thread is."""
     raise Terminated(number)
 
@@ -39,9 +40,8 @@ def terminable() -> Iterator[None]:
     """Let signals end the command with an exception, and give them back afterwards."""
     before: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
-        for name in NAMES:
-            number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+        for number in TERMINATING:
+            if signal.getsignal(number) is signal.SIG_DFL:
                 before[number] = signal.signal(number, raises)
     try:
         yield

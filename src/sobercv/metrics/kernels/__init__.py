@@ -1,0 +1,47 @@
+"""Compiled loops: the only home of numba.
+
+Takes plain arrays, gives plain arrays; knows nothing of metrics, tables or signs. All kernels release the GIL, so that
+threads over blocks of resamples use all cores.
+"""
+
+from .draws import draw, first_best, first_best_of_columns
+from .lines import logistic_lines
+from .sorted_rows import average_precision, first_present, medians, partial_area
+from .tables import expected_information
+from .tallies import tally, tally_picked
+from .walks import (
+    FIRST,
+    LOSER,
+    TIED,
+    WINNER,
+    make_walks,
+    walk_alone,
+    walk_float,
+    walk_int,
+    walk_unequal,
+    walk_unequal_alone,
+)
+
+__all__ = [
+    "FIRST",
+    "LOSER",
+    "TIED",
+    "WINNER",
+    "average_precision",
+    "draw",
+    "expected_information",
+    "first_best",
+    "first_best_of_columns",
+    "first_present",
+    "logistic_lines",
+    "make_walks",
+    "medians",
+    "partial_area",
+    "tally",
+    "tally_picked",
+    "walk_alone",
+    "walk_float",
+    "walk_int",
+    "walk_unequal",
+    "walk_unequal_alone",
+]

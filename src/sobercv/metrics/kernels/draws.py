@@ -1,0 +1,71 @@
+"""Drawing resamples, and picking the best of each: what every bootstrap does, whatever the metric.
+
+Takes keys and scores, gives counts and winners.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from .compiling import options
+
+
+@nb.njit(**options)
+def _mix(z):
+    """Scatter 64 bits (the finalizer of SplitMix64, Steele, Lea and Flood 2014)."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@nb.njit(**options)
+def draw(key, first, n_draws, counts):
+    """Draw n_draws[b] units with replacement for each resample b and count them: counts [B, units].
+
+    Every resample has a SplitMix64 stream of its own, started from (key, its number), so that any block of resamples
+    can be drawn alone, by any thread, and is always the same.
+    """
+    step = np.uint64(0x9E3779B97F4A7C15)
+    n = np.float64(counts.shape[1])
+    for b in range(counts.shape[0]):
+        row = counts[b]
+        state = _mix(key + _mix(np.uint64(first + b + 1) * step))
+        for _ in range(n_draws[b]):
+            state += step
+            row[np.int64(np.float64(_mix(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0) * n)] += 1
+
+
+@nb.njit(**options)
+def first_best(scores, tie, out):
+    """The first of the highest scores of each row, equal meaning within tie * (1 + size); -1 where all are NaN."""
+    for b in range(scores.shape[0]):
+        top = -np.inf
+        for c in range(scores.shape[1]):
+            if scores[b, c] > top:  # never true for NaN
+                top = scores[b, c]
+        out[b] = -1
+        if top > -np.inf:
+            least = top - tie * (1.0 + abs(top))
+            for c in range(scores.shape[1]):
+                if scores[b, c] >= least:
+                    out[b] = c
+                    break
+
+
+@nb.njit(**options)
+def first_best_of_columns(scores, tie, out):
+    """The same as `first_best` for scores [C, B], as walks and tallies leave them: vectors over b."""
+    n_configurations, n_resamples = scores.shape
+    top = np.empty(n_resamples, np.float64)
+    for b in range(n_resamples):
+        top[b] = -np.inf
+    for c in range(n_configurations):
+        for b in range(n_resamples):
+            top[b] = scores[c, b] if scores[c, b] > top[b] else top[b]
+    for b in range(n_resamples):
+        out[b] = -1
+        top[b] = top[b] - tie * (1.0 + abs(top[b])) if top[b] > -np.inf else np.nan
+    for c in range(n_configurations - 1, -1, -1):  # backwards, so that the first of equals stays
+        for b in range(n_resamples):
+            out[b] = c if scores[c, b] >= top[b] else out[b]

@@ -1,0 +1,170 @@
+"""How a command ends as a process: by a signal, by a closed pipe, in another language; never with a traceback."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from .conftest import SMALL, table
+
+SOBER = [sys.executable, "-m", "sobercv.cli"]
+#: Long enough to be met in any phase.
+LONG = ("--target", "y", "--preset", "quick", "--configurations", "8", "--cv", "5", "--repeats", "3", "--jobs", "1")
+
+
+@pytest.fixture
+def environment(tmp_path):
+    return {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "PYTHONUNBUFFERED": "1", "COLUMNS": "100"}
+
+
+@pytest.fixture
+def begin(tmp_path, environment):
+    """Start a command; what is still alive at the end of the test is killed."""
+    started = []
+
+    def go(*arguments, **options):
+        given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment, **options}
+        process = subprocess.Popen([*SOBER, *arguments], cwd=tmp_path, text=True, **given)
+        started.append(process)
+        return process
+
+    yield go
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def wait_for(process, start):
+    for line in process.stderr:
+        if line.startswith(start):
+            return
+    raise AssertionError(f"{start!r} was never said")
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "phase"),
+    [
+        (signal.SIGTERM, 143, "round 2"),
+        (signal.SIGHUP, 129, "round 2"),
+        (signal.SIGINT, 130, "round 2"),
+        (signal.SIGTERM, 143, "training the final model"),
+        (signal.SIGINT, 130, "shuffling"),
+    ],
+)
+def test_a_signal_keeps_what_is_done_and_resume_finishes(tmp_path, begin, number, code, phase):
+    table(n=400).to_csv(tmp_path / "data.csv", index=False)
+    running = begin("fit", "data.csv", *(LONG if phase == "round 2" else (*SMALL, "--target", "y")), "-o", "run")
+    wait_for(running, phase)
+    running.send_signal(number)
+    _, err = running.communicate(timeout=120)
+    assert running.returncode == code, err
+    assert "sober resume run" in err
+    assert "Traceback" not in err
+    done = begin("resume", "run", "--json", "--fast")
+    out, err = done.communicate(timeout=300)
+    assert done.returncode == 0, err
+    results = json.loads(out)
+    assert results["stopped"] == "finished"
+    assert results["has_model"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_while_modules_are_imported_leaves_no_traceback(tmp_path, number, code):
+    # A module that is imported first sends the signal while `sobercv.cli.app` is on its way.
+    (tmp_path / "typer.py").write_text(
+        f"import os, time\nos.kill(os.getpid(), {int(number)})\nfor _ in range(100): time.sleep(0.05)\n"
+    )
+    run = "import sys; sys.path.insert(0, sys.argv.pop(1)); from sobercv.cli import main; main()"
+    ended = subprocess.run([sys.executable, "-c", run, tmp_path, "--help"], capture_output=True, text=True)
+    assert ended.returncode == code
+    assert ended.stderr == ""
+
+
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path, begin):
+    table(n=60).to_csv(tmp_path / "data.csv", index=False)
+    running = begin(
+        "fit", "data.csv", "--target", "y", *SMALL, "-o", "run",
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )  # fmt: skip
+    wait_for(running, "round 1")
+    running.send_signal(signal.SIGHUP)
+    assert running.wait(120) == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("--help",),
+        ("report", "run"),
+        ("report", "run", "--json"),
+        ("predict", "run", "data.csv"),
+        ("check", "data.csv", "--target", "y", *SMALL),
+    ],
+)
+def test_a_reader_who_has_seen_enough_is_no_failure(tmp_path, begin, run_folder, command, environment):
+    environment["XDG_STATE_HOME"] = str(tmp_path / ".state")
+    read, write = os.pipe()
+    os.close(read)  # gone before a word is written
+    process = begin(*command, stdout=write)
+    os.close(write)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert "Traceback" not in err
+    assert "BrokenPipe" not in err
+
+
+def test_that_nobody_reads_the_messages_is_no_reason_to_end_a_run(tmp_path, begin):
+    table().to_csv(tmp_path / "data.csv", index=False)
+    read, write = os.pipe()
+    os.close(read)
+    process = begin("fit", "data.csv", "--target", "y", *SMALL, "-o", "run", stderr=write)
+    os.close(write)
+    out, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert "honest score" in out
+    assert (tmp_path / "run" / "model.joblib").exists()
+
+
+def test_names_with_accents_work_in_the_c_locale(tmp_path, environment):
+    frame = table().rename(columns={"y": "\u00e9tat"})
+    frame["\u00e9tat"] = frame["\u00e9tat"].map({"ill": "mal\u00e0de", "well": "bi\u00e9n"})
+    frame.to_csv(tmp_path / "donn\u00e9.csv", index=False)
+    plain = {**environment, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+    def go(*arguments, env):
+        given = [os.fsencode(a) if isinstance(a, str) else a for a in (*SOBER, *arguments)]
+        return subprocess.run(given, cwd=tmp_path, env=env, capture_output=True)
+
+    fit = go("fit", "donn\u00e9.csv", "--target", "\u00e9tat", *SMALL, "-o", "r\u00fcn", env=plain)
+    assert fit.returncode == 0, fit.stderr
+    assert b"honest score" in fit.stdout
+    predicted = go("predict", "r\u00fcn", "donn\u00e9.csv", env=plain)
+    assert predicted.stdout.decode().startswith(".row,.pred_class,.pred_bi\u00e9n,.pred_mal\u00e0de\n")
+    resumed = go("resume", "r\u00fcn", "-q", env=environment)  # with another language than it was begun with
+    assert resumed.returncode == 0, resumed.stderr
+
+
+def test_two_runs_in_one_folder_are_not_mixed(tmp_path, begin, sober):
+    table(n=400).to_csv(tmp_path / "data.csv", index=False)
+    running = begin("fit", "data.csv", *LONG, "-o", "run")
+    wait_for(running, "round 1")
+    before = (tmp_path / "run" / "settings.json").read_bytes()
+    for command in (
+        ("fit", "data.csv", "--target", "y", *SMALL, "-o", "run", "--overwrite"),
+        ("resume", "run"),
+        ("extend", "run", "--repeats", "5"),
+    ):
+        ended = sober(*command)
+        assert ended.code == 2
+        assert "E830" in ended.err
+        assert f"process {running.pid}" in ended.err
+    assert (tmp_path / "run" / "settings.json").read_bytes() == before
+    running.kill()
+    running.wait()
+    time.sleep(0.1)
+    assert sober("resume", "run", "-q", "--fast").code == 0, "the dead keep nobody out"

@@ -1,0 +1,41 @@
+"""The positive class on the command line: named, obvious, or asked for; never guessed."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.random(60) < 0.4
+    columns = {"x": y + rng.normal(size=60), "said": np.where(y, "ja", "nein"), "colour": np.where(y, "blue", "red")}
+    pd.DataFrame(columns).to_csv(tmp_path / "d.csv", index=False)
+
+
+def check(sober, *more):
+    return sober(
+        "check", "d.csv", "--preset", "quick", "--cv", "3", "--configurations", "2", "--metric", "recall", *more
+    )
+
+
+def test_an_obvious_one_is_found_and_named(sober, table, tmp_path):
+    options = ["--preset", "quick", "--cv", "3", "--configurations", "2", "--metric", "recall", "--fast"]
+    assert sober("fit", "d.csv", "--target", "said", "--ignore", "colour", *options, "-o", "run").code == 0
+    score = json.loads((tmp_path / "run" / "results.json").read_text())["score"]
+    assert score["positive"] == "ja"
+
+
+def test_others_are_asked_for(sober, table):
+    ended = check(sober, "--target", "colour", "--ignore", "said")
+    assert ended.code == 2
+    assert "--positive blue or --positive red" in ended.err
+    assert check(sober, "--target", "colour", "--ignore", "said", "--positive", "blue").code == 0
+
+
+def test_it_must_be_one_of_two(sober, table):
+    ended = check(sober, "--target", "colour", "--ignore", "said", "--positive", "green")
+    assert ended.code == 2
+    assert "'green'" in ended.err

@@ -1,0 +1,3 @@
+"""What fuzzers share with the tests of the command line."""
+
+from ..cli.conftest import finished  # noqa: F401 - a fixture

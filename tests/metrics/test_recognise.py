@@ -1,0 +1,340 @@
+"""What scikit-learn's functions and scorers stand for: the same number, by the fast path; all else is called."""
+
+import inspect
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
+
+import sobercv
+from sobercv.errors import SoberError
+from sobercv.metrics import recognise
+from sobercv.metrics.general import GeneralMetric
+from tests.cases import make
+from tests.metrics.test_against_sklearn import ANY, Classifier, Regressor
+
+#: Scorers for several labels a sample, which a table of one label a sample does not have.
+SEVERAL_LABELS = {name for name in get_scorer_names() if name.endswith("_samples")}
+
+
+@pytest.mark.parametrize("name", sorted(set(get_scorer_names()) - SEVERAL_LABELS))
+def test_every_scoring_string_has_a_fast_path(name):
+    by_name, by_scorer = sobercv.metrics.get(name), sobercv.metrics.get(get_scorer(name))
+    assert not by_name.calls_a_function
+    assert type(by_scorer) is type(by_name)
+    assert (by_scorer.name, by_scorer.responses) == (by_name.name, by_name.responses)
+    assert (by_scorer.greater_is_better, by_scorer.range) == (by_name.greater_is_better, by_name.range)
+
+
+@pytest.mark.parametrize("name", sorted(recognise.KNOWN))
+def test_every_argument_of_a_known_function_is_known(name):
+    """A new version of scikit-learn may bring arguments; this test says which."""
+    function = getattr(sk, name, None)
+    if function is None:
+        pytest.skip("not in this version of scikit-learn")
+    known = recognise.KNOWN[name]
+    about_rows = {"y_true", "y_pred", "y_score", "y_proba", "pred_decision", "y1", "y2", "labels_true", "labels_pred"}
+    arguments = set(inspect.signature(function).parameters) - about_rows - {"sample_weight"}
+    taken = set(sobercv.metrics.registry.parameters(known.name)) | set(known.ignored) | set(known.fixed)
+    assert arguments <= taken
+
+
+KINDS = {
+    "fbeta": (make_scorer(sk.fbeta_score, beta=2), "labels2", "fbeta(beta=2)"),
+    "F of the other class": (make_scorer(sk.fbeta_score, beta=2, pos_label=0), "labels2", "fbeta(beta=2, pos_label=0)"),
+    "macro F1": (make_scorer(sk.f1_score, average="macro"), "labels3", "f1_macro"),
+    "a numpy array": (make_scorer(sk.recall_score, average="micro", labels=np.array([0, 2])), "labels3", None),
+    "kappa": (make_scorer(sk.cohen_kappa_score, weights="quadratic"), "labels3", "cohen_kappa(weights='quadratic')"),
+    "kappa of ranks": (make_scorer(sk.cohen_kappa_score, weights="linear", labels=[1, 0, 2]), "labels3", None),
+    "a partial": (make_scorer(partial(sk.fbeta_score, beta=3)), "labels2", "fbeta(beta=3)"),
+    "zero-one loss": (make_scorer(sk.zero_one_loss, greater_is_better=False), "labels3", "neg_zero_one_loss"),
+    "accuracy as a loss": (make_scorer(sk.accuracy_score, greater_is_better=False), "labels2", "neg_accuracy"),
+    "AUC of labels": (make_scorer(sk.roc_auc_score), "labels2", "roc_auc"),
+    "precision of labels": (make_scorer(sk.average_precision_score), "labels2", "average_precision"),
+    "AUC": (make_scorer(sk.roc_auc_score, response_method="predict_proba", max_fpr=0.3), "proba2", "roc_auc(max_fpr=0.3)"),
+    "one versus rest": (make_scorer(sk.roc_auc_score, response_method="predict_proba", multi_class="ovr"), "proba3", "roc_auc_ovr"),
+    "log loss": (make_scorer(sk.log_loss, response_method="predict_proba", greater_is_better=False, labels=[0, 1, 2]), "proba3", "neg_log_loss"),
+    "Brier": (make_scorer(sk.brier_score_loss, response_method="predict_proba", greater_is_better=False, pos_label=0), "proba2", "neg_brier_score"),
+    "hinge": (make_scorer(sk.hinge_loss, response_method="decision_function", greater_is_better=False), "decision3", "neg_hinge_loss"),
+    "top k": (make_scorer(sk.top_k_accuracy_score, response_method=ANY, k=1), "proba3", "top_k_accuracy(k=1)"),
+    "pinball": (make_scorer(sk.mean_pinball_loss, greater_is_better=False, alpha=0.9), "number", "neg_mean_pinball_loss(alpha=0.9)"),
+    "D2": (make_scorer(sk.d2_tweedie_score, power=1), "positive", "d2_tweedie_score(power=1)"),
+    "several outputs": (make_scorer(sk.r2_score, multioutput="variance_weighted"), "number", "r2"),
+}  # fmt: skip
+
+
+def table(kind, seed=21, n=50):
+    stand_in = {
+        "labels2": "f1",
+        "labels3": "f1_macro",
+        "proba2": "roc_auc",
+        "proba3": "roc_auc_ovr",
+        "decision3": "neg_hinge_loss",
+        "number": "r2",
+        "positive": "neg_mean_gamma_deviance",
+    }
+    return make(f"{stand_in[kind]}-{kind}", seed=seed, n=n)
+
+
+def value_on_a_model(scorer, case, j):
+    classes = np.unique(case.y) if case.kind[-1] in "23" else None
+    model = (Regressor if classes is None else Classifier)(case.response, case.p[:, j, 0], classes)
+    return scorer(model, np.arange(len(case.y))[:, None], case.y)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_scorer_with_arguments_gives_its_number_by_the_fast_path(kind):
+    scorer, data, name = KINDS[kind]
+    case = table(data)
+    metric = sobercv.metrics.get(scorer)
+    assert not metric.calls_a_function
+    assert name is None or metric.name == name
+    ours = metric.scores(case.predictions(), np.ones((1, len(case.y)), int))[0]
+    np.testing.assert_allclose(ours, [value_on_a_model(scorer, case, j) for j in range(4)], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind, (_, _, name) in KINDS.items() if name and name not in ("neg_accuracy",)]
+)
+def test_a_metric_is_found_again_by_its_name(kind):
+    metric = sobercv.metrics.get(KINDS[kind][0])
+    again = sobercv.metrics.get(metric.name)
+    assert again.name == metric.name
+    assert again.range == metric.range
+
+
+def share_of_hits(y_true, y_pred):
+    return np.mean(y_true == y_pred)
+
+
+def worst_surprise(y_true, y_proba):
+    return -np.max(np.abs(y_true - y_proba))
+
+
+FOREIGN = {
+    "own function": (make_scorer(share_of_hits), "labels3"),
+    "own function of text": (make_scorer(lambda y_true, y_pred: float(len(set(y_true) & set(y_pred)))), "labels3"),
+    "own loss of probabilities": (make_scorer(worst_surprise, response_method="predict_proba", greater_is_better=False), "proba2"),
+    "arguments without a fast path": (make_scorer(sk.cohen_kappa_score, labels=[0, 1]), "labels3"),
+    "own function with a positive class": (make_scorer(partial(lambda y, p, pos_label: float(np.mean(p)), pos_label=0), response_method="predict_proba", pos_label=0), "proba2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_what_is_not_recognised_is_called_and_gives_the_number_of_the_model(kind):
+    scorer, data = FOREIGN[kind]
+    case = table(data)
+    metric = sobercv.metrics.get(scorer)
+    assert metric.calls_a_function
+    ours = sobercv.naive(case.y, {case.response: case.p}, metric).scores
+    np.testing.assert_allclose(ours, [value_on_a_model(scorer, case, j) for j in range(4)], rtol=1e-12)
+
+
+def test_equal_columns_and_equal_rows_cost_one_call():
+    asked = []
+
+    def count(y_true, y_pred):
+        asked.append(len(y_true))
+        return share_of_hits(y_true, y_pred)
+
+    case = make("accuracy-labels2", seed=22, n=30)
+    case.p = case.p[:, [0, 1, 0, 1, 1]]
+    metric = sobercv.make_metric(count, task="classification")
+    counts = case.counts[[0, 1, 0, 0]]
+    scores = metric.scores(case.predictions(), counts, n_jobs=1)
+    assert len(asked) == 4  # two columns on two resamples
+    np.testing.assert_array_equal(scores, sobercv.metrics.get("accuracy").scores(case.predictions(), counts))
+
+
+def test_a_sum_over_samples_is_no_mean():
+    """Samples are left out in every resample: a sum over those that are there says how many that were."""
+    for function in (sk.accuracy_score, sk.zero_one_loss, sk.log_loss):
+        assert recognise.recognise(function, {"normalize": False}) is None
+
+
+def test_a_loss_of_scikit_learn_is_known_to_be_one():
+    case = make("r2-number", seed=23)
+    expected = sobercv.naive(case.y, case.p, "neg_mean_absolute_error")
+    found = sobercv.naive(case.y, case.p, sk.mean_absolute_error)
+    assert found.winner == expected.winner
+    assert found.value == expected.value < 0
+
+
+def test_a_scorer_that_maximises_a_loss_is_obeyed_and_warned_about():
+    with pytest.warns(sobercv.SoberWarning, match="W210"):
+        metric = sobercv.metrics.get(make_scorer(sk.mean_absolute_error))
+    assert (metric.name, metric.greater_is_better, metric.range) == ("mean_absolute_error", True, (0.0, np.inf))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sobercv.metrics.get(make_scorer(sk.mean_absolute_error, greater_is_better=False))
+        sobercv.metrics.get(sk.mean_absolute_error)
+
+
+def test_what_make_scorer_gave_is_only_looked_into_where_it_looks_as_expected():
+    scorer = make_scorer(sk.fbeta_score, beta=2)
+    inside = recognise.unwrap(scorer)
+    assert inside is not None
+    assert (inside.function, inside.arguments, inside.responses) == (sk.fbeta_score, {"beta": 2}, ("predict",))
+    assert recognise.unwrap(share_of_hits) is None
+
+    class Like(type(scorer)):
+        def __call__(self, estimator, X, y):
+            return 1.0
+
+    assert recognise.unwrap(Like(sk.fbeta_score, 1, {"beta": 2}, "predict")) is None
+    del scorer.__dict__["_kwargs"]  # as if a later scikit-learn kept it elsewhere
+    assert recognise.unwrap(scorer) is None
+    assert recognise.needs_model(scorer)
+    with pytest.raises(SoberError, match="fitted model"):
+        sobercv.metrics.get(scorer)
+
+
+WHO_NEEDS_THE_MODEL = [
+    (lambda estimator, X, y: 0.0, True),
+    (lambda est, X, y=None: 0.0, True),
+    (lambda model, data, y: 0.0, True),
+    (lambda clf, X_test, y_test: 0.0, True),
+    (lambda estimator, X: 0.0, True),
+    (lambda y_true, y_pred: 0.0, False),
+    (lambda y_true, y_pred, sample_weight=None: 0.0, False),
+    (lambda a, b: 0.0, False),
+    (lambda y_true, y_pred, *, beta=1: 0.0, False),
+    (share_of_hits, False),
+    (sk.accuracy_score, False),
+    (partial(sk.fbeta_score, beta=2), False),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "needs"), WHO_NEEDS_THE_MODEL, ids=lambda v: str(inspect.signature(v)) if callable(v) else str(v)
+)
+def test_scorers_are_told_from_functions(function, needs):
+    assert recognise.needs_model(function) is needs
+
+
+def test_labels_that_are_numbers_can_be_scored_as_numbers():
+    """Grades: scikit-learn takes a regression metric for a classifier, and so does a search."""
+    case = make("accuracy-labels3", seed=24, n=40)
+    metric = sobercv.metrics.get("neg_mean_absolute_error").on_classes()
+    grades = np.array([1.0, 2.5, 7.0])
+    case.y, case.p = grades[case.y], grades[case.p]
+    ours = metric.scores(case.predictions(), np.ones((1, 40), int))[0]
+    np.testing.assert_allclose(ours, [-sk.mean_absolute_error(case.y, case.p[:, j, 0]) for j in range(4)], rtol=1e-12)
+    case.y, case.p = case.y.astype(str), case.p.astype(str)
+    with pytest.raises(SoberError, match="needs numbers"):
+        metric.scores(case.predictions(), np.ones((1, 40), int))
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [1, 2], [-1, 1]])
+def test_the_positive_class_is_scikit_learns(labels):
+    """The label 1, also where it is the smaller."""
+    case = make("f1-labels2", seed=25, n=40)
+    y, p = np.array(labels)[case.y], np.array(labels)[case.p]
+    ours = sobercv.naive(y, p, "recall").scores
+    expected = [sk.recall_score(y, p[:, j, 0], pos_label=1) for j in range(4)]
+    np.testing.assert_allclose(ours, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("written", "code", "says"),
+    [
+        ("fbeta", "E108", "fbeta needs `beta`"),
+        ("fbeta(beta=-1)", "E108", "`beta`"),
+        ("fbeta(2)", "E105", "name=value"),
+        ("fbeta(beta=", "E105", "no metric called|name=value"),
+        ("fbeta(beta=two)", "E105", "name=value"),
+        ("fbetta(beta=2)", "E105", "fbeta"),
+        ("accuracy(normalize=False)", "E108", "accuracy takes no arguments"),
+        ("f1(averag='macro')", "E108", "f1 takes average"),
+        ("f1(average='samples')", "E108", "macro"),
+        ("f1(average='macro', zero_division=3)", "E108", "zero_division"),
+        ("roc_auc(max_fpr=2)", "E108", "max_fpr"),
+        ("roc_auc(multi_class='both')", "E108", "multi_class"),
+        ("roc_auc(multi_class='ovo', average='micro')", "E108", "average"),
+        ("neg_mean_pinball_loss(alpha=7)", "E108", "alpha"),
+        ("neg_mean_tweedie_deviance(power=0.5)", "E108", "power"),
+        ("top_k_accuracy(k=0)", "E108", "`k`"),
+        ("cohen_kappa(weights='cubic')", "E108", "weights"),
+        ("neg_brier_score(scale_by_half=3)", "E108", "scale_by_half"),
+        ("v_measure_score(beta=-1)", "E108", "beta"),
+        ("normalized_mutual_info_score(average_method='mean')", "E108", "average_method"),
+        ("average_precision(average='samples')", "E108", "average"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_have_a_code(written, code, says):
+    with pytest.raises(SoberError, match=says) as caught:
+        sobercv.metrics.get(written)
+    assert caught.value.code == code
+
+
+def test_arguments_of_the_table_are_checked_against_its_classes():
+    case = make("f1-labels2", seed=26)
+    for written in (
+        "f1(pos_label='ill')",
+        "f1(average='macro', labels=[0, 7])",
+        "cohen_kappa(weights='linear', labels=[0])",
+    ):
+        with pytest.raises(SoberError) as caught:
+            sobercv.metrics.get(written).scores(case.predictions(), case.counts)
+        assert caught.value.code == "E108"
+
+
+def test_arguments_go_with_names_only():
+    with pytest.raises(SoberError, match="name of a metric"):
+        sobercv.metrics.get(sk.fbeta_score, beta=2)
+    assert sobercv.metrics.get("fbeta", beta=2).name == sobercv.metrics.get("fbeta(beta=2.0)").name.replace("2.0", "2")
+    assert isinstance(sobercv.metrics.get(share_of_hits), GeneralMetric)
+
+
+# ---- what a function that is called may cost ------------------------------------------------------------------------
+def counted():
+    def own(y_true, y_pred):
+        own.calls += 1
+        return share_of_hits(y_true, y_pred)
+
+    own.calls = 0
+    return own
+
+
+def test_a_function_is_called_within_its_budget_and_the_estimate_says_so():
+    rng = np.random.default_rng(27)
+    y = np.arange(60) % 2
+    p = np.where(rng.random((60, 8)) < 0.7, y[:, None], 1 - y[:, None])
+    own = counted()
+    estimate = sobercv.bbc(y, p, sobercv.make_metric(own, task="classification"))
+    assert len(estimate.draws) == 1000 // 9
+    assert own.calls <= 1000 + 8  # and once for each configuration on the whole table
+    assert [note.code for note in estimate.notes if note.code == "W213"] == ["W213"]
+    # The draws are the first of those that the metric itself would have: only fewer.
+    fast = sobercv.bbc(y, p, "accuracy")
+    np.testing.assert_allclose(estimate.draws, fast.draws[: len(estimate.draws)], rtol=1e-12)
+    assert not any(note.code == "W213" for note in fast.notes)
+
+
+def test_more_calls_can_be_allowed_and_never_fewer_than_a_hundred_resamples():
+    rng = np.random.default_rng(28)
+    y = np.arange(40) % 2
+    p = np.where(rng.random((40, 30)) < 0.7, y[:, None], 1 - y[:, None])
+    few = sobercv.bbc(y, p, sobercv.make_metric(share_of_hits, task="classification"))
+    many = sobercv.bbc(
+        y, p, sobercv.make_metric(share_of_hits, task="classification", max_calls=10**6), n_bootstraps=300
+    )
+    assert (len(few.draws), len(many.draws)) == (100, 300)
+    assert not any(note.code == "W213" for note in many.notes)
+    with pytest.raises(SoberError, match="max_calls"):
+        sobercv.make_metric(share_of_hits, max_calls=0)
+
+
+def test_draws_that_were_handed_in_and_folds_are_not_cut():
+    rng = np.random.default_rng(29)
+    y = np.arange(40) % 2
+    p = np.where(rng.random((40, 30)) < 0.7, y[:, None], 1 - y[:, None])
+    metric = sobercv.make_metric(share_of_hits, task="classification")
+    counts = rng.multinomial(40, [1 / 40] * 40, size=120)
+    handed = sobercv.bbc(y, p, metric, counts=counts)
+    by_fold = sobercv.bbc(y, p, metric, by="fold", folds=np.arange(40) % 5)
+    assert (len(handed.draws), len(by_fold.draws)) == (120, 1000)
+    assert not any(note.code == "W213" for estimate in (handed, by_fold) for note in estimate.notes)
