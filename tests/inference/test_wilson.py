@@ -33,15 +33,24 @@ def evidence(draw, ends=ENDS):
     value = scores[winner] - 0.9 * room * draw(SHARES)
     own = scores[winner] + draw(st.floats(-0.01, 0.01))
     kurtosis = draw(st.floats(1.0, 50.0))
-    return Evidence(scores, variances, winner, value, own, (low, high), draw(st.integers(3, 500)), kurtosis)
+    units = draw(st.integers(3, 500))
+    return Evidence(scores, variances, winner, value, own, (low, high), units, units, kurtosis)
+
+
+def weighed(seen):
+    found = Wilson.of(seen)
+    assume(found is not None)
+    return found
 
 
 @given(evidence(), LEVELS)
 def test_the_same_as_its_literal_twin(seen, level):
     found = Wilson.of(seen)
     expected = oracle.parts(
-        seen.scores, seen.variances, seen.winner, seen.value, seen.own, seen.range, seen.units, seen.excess
+        seen.scores, seen.variances, seen.winner, seen.value, seen.own, seen.range, seen.assumed, seen.excess
     )
+    assert (found is None) == (expected[1] is None)
+    assume(found is not None)
     assert (found.centre, found.size, found.doubt) == pytest.approx(expected, rel=1e-9, abs=1e-12)
     assume(1e-9 < found.size < 1e12)
     inside = (found.centre, found.size, found.doubt, seen.range, found.freedom)
@@ -52,7 +61,7 @@ def test_the_same_as_its_literal_twin(seen, level):
 
 @given(evidence(), LEVELS, LEVELS)
 def test_wider_at_higher_levels_and_within_the_range(seen, one, other):
-    found = Wilson.of(seen)
+    found = weighed(seen)
     less, more = sorted((one, other))
     (a, b), (c, d) = found.interval(less), found.interval(more)
     tiny = 1e-9 * (1 + abs(found.centre))
@@ -67,7 +76,7 @@ def test_wider_at_higher_levels_and_within_the_range(seen, one, other):
 
 @given(evidence(), st.floats(0.5, 0.999))
 def test_two_bounds_make_an_interval(seen, level):
-    found = Wilson.of(seen)
+    found = weighed(seen)
     low, high = found.interval(level)
     assert found.lower((1 + level) / 2) == low
     assert found.upper((1 + level) / 2) == high
@@ -80,7 +89,7 @@ def test_two_bounds_make_an_interval(seen, level):
 def test_one_configuration_of_fixed_models_gets_wilsons_own(right, n):
     p = right / n
     seen = Evidence(
-        np.array([p]), np.array([p * (1 - p) / n]), winner=0, value=p, own=p, range=(0, 1), units=n, excess=1
+        np.array([p]), np.array([p * (1 - p) / n]), winner=0, value=p, own=p, range=(0, 1), units=n, assumed=n, excess=1
     )
     expected = stats.binomtest(right, n).proportion_ci(0.95, method="wilson")
     assert Wilson.of(seen).interval(0.95) == pytest.approx((expected.low, expected.high), abs=1e-12)
@@ -88,7 +97,7 @@ def test_one_configuration_of_fixed_models_gets_wilsons_own(right, n):
 
 def test_cross_validated_predictions_are_trusted_less():
     scores, variances = np.array([0.8, 0.7]), np.array([0.002, 0.002])
-    seen = {"winner": 0, "value": 0.78, "own": 0.8, "range": (0, 1), "units": 80}
+    seen = {"winner": 0, "value": 0.78, "own": 0.8, "range": (0, 1), "units": 80, "assumed": 80}
     fixed = Wilson.of(Evidence(scores, variances, **seen, excess=1))
     crossed = Wilson.of(Evidence(scores, variances, **seen))
     assert crossed.size == pytest.approx(fixed.size / CROSS_VALIDATED)
@@ -98,20 +107,20 @@ def test_cross_validated_predictions_are_trusted_less():
 def test_a_perfect_winner_is_not_certain():
     """All of 20 rows right, and so in every resample: the percentile interval is [1, 1]."""
     scores, variances = np.array([1.0, 0.9]), np.array([0.0, 0.0045])
-    low, high = Wilson.of(Evidence(scores, variances, 0, 1.0, 1.0, (0, 1), 20)).interval(0.95)
+    low, high = Wilson.of(Evidence(scores, variances, 0, 1.0, 1.0, (0, 1), 20, 20)).interval(0.95)
     assert high == 1
     assert 0.7 < low < 0.86
 
 
 def test_a_winner_that_looks_steady_by_luck_is_as_steady_as_its_neighbours():
     scores, variances = np.array([-0.50, -0.51, -0.52]), np.array([1e-6, 0.01, 0.01])
-    seen = Evidence(scores, variances, 0, -0.5, -0.5, (-np.inf, 0), 50)
+    seen = Evidence(scores, variances, 0, -0.5, -0.5, (-np.inf, 0), 50, 50)
     assert seen.size < 0.26 / 0.005
 
 
 def test_heavy_tails_leave_few_degrees_of_freedom():
     options = (np.array([-1.0]), np.array([0.02]), 0, -1.0, -1.0, (-np.inf, 0))
-    light, heavy = (Wilson.of(Evidence(*options, units=100, kurtosis=k)) for k in (3.0, 41.0))
+    light, heavy = (Wilson.of(Evidence(*options, units=100, assumed=100, kurtosis=k)) for k in (3.0, 41.0))
     assert light.freedom == 99
     assert heavy.freedom == 5
     assert heavy.interval(0.95)[0] < light.interval(0.95)[0]
@@ -119,6 +128,19 @@ def test_heavy_tails_leave_few_degrees_of_freedom():
 
 def test_configurations_without_a_score_do_not_count():
     scores, variances = np.array([0.8, np.nan, 0.7]), np.array([0.002, np.nan, 0.002])
-    given = (0, 0.78, 0.8, (0, 1), 80)
+    given = (0, 0.78, 0.8, (0, 1), 80, 80)
     some = Wilson.of(Evidence(scores, variances, *given))
     assert some == Wilson.of(Evidence(scores[[0, 2]], variances[[0, 2]], *given))
+
+
+def test_few_groups_show_too_little():
+    options = (np.array([0.8]), np.array([0.002]), 0, 0.8, 0.8, (0, 1))
+    rows, groups = (Wilson.of(Evidence(*options, units=10, assumed=10, clustered=c)) for c in (False, True))
+    assert groups.size == pytest.approx(0.9 * rows.size)
+    assert (rows.freedom, groups.freedom) == (math.inf, 9)
+
+
+@pytest.mark.parametrize("ends", [(-np.inf, 0.0), (-np.inf, np.inf)])
+def test_nothing_is_claimed_where_nothing_varies_and_no_range_helps(ends):
+    assert Wilson.of(Evidence(np.array([-1.0]), np.array([0.0]), 0, -1.0, -1.0, ends, 50, 50)) is None
+    assert Wilson.of(Evidence(np.array([-1.0]), np.array([np.nan]), 0, -1.0, -1.0, ends, 50, 50)) is None

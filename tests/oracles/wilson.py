@@ -16,10 +16,10 @@ def shape(x: float, low: float, high: float) -> float:
     return (high - x) * (x - low) if two else (high - x) ** 2 if one else (x - low) ** 2 if math.isfinite(low) else 1.0
 
 
-def parts(scores, variances, winner, value, own, ends, units, excess) -> tuple[float, float, float]:
+def parts(scores, variances, winner, value, own, ends, assumed, excess) -> tuple[float, float | None, float]:
     """Centre, size and doubt."""
     naive = scores[winner]
-    corrected = min(value - (own - naive), naive)
+    corrected = min(max(value - (own - naive), ends[0]), naive)
     known = [c for c in range(len(scores)) if not math.isnan(scores[c])]
     room = naive - sum(scores[c] for c in known) / len(known)
     share = min(max((naive - corrected) / room, 0), 1) if room > 1e-12 else 0
@@ -37,8 +37,8 @@ def parts(scores, variances, winner, value, own, ends, units, excess) -> tuple[f
             sizes.append(above / below)
         if shape(naive, *ends) > 0 and variances[winner] > 0:
             sizes.append(shape(naive, *ends) / variances[winner])
-    size = min(sizes) if sizes else units
-    return (corrected + compromise) / 2, size / excess, (0.5 * (naive - corrected)) ** 2
+    size = min(sizes) if sizes else assumed if math.isfinite(ends[0]) and math.isfinite(ends[1]) else None
+    return (corrected + compromise) / 2, size and size / excess, (0.5 * (naive - corrected)) ** 2
 
 
 def bound(centre, size, doubt, ends, freedom, share, side) -> float:

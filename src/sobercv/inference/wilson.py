@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from ..containers import Array
 from .intervals import check_level
@@ -44,12 +44,15 @@ class Evidence:
         The same of the selected configuration alone, in all resamples.
     range : (float, float)
         Smallest and largest possible score.
-    units : float
-        What was resampled: samples or groups; for classes of unequal size, as many as would do if they were equal.
+    units : int
+        What was resampled: samples, groups or folds.
+    assumed : float
+        The size to assume where no score varies: samples, groups or events; for classes of unequal size as many as
+        would do if they were equal.
     kurtosis : float
         Of what each unit adds to the winner's score; 3 where it is not known.
-    grouped : bool
-        Whether groups were resampled.
+    clustered : bool
+        Whether groups or folds were resampled.
     excess : float
         How many times more the score errs, in variance, than resampling shows: `CROSS_VALIDATED`, or 1 where the models
         were trained on other data.
@@ -61,9 +64,10 @@ class Evidence:
     value: float
     own: float
     range: tuple[float, float]
-    units: float
+    units: int
+    assumed: float
     kurtosis: float = 3.0
-    grouped: bool = False
+    clustered: bool = False
     excess: float = CROSS_VALIDATED
 
     @property
@@ -74,7 +78,7 @@ class Evidence:
     @property
     def corrected(self) -> float:
         """BBC's estimate without the noise of its draws: what they say of one fixed configuration is known better."""
-        return min(self.value - (self.own - self.naive), self.naive)
+        return min(max(self.value - (self.own - self.naive), self.range[0]), self.naive)
 
     @property
     def compromise(self) -> float:
@@ -85,21 +89,26 @@ class Evidence:
         return (1.0 - weight) * self.naive + weight * self.corrected
 
     @property
-    def size(self) -> float:
+    def size(self) -> float | None:
         """How many units would give the variance that resampling shows, were they shares or sizes of errors.
 
         The smaller of two: that of the winner, which may look steady by luck (a perfect score has no variance at all),
-        and that of the configurations that score about the same.
+        and that of the configurations that score about the same. None where nothing tells.
         """
-        spread, found = shape(self.scores, self.range), []
         known = ~(np.isnan(self.scores) | np.isnan(self.variances))
-        width = math.sqrt(max(np.nan_to_num(self.variances[self.winner]), float(np.mean(self.variances[known]))))
+        scores, variances, spread = self.scores[known], self.variances[known], shape(self.scores[known], self.range)
+        own = float(np.nan_to_num(self.variances[self.winner]))
+        width = math.sqrt(max(own, float(np.mean(variances)) if known.any() else 0.0))
+        found: list[float | None] = []
         if width > 1e-12:
-            near = np.exp(-(((self.scores - self.compromise) / width) ** 2) / 2)
-            near = np.where(known, near, 0.0)
-            found.append(_ratio(float(near @ np.nan_to_num(spread)), float(near @ np.nan_to_num(self.variances))))
-            found.append(_ratio(float(spread[self.winner]), float(np.nan_to_num(self.variances[self.winner]))))
-        return min([size for size in found if size is not None], default=self.units)
+            near = np.exp(-(((scores - self.compromise) / width) ** 2) / 2)
+            found.append(_ratio(float(near @ spread), float(near @ variances)))
+            found.append(_ratio(float(shape(self.scores[[self.winner]], self.range)[0]), own))
+        sizes = [size for size in found if size is not None]
+        if not sizes:
+            return self.assumed if all(map(math.isfinite, self.range)) else None
+        # A bootstrap of few groups or folds shows too little: it divides by their number and not by one less.
+        return min(sizes) * ((self.units - 1) / self.units if self.clustered else 1.0)
 
 
 def _ratio(spread: float, variance: float) -> float | None:
@@ -142,11 +151,14 @@ class Wilson:
     freedom: float = math.inf
 
     @classmethod
-    def of(cls, evidence: Evidence) -> Wilson:
-        """Weigh the evidence."""
+    def of(cls, evidence: Evidence) -> Wilson | None:
+        """Weigh the evidence; None where it says nothing of how the score spreads."""
+        size = evidence.size
+        if size is None:
+            return None
         return cls(
             centre=(evidence.corrected + evidence.compromise) / 2,
-            size=evidence.size / evidence.excess,
+            size=size / evidence.excess,
             doubt=(DOUBT * (evidence.naive - evidence.corrected)) ** 2,
             range=evidence.range,
             freedom=_freedom(evidence),
@@ -170,7 +182,7 @@ class Wilson:
         return (low, high) if share >= 0.5 else (high, low)
 
     def _quantile(self, share: float) -> float:
-        return float(stats.norm.ppf(share) if math.isinf(self.freedom) else stats.t.ppf(share, self.freedom))
+        return float(special.ndtri(share) if math.isinf(self.freedom) else special.stdtrit(self.freedom, share))
 
     def _two_ends(self, z: float) -> tuple[float, float]:
         """Both roots of the quadratic equation in x."""
@@ -180,7 +192,9 @@ class Wilson:
         b = 2.0 * self.centre + per * (high + low)
         c = self.centre**2 + per * high * low - z**2 * self.doubt
         root = math.sqrt(max(b**2 - 4.0 * a * c, 0.0))
-        return max((b - root) / (2.0 * a), low), min((b + root) / (2.0 * a), high)
+        below, above = (b - root) / (2.0 * a), (b + root) / (2.0 * a)
+        # Rounding must neither leave the range nor lose the centre, which may lie at an end.
+        return max(min(below, self.centre), low), min(max(above, self.centre), high)
 
     def _one_end(self, z: float) -> tuple[float, float]:
         """Distances from the end, on the scale of logarithms; plain distances where there is no end."""
@@ -203,10 +217,10 @@ class Wilson:
 def _freedom(evidence: Evidence) -> float:
     """How well the variance is known: Satterthwaite's degrees of freedom.
 
-    With two ends it follows from the score itself, which Wilson's equation takes into account; not so for groups, whose
-    members may be more or less alike.
+    With two ends it follows from the score itself, which Wilson's equation takes into account; not so for groups and
+    folds, whose members may be more or less alike.
     """
     most = max(evidence.units - 1.0, FEWEST)
     if all(map(math.isfinite, evidence.range)):
-        return most if evidence.grouped else math.inf
+        return most if evidence.clustered else math.inf
     return float(np.clip(2.0 * evidence.units / max(evidence.kurtosis - 1.0, 1e-9), FEWEST, most))
