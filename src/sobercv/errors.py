@@ -76,6 +76,7 @@ CODES: dict[str, str] = {
     "W211": "Folds were resampled",
     "W212": "The trained configuration was picked by another rule",
     "W213": "Fewer resamples than asked for",
+    "W214": "The interval is the percentile one",
     "W301": "Groups are split between training and test rows",
     "W302": "A listener failed",
     "W303": "Configurations failed",

@@ -26,6 +26,7 @@ CROSS_VALIDATED = 1.3
 #: Standard deviation of the correction for selection, in units of the correction. Measured there, too.
 DOUBT = 0.5
 FEWEST = 3.0  # degrees of freedom: with fewer the quantiles of Student's distribution say nothing
+FURTHEST = 50.0  # steps of a logarithm
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +212,8 @@ class Wilson:
         return self.centre - half, self.centre + half
 
     def _log_step(self, z: float, far: float) -> float:
-        return z * math.sqrt(1.0 / self.size + self.doubt / far**2) if far > 0 else 0.0
+        # No further than can be written: where a score is nearly perfect, the doubt about it has no scale.
+        return min(z * math.sqrt(1.0 / self.size + self.doubt / far**2), FURTHEST) if far > 0 else 0.0
 
 
 def _freedom(evidence: Evidence) -> float:

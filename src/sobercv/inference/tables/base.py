@@ -32,6 +32,10 @@ class Resamples(ABC):
     def out_of_bag(self, winners: Array) -> list[Array]:
         """For each metric the score of configuration `winners[b]` on what is absent from b [B]; NaN for winner -1."""
 
+    @abstractmethod
+    def in_bag_of(self, winner: int) -> list[Array]:
+        """For each metric but the first the score of one configuration on what is present [B]."""
+
 
 class Table(ABC):
     """Predictions with a question bound to them.
@@ -87,6 +91,15 @@ class Table(ABC):
     @abstractmethod
     def notes(self, winner: int, chosen: Array) -> list[Note]:
         """What a reader should know about these predictions, the winner, and the winners of the resamples [B]."""
+
+    @property
+    def n_units(self) -> int:
+        """How many things are resampled: groups where there are groups, else samples."""
+        return self.n_samples if self.n_groups is None else self.n_groups
+
+    def kurtoses(self, winner: int) -> list[float]:
+        """For each metric the kurtosis of what a unit adds to the winner's score; 3 where it is not known."""
+        return [3.0] * len(self.question.metrics)
 
     def fold_scores(self) -> list[Array]:
         """For each metric the score of every configuration on every fold [F, C]; asked only of tables with folds."""

@@ -20,6 +20,8 @@ from ..question import Question
 from ..resample import Bootstrap, Draws, Replayed
 from .base import ERRORS, Resamples, Table, spread
 
+MOST_UNITS = 2000  # whose influence on a score is looked at one by one; of more, no few can rule it
+
 
 class MemoryTable(Table):
     """Predictions that are all in memory.
@@ -102,6 +104,17 @@ class MemoryTable(Table):
             out.append(scorer.metric.bind(one).scores(here.view(np.uint8)))
         return np.concatenate(out)
 
+    @one_blas_thread()
+    def kurtoses(self, winner: int) -> list[float]:
+        """Count one unit twice, and see by how much the winner's score moves."""
+        if self.n_units > MOST_UNITS:
+            return super().kurtoses(winner)
+        unit = np.arange(self.n_samples) if self.groups is None else np.unique(self.groups, return_inverse=True)[1]
+        counts = (1 + (unit == np.arange(-1, self.n_units)[:, None])).astype(np.uint8)  # the first row is all samples
+        winners = np.full(len(counts), winner)
+        scored = [None if s.metric.calls_a_function else s.picked(counts, winners) for s in self.scorers]
+        return [3.0 if scores is None else _kurtosis(scores[1:] - scores[0]) for scores in scored]
+
     def notes(self, winner: int, chosen: Array) -> list[Note]:
         """What is special about the samples, the folds and the responses."""
         table, question = self.predictions, self.question
@@ -130,6 +143,12 @@ class MemoryTable(Table):
         return f" It says: {said}" if said else ""
 
 
+def _kurtosis(moves: Array) -> float:
+    squares = moves[~np.isnan(moves)] ** 2
+    mean = float(squares.mean()) if len(squares) else 0.0
+    return float((squares**2).mean()) / mean**2 if mean > 0 else 3.0
+
+
 class MemoryResamples(Resamples):
     """Counts [B, N] of some resamples, scored now."""
 
@@ -144,3 +163,8 @@ class MemoryResamples(Resamples):
         """Score the winners on what is absent."""
         absent = (self._counts == 0).view(np.uint8)
         return [scorer.picked(absent, winners) for scorer in self._scorers]
+
+    def in_bag_of(self, winner: int) -> list[Array]:
+        """Score one configuration on what is present."""
+        winners = np.full(len(self._counts), winner)
+        return [scorer.picked(self._counts, winners) for scorer in self._scorers[1:]]
