@@ -1,6 +1,7 @@
-"""What any interval could want to know about one table: scores, draws, spreads; measured once, kept in a small file.
+"""One table judged: the intervals that sober gives, and the score that they should cover.
 
-Takes a table with its truth, gives arrays; never decides what an interval is.
+Takes a table with its truth, gives plain rows; the intervals are those of `sobercv.bbc`, nothing is computed anew. A
+row keeps what Wilson's interval is made of, so that other constants can be tried on it without another bootstrap.
 """
 
 from __future__ import annotations
@@ -9,102 +10,93 @@ from typing import Any
 
 import numpy as np
 
-from sobercv import Predictions, metrics
+import sobercv
+from sobercv import Estimate, Predictions, metrics
+from sobercv.inference.intervals import quantile
 from sobercv.inference.resample import Bootstrap
-from sobercv.inference.selection import best
+from sobercv.inference.wilson import CROSS_VALIDATED
 
-BOOTSTRAPS = 1000
+from . import simulated
+
+#: Levels of the tables; two-sided intervals and one-sided lower bounds.
+LEVELS = (0.8, 0.9, 0.95, 0.99)
+#: Quantiles of the draws that percentile intervals and bounds at these levels need.
+SHARES = tuple(sorted({round(s, 3) for x in LEVELS for s in (1 - x, (1 - x) / 2, (1 + x) / 2)}))
 METRICS = {
     "binary": ("accuracy", "roc_auc", "balanced_accuracy", "neg_log_loss"),
     "classes": ("accuracy", "balanced_accuracy", "roc_auc_ovr", "neg_log_loss"),
     "regression": ("r2", "neg_mean_squared_error", "neg_mean_absolute_error"),
     "survival": ("concordance_index",),
 }
+JUDGE_BOOTSTRAPS = 100  # for the standard error of the truth
 
 
-def measure(
-    table: Predictions, metric: str, seed: int, n_bootstraps: int = BOOTSTRAPS, deep: bool = True
-) -> dict[str, Any]:
-    """Bootstrap one table for one metric."""
-    scorer = metrics.get(metric).bind(table, n_jobs=1)
-    n = table.n_samples
-    whole = scorer.scores(np.ones((1, n), np.uint8))[0]  # [C]
-    winner = int(best(whole[None])[0])
-    bootstrap = Bootstrap(n, seed, groups=table.groups)
-    counts = bootstrap.counts(0, n_bootstraps)
-    inside = scorer.scores(counts)  # [B, C]
-    chosen = best(inside)
-    absent = (counts == 0).view(np.uint8)
-    draws = scorer.picked(absent, chosen)
-    own = scorer.picked(absent, np.full(n_bootstraps, winner))
-    out = {
-        "scores": whole,
-        "winner": winner,
-        "variance": np.nanvar(inside, axis=0, ddof=1),
-        "draws": draws.astype(np.float32),
-        "own": own.astype(np.float32),
-        "wins": np.bincount(chosen[chosen >= 0], minlength=len(whole)),
-        "inside_own": inside[:, winner].astype(np.float32),
-        "inside_best": np.nanmax(inside, axis=1).astype(np.float32),
+def real(table: dict[str, np.ndarray], seed: int) -> list[dict[str, Any]]:
+    """Judge one real table by every metric, with its first repeat alone and with all of them."""
+    task, kind = kind_of(table["y"])
+    folds = table["folds"].astype(np.int64)
+    full = build(table["y"], table["predictions"], task, folds)
+    judged = table["judged"].astype(np.float64)[:, :, None]
+    truth = build(table["y_judges"], judged, task)
+    rows = []
+    for metric in METRICS[kind]:
+        scorer = metrics.get(metric).bind(truth, n_jobs=1)
+        resamples = Bootstrap(truth.n_samples, seed, "judges").counts(0, JUDGE_BOOTSTRAPS)
+        for repeats in sorted({1, full.n_repeats}):
+            some = full.take_repeat(0) if repeats == 1 else full
+            found = sobercv.bbc(None, some, metric, interval="wilson", random_state=seed)
+            chosen = np.full(1, found.winner)
+            score = scorer.picked(np.ones((1, truth.n_samples), np.uint8), chosen)[0]
+            error = np.nanstd(scorer.picked(resamples, np.repeat(chosen, JUDGE_BOOTSTRAPS)), ddof=1)
+            rows.append({"kind": kind, "metric": metric, "repeats": repeats, **row(found, float(score), float(error))})
+    return rows
+
+
+def simulate(setting: simulated.Setting, seed: int) -> dict[str, Any]:
+    """Judge one simulated table."""
+    made = simulated.table(setting, seed)
+    table = Predictions.build(
+        made.y,
+        _responses(setting, made.predictions),
+        task=TASK_OF.get(setting.family, "classification"),  # type: ignore[arg-type]
+        groups=made.groups,
+    )
+    # The models of a simulation are fixed; they are judged as cross-validated ones are, because users' tables are.
+    found = sobercv.bbc(None, table, setting.metric, interval="wilson", random_state=seed)
+    return row(found, float(made.truth[found.winner]), 0.0)
+
+
+TASK_OF = {"squared": "regression", "r2": "regression", "concordance": "survival"}
+RESPONSE_OF = {"log_loss": "predict_proba", "area": "decision_function"}
+
+
+def _responses(setting: simulated.Setting, predictions: np.ndarray) -> dict[str, np.ndarray]:
+    values = predictions if predictions.ndim == 3 else predictions[:, :, None]
+    return {RESPONSE_OF.get(setting.family, "predict"): values}
+
+
+def row(found: Estimate, truth: float, error: float) -> dict[str, Any]:
+    """What is kept of one estimate."""
+    wilson = found.wilson
+    assert wilson is not None, "nothing varies"
+    assert found.draws is not None
+    return {
+        "truth": truth,
+        "truth error": error,
+        "value": found.value,
+        "naive": found.naive,
+        "centre": wilson.centre,
+        "size": wilson.size * CROSS_VALIDATED,  # as resampling shows it
+        "doubt": wilson.doubt,
+        "freedom": wilson.freedom,
+        "low": wilson.range[0],
+        "high": wilson.range[1],
+        **{f"q{share:g}": quantile(found.draws, share) for share in SHARES},
     }
-    if deep:
-        ok = ~np.isnan(inside).any(axis=1)
-        out["covariance"] = np.cov(inside[ok].T).astype(np.float32)
-        out |= _rows(table, metric, whole)
-    return out
-
-
-def _rows(table: Predictions, metric: str, whole: np.ndarray) -> dict[str, np.ndarray]:
-    """What each row adds to the score (a jackknife that doubles one row), and how that differs by fold and repeat."""
-    n = table.n_samples
-    doubled = (np.ones((n, n), np.uint8) + np.eye(n, dtype=np.uint8)).astype(np.uint8)
-    parts, by_repeat = [], []
-    for r in range(table.n_repeats):
-        scorer = metrics.get(metric).bind(table.take_repeat(r), n_jobs=1)
-        s = scorer.scores(np.ones((1, n), np.uint8))[0]
-        by_repeat.append(s)
-        parts.append((n + 1) * (scorer.scores(doubled) - s))  # [N, C]
-    h = np.stack(parts, axis=2)  # [N, C, R], mean near 0
-    mean = h.mean(axis=2)
-    out = {
-        "by_repeat": np.stack(by_repeat, axis=1),  # [C, R]
-        "row_variance": (mean**2).sum(axis=0) / n**2,
-        "row_kurtosis": (mean**4).mean(axis=0) / np.maximum((mean**2).mean(axis=0), 1e-300) ** 2,
-        "single_row_variance": (h**2).sum(axis=0).mean(axis=1) / n**2,
-    }
-    folds = table.fold_of
-    k = int(folds.max()) + 1
-    between = np.zeros((h.shape[1], table.n_repeats))
-    for r in range(table.n_repeats):
-        for fold in range(k):
-            here = h[folds[:, r] == fold, :, r]
-            between[:, r] += here.sum(axis=0) ** 2
-    out["fold_variance"] = between / n**2 * k / (k - 1)  # [C, R]: would equal the row variance without shared models
-    if table.n_repeats > 1:
-        e = h - mean[:, :, None]
-        within = (e**2).sum(axis=(0, 2)) / (table.n_repeats - 1) / n**2
-        shared = np.zeros(h.shape[1])
-        for r in range(table.n_repeats):
-            for fold in range(k):
-                shared += e[folds[:, r] == fold, :, r].sum(axis=0) ** 2
-        out["noise_rows"] = within
-        out["noise_folds"] = shared / (table.n_repeats - 1) / n**2
-    return out
-
-
-def truth(
-    y: np.ndarray, judged: np.ndarray, task: str, metric: str, seed: int, n_bootstraps: int = 100
-) -> dict[str, np.ndarray]:
-    """Score of the refitted models on the rows that judge [C], and its standard error."""
-    table = build(y, judged[:, :, None] if judged.ndim == 2 else judged[:, :, None, :], task)
-    scorer = metrics.get(metric).bind(table, n_jobs=1)
-    score = scorer.scores(np.ones((1, len(y)), np.uint8))[0]
-    spread = scorer.scores(Bootstrap(len(y), seed, "judges").counts(0, n_bootstraps))
-    return {"truth": score, "truth_error": np.nanstd(spread, axis=0, ddof=1)}
 
 
 def build(y: np.ndarray, predictions: np.ndarray, task: str, folds: np.ndarray | None = None) -> Predictions:
-    """Bring arrays of the cache into a table."""
+    """Bring arrays of a table's file into the form that sober takes."""
     values = predictions.astype(np.float64)
     if values.ndim == 4:
         values /= values.sum(axis=3, keepdims=True)

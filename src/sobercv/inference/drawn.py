@@ -78,8 +78,8 @@ def estimates(table: Table, wholes: list[Array], winner: int, judged: Judged) ->
             n_left_out=table.n_left_out,
             seed=question.seed,
             notes=(*noted, *(note for note in special if note is not None)),
+            wilson=wilson,
             _range=metric.range,
-            _wilson=wilson,
         )
         estimate = replace(estimate, interval=estimate.interval_at(question.level))
         found[metric.name] = estimate.as_632plus() if question.method == "632+" else estimate

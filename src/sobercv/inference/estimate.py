@@ -59,6 +59,8 @@ class Estimate:
         Interval at `confidence_level`; None for protocols that have none.
     interval_method : {"percentile", "wilson"} or None
         How it was made; see `sobercv.bbc`.
+    wilson : Wilson or None
+        What Wilson's interval is made of: centre, size, doubt and degrees of freedom.
     naive : float
         What plain cross-validation claims for the winner.
     optimism : float
@@ -116,9 +118,9 @@ class Estimate:
     positive: Any = None
     winner_name: str | None = None
     winner_params: dict[str, Any] | None = None
+    wilson: Wilson | None = None
     _shift: float = field(default=0.0, repr=False)
     _range: tuple[float, float] = field(default=(-np.inf, np.inf), repr=False)
-    _wilson: Wilson | None = field(default=None, repr=False)
 
     @property
     def optimism(self) -> float:
@@ -153,23 +155,23 @@ class Estimate:
 
     def interval_at(self, confidence_level: float) -> tuple[float, float]:
         """Two-sided interval at another level, made in the same way; `value` always lies in it."""
-        if self._wilson is not None:
-            low, high = self._wilson.interval(confidence_level)
+        if self.wilson is not None:
+            low, high = self.wilson.interval(confidence_level)
             return min(low, self.value), max(high, self.value)
         low, high = percentile_interval(self._sorted_draws, confidence_level)
         return self._moved(low), self._moved(high)
 
     def lower_bound(self, confidence_level: float = 0.95) -> float:
         """One-sided bound: the true score is at least this, with this confidence."""
-        if self._wilson is not None:
-            bound = self._wilson.lower(confidence_level)
+        if self.wilson is not None:
+            bound = self.wilson.lower(confidence_level)
             return min(bound, self.value) if confidence_level >= 0.5 else bound
         return self._moved(quantile(self._sorted_draws, 1.0 - check_level(confidence_level)))
 
     def upper_bound(self, confidence_level: float = 0.95) -> float:
         """One-sided bound: the true score is at most this, with this confidence."""
-        if self._wilson is not None:
-            bound = self._wilson.upper(confidence_level)
+        if self.wilson is not None:
+            bound = self.wilson.upper(confidence_level)
             return max(bound, self.value) if confidence_level >= 0.5 else bound
         return self._moved(quantile(self._sorted_draws, check_level(confidence_level)))
 

@@ -78,11 +78,12 @@ def gather(resamples: Resamples, in_bag: Array, judged: tuple[Array, list[Array]
 
 def _sums(scores: Array, whole: Array) -> Array:
     off = scores - whole
-    defined = np.full(len(whole), float(len(off)))
-    if np.isnan(off).any():
-        defined = (~np.isnan(off)).sum(axis=0).astype(np.float64)
-        off = np.nan_to_num(off)
-    return np.stack([defined, off.sum(axis=0), np.einsum("bc,bc->c", off, off)])
+    found = np.stack([np.full(len(whole), float(len(off))), off.sum(axis=0), np.einsum("bc,bc->c", off, off)])
+    if np.isnan(found[1]).any():
+        defined = ~np.isnan(off)
+        off = np.where(defined, off, 0.0)
+        found = np.stack([defined.sum(axis=0), off.sum(axis=0), np.einsum("bc,bc->c", off, off)])
+    return found
 
 
 def evidence(table: Table, wholes: list[Array], winner: int, values: list[float], spread: Spread) -> list[Evidence]:

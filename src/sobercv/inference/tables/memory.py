@@ -20,7 +20,7 @@ from ..question import Question
 from ..resample import Bootstrap, Draws, Replayed
 from .base import ERRORS, Resamples, Table, spread
 
-MOST_UNITS = 2000  # whose influence on a score is looked at one by one; of more, no few can rule it
+MOST_UNITS = 1000  # whose influence on a score is looked at one by one; of more, no few can rule it
 
 
 class MemoryTable(Table):
