@@ -28,6 +28,7 @@ METRICS = {
     "regression": ("r2", "neg_mean_squared_error", "neg_mean_absolute_error"),
     "survival": ("concordance_index",),
 }
+SIMULATED_BOOTSTRAPS = 500
 JUDGE_BOOTSTRAPS = 100  # for the standard error of the truth
 
 
@@ -62,7 +63,8 @@ def simulate(setting: simulated.Setting, seed: int) -> dict[str, Any]:
         groups=made.groups,
     )
     # The models of a simulation are fixed; they are judged as cross-validated ones are, because users' tables are.
-    found = sobercv.bbc(None, table, setting.metric, interval="wilson", random_state=seed)
+    options = {"interval": "wilson", "n_bootstraps": SIMULATED_BOOTSTRAPS, "random_state": seed}
+    found = sobercv.bbc(None, table, setting.metric, **options)
     return row(found, float(made.truth[found.winner]), 0.0)
 
 

@@ -21,13 +21,15 @@ from sobercv.errors import SoberWarning
 from . import measure, simulated, tables
 
 HERE = Path(__file__).parent
-PIECE = 50  # simulated tables that are judged and kept together
+PIECE = 250  # simulated tables that are judged and kept together
 REPETITIONS = 250
 QUICK_REPETITIONS, QUICK_SETTINGS = 20, 12
 Rows = list[dict[str, Any]]
 
 
-def run_real(folders: Sequence[Path], work: Path, *, quick: bool, make: bool = True, say: Callable[[str], None]) -> Rows:
+def run_real(
+    folders: Sequence[Path], work: Path, *, quick: bool, make: bool = True, say: Callable[[str], None]
+) -> Rows:
     """Make and judge the tables that are missing.
 
     Parameters

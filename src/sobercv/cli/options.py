@@ -39,6 +39,11 @@ def aggregates() -> list[str]:
     return ["pooled", "fold"]
 
 
+def intervals() -> list[str]:
+    """Names that the shell completes."""
+    return ["percentile", "wilson"]
+
+
 def _option(kind: Any, *names: str, help: str, panel: str, **more: Any) -> Any:
     return Annotated[kind, Option(*names, help=help, rich_help_panel=panel, **more)]
 
@@ -101,6 +106,14 @@ OPTIONS: dict[str, Any] = {
         "folds (fold).", panel=MODEL, autocompletion=aggregates,
     ),
     "stratify": _switch("--stratify", help="Resample within classes or events, where some are rare.", panel=MODEL),
+    "interval": _text(
+        "--interval", help="How the interval is made: percentile (default) or wilson.", panel=MODEL,
+        autocompletion=intervals,
+    ),
+    "fixed_models": _switch(
+        "--fixed-models", help="The models were trained on other rows than these, so nothing was cross-validated.",
+        panel=MODEL,
+    ),
     "within_folds": _switch(
         "--within-folds", help="Metrics that rank compare only rows of the same fold.", panel=MODEL
     ),
@@ -135,7 +148,7 @@ _CALLED = {"new_data": "data", "moved_data": "data", "all_repeats": "repeats", "
 
 ROLES = ("target", "positive", "time", "event", "event_value", "id", "group", "ignore", "task")
 READING = ("sheet", "decimal", "header")
-TUNING = ("metric", "preset", "configurations", "cv", "aggregate", "stratify", "within_folds")
+TUNING = ("metric", "preset", "configurations", "cv", "aggregate", "stratify", "within_folds", "interval")
 SHOWN = ("json", "quiet")
 
 

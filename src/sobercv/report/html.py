@@ -64,6 +64,7 @@ def to_html(summary: Summary) -> str:
         signed=words.signed,
         gap=words.gap,
         between=words.between,
+        covers=words.covers,
         percent=words.percent,
         seconds=words.seconds,
         status=words.status,

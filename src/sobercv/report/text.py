@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from .records import ConfigurationRow, Fact, Score, Summary
-from .words import between, gap, number, percent, seconds, signed, status
+from .words import between, covers, gap, number, percent, seconds, signed, status
 
 WIDTH = 96
 MOST_ROWS = 10
@@ -44,6 +44,7 @@ def _top(summary: Summary) -> Iterator[str]:
     yield f"plain CV says  {number(score.naive, score.digits)}   {gap(score)}"
     yield from ("", f"  {scale(score)}", "")
     yield from wrap(summary.why, WIDTH)
+    yield from wrap(covers(score), WIDTH) if score.interval is not None else ()
 
 
 def scale(score: Score) -> str:

@@ -82,6 +82,18 @@ def between(bounds: Iterable[float | None], digits: int = 3) -> str:
     return f"{number(low, digits)} to {number(high, digits)}"
 
 
+def covers(score: Score) -> str:
+    """Say in plain words what an interval promises, and what it cannot."""
+    if score.interval is None:
+        return ""
+    made = {"percentile": " (Percentiles of the draws.)", "wilson": " (Wilson's interval.)"}
+    return (
+        f"The interval is for the score that the winner, trained on all these data, has on new cases of the same kind: "
+        f"it should hold it {100 * score.level:g} times in 100. It cannot know of cases of another kind, such as those "
+        f"of another hospital.{made.get(score.interval_method or '', '')}"
+    )
+
+
 def percent(share: float | None) -> str:
     """Write a share; what is not quite nothing or everything is not written as such."""
     if share is None or not math.isfinite(share):

@@ -17,6 +17,7 @@ from typing import Any
 from ..errors import SoberError
 
 AGGREGATES = ("pooled", "fold")
+INTERVALS = ("percentile", "wilson")
 _UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 _LISTS = ("ignore", "metric")
 _SWITCHES = ("stratify", "within_folds", "header")
@@ -45,6 +46,7 @@ class Settings:
     repeats : int
     aggregate : {"pooled", "fold"}
     stratify, within_folds : bool
+    interval : {"percentile", "wilson"}
     seed, jobs : int
     max_time : float, optional
         Seconds that the whole command may take.
@@ -73,6 +75,7 @@ class Settings:
     aggregate: str = "pooled"
     stratify: bool = False
     within_folds: bool = False
+    interval: str = "percentile"
     seed: int = 0
     jobs: int = -1
     max_time: float | None = None
@@ -168,6 +171,8 @@ def checked(name: str, value: Any, where: str = "") -> Any:
         raise _wrong(label, "text in quotes", value)
     if name == "aggregate" and value not in AGGREGATES:
         raise _wrong(label, " or ".join(AGGREGATES), value)
+    if name == "interval" and value not in INTERVALS:
+        raise _wrong(label, " or ".join(INTERVALS), value)
     return value
 
 

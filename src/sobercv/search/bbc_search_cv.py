@@ -85,6 +85,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     within_folds : bool, default=False
         Ranking metrics compare only samples of the same fold.
     method : {"bbc", "632+"}, default="bbc"
+    interval : {"percentile", "wilson"}, default="percentile"
+        As in `sobercv.bbc`.
     n_bootstraps : int, default=1000
     confidence_level : float, default=0.95
     stratify : bool, default=False
@@ -187,6 +189,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         aggregate: str = "pooled",
         within_folds: bool = False,
         method: str = "bbc",
+        interval: str = "percentile",
         n_bootstraps: int = 1000,
         confidence_level: float = 0.95,
         stratify: bool = False,
@@ -215,6 +218,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.aggregate = aggregate
         self.within_folds = within_folds
         self.method = method
+        self.interval = interval
         self.n_bootstraps = n_bootstraps
         self.confidence_level = confidence_level
         self.stratify = stratify
@@ -303,6 +307,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
             aggregate=self.aggregate,
             by="sample" if asks is None else "fold",
             method=self.method,
+            interval=self.interval,
             within_folds=self.within_folds,
             n_bootstraps=self.n_bootstraps,
             confidence_level=self.confidence_level,
