@@ -68,7 +68,7 @@ OPTIONS: dict[str, Any] = {
     "folder": Annotated[Path, Argument(help="The folder that sober fit wrote.", show_default=False)],
     "new_data": Annotated[str, Argument(help="New rows; - is standard input.", show_default=False)],
     "predictions": Annotated[str, Argument(help="Out-of-fold predictions of another tool.", show_default=False)],
-    "study_name": Annotated[str, Argument(help="simulation or real.", show_default=False)],
+    "study_name": Annotated[str, Argument(help="simulation, real or intervals.", show_default=False)],
     # ---- what to predict
     "target": _text("--target", "-t", help="The column to predict.", panel=DATA),
     "time": _text("--time", help="Survival: the column with the time.", panel=DATA),
