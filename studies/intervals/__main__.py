@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..results_file import write_results
 from .coverage import by_excess, summarise
-from .page import EXCESS, REAL, SIMULATED, headline, write_page
+from .page import EXCESS, REAL, REPEATED, SIMULATED, headline, write_page
 from .run import HERE, REPETITIONS, run_real, run_simulated
 
 
@@ -28,12 +28,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     real = run_real(options.data, options.work, quick=options.quick, make=not options.judge_only, say=print)
     made = run_simulated(options.work, quick=options.quick, repetitions=options.repetitions, say=print)
     simulated = summarise(made, SIMULATED)
-    by_set = summarise(real, REAL)
-    chosen = by_excess([row for row in real if row["repeats"] == 1])
+    once = [row for row in real if row["repeats"] == 1]
+    by_set, chosen = summarise(once, REAL), by_excess(once)
+    repeated = summarise([row for row in real if row["most repeats"] > 1], REPEATED)
     if not options.quick:
         options.output.mkdir(parents=True, exist_ok=True)
         about = {"repetitions": options.repetitions, "tables": len({(r["set"], r["n"], r["sample"]) for r in real})}
-        for name, rows in (("real", by_set), ("simulated", simulated), (EXCESS, chosen)):
+        for name, rows in (("real", by_set), ("repeats", repeated), ("simulated", simulated), (EXCESS, chosen)):
             if rows:
                 write_results(rows, options.output / f"results-{name}.csv", about, written)
         if options.output == HERE and real:

@@ -91,6 +91,7 @@ def row(found: Estimate, truth: float, error: float) -> dict[str, Any]:
         "size": wilson.size * CROSS_VALIDATED,  # as resampling shows it
         "doubt": wilson.doubt,
         "freedom": wilson.freedom,
+        "still lost": wilson.still_lost,
         "low": wilson.range[0],
         "high": wilson.range[1],
         **{f"q{share:g}": quantile(found.draws, share) for share in SHARES},

@@ -50,7 +50,8 @@ def run_real(
     rows: Rows = []
     for place in _telling(found, "tables judged", say):
         judged = _kept(work / "judged" / f"{Path(place.file).stem}.json", lambda place=place: _judge(work, place))
-        rows += [{"set": place.name, "n": place.n, "sample": place.sample, **row} for row in judged]
+        about = {"set": place.name, "n": place.n, "sample": place.sample, "most repeats": place.repeats}
+        rows += [{**about, **row} for row in judged]
     return rows
 
 

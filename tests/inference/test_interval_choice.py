@@ -173,3 +173,20 @@ def test_higher_levels_are_wider_whatever_the_table(seed, one, other):
     (a, b), (c, d) = found.interval_at(less), found.interval_at(more)
     assert 0 <= c <= a <= found.value <= b <= d <= 1
     assert found.lower_bound(more) <= found.lower_bound(less) <= found.upper_bound(less) <= found.upper_bound(more)
+
+
+def test_fewer_folds_leave_more_to_learn():
+    """Two folds: models saw half of the rows that the winner will be trained on."""
+    two, ten = (
+        sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="wilson", folds=np.arange(N) * k // N) for k in (2, 10)
+    )
+    none = sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="wilson")
+    assert two.wilson.still_lost == pytest.approx(0.5**0.5)
+    assert ten.wilson.still_lost == none.wilson.still_lost == pytest.approx(0.9**0.5)
+    assert two.interval[0] == ten.interval[0]
+    assert two.interval[1] > ten.interval[1]
+
+
+def test_an_incomplete_partition_has_as_many_folds_as_were_planned():
+    found = sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="wilson", folds=FOLDS, seen=FOLDS < 4)
+    assert found.wilson.still_lost == pytest.approx(0.9**0.5)

@@ -41,7 +41,16 @@ def parts(scores, variances, winner, value, own, ends, assumed, excess) -> tuple
     return (corrected + compromise) / 2, size and size / excess, (0.5 * (naive - corrected)) ** 2
 
 
-def bound(centre, size, doubt, ends, freedom, share, side) -> float:
+def bound(centre, size, doubt, ends, freedom, trained, share, side) -> float:
+    """The furthest score on this side; above, what the winner may learn from the other rows is added."""
+    found = furthest(centre, size, doubt, ends, freedom, share, side)
+    if side > 0 and math.isfinite(ends[1]):
+        lost = ends[1] - found
+        found = ends[1] - lost * math.sqrt(trained)
+    return found
+
+
+def furthest(centre, size, doubt, ends, freedom, share, side) -> float:
     """The score furthest from the centre, on this side, that still explains it."""
     z = stats.norm.ppf(share) if math.isinf(freedom) else stats.t.ppf(share, freedom)
     low, high = ends

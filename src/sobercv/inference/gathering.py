@@ -115,6 +115,7 @@ def evidence(table: Table, wholes: list[Array], winner: int, values: list[float]
             kurtosis=kurtoses[k],
             clustered=table.n_groups is not None or table.question.by == "fold",
             excess=1.0 if table.question.fixed_models else CROSS_VALIDATED,
+            trained=1.0 if table.question.fixed_models else table.trained_share,
         )
         for k, (metric, whole, value) in enumerate(zip(metrics, wholes, values, strict=True))
     ]

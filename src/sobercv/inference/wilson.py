@@ -22,9 +22,12 @@ from .intervals import check_level
 
 #: A cross-validated score errs more than a bootstrap of its rows can show, because models share training rows and the
 #: refitted winner is one of many: so many times more in variance. Measured on real data (docs/intervals.md).
-CROSS_VALIDATED = 1.3
+CROSS_VALIDATED = 1.2
 #: Standard deviation of the correction for selection, in units of the correction. Measured there, too.
 DOUBT = 0.5
+#: What a model loses falls with this power of the rows that it learns from, as learning curves usually do. The winner
+#: is refitted on all rows, and so may be better than the models that were judged.
+LEARNING = 0.5
 FEWEST = 3.0  # degrees of freedom: with fewer the quantiles of Student's distribution say nothing
 FURTHEST = 50.0  # steps of a logarithm
 
@@ -57,6 +60,8 @@ class Evidence:
     excess : float
         How many times more the score errs, in variance, than resampling shows: `CROSS_VALIDATED`, or 1 where the models
         were trained on other data.
+    trained : float
+        Share of the rows that each model was trained on: .9 for ten folds, 1 where the models are those to be used.
     """
 
     scores: Array
@@ -70,6 +75,7 @@ class Evidence:
     kurtosis: float = 3.0
     clustered: bool = False
     excess: float = CROSS_VALIDATED
+    trained: float = 1.0
 
     @property
     def naive(self) -> float:
@@ -143,6 +149,9 @@ class Wilson:
     range : (float, float)
     freedom : float
         Degrees of freedom of the quantiles; infinite for normal ones.
+    still_lost : float
+        Share of what is lost (the distance from the best score) that may be left after training on all rows. It moves
+        upper ends only.
     """
 
     centre: float
@@ -150,6 +159,7 @@ class Wilson:
     doubt: float
     range: tuple[float, float]
     freedom: float = math.inf
+    still_lost: float = 1.0
 
     @classmethod
     def of(cls, evidence: Evidence) -> Wilson | None:
@@ -163,11 +173,13 @@ class Wilson:
             doubt=(DOUBT * (evidence.naive - evidence.corrected)) ** 2,
             range=evidence.range,
             freedom=_freedom(evidence),
+            still_lost=evidence.trained**LEARNING,
         )
 
     def interval(self, level: float) -> tuple[float, float]:
         """Two-sided."""
-        return self._bounds((1.0 + check_level(level)) / 2.0)
+        share = (1.0 + check_level(level)) / 2.0
+        return self._bounds(share)[0], self._learned(self._bounds(share)[1])
 
     def lower(self, level: float) -> float:
         """One-sided: the true score is at least this."""
@@ -175,7 +187,12 @@ class Wilson:
 
     def upper(self, level: float) -> float:
         """One-sided: the true score is at most this."""
-        return self._bounds(check_level(level))[1]
+        return self._learned(self._bounds(check_level(level))[1])
+
+    def _learned(self, bound: float) -> float:
+        """Move an upper end towards the best score; unbounded metrics have none."""
+        best = self.range[1]
+        return best - (best - bound) * self.still_lost if math.isfinite(best) else bound
 
     def _bounds(self, share: float) -> tuple[float, float]:
         z = self._quantile(max(share, 1.0 - share))

@@ -18,6 +18,7 @@ from ..question import Question
 from ..selection import SelectionRule, apply
 
 MIN_UNITS = 3  # samples or groups: with fewer, a resample hardly ever leaves one out
+TRAINED = 0.9  # share of the samples that models are trained on where nobody told
 ERRORS = 128  # resamples for the standard errors that some rules ask for
 
 
@@ -96,6 +97,18 @@ class Table(ABC):
     def n_units(self) -> int:
         """How many things are resampled: groups where there are groups, else samples."""
         return self.n_samples if self.n_groups is None else self.n_groups
+
+    @property
+    def trained_share(self) -> float:
+        """Share of the samples that each model was trained on, by the folds; that of ten folds where none are known."""
+        n_folds = self.n_folds
+        return 1.0 - 1.0 / n_folds if n_folds > 1 else TRAINED
+
+    @property
+    def n_folds(self) -> float:
+        """Number of folds of a partition; more where only some of them have been predicted. 0 where not known."""
+        n_folds = len(np.unique(self.fold_of[:, 0]))
+        return n_folds if n_folds > 1 else 0
 
     def kurtoses(self, winner: int) -> list[float]:
         """For each metric the kurtosis of what a unit adds to the winner's score; 3 where it is not known."""

@@ -56,6 +56,11 @@ class FoldTable(Table):
         return FoldResamples(self._scores, self._counts[start:stop])
 
     @property
+    def n_folds(self) -> float:
+        """Give that of the table."""
+        return self._inner.n_folds
+
+    @property
     def n_units(self) -> int:
         """Folds are resampled."""
         return self._counts.shape[1]

@@ -46,6 +46,7 @@ class MemoryTable(Table):
         self.question = question = question.for_target(predictions.target)
         self.check_folds(predictions.folds_known)
         self.predictions, self._is_complete = predictions.only_seen(), predictions.is_complete
+        self._n_all = predictions.n_samples
         table = self.predictions
         self.target = table.target
         self.configurations, self.groups, self.fold_of = table.configurations, table.groups, table.fold_of
@@ -103,6 +104,11 @@ class MemoryTable(Table):
             here = (one.fold_of[:, 0] == folds[:, None]) & one.seen[:, 0]
             out.append(scorer.metric.bind(one).scores(here.view(np.uint8)))
         return np.concatenate(out)
+
+    @property
+    def n_folds(self) -> float:
+        """Number of folds of a whole partition: those that were predicted may be some of them."""
+        return super().n_folds * self._n_all / self.n_samples
 
     @one_blas_thread()
     def kurtoses(self, winner: int) -> list[float]:

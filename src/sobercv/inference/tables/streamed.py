@@ -106,6 +106,12 @@ class StreamedTable(Table):
         )
         return MemoryTable(table, self.question)
 
+    @property
+    def n_folds(self) -> float:
+        """Look at the folds as they were given."""
+        n_folds = 0 if self.folds is None else len(np.unique(self.folds))
+        return n_folds if n_folds > 1 else 0
+
     def kurtoses(self, winner: int) -> list[float]:
         """Read the winner's column, where it is short enough to matter."""
         if self.n_units > MOST_UNITS:
