@@ -193,8 +193,9 @@ def default(real: Sequence[Row]) -> str:
         found[interval] = (abs(float(np.mean(list(sets.values()))) - 0.95), max(abs(v - 0.95) for v in sets.values()))
     (paper_mean, paper_worst), (our_mean, our_worst) = found["percentile"], found["wilson"]
     return (
-        f"The default is the interval that is closer to what it promises, in the mean and in the worst data set. At 95 % "
-        f"the mean over data sets is {our_mean:.3f} off for Wilson's interval and {paper_mean:.3f} for the percentile interval; the worst data set is {our_worst:.3f} off and {paper_worst:.3f}."
+        "The default is the interval that is closer to what it promises, in the mean and in the worst data set. At "
+        f"95 % the mean over data sets is {our_mean:.3f} off for Wilson's interval and {paper_mean:.3f} for the "
+        f"percentile interval; the worst data set is {our_worst:.3f} off and {paper_worst:.3f}."
     )
 
 

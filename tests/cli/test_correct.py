@@ -116,3 +116,24 @@ def test_what_people_see(sober, tmp_path):
         f"winner        {SETS[EXPECTED.winner]}",
         "read as       tidymodels: 80 rows, 6 configurations",
     ]
+
+
+def test_the_interval_can_be_chosen(sober, tmp_path):
+    TABLES["wide"].to_csv(tmp_path / "p.csv", index=False)
+    given = ("correct", "p.csv", "--target", "y", "--metric", "roc_auc", "--json")
+    options = {"percentile": (), "wilson": (), "fixed": ("--fixed-models",)}
+    scores = {
+        name: json.loads(sober(*given, "--interval", "wilson" if name == "fixed" else name, *more).out)["score"]
+        for name, more in options.items()
+    }
+    assert [s["interval_method"] for s in scores.values()] == ["percentile", "wilson", "wilson"]
+    widths = {name: s["interval"][1] - s["interval"][0] for name, s in scores.items()}
+    assert len(set(widths.values())) == 3
+    assert widths["fixed"] < widths["wilson"]
+
+
+def test_an_interval_that_is_not_known_is_refused(sober, tmp_path):
+    TABLES["wide"].to_csv(tmp_path / "p.csv", index=False)
+    ended = sober("correct", "p.csv", "--target", "y", "--interval", "normal")
+    assert ended.code == 2
+    assert "percentile or wilson" in ended.err
