@@ -62,7 +62,8 @@ class Process:
         assert self._popen.stdout is not None
         with suppress(Exception), self._popen.stdout as pipe:  # whatever cannot be understood is the end of it too
             while True:
-                self.inbox.put((self, pickle.loads(process_main.read_message(pipe.fileno()))))
+                message = pickle.loads(process_main.read_message(pipe.fileno()))
+                self.inbox.put((self, message))  # the inbox of now: it may be another than when the reading began
         self._popen.kill()
         self._popen.wait()
         self.inbox.put((self, None))
