@@ -7,11 +7,12 @@ import os
 from functools import partial
 from pathlib import Path
 
-from . import big, growth, journey, kernels, report, scorers, search, startup, store
+from . import big, growth, intervals, journey, kernels, report, scorers, search, startup, store
 
 SECTIONS = {
     "kernels": kernels.run,
     "growth": growth.run,
+    "intervals": intervals.run,
     "startup": startup.run,
     "store": store.run,
     "search": search.run,

@@ -87,7 +87,7 @@ class Comparison:
     n_configurations: int
     n_folds: int
     confidence_level: float = 0.95
-    interval_method: str = "percentile"
+    interval_method: str = "wilson"
     notes: tuple[Note, ...] = ()
     positive: Any = None
 
@@ -189,7 +189,7 @@ def compare(
     aggregate: str = "pooled",
     within_folds: bool = False,
     stratify: bool = False,
-    interval: str = "percentile",
+    interval: str = "wilson",
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
     groups: Any = None,

@@ -107,7 +107,7 @@ OPTIONS: dict[str, Any] = {
     ),
     "stratify": _switch("--stratify", help="Resample within classes or events, where some are rare.", panel=MODEL),
     "interval": _text(
-        "--interval", help="How the interval is made: percentile (default) or wilson.", panel=MODEL,
+        "--interval", help="How the interval is made: wilson (default) or percentile.", panel=MODEL,
         autocompletion=intervals,
     ),
     "fixed_models": _switch(

@@ -57,7 +57,7 @@ def bbc(
     aggregate: str = "pooled",
     by: str = "sample",
     method: str = "bbc",
-    interval: str = "percentile",
+    interval: str = "wilson",
     fixed_models: bool = False,
     within_folds: bool = False,
     n_bootstraps: int = 1000,
@@ -103,9 +103,9 @@ def bbc(
         Resample samples (BBC-CV) or folds (BBC-F).
     method : {"bbc", "632+"}, default="bbc"
         The paper's estimate, or the compromise between it and the naive score described in the documentation.
-    interval : {"percentile", "wilson"}, default="percentile"
-        The paper's percentiles of the draws, or Wilson's interval, which knows the metric's range and that a
-        cross-validated score errs more than a bootstrap of samples shows. How often each covers: docs/intervals.md.
+    interval : {"wilson", "percentile"}, default="wilson"
+        Wilson's interval, which knows the metric's range and that a cross-validated score errs more than a bootstrap of
+        samples shows, or the paper's percentiles of the draws. How often each covers: docs/intervals.md.
     fixed_models : bool, default=False
         The predictions are those of models that were trained on other data (a test set, an external cohort): nothing
         was cross-validated, so that `interval="wilson"` is narrower.

@@ -72,18 +72,20 @@ def gather(resamples: Resamples, in_bag: Array, judged: tuple[Array, list[Array]
     rest = resamples.out_of_bag(np.where(known, -1, winner))
     own = [np.where(known, draw, other) for draw, other in zip(draws, rest, strict=True)]
     inside = resamples.in_bag_of(winner) if len(draws) > 1 else []
-    pieces = [_sums(in_bag[at : at + blocks.UNIT], whole) for at in range(0, len(in_bag), blocks.UNIT)]
-    return Spread(own, inside, np.stack(pieces))
+    off, last = in_bag - whole, len(in_bag) // blocks.UNIT * blocks.UNIT
+    units = (off[:last].reshape(-1, blocks.UNIT, len(whole)), off[None, last:])  # whole ones, and what is left
+    return Spread(own, inside, np.concatenate([_sums(some) for some in units if some.size]))
 
 
-def _sums(scores: Array, whole: Array) -> Array:
-    off = scores - whole
-    found = np.stack([np.full(len(whole), float(len(off))), off.sum(axis=0), np.einsum("bc,bc->c", off, off)])
-    if np.isnan(found[1]).any():
+def _sums(off: Array) -> Array:
+    """Count, sum and sum of squares of each unit: [U, B, C] -> [U, 3, C]."""
+    total, squares = off.sum(axis=1), np.einsum("ubc,ubc->uc", off, off)
+    n = np.full(total.shape, float(off.shape[1]))
+    if np.isnan(total).any():
         defined = ~np.isnan(off)
-        off = np.where(defined, off, 0.0)
-        found = np.stack([defined.sum(axis=0), off.sum(axis=0), np.einsum("bc,bc->c", off, off)])
-    return found
+        off, n = np.where(defined, off, 0.0), defined.sum(axis=1).astype(np.float64)
+        total, squares = off.sum(axis=1), np.einsum("ubc,ubc->uc", off, off)
+    return np.stack([n, total, squares], axis=1)
 
 
 def evidence(table: Table, wholes: list[Array], winner: int, values: list[float], spread: Spread) -> list[Evidence]:

@@ -85,7 +85,7 @@ class Question:
     aggregate: Aggregate = "pooled"
     by: Literal["sample", "fold"] = "sample"
     method: Literal["bbc", "632+"] = "bbc"
-    interval: Literal["percentile", "wilson"] = "percentile"
+    interval: Literal["percentile", "wilson"] = "wilson"
     fixed_models: bool = False
     within_folds: bool = False
     stratify: bool = False

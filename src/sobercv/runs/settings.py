@@ -75,7 +75,7 @@ class Settings:
     aggregate: str = "pooled"
     stratify: bool = False
     within_folds: bool = False
-    interval: str = "percentile"
+    interval: str = "wilson"
     seed: int = 0
     jobs: int = -1
     max_time: float | None = None

@@ -85,7 +85,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     within_folds : bool, default=False
         Ranking metrics compare only samples of the same fold.
     method : {"bbc", "632+"}, default="bbc"
-    interval : {"percentile", "wilson"}, default="percentile"
+    interval : {"wilson", "percentile"}, default="wilson"
         As in `sobercv.bbc`.
     n_bootstraps : int, default=1000
     confidence_level : float, default=0.95
@@ -189,7 +189,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         aggregate: str = "pooled",
         within_folds: bool = False,
         method: str = "bbc",
-        interval: str = "percentile",
+        interval: str = "wilson",
         n_bootstraps: int = 1000,
         confidence_level: float = 0.95,
         stratify: bool = False,

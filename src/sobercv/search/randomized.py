@@ -54,7 +54,7 @@ verbose, on_event, pre_dispatch, return_train_score
         aggregate: str = "pooled",
         within_folds: bool = False,
         method: str = "bbc",
-        interval: str = "percentile",
+        interval: str = "wilson",
         n_bootstraps: int = 1000,
         confidence_level: float = 0.95,
         stratify: bool = False,
