@@ -145,7 +145,7 @@ def predict(**given: Any) -> int:
 @app.command()
 @takes(
     "predictions", "target", "positive", "time", "event", "event_value", "group", "ignore", *READING, "metric",
-    "aggregate", "stratify", "within_folds",
+    "aggregate", "stratify", "within_folds", "interval", "fixed_models",
     "seed", "jobs", "force", *SHOWN,
 )  # fmt: skip
 def correct(**given: Any) -> int:
