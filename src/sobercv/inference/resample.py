@@ -15,7 +15,7 @@ import numpy as np
 
 from ..containers import Array, as_array
 from ..errors import SoberError
-from ..metrics.base import as_counts
+from ..metrics.part import as_counts
 from ..seeds import generator, key
 
 CHUNK = 1 << 16  # units (samples or groups) drawn together; a longer table splits its draws over chunks first

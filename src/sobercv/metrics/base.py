@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,83 +21,10 @@ from ..predictions import Predictions
 from ..responses import survival_at
 from ..targets import Target, TaskName
 from . import blocks
+from .part import Core, Part, as_counts, part_of
 from .scorer import Scorer
 
 Aggregate = Literal["pooled", "fold"]
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """One repeat (or one fold of it): all its samples are present, and there is one prediction for each.
-
-    Attributes
-    ----------
-    y : array [N]
-    values : array [N, C] or [N, C, K]
-        The response that the metric asked for.
-    weight : float array [N] or None
-    fold : int array [N]
-        Zero everywhere unless pairs are to be compared within folds only.
-    classes : array [K] or None
-    positive : int or None
-        Index of the positive class.
-    """
-
-    y: Array
-    values: Array
-    weight: Array | None
-    fold: Array
-    classes: Array | None
-    positive: int | None = None
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return 0 if self.classes is None else len(self.classes)
-
-    def index_of_positive(self, label: Any = None) -> int:
-        """Index of the class that counts as positive: the one with this label, else the target's, else the last."""
-        labels = [] if self.classes is None else self.classes.tolist()
-        if label is None:
-            return len(labels) - 1 if self.positive is None else self.positive
-        if label not in labels:
-            shown = ", ".join(repr(c) for c in labels[:5])
-            raise SoberError("E108", f"`pos_label` must be one of the classes ({shown}); got {label!r}.")
-        return labels.index(label)
-
-    def totals(self, counts: Array) -> Array:
-        """Weight of the samples present in each resample [B]."""
-        if self.weight is None:
-            return counts.sum(axis=1, dtype=np.float64)
-        out = np.zeros(len(counts))
-        for at in range(0, len(self.weight), blocks.ROWS):  # in pieces: counts as floats take eight times the memory
-            out += counts[:, at : at + blocks.ROWS].astype(np.float64) @ self.weight[at : at + blocks.ROWS]
-        return out
-
-
-class Core(ABC):
-    """A metric bound to one part, in its natural direction: a loss stays a loss here."""
-
-    @abstractmethod
-    def scores(self, counts: Array) -> Array:
-        """Score every configuration on every resample: [B, N] -> [B, C]."""
-
-    def picked(self, counts: Array, winners: Array) -> Array:
-        """Score one configuration for each resample: [B, N], [B] -> [B]."""
-        out = np.empty(len(winners))
-        for winner in np.unique(winners):
-            here = winners == winner
-            out[here] = self.only(int(winner)).scores(counts[here])[:, 0]
-        return out
-
-    def only(self, configuration: int) -> Core:
-        """Bind to a single configuration."""
-        raise NotImplementedError
-
-    @property
-    def complaint(self) -> str:
-        """What a user's function said when it first refused; "" where there is none, or where it did not."""
-        return ""
 
 
 class Metric(ABC):
@@ -208,7 +135,7 @@ class Metric(ABC):
         values = self.response_of(predictions)
         n_threads = threads.count(n_jobs)
         if aggregate == "pooled" and self.linear and predictions.is_complete:
-            parts = [_part(predictions, values, r, slice(None), False) for r in range(predictions.n_repeats)]
+            parts = [part_of(predictions, values, r, slice(None), False) for r in range(predictions.n_repeats)]
             return Scorer(self, [(None, self.merged(parts, n_threads))], False, predictions.n_configurations)
         rows: list[tuple[int, Array]] = []
         for r in range(predictions.n_repeats):
@@ -220,7 +147,7 @@ class Metric(ABC):
         bound: list[tuple[Array | None, Core]] = []
         for r, here in rows:
             everything = len(here) == predictions.n_samples
-            part = _part(predictions, values, r, slice(None) if everything else here, within_folds)
+            part = part_of(predictions, values, r, slice(None) if everything else here, within_folds)
             bound.append((None if everything else here, self.core(part, n_threads)))
         return Scorer(self, bound, aggregate == "fold", predictions.n_configurations)
 
@@ -326,32 +253,6 @@ class Metric(ABC):
 
     def __repr__(self) -> str:
         return f"<metric {self.name}>"
-
-
-def as_counts(counts: Array) -> Array:
-    """Bring counts to the smallest type that the kernels take: uint8 where they fit."""
-    counts = np.asarray(counts)
-    if counts.dtype == np.uint8:
-        return counts
-    if counts.dtype == np.bool_:
-        return counts.view(np.uint8)
-    if counts.size == 0:
-        return counts.astype(np.uint8)
-    if counts.dtype.kind not in "iu" or counts.min() < 0 or counts.max() >= 2**31:
-        raise SoberError("E108", "`counts` must be whole numbers from 0 to 2,147,483,647: how often each was drawn.")
-    return counts.astype(np.uint8 if counts.max() < 256 else np.int32)
-
-
-def _part(predictions: Predictions, values: Array, repeat: int, rows: Array | slice, within_folds: bool) -> Part:
-    fold = predictions.fold_of[rows, repeat]
-    return Part(
-        y=predictions.y[rows],
-        values=values[rows, :, repeat],
-        weight=None if predictions.sample_weight is None else predictions.sample_weight[rows],
-        fold=fold if within_folds else np.zeros_like(fold),
-        classes=predictions.classes,
-        positive=predictions.target.positive,
-    )
 
 
 def _as_numbers(predictions: Predictions) -> Predictions:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..containers import Array
-from .base import Part
+from .part import Part
 
 
 class Censoring:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..containers import Array
-from .base import Core, Part
+from .part import Core, Part
 from .pointwise import product
 
 

@@ -16,9 +16,10 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
-from .base import Core, Metric, Part
+from .base import Metric
 from .confusion import Averaged, Share, of_predicted, of_true
 from .explained import d2_brier
+from .part import Core, Part
 from .pointwise import Pointwise
 
 _SURE = 1e-6  # probabilities are kept this far from 0 and 1, where a logit is infinite

@@ -18,8 +18,9 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
-from .base import Core, Metric, Part
+from .base import Metric
 from .bits import pack, picked_tallies, tallies
+from .part import Core, Part
 from .pointwise import picked_product, product
 
 Average = Literal["binary", "macro", "micro", "weighted"]

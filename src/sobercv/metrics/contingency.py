@@ -16,8 +16,9 @@ from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
 from . import blocks
-from .base import Core, Metric, Part
+from .base import Metric
 from .confusion import Confusion, divide, kappa, sums
+from .part import Core, Part
 
 #: Tables [..., K, K] of true and predicted classes -> scores [...]
 Formula = Callable[[Part, Array], Array]

@@ -15,7 +15,8 @@ import numpy as np
 from ..containers import Array
 from ..targets import TaskName
 from . import blocks, losses
-from .base import Core, Metric, Part
+from .base import Metric
+from .part import Core, Part
 from .pointwise import Loss, Pointwise, check_power, picked_product, product, share
 
 #: counts [B, N] -> sum [B] of the loss of the best constant guess over the samples present; NaN where it is perfect

@@ -18,7 +18,8 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
-from .base import Core, Metric, Part
+from .base import Metric
+from .part import Core, Part
 
 MAX_CALLS = 1000  # of a function in one correction, unless its metric allows more
 _FEWEST = 100  # resamples: with fewer an interval of 95 % has no ends

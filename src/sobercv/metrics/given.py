@@ -10,7 +10,8 @@ from typing import NoReturn
 from ..errors import SoberError
 from ..predictions import Predictions
 from ..targets import Target, TaskName
-from .base import Metric, Part
+from .base import Metric
+from .part import Part
 
 
 class GivenScore(Metric):

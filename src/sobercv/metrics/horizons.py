@@ -19,8 +19,9 @@ from ..predictions import Predictions
 from ..responses import survival_at
 from ..targets import TaskName
 from . import blocks
-from .base import Core, Metric, Part
+from .base import Metric
 from .censoring import Censoring
+from .part import Core, Part
 from .pointwise import picked_product, product
 from .ranking import Contests, Walks
 from .survival import ComparablePairs, outlived

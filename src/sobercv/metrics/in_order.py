@@ -15,8 +15,9 @@ from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
 from . import blocks
-from .base import Core, Metric, Part
+from .base import Metric
 from .classes import ClassMean, SpreadOut
+from .part import Core, Part
 from .pointwise import product
 
 

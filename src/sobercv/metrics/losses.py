@@ -10,7 +10,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from .base import Part
+from .part import Part
 
 
 # ---- labels ---------------------------------------------------------------------------------------------------------

@@ -16,9 +16,10 @@ from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
 from . import blocks, losses
-from .base import Core, Metric, Part
+from .base import Metric
 from .bits import pack, picked_tallies, tallies
 from .blocks import ROWS, UNIT
+from .part import Core, Part
 
 #: (part, values [C, N(, K)]) -> [C, N]
 Loss = Callable[[Part, Array], Array]

@@ -19,9 +19,10 @@ from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
 from . import blocks
-from .base import Core, Metric, Part
+from .base import Metric
 from .classes import SpreadOut
 from .in_order import PartialArea
+from .part import Core, Part
 from .pointwise import product
 
 #: Walks through the samples: (samples, actions, where each walk ends).

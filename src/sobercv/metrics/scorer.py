@@ -12,7 +12,8 @@ import numpy as np
 from ..containers import Array
 
 if TYPE_CHECKING:
-    from .base import Core, Metric
+    from .base import Metric
+    from .part import Core
 
 
 class Scorer:

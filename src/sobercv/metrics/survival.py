@@ -12,7 +12,8 @@ import numpy as np
 
 from ..containers import Array
 from ..targets import TaskName
-from .base import Core, Metric, Part
+from .base import Metric
+from .part import Core, Part
 from .ranking import Block, Contests, DuelCore, Walks
 
 

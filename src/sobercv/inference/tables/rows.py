@@ -16,7 +16,7 @@ from ... import sources
 from ...containers import Array
 from ...errors import Note
 from ...metrics import blocks
-from ...metrics.base import Part
+from ...metrics.part import Part
 from ...metrics.pointwise import Pointwise
 from ...predictions import Predictions
 from ...threads import one_blas_thread
