@@ -18,7 +18,7 @@ SKLEARN = Path(sklearn.__file__).parent
 #: Where scikit-learn tests its searches; the other modules use them in passing.
 MAIN = "sklearn.model_selection.tests.test_search"
 #: How many of them passed when this was written; fewer is a step back.
-LEAST = 118
+LEAST = 120
 #: Imported before the tests are, so that they find our classes under scikit-learn's names.
 PLUGIN = f"""
 import inspect

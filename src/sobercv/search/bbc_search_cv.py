@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils.metadata_routing import UNUSED
 
 from .. import seeds
 from ..errors import Note
@@ -252,7 +253,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
 
     # ---- the journey ---------------------------------------------------------------------------------------------
     # As with GridSearchCV, estimator, splitter and scorers say what they want; the search itself asks for nothing.
-    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": False}
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> BBCSearchCV:
