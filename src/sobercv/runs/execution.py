@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Note
+from ..inference import Estimate
 from ..report.words import count
+from .choice_cost import choice_noted
 from .deadline import Deadline
 from .final_model import train_final_model
 from .folder import RunFolder
@@ -73,12 +75,20 @@ def execute(
         search = tune(prepared, folder.store, deadline, progress.on_event)
     if search.stopped_ in ("interrupted", "terminated"):
         deadline = Deadline(min(HURRY, deadline.left))
+    cost = choice_noted(_first(search))
+    notes += [] if cost is None else [cost]
     size = count(prepared.data.n_rows, "row")
     progress.on_phase(f"training the final model on {size}")
     notes += _model(search, prepared, deadline)
     summary = summarize_run(search, prepared, settings, deadline, report, progress.on_phase)
     progress.on_phase("writing the files")
     return write_run(search, prepared, settings, summary, tuple(notes), folder, report != "none")
+
+
+def _first(search: Any) -> Estimate:
+    estimates = search.estimate_
+    first: Estimate = next(iter(estimates.values())) if isinstance(estimates, dict) else estimates
+    return first
 
 
 def _model(search: Any, prepared: Prepared, deadline: Deadline) -> list[Note]:
