@@ -8,7 +8,19 @@ if TYPE_CHECKING:
     from . import metrics, testing
     from .comparison import Comparison, compare
     from .errors import SoberError, SoberWarning
-    from .inference import BootstrapDrop, Estimate, naive, nested, simplest_within, tibshirani
+    from .inference import (
+        BernsteinDrop,
+        BettingDrop,
+        BootstrapDrop,
+        ConfidenceDrop,
+        Estimate,
+        HoeffdingDrop,
+        PredictiveDrop,
+        naive,
+        nested,
+        simplest_within,
+        tibshirani,
+    )
     from .inference.bbc import bbc
     from .metrics import make_metric
     from .predictions import Predictions
@@ -22,10 +34,15 @@ __version__ = "0.1.0"
 __all__ = [
     "BBCRandomizedSearchCV",
     "BBCSearchCV",
+    "BernsteinDrop",
+    "BettingDrop",
     "BootstrapDrop",
     "Comparison",
+    "ConfidenceDrop",
     "Estimate",
+    "HoeffdingDrop",
     "Predictions",
+    "PredictiveDrop",
     "SoberError",
     "SoberWarning",
     "bbc",
@@ -47,9 +64,14 @@ __getattr__ = late(
     {
         "BBCRandomizedSearchCV": "search.randomized",
         "BBCSearchCV": "search.bbc_search_cv",
+        "BernsteinDrop": "inference",
+        "BettingDrop": "inference",
         "BootstrapDrop": "inference",
         "Comparison": "comparison",
+        "ConfidenceDrop": "inference",
         "Estimate": "inference",
+        "HoeffdingDrop": "inference",
+        "PredictiveDrop": "inference",
         "Predictions": "predictions",
         "SoberError": "errors",
         "SoberWarning": "errors",

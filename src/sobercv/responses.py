@@ -28,6 +28,11 @@ def survival_at(time: float) -> str:
     return f"{_SURVIVAL_AT}{time:.12g})"
 
 
+def time_of(name: str) -> float | None:
+    """The time of a response that holds survival probabilities; None of any other."""
+    return float(name[len(_SURVIVAL_AT) : -1]) if name.startswith(_SURVIVAL_AT) else None
+
+
 def is_response(name: str, target: Target) -> bool:
     """Whether predictions may be given under this name."""
     return name in RESPONSES or (target.task == "survival" and name.startswith(_SURVIVAL_AT))

@@ -123,9 +123,9 @@ def extend(**given: Any) -> int:
 
 
 @app.command()
-@takes("folder", "output", *SHOWN)
+@takes("folder", "output", "format", *SHOWN)
 def report(**given: Any) -> int:
-    """Show the result of a run, and write its report again."""
+    """Show the result of a run and write its report again, or its tables (--format)."""
     _check_run(given["folder"])
     from .reporting import report as go
 
@@ -145,14 +145,15 @@ def predict(**given: Any) -> int:
 @app.command()
 @takes(
     "predictions", "target", "positive", "time", "event", "event_value", "group", "ignore", *READING, "metric",
-    "aggregate", "stratify", "within_folds",
+    "aggregate", "stratify", "within_folds", "interval", "fixed_models",
     "seed", "jobs", "force", *SHOWN,
 )  # fmt: skip
 def correct(**given: Any) -> int:
-    """Correct what another tool predicted: tidymodels, caret, mlr3, AutoGluon, or one column a configuration."""
+    """Correct what another tool predicted (tidymodels, caret, mlr3, ...), or judge a run by other metrics."""
     from ..tables.source_bytes import check_source
 
-    check_source(given["predictions"])
+    if not os.path.isdir(given["predictions"]):  # a run
+        check_source(given["predictions"])
     from .correcting import correct as go
 
     return go(given)

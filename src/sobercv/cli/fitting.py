@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Note, SoberError
-from ..report.words import count
+from ..report.words import between, count, number
 from ..runs import Deadline, Prepared, Progress, Results, RunFolder, Settings, begin, begun, execute, prepare
 from ..search.progress import Bars, Lines
 from ..targets import titled
@@ -147,4 +147,6 @@ def _more(results: Results) -> Iterable[tuple[str, str]]:
     yield "winner", results.winner
     yield "race", f"{race}; {count(results.n_fits, 'model')} trained"
     for other in results.others:
-        yield "also", f"{titled(other.metric, other.positive)}: honest {other.honest:.4f}, plain CV {other.naive:.4f}"
+        held = "" if other.interval is None else f" ({between(other.interval, other.digits)})"
+        naive = f"plain CV {number(other.naive, other.digits)}"
+        yield "also", f"{titled(other.metric, other.positive)}: {number(other.honest, other.digits)}{held}, {naive}"

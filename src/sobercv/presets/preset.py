@@ -98,7 +98,8 @@ def get(
         Trees in a forest, instead of the preset's number (the paper's is 1000).
     probabilities : bool, default=False
         Whether every model must give probabilities, as log loss, the Brier score and the AUC of several classes want:
-        then SVMs are calibrated, which takes four fits instead of one.
+        then SVMs are calibrated, which takes four fits instead of one. Of survival, Brier scores want them: then SVMs
+        are left out, and forests keep whole survival curves.
 
     Returns
     -------
