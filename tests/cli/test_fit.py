@@ -1,6 +1,7 @@
 """sober fit and what comes after it: the folder, and each file in it, for every task."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -42,6 +43,16 @@ def test_a_run_of_each_task_leaves_all_files_and_they_agree(sober, tmp_path, tas
     assert again.code == 0, again.err
     said = pd.read_csv(pd.io.common.StringIO(again.out))
     assert len(said) == len(frame)
+    assert again.err.splitlines()[-2].startswith(f"{len(frame)} rows predicted")
+    assert again.err.splitlines()[-1].startswith("Written: to standard output, columns .row, .pred")
+    if task == "survival":
+        assert "the greater .pred (the risk), the earlier the event" in again.err
+        later = sober("predict", "run", "data.csv", "--at", "5", "--at", "20", "-o", "at.csv", "-q")
+        assert (later.code, later.out, later.err) == (0, "", "")
+        at = pd.read_csv("at.csv")
+        assert (at[".pred_survival_5"] >= at[".pred_survival_20"]).all()
+        assert at[[".pred", ".pred_survival_5"]].corr(method="spearman").iloc[0, 1] < -0.99
+        assert sober("predict", "run", "data.csv", "--at", "1e9").code == 2
     refit = subprocess.run(
         [sys.executable, "-W", "ignore", "run/refit.py", "data.csv", "p.csv"],
         capture_output=True,
@@ -89,6 +100,17 @@ def test_json_is_valid_and_alone_on_standard_output(sober, data):
         assert ended.code == 0, ended.err
         assert isinstance(json.loads(ended.out), dict)
         assert ended.err == ""
+
+
+def test_a_comparison_fits_into_80_columns(sober, data, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    ended = sober("compare", "data.csv", "--target", "y", *SMALL, "--protocols", "naive,tt,bbc")
+    lines = ended.out.splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= 80
+    assert "\u2026" not in ended.out
+    assert lines[0].strip() == "ROC AUC"
+    assert lines[1].split() == ["protocol", "score", "95", "%", "interval", "models", "seconds"]
+    assert re.search(r"bbc +0\.\d{3} +0\.\d{3} to [01]\.\d{3} +\d+ +\d+\.\d", ended.out)
 
 
 def test_quiet_prints_the_result_only(sober, data):

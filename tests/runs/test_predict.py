@@ -9,7 +9,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sobercv.errors import SoberError
 from sobercv.runs import RunFolder
 from sobercv.runs.model import save
-from sobercv.runs.predict import predict
+from sobercv.runs.new_rows import levels_of, strangers_noted
+from sobercv.runs.predict import Asked, predict
 from sobercv.tables import assign, read
 
 ROWS = "key;dose;y\n007;1,5;a\n07;2,5;b\n7;3,5;a\nA7;4,5;b\n" + "8;5,5;a\n9;6,5;b\n" * 4
@@ -26,7 +27,7 @@ def run(tmp_path, monkeypatch):
     folder.make()
     folder.write_json("settings.json", {})
     model = DecisionTreeClassifier(random_state=0).fit(data.X, data.y)
-    save(model, data, folder, {"reading": table.record.to_dict()})
+    save(model, data, folder, {"reading": table.record.to_dict(), "positive": "b"})
     return folder
 
 
@@ -47,6 +48,35 @@ def test_what_does_not_fit_is_counted_and_what_lacks_is_named(run, tmp_path):
         predict(run, tmp_path / "new.csv")
     pd.DataFrame({"key": ["1"], "dose": [1.5]}).to_parquet(tmp_path / "new.parquet")
     assert predict(run, tmp_path / "new.parquet").notes == ()
+
+
+def test_the_threshold_decides_and_is_said(run, tmp_path):
+    (tmp_path / "new.csv").write_text("key;dose\n1;1,5\n2;2,5\n")
+    plain = predict(run, tmp_path / "new.csv")
+    assert plain.frame[".pred_class"].tolist() == ["a", "b"]
+    assert plain.meaning == '"b" where its probability is 0.5 or more'
+    chances = plain.frame[".pred_b"].tolist()
+    asked = Asked(threshold=(chances[0] + 1e-6) if chances[0] > 0 else 1e-6)
+    assert predict(run, tmp_path / "new.csv", asked=asked).frame[".pred_class"].tolist() == ["a", "b"]
+    assert predict(run, tmp_path / "new.csv", asked=asked).meaning.endswith(f"is {asked.threshold:g} or more")
+    for wrong in (Asked(threshold=0.0), Asked(threshold=1.5), Asked(times=(3.0,))):
+        with pytest.raises(SoberError) as caught:
+            predict(run, tmp_path / "new.csv", asked=wrong)
+        assert caught.value.code == "E807"
+
+
+def test_unseen_categories_and_empty_columns_are_one_line():
+    many = [f"word {i}" for i in range(50)]
+    before = pd.DataFrame({"site": ["north", "south"] * 25, "dose": [1.5] * 50, "story": many, "flag": [True] * 50})
+    levels = levels_of(before)
+    assert levels == {"site": ["north", "south"]}
+    assert strangers_noted(before, levels) == []
+    new = pd.DataFrame({"site": ["north", "moon", "moon", "mars", None], "dose": [None] * 5, "story": ["new"] * 5})
+    (note,) = strangers_noted(new, levels)
+    assert note.code == "W847"
+    assert "3 values of a category that training did not have: 'site' ('moon', 'mars')" in note.text
+    assert "1 column without any value: 'dose'" in note.text
+    assert note.columns == ("site", "dose")
 
 
 def test_a_record_that_is_damaged_is_refused(run, tmp_path):

@@ -138,6 +138,21 @@ def test_lines_tell_of_an_early_end(capsys):
     assert capsys.readouterr().out == "stopped (max_seconds): 9 fits, 1.0 s\n"
 
 
+def test_the_first_line_of_a_bar_has_no_holes():
+    screen = io.StringIO()
+    bar = progress.Bars(Console(file=screen, force_terminal=True, width=120, color_system=None))
+    bar(SearchStarted(33, 10))
+    bar.close()
+    assert "0/330 fits, 33 alive, 0 dropped" in screen.getvalue()
+    for hole in (", ,", "-:--", "/?", "None"):
+        assert hole not in screen.getvalue()
+
+
+def test_one_configuration_is_no_plural(capsys):
+    progress.Lines()(RoundEnded(0, 2, 1, 1, 0.5))
+    assert capsys.readouterr().out.startswith("round 1 of 2: 1 configuration in the race, 0 dropped, 0 failed, 1 fit, ")
+
+
 def test_a_bar_in_a_terminal(monkeypatch):
     screen = io.StringIO()
     monkeypatch.setattr(progress, "_console", lambda: Console(file=screen, force_terminal=True, width=120))

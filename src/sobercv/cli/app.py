@@ -133,13 +133,13 @@ def report(**given: Any) -> int:
 
 
 @app.command()
-@takes("folder", "new_data", "sheet", "output", "trust")
+@takes("folder", "new_data", "sheet", "threshold", "at", "output", "trust", "quiet")
 def predict(**given: Any) -> int:
     """Predict new rows with the model of a run; CSV to standard output unless -o is given."""
     _check_run(given["folder"], given["data"])
     from .predicting import predict as go
 
-    return go(**given)
+    return go(given)
 
 
 @app.command()

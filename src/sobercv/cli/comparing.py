@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from rich.table import Table
 from rich.text import Text
@@ -10,12 +10,12 @@ from rich.text import Text
 from ..comparison import PROTOCOLS
 from ..comparison import compare as compared
 from ..errors import SoberError
-from ..report.words import count
+from ..report.words import between, count, digits_for, metric_label, number
 from ..runs import prepare
 from ..runs.noted import noted
 from .arguments import Arguments
 from .exit_code import DONE
-from .screen import Screen, safe
+from .screen import Screen
 
 DEFAULT = "naive,tt,ncv,bbc,bced"
 
@@ -48,33 +48,26 @@ def compare(arguments: Arguments, protocols: str | None) -> int:
         return DONE
     if screen.talks:
         screen.notes(notes)
+    screen.out.print(Text(metric_label(found.metric, found.positive), "bold"))
     screen.out.print(_table(found))
     return DONE
 
 
 def _table(found: Any) -> Table:
+    """One row a protocol; where the screen is narrow, what a protocol is called in full is wrapped."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    heads = (
-        "protocol",
-        found.title,
-        f"{100 * found.confidence_level:g} % interval",
-        "models",
-        "seconds",
-        "",
-    )
-    for head in heads:
-        right = head in (found.title, "models", "seconds")
-        table.add_column(safe(head), justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
+    heads = ("protocol", "score", f"{100 * found.confidence_level:g} % interval", "models", "seconds", "")
+    rows = []
     for row in found.rows:
-        style = "bold green" if row.protocol in ("bbc", "bced") else ""
-        interval = "" if row.interval is None else f"{row.interval[0]:.3f} to {row.interval[1]:.3f}"
-        cells = (
-            row.protocol,
-            f"{row.score:.3f}",
-            interval,
-            f"{row.models:,}",
-            f"{row.seconds:.1f}",
-            PROTOCOLS[row.protocol],
-        )
-        table.add_row(*(Text(cell, style if i < 3 else "dim" if i == 5 else "") for i, cell in enumerate(cells)))
+        digits = digits_for([row.score, *(row.interval or ())])
+        interval = "" if row.interval is None else between(row.interval, digits)
+        numbers = (number(row.score, digits), interval, f"{row.models:,}", f"{row.seconds:.1f}")
+        rows.append((row.protocol, *numbers, PROTOCOLS[row.protocol]))
+    for i, head in enumerate(heads):
+        width = None if not head else max(len(head), *(len(row[i]) for row in rows))
+        side: Literal["left", "right"] = "right" if i in (1, 3, 4) else "left"
+        table.add_column(head, justify=side, no_wrap=bool(head), min_width=width)
+    for row in rows:
+        style = "bold green" if row[0] in ("bbc", "bced") else ""
+        table.add_row(*(Text(cell, style if i < 3 else "dim" if i == 5 else "") for i, cell in enumerate(row)))
     return table

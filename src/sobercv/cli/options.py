@@ -145,6 +145,14 @@ OPTIONS: dict[str, Any] = {
     "settings": _option(
         Path | None, "--settings", help="A file like sober.toml; ./sober.toml is read unless given.", panel=RUN
     ),
+    "at": _option(
+        list[float] | None, "--at", help="Survival: a time at which its probability is wanted; can be repeated.",
+        panel=RUN,
+    ),
+    "threshold": _option(
+        float | None, "--threshold", help="Two classes: the probability from which on the positive one is predicted.",
+        panel=RUN,
+    ),
     "moved_data": _option(Path | None, "--data", help="The table, if it has moved.", panel=RUN),
     "trust": _switch("--trust", help="Load a model from elsewhere; it can run code.", panel=RUN),
     "force": _switch("--force", help="Go on where the answer could mislead.", panel=RUN),

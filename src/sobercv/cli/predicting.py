@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import io
 import sys
-from pathlib import Path
 from typing import Any
 
+from ..report.words import count
 from ..runs import RunFolder
 from ..runs.files import write_file
+from ..runs.predict import Asked
 from ..runs.predict import predict as predicted
 from .exit_code import DONE
 from .screen import Screen
 
 
-def predict(folder: Path, data: str, sheet: str | None, output: Path | None, trust: bool) -> int:
-    """Write predictions as CSV, or as the suffix of the output says."""
-    found = predicted(RunFolder(folder), data, trust, sheet)
+def predict(given: dict[str, Any]) -> int:
+    """Write predictions as CSV, or as the suffix of the output says, and say what they are."""
+    output, screen = given["output"], Screen(quiet=given["quiet"])
+    asked = Asked(given["threshold"], given["at"] or ())
+    found = predicted(RunFolder(given["folder"]), given["data"], given["trust"], given["sheet"], asked)
     frame = found.frame
-    Screen().notes(found.notes)
+    if screen.talks:
+        screen.notes(found.notes)
     if output is None:
         _print(_text(frame, ","))
     elif output.suffix == ".parquet":
@@ -27,7 +31,23 @@ def predict(folder: Path, data: str, sheet: str | None, output: Path | None, tru
         write_file(output, packed.getvalue())
     else:
         write_file(output, _text(frame, "\t" if output.suffix == ".tsv" else ","))
+    screen.say(f"{count(len(frame), 'row')} predicted{_counts(frame)}{_brackets(found.meaning)}")
+    where = "to standard output" if output is None else str(output)
+    screen.say(f"Written: {where}, columns {', '.join(map(str, frame.columns))}")
     return DONE
+
+
+def _counts(frame: Any) -> str:
+    """How often each label was given, where there are a few."""
+    if ".pred_class" not in frame.columns:
+        return ""
+    times = frame[".pred_class"].value_counts()
+    shown = ", ".join(f'{n:,} "{label}"' for label, n in times.head(6).items())
+    return f": {shown}{', ...' if len(times) > 6 else ''}"
+
+
+def _brackets(text: str) -> str:
+    return f" ({text})" if text else ""
 
 
 def _text(frame: Any, separator: str) -> str:

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Note
+from ..inference import Estimate
 from ..report import diagnostics
 from ..report.words import count
+from .choice_cost import choice_noted
 from .deadline import Deadline
 from .final_model import train_final_model
 from .folder import RunFolder
@@ -74,6 +76,8 @@ def execute(
         search = tune(prepared, folder.store, deadline, progress.on_event)
     if search.stopped_ in ("interrupted", "terminated"):
         deadline = Deadline(min(HURRY, deadline.left))
+    cost = choice_noted(_first(search))
+    notes += [] if cost is None else [cost]
     size = count(prepared.data.n_rows, "row")
     progress.on_phase(f"training the final model on {size}")
     notes += _model(search, prepared, deadline)
@@ -82,6 +86,12 @@ def execute(
     notes += [note for note in summary.notes if note.code in diagnostics.CODES]
     progress.on_phase("writing the files")
     return write_run(search, prepared, settings, summary, tuple(notes), folder, report != "none")
+
+
+def _first(search: Any) -> Estimate:
+    estimates = search.estimate_
+    first: Estimate = next(iter(estimates.values())) if isinstance(estimates, dict) else estimates
+    return first
 
 
 def _model(search: Any, prepared: Prepared, deadline: Deadline) -> list[Note]:

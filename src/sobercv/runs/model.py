@@ -7,7 +7,7 @@ where the file is, byte for byte, the one that this user made on this machine, o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from io import BytesIO
@@ -17,8 +17,10 @@ from ..errors import Note, SoberError
 from ..tables import Dataset
 from .files import read_file
 from .folder import RunFolder, fingerprint
+from .new_rows import levels_of
 from .schema import checked
 from .seal import is_sealed, seal
+from .survival_curve import SurvivalCurve
 
 MODEL, MANIFEST, SKOPS = "model.joblib", "model.json", "model.skops"
 
@@ -34,6 +36,9 @@ class Manifest:
     columns: Mapping[str, str]
     seal: str | None = None
     id: str | None = None
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    positive: str | int | float | bool | None = None
+    survival: SurvivalCurve | None = None
 
 
 def save(model: Any, data: Dataset, folder: RunFolder, facts: dict[str, Any]) -> tuple[Note, ...]:
@@ -65,6 +70,7 @@ def save(model: Any, data: Dataset, folder: RunFolder, facts: dict[str, Any]) ->
         "target": list(data.target),
         "classes": [_plain(c) for c in data.classes],
         "columns": {name: data.X[name].dtype.kind for name in data.X.columns},
+        "levels": levels_of(data.X),
         "id": next((name for name, role in data.roles.items() if role == "id"), None),
         **facts,
     }
@@ -102,7 +108,7 @@ def remove(folder: RunFolder) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def load(folder: RunFolder, trust: bool = False) -> tuple[Any, dict[str, Any]]:
+def load(folder: RunFolder, trust: bool = False) -> tuple[Any, Manifest, Any]:
     """Load the model of a run.
 
     Parameters
@@ -113,7 +119,8 @@ def load(folder: RunFolder, trust: bool = False) -> tuple[Any, dict[str, Any]]:
 
     Returns
     -------
-    (model, manifest)
+    (model, manifest, reading)
+        The last as plain data: how the table of the run was read.
     """
     import joblib
 
@@ -135,7 +142,7 @@ def load(folder: RunFolder, trust: bool = False) -> tuple[Any, dict[str, Any]]:
             "trust where it comes from, add --trust.",
         )  # fmt: skip
     try:
-        return joblib.load(BytesIO(raw)), values
+        return joblib.load(BytesIO(raw)), manifest, values.get("reading")
     except Exception as error:
         raise SoberError(
             "E810", f"{path} cannot be loaded with the versions installed here ({type(error).__name__}). Compare them "

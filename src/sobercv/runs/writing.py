@@ -6,9 +6,13 @@ the other; results.json comes last, so that it speaks of files that are there.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from ..errors import Note
+from ..predictions import Predictions
 from ..report.html import to_html
 from ..report.records import Summary
 from . import model
@@ -19,6 +23,7 @@ from .prepared import Prepared
 from .refit import refit_script
 from .results import RESULTS, Honest, Results
 from .settings import Settings
+from .survival_curve import SurvivalCurve
 from .versions import versions
 
 
@@ -56,7 +61,8 @@ def write_run(
     if hasattr(search, "best_estimator_"):
         score = vars(Honest.of(summary.scores[0]))
         reading = prepared.table.record.to_dict()
-        facts = {"score": score, "versions": found, "command": settings.command(), "reading": reading}
+        facts: dict[str, Any] = {"score": score, "versions": found, "command": settings.command(), "reading": reading}
+        facts |= {"positive": _positive(search.predictions_), "survival": _curve(search)}
         notes = (*notes, *model.save(search.best_estimator_, data, folder, facts))
         folder.write("refit.py", refit_script(search, data, prepared.table, str(settings.data), found["sobercv"]))
     else:
@@ -70,3 +76,20 @@ def write_run(
     results = Results.of(search, prepared, settings, summary, notes, str(folder.path))
     folder.write_json(RESULTS, results.to_dict())
     return results
+
+
+def _positive(table: Predictions) -> Any:
+    """The one of two classes whose probability decides: the positive one, else the second."""
+    if table.classes is None or len(table.classes) != 2:
+        return None
+    label = table.target.positive_label
+    return table.classes.tolist()[1] if label is None else label
+
+
+def _curve(search: Any) -> dict[str, Any] | None:
+    """How probable it is to survive with a risk: by the winner's risks of rows that it was not trained on."""
+    table = search.predictions_
+    if table.task != "survival":
+        return None
+    here, column = table.seen[:, 0], int(np.flatnonzero(table.configurations == search.best_index_)[0])
+    return asdict(SurvivalCurve.fit(table.responses["predict"][here, column, 0], table.y[here]))

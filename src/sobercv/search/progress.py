@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import timedelta
 from os import PathLike
 from typing import Any, TextIO
 
@@ -95,15 +96,20 @@ class Lines:
         self._tally(event)
         if isinstance(event, RoundEnded):
             gone = f", {self._tally.n_dropped} dropped, {self._tally.n_failed} failed"
+            left = f"{_count(event.n_alive, 'configuration')} in the race{gone}"
             self._print(
-                f"round {event.round + 1} of {event.n_rounds}: {event.n_alive} configurations in the race{gone}, "
-                f"{event.n_fits} fits, {event.n_saved} saved, {event.seconds:.1f} s"
+                f"round {event.round + 1} of {event.n_rounds}: {left}, "
+                f"{_count(event.n_fits, 'fit')}, {event.n_saved} saved, {event.seconds:.1f} s"
             )
         elif isinstance(event, SearchEnded) and event.stopped != "finished":
-            self._print(f"stopped ({event.stopped}): {event.n_fits} fits, {event.seconds:.1f} s")
+            self._print(f"stopped ({event.stopped}): {_count(event.n_fits, 'fit')}, {event.seconds:.1f} s")
 
     def _print(self, text: str) -> None:
         print(text, file=self.file, flush=True)
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 class Bars:
@@ -116,15 +122,13 @@ class Bars:
     """
 
     def __init__(self, console: Any = None) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
         self._tally = Tally()
         self._progress = Progress(
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("fits, {task.description},"),
-            TimeRemainingColumn(),
-            TextColumn("left"),
+            TextColumn("fits, {task.description}"),
             console=_console() if console is None else console,
         )
         self._task: Any = None
@@ -132,15 +136,20 @@ class Bars:
     def __call__(self, event: Event) -> None:
         """Move the bar."""
         self._tally(event)
-        if self._task is None:
+        if self._task is None:  # with all that is known, so that the first line has no holes
+            self._task = self._progress.add_task(self._tally.text(), total=self._tally.n_expected)
             self._progress.start()
-            self._task = self._progress.add_task("", total=None)
         self._progress.update(
             self._task,
             completed=self._tally.n_done,
             total=self._tally.n_expected,
-            description=self._tally.text(),
+            description=self._tally.text() + self._left(),
         )
+
+    def _left(self) -> str:
+        """How long it will take, once that is known."""
+        seconds = self._progress.tasks[0].time_remaining
+        return "" if seconds is None else f", {timedelta(seconds=round(seconds))} left"
 
     def close(self) -> None:
         """Leave the last state on the screen, and give the screen back."""
