@@ -19,8 +19,9 @@ from .inference.rivals import naive_scores, tibshirani_scores
 from .inference.tables import Inputs, open_memory, open_table
 from .nested_cv import nested_cv
 from .search.bbc_search_cv import BBCSearchCV
+from .search.design import known_task
 from .search.scoring import metrics_of
-from .targets import titled
+from .targets import has_several_outputs, titled
 
 #: Every protocol, in the order in which it is shown.
 PROTOCOLS = {
@@ -239,7 +240,14 @@ def compare(
     plain = BBCSearchCV(estimator, param_grid, drop=None, **options)
     with warnings.catch_warnings():  # what is worth a warning is said by the search
         warnings.simplefilter("ignore")
-        metrics_of(scoring, plain._task(y), estimator=estimator)  # refuses what needs the model
+        metrics = metrics_of(scoring, known_task(plain, y), estimator=estimator)  # refuses what needs the model
+    if y is None or has_several_outputs(y):
+        raise SoberError(
+            "E112", "`compare` scores predictions, so `y` must have one entry a sample; got several or none."
+        )
+    if callable(scoring):  # all protocols score predictions, also by a function that a search would call on models
+        (options["scoring"],) = metrics.values()
+        plain.set_params(scoring=options["scoring"])
     plain.fit(X, y, **data)
     if plain.multimetric_:
         raise SoberError("E108", "`compare` judges by one metric; got several in `scoring`. Name one.")

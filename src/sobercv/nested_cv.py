@@ -16,6 +16,7 @@ from .inference.tables import MemoryTable
 from .metrics import Metric
 from .predictions import Predictions
 from .search.bbc_search_cv import BBCSearchCV
+from .search.design import read
 from .search.metadata import Routed
 from .training import Experiment, MemoryStore, Plan, Problem, Split, expand, make_executor
 from .training.race import race
@@ -29,7 +30,7 @@ def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: A
     plain cross-validation. Gives the estimate and the number of inner fits.
     """
     routed = Routed(groups, sample_weight, {})
-    problem, *_ = search._problem(X, y, routed, search.seed_)
+    problem, _ = read(search, X, y, routed)
     question = search.question_.by_the_first()
     metric = question.first
     plan = Plan.build(problem, search.splits_)  # never split anew: a splitter without a seed gives other folds

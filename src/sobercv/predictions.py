@@ -142,6 +142,8 @@ class Predictions:
         truth = self.y[np.repeat(samples, n)]
         if self.task == "survival":
             columns |= {"event": truth["event"], "time": truth["time"]}
+        elif truth.ndim > 1:  # several outputs a sample, or none
+            columns |= {f"y_{k}": column for k, column in enumerate(truth.T)}
         else:
             columns["y"] = truth if self.classes is None else self.classes[truth]
         for name, array in self.responses.items():

@@ -37,7 +37,8 @@ class Target:
     ----------
     task : {"classification", "regression", "survival"}
     values : array [N]
-        Class indices, float64, or records of (event, time), by `task`.
+        Class indices, float64, or records of (event, time), by `task`. [N, M] where a target has M outputs a sample,
+        or none: nobody reads them but the models and their scorers.
     classes : array [K] or None
         The labels: class index k stands for `classes[k]`. Sorted, but for two classes of which the lesser was said to
         be the positive one: then that one is second. One score a sample is always that of the second class.
@@ -76,6 +77,22 @@ class Target:
         if pos_label is not None and positive == 0:  # the positive class comes second
             codes, classes, positive = 1 - codes, classes[::-1], 1
         return cls(task, codes if compact else codes.astype(np.int64), classes, positive)
+
+    @classmethod
+    def of_models(cls, y: Any, task: TaskName, n: int) -> Target:
+        """Keep a target that is read by models and their scorers alone: several outputs a sample, or none at all.
+
+        Parameters
+        ----------
+        y : array-like [N, ...], sparse matrix or None
+        task : {"classification", "regression"}
+        n : int
+            Number of samples.
+        """
+        if y is None:
+            return cls(task, np.zeros((n, 0)))
+        values = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+        return cls(task, values.reshape(len(values), -1))
 
     def read_new(self, y: Any) -> Target:
         """Read the target of other samples: the same task, the same classes."""
@@ -154,6 +171,8 @@ def classes_of(y: Any) -> tuple[Array, Array]:
     try:
         for at in range(0, max(1, len(labels)), _ROWS):
             block = labels[at : at + _ROWS]
+            if block.dtype.kind == "c":  # in scikit-learn's words
+                raise SoberError("E112", f"`y` must hold labels; got {block.dtype}. Complex data not supported.")
             if has_missing(block):
                 raise SoberError(
                     "E112", "`y` has missing labels. Leave those samples out of `y` and of the predictions."
@@ -254,7 +273,9 @@ def guess_task(y: Any) -> Guess:
     if values.dtype.kind not in "iuf":
         return Guess("classification", True)
     distinct = np.unique(values)
-    if not np.array_equal(distinct, np.round(distinct)):
+    with np.errstate(invalid="ignore"):  # NaN is refused by whoever reads the target
+        is_whole = np.array_equal(distinct, np.round(distinct))
+    if not is_whole:
         return Guess("regression", True)
     if len(distinct) <= 2:
         return Guess("classification", True)
@@ -267,6 +288,22 @@ def is_survival(y: Any) -> bool:
     """Whether a target can be nothing else: records of two entries."""
     names = getattr(getattr(y, "dtype", None), "names", None)
     return names is not None and len(names) == 2
+
+
+def has_several_outputs(y: Any) -> bool:
+    """Whether a target has more than one entry a sample (and is no survival target)."""
+    if y is None or is_survival(y):
+        return False
+    shape: tuple[int, ...] = y.shape if hasattr(y, "shape") else np.shape(_as_rows(y))
+    return len(shape) > 2 or (len(shape) == 2 and shape[1] > 1)
+
+
+def _as_rows(y: Any) -> Any:
+    """Give what has a shape, or nothing: rows of different lengths have none."""
+    try:
+        return np.asarray(y)
+    except ValueError:
+        return ()
 
 
 def task_name(task: str) -> TaskName:

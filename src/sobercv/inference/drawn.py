@@ -87,6 +87,7 @@ def estimates(table: Table, wholes: list[Array], winner: int, judged: Judged) ->
 
 
 def _mean(table: Table, metric: int, draws: Array) -> float:
+    """Give the mean of the draws that are defined; refuse where there are none, and what is too large for one."""
     if np.isnan(draws).all():
         raise SoberError(
             "E109",
@@ -94,7 +95,12 @@ def _mean(table: Table, metric: int, draws: Array) -> float:
             "left out never hold what it compares. Use stratify=True, collect more data, or choose another metric."
             f"{table.complaint(metric)}",
         )
-    return float(np.nanmean(draws))
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(np.nanmean(draws))
+    if not np.isfinite(mean):
+        name = table.question.metrics[metric].name
+        raise SoberError("E117", f"{name} gives numbers whose mean is beyond 1e308. Scale `y` and predictions down.")
+    return mean
 
 
 def _bounds(table: Table, wholes: list[Array], winner: int, values: list[float], judged: Judged) -> list[Wilson | None]:

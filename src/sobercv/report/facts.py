@@ -55,6 +55,8 @@ def _target(table: Any) -> str:
     if table.task == "survival":
         n, event = table.n_samples, table.y["event"].astype(bool)
         return f"{count(int(event.sum()), 'event')}, {n - int(event.sum()):,} censored"
+    if table.y.ndim > 1:
+        return count(table.y.shape[1], "output") if table.y.shape[1] else "none"
     if table.classes is None:
         spread = f"{table.y.mean():.4g} on average, standard deviation {table.y.std():.4g}"
         return f"{spread}, from {table.y.min():.4g} to {table.y.max():.4g}"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import Note
+from .diagnostics import diagnostics
 from .search_records import estimates_of, wins_of_winner
 from .words import between, count, digits_for, metric_label, number, percent
 
@@ -48,6 +49,7 @@ def notes(search: Any, checked: Iterable[Note] = ()) -> tuple[Note, ...]:
         text = f"{len(failures):,} of {count(total, 'configuration')} failed and were set aside; see Failures."
         found.append(Note("W303", text))
     found += [note for note in (_guessing(search), _unstable(search)) if note is not None]
+    found += diagnostics(search)
     return in_order(found)
 
 
@@ -59,9 +61,9 @@ def in_order(found: Iterable[Note]) -> tuple[Note, ...]:
 def _guessing(search: Any) -> Note | None:
     estimate = estimates_of(search)[0]
     chance = GUESSING.get(estimate.metric)
-    if estimate.metric == "balanced_accuracy":
+    if estimate.metric == "balanced_accuracy" and search.predictions_.n_classes:
         chance = 1.0 / search.predictions_.n_classes
-    if estimate.metric == "accuracy":
+    if estimate.metric == "accuracy" and search.predictions_.y.ndim == 1:
         chance = float(np.bincount(search.predictions_.y).max() / search.predictions_.n_samples)
     if chance is None or estimate.interval is None or estimate.interval[0] > chance:
         return None

@@ -41,6 +41,11 @@ def clean(value: Any, longest: int = 300) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "\u2026"
 
 
+def class_name(label: Any) -> str:
+    """Name a class; a bare number says nothing."""
+    return clean(label if isinstance(label, str) else f"class {label}", 60)
+
+
 def digits_for(values: Iterable[float]) -> int:
     """Give the decimals that a score needs: three for shares, fewer for large numbers, more where ends would blur."""
     known = [abs(v) for v in values if math.isfinite(v)]
@@ -80,18 +85,6 @@ def between(bounds: Iterable[float | None], digits: int = 3) -> str:
     """Write an interval."""
     low, high = bounds
     return f"{number(low, digits)} to {number(high, digits)}"
-
-
-def covers(score: Score) -> str:
-    """Say in plain words what an interval promises, and what it cannot."""
-    if score.interval is None:
-        return ""
-    made = {"percentile": " (Percentiles of the draws.)", "wilson": " (Wilson's interval.)"}
-    return (
-        f"The interval is for the score that the winner, trained on all these data, has on new cases of the same kind: "
-        f"it should hold it {100 * score.level:g} times in 100. It cannot know of cases of another kind, such as those "
-        f"of another hospital.{made.get(score.interval_method or '', '')}"
-    )
 
 
 def percent(share: float | None) -> str:

@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from ..errors import CODES, Note
+from ..report.configuration_words import winner_in_words
 from ..report.records import Score, Summary
 from .folder import RunFolder
-from .methods import winner_of
 from .prepared import Prepared
 from .schema import checked
 from .settings import Settings
@@ -140,7 +140,7 @@ class Results:
             n_dropped=status.count("dropped"),
             n_failed=status.count("failed"),
             n_fits=int(search.n_fits_),
-            winner=winner_of(search),
+            winner=winner_in_words(search),
             has_model=hasattr(search, "best_estimator_"),
             stopped=search.stopped_,
             signal=int(getattr(search, "signal_", 0) or 0),

@@ -18,6 +18,8 @@ from ..errors import SoberError
 
 AGGREGATES = ("pooled", "fold")
 INTERVALS = ("percentile", "wilson")
+#: A comma between two metrics, not one between the arguments of a metric.
+_OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
 _UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 _LISTS = ("ignore", "metric")
 _SWITCHES = ("stratify", "within_folds", "header")
@@ -197,7 +199,7 @@ def _names(value: Any, label: str, split: bool) -> tuple[str, ...]:
     if not isinstance(parts, (list, tuple)) or not all(isinstance(p, str) for p in parts):
         raise _wrong(label, "a name or a list of names", value)
     if split:
-        parts = [p.strip() for part in parts for p in part.split(",") if p.strip()]
+        parts = [p.strip() for part in parts for p in _OUTSIDE_BRACKETS.split(part) if p.strip()]
     return tuple(dict.fromkeys(parts))
 
 

@@ -51,5 +51,6 @@ def tune(
         max_seconds=None if deadline is None else deadline.for_training(),
         half_width=settings.half_width,
         on_event=on_event,
+        keep="all",
     )
     return search.fit(data.X, data.y, groups=data.groups)

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 
 from .. import seeds
-from ..errors import Note, SoberError
+from ..errors import Note
 from ..inference import Question
 from ..inference.bbc import corrected
 from ..training import (
@@ -28,22 +28,23 @@ from ..training import (
     SearchStarted,
     Stop,
     expand,
-    infer_task,
     make_executor,
     recalling,
     stored_seed,
 )
 from ..training.race import race
-from .callbacks import CallbackSupport, RoundCallbacks, with_callbacks
+from .callbacks import CallbackSupport, SearchCallbacks, with_callbacks
+from .design import design
 from .early_end import caveat, marked, tight_enough
 from .failures import report_failures
-from .metadata import CitizenMixin, Routed, route
-from .model_scores import ModelScores, as_metrics, check_by_folds, model_scores, scorer_of, with_names
-from .options import check_options
+from .fit_lines import show_fits
+from .kept import alone, kept_besides
+from .metadata import CitizenMixin, route
+from .model_scores import scorer_of, with_names
+from .options import check_options, for_this_race
 from .prediction_scorer import as_scorers
 from .progress import audience, display
 from .results import cv_results, table_of
-from .scoring import scorers_of, scores_as_usual, several
 from .showing import ReaderMixin
 from .winner import WinnerMixin, chosen_by
 
@@ -75,9 +76,13 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         Repeat the cross-validation with other folds; needs `cv` to be a number.
     n_iter : int, optional
         Draw this many configurations at random instead of trying all.
-    drop : {"auto", None} or rule, default="auto"
-        "auto" is `BootstrapDrop()`: the paper's test after each fold, once 50 samples have predictions. A rule of one's
-        own is called with (predictions, question, round); see `sobercv.inference.DropRule`.
+    drop : {"auto", "bced", None} or rule, default="auto"
+        After each fold, stop training configurations that will not win. "bced" is `BootstrapDrop()`, the paper's test;
+        `PredictiveDrop(...)` looks at what can still happen. A rule of one's own is called with (predictions, question,
+        round); see `sobercv.inference.DropRule`. "auto" is what docs/dropping.md found best: the paper's test.
+    count_dropped : bool, default=False
+        Let the dropped take part in the correction with the predictions that they have. The paper leaves them out,
+        which turns optimistic when much is dropped.
     select : {"best"}, simplest_within(...) or callable, default="best"
         How the winner is picked from scores [B, C]; the bootstrap re-runs the same rule.
     aggregate : {"pooled", "fold"}, default="pooled"
@@ -114,13 +119,17 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         Configurations that fail are set aside with the reason, or raise. A number stands in `cv_results_` as their
         score; they are never judged.
     verbose : int, default=0
-        1 shows a bar in a terminal or a notebook (with rich) and a line for each round elsewhere; 2 always shows lines.
+        1 shows a bar in a terminal or a notebook (with rich) and a line for each round elsewhere; 2 always shows lines,
+        3 then prints the scores of every fit, as scikit-learn does.
     on_event : callable or list of callables, optional
         Hear what happens, such as `sobercv.progress.JsonLines("log.jsonl")`. What they do changes no result.
     pre_dispatch : ignored
         Taken so that calls written for scikit-learn run; sober decides itself how much work is under way.
     return_train_score : bool, default=False
-        Only False: models are not asked for the rows that they were trained on.
+        Score every model on the rows that it was trained on, too: `mean_train_score` and its like in `cv_results_`.
+    keep : {"scored", "all"}, default="scored"
+        What is kept of models: what the metrics are computed from, or predictions and probabilities besides, from
+        whoever gives them, so that a report has all its charts. "all" asks each model more, and takes more memory.
 
     Attributes
     ----------
@@ -133,6 +142,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         scikit-learn's columns plus `pooled_test_score`, `status` and `dropped_at`.
     predictions_ : Predictions
         Out-of-sample predictions of the finishers.
+    winner_predictions_ : Predictions
+        Those of the winner alone, with all that was kept of it; other finishers may lack some.
     race_ : RaceLog
         Who was dropped when, with which p, and who failed why.
     stopped_ : {"finished", "interrupted", "terminated", "max_seconds", "half_width"}
@@ -185,6 +196,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         n_repeats: int = 1,
         n_iter: int | None = None,
         drop: Any = "auto",
+        count_dropped: bool = False,
         select: Any = "best",
         aggregate: str = "pooled",
         within_folds: bool = False,
@@ -205,6 +217,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         on_event: Any = None,
         pre_dispatch: Any = "2*n_jobs",
         return_train_score: bool = False,
+        keep: str = "scored",
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -214,6 +227,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.n_repeats = n_repeats
         self.n_iter = n_iter
         self.drop = drop
+        self.count_dropped = count_dropped
         self.select = select
         self.aggregate = aggregate
         self.within_folds = within_folds
@@ -234,10 +248,11 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.on_event = on_event
         self.pre_dispatch = pre_dispatch
         self.return_train_score = return_train_score
+        self.keep = keep
 
     # ---- the journey ---------------------------------------------------------------------------------------------
-    # Not in the signature of `fit`, which says what every estimator can take: a pipeline cannot take weights.
-    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": None}
+    # As with GridSearchCV, estimator, splitter and scorers say what they want; the search itself asks for nothing.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": False}
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> BBCSearchCV:
@@ -252,25 +267,26 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         groups : array-like [N], optional
             Samples of one group stay together, in folds and in the bootstrap.
         **params
-            `sample_weight`, array-like [N], goes to the estimator's `fit` (as metadata routing says where that is
-            enabled) and into every metric. The others are for the estimator's `fit`; under metadata routing, for
-            whoever asked for them.
+            `sample_weight`, array-like [N], goes to the estimator's `fit` and into every metric, the others to the
+            estimator's `fit`. Where metadata routing is enabled, each goes to whoever asked for it: the estimator, the
+            splitter, and every scorer for itself.
         """
         rule = check_options(self)
         seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
         routed = route(self, groups, params)
-        problem, question, asks = self._problem(X, y, routed, seed)
         configurations = expand(self._space(), self.n_iter, seed, self.estimator)
-        plan = Plan.build(problem, self.cv, self.n_repeats, seed, routed.split_params)
-        if asks is not None:
-            check_by_folds(self, problem, plan)
-            rule = None  # scores by fold are too few for a test
+        made = design(self, X, y, routed, seed)
+        problem, plan, question = made.problem, made.plan, made.question
+        rule = for_this_race(None if made.by_folds else rule, question)
         store = MemoryStore(problem, plan, len(configurations))
-        wanted = tuple(dict.fromkeys(metric.responses for metric in question.metrics if metric.responses))
-        experiment = Experiment(problem, self.estimator, wanted, self.error_score == "raise", asks)
+        wanted = tuple(dict.fromkeys(each for metric in question.metrics for each in metric.wanted))
+        wanted += kept_besides(self.keep, wanted, problem.task)
+        whole = problem.fit_arguments(np.arange(problem.n_samples))
+        callbacks = SearchCallbacks(self, X, y, whole, len(configurations), plan)
+        raises = self.error_score == "raise"
+        experiment = Experiment(problem, self.estimator, wanted, raises, made.asks, callbacks.around)
         executor = make_executor(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
-        callbacks = RoundCallbacks(self, X, y, len(configurations) * plan.n_splits, plan.n_rounds, rule is None)
-        with audience(self.on_event, display(self.verbose), callbacks.listener) as tell:
+        with audience(self.on_event, display(self.verbose)) as tell, callbacks.race():
             tell(SearchStarted(len(configurations), plan.n_splits))
             log = race(
                 experiment,
@@ -287,62 +303,20 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         incomplete = caveat(log, store)
         question = with_names(question, store, log.finishers, self.refit)
         self._judge(store, log, question, incomplete)
-        self.scorer_ = as_scorers(scorer_of(question, asks), self.predictions_.target)
+        self.scorer_ = as_scorers(scorer_of(question, made.asks), self.predictions_.target)
         self._remember(configurations, store, log, plan)
         if self.refit:
-            with callbacks.refit():
-                self._refit(problem)
+            self._refit(problem, whole, callbacks)
         callbacks.close()
         return self
-
-    def _problem(self, X: Any, y: Any, routed: Routed, seed: int) -> tuple[Problem, Question, ModelScores | None]:
-        """Put the data and what is asked together; refuse what does not go together before any training."""
-        known = self._task(y)
-        scorers = scorers_of(self.scoring, known, self.refit, self.estimator)
-        asks = model_scores(scorers, alone=not several(self.scoring))
-        metrics = as_metrics(scorers, known, y)
-        question = Question.ask(
-            metrics if several(self.scoring) else metrics[0],
-            select=self.select,
-            aggregate=self.aggregate,
-            by="sample" if asks is None else "fold",
-            method=self.method,
-            interval=self.interval,
-            within_folds=self.within_folds,
-            n_bootstraps=self.n_bootstraps,
-            confidence_level=self.confidence_level,
-            stratify=self.stratify,
-            random_state=seed,
-            n_jobs=self.n_jobs,
-        )
-        problem = Problem.build(
-            X,
-            y,
-            task=question.first.task if known is None else known,
-            groups=routed.groups,
-            sample_weight=routed.sample_weight,
-            fit_params=routed.fit_params,
-            weighted_fit=routed.weighted_fit,
-        ).with_positive(self.pos_label)
-        for metric in question.metrics:
-            metric.check_target(problem.target)
-        return problem, question, asks
 
     def _space(self) -> Any:
         return self.param_grid
 
-    def _task(self, y: Any) -> Any:
-        try:
-            return infer_task(self.estimator, y)
-        except SoberError:
-            if self.scoring is None and scores_as_usual(self.estimator):
-                raise
-            return None  # the metric knows, or the model itself
-
     def _judge(self, store: MemoryStore, log: RaceLog, question: Question, incomplete: Note | None) -> None:
         """Turn predictions, or scores of models, into the honest claim, by all metrics, and remember it."""
         start, predictions = time.perf_counter(), store.predictions(log.finishers)
-        estimates = corrected(table_of(predictions, store, log, question))
+        estimates = corrected(table_of(predictions, store, log, question, self.count_dropped))
         found = {name: marked(estimate, incomplete) for name, estimate in estimates.items()}
         self.judge_time_ = time.perf_counter() - start
         self.question_, self.predictions_ = question, predictions
@@ -352,6 +326,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
 
     def _remember(self, configurations: list[Any], store: MemoryStore, log: RaceLog, plan: Plan) -> None:
         self.cv_results_ = cv_results(configurations, store, log, self.question_, self.error_score)
+        if self.verbose > 2:
+            names = [metric.name for metric in self.question_.metrics] if self.multimetric_ else []
+            show_fits(self.cv_results_, store, names)
         note = None
         if callable(self.refit):
             self.best_index_, note = chosen_by(self.refit, self.cv_results_)
@@ -366,6 +343,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.n_splits_ = plan.n_splits
         self.splits_ = [(split.train, split.test) for split in plan.splits]
         self.n_fits_ = log.n_fits + bool(self.refit)
+        self.winner_predictions_ = alone(store, self.predictions_, self.best_index_)
         self.best_params_ = dict(configurations[self.best_index_].params)
         tail = self.question_.first.name if self.multimetric_ else "score"
         if note is None:  # as in scikit-learn, a callable's pick has no score
@@ -373,10 +351,11 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         elif hasattr(self, "best_score_"):
             del self.best_score_
 
-    def _refit(self, problem: Problem) -> None:
+    def _refit(self, problem: Problem, arguments: dict[str, Any], callbacks: SearchCallbacks) -> None:
         start = time.perf_counter()
         best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
-        best.fit(problem.X, problem.y, **problem.fit_arguments(np.arange(problem.n_samples)))
+        with callbacks.refit(best):
+            best.fit(problem.X, *(() if problem.y is None else (problem.y,)), **arguments)
         self.best_estimator_ = best
         self.refit_time_ = time.perf_counter() - start
         if hasattr(best, "feature_names_in_"):

@@ -1,17 +1,20 @@
-"""scikit-learn's callbacks (1.9 and later), fed by the events of a race.
+"""scikit-learn's callbacks (1.9 and later): the tasks of a search as GridSearchCV names them, down to the estimators.
 
-Takes events, gives progress; never changes a result. Where scikit-learn has no callbacks, everything here is a no-op.
+Takes the fits of a search, gives what callbacks hear of them; never changes a result. Where scikit-learn has no
+callbacks, everything here is a no-op.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from ..training import Event, Fitted, RoundEnded, RoundStarted
+from ..training import Configuration, Plan, Split
+from ..training.fit.experiment import Rows
 
-__all__ = ["CallbackSupport", "RoundCallbacks", "with_callbacks"]
+__all__ = ["CallbackSupport", "FitCallbacks", "SearchCallbacks", "with_callbacks"]
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -26,49 +29,92 @@ except ImportError:  # scikit-learn before 1.9
         return method
 
 
-class RoundCallbacks:
-    """One task of scikit-learn's callback tree for each round of a race, or for each fit where there are no rounds."""
+@dataclass(frozen=True, eq=False)
+class FitCallbacks:
+    """What callbacks hear of one fit, where it is made; it goes to worker processes with the experiment.
 
-    def __init__(self, owner: Any, X: Any, y: Any, n_fits: int, n_rounds: int, by_fit: bool) -> None:
-        self._owner, self._by_fit = owner, by_fit
-        self._data = {"X": X, "y": y}
-        self._round: Any = None
-        self._root: Any = None
-        if getattr(owner, "_skl_callbacks", None):
-            n_tasks = (n_fits if by_fit else n_rounds) + bool(owner.refit)
-            self._root = owner._init_callback_context(max_subtasks=n_tasks)
-            self._root.call_on_fit_task_begin(estimator=owner, **self._data)
+    Attributes
+    ----------
+    owner : BBCSearchCV
+    contexts : mapping of (configuration, repeat, fold) to context
+        Made ahead: a context cannot be given a child in another process.
+    """
 
-    @property
-    def listener(self) -> Callable[[Event], None] | None:
-        """What hears the events, or None when there is no callback."""
-        return None if self._root is None else self._advance
-
-    def _advance(self, event: Event) -> None:
-        if self._by_fit and isinstance(event, Fitted):
-            self._begin("fit")
-            self._end()
-        elif not self._by_fit and isinstance(event, RoundStarted):
-            self._begin("round")
-        elif not self._by_fit and isinstance(event, RoundEnded):
-            self._end()
-
-    def _begin(self, name: str) -> None:
-        self._round = self._root.subcontext(task_name=name).call_on_fit_task_begin(estimator=self._owner)
-
-    def _end(self) -> None:
-        self._round.call_on_fit_task_end(estimator=self._owner)
+    owner: Any
+    contexts: Mapping[tuple[int, int, int], Any]
 
     @contextmanager
-    def refit(self) -> Iterator[None]:
-        """Wrap the training of the winner."""
+    def __call__(
+        self, built: Any, configuration: Configuration, split: Split, rows: Rows, arguments: Mapping[str, Any]
+    ) -> Iterator[None]:
+        """Wrap the training of one estimator."""
+        context = self.contexts[configuration.index, split.repeat, split.fold]
+        heard = {"estimator": self.owner, "X": rows.X, "y": rows.y, "metadata": _weights(arguments)}
+        try:
+            with context.propagate_callback_context(built):
+                context.call_on_fit_task_begin(**heard)
+                yield
+        finally:
+            context.call_on_fit_task_end(**heard)
+
+
+class SearchCallbacks:
+    """The tasks of one search: the race, in it every fit, and the training of the winner.
+
+    Parameters
+    ----------
+    owner : BBCSearchCV
+    X, y : array-like
+    arguments : mapping
+        What `fit` receives beside X and y, whole.
+    n_configurations : int
+    plan : Plan
+    """
+
+    def __init__(
+        self, owner: Any, X: Any, y: Any, arguments: Mapping[str, Any], n_configurations: int, plan: Plan
+    ) -> None:
+        self._owner = owner
+        self._heard = {"estimator": owner, "X": X, "y": y, "metadata": _weights(arguments)}
+        self._root: Any = None
+        self.around: FitCallbacks | None = None
+        if not getattr(owner, "_skl_callbacks", None):
+            return
+        self._root = owner._init_callback_context(max_subtasks=1 + bool(owner.refit))
+        self._root.call_on_fit_task_begin(**self._heard)
+        n_fits = n_configurations * plan.n_splits
+        self._search = self._root.subcontext(task_name="search", max_subtasks=n_fits, sequential_subtasks=False)
+        places = [(c, split.repeat, split.fold) for c in range(n_configurations) for split in plan.splits]
+        name = "candidate-split-evaluation"
+        made = {place: self._search.subcontext(task_name=name, task_id=i) for i, place in enumerate(places)}
+        self.around = FitCallbacks(owner, made)
+
+    @contextmanager
+    def race(self) -> Iterator[None]:
+        """Wrap all fits but the last."""
         if self._root is not None:
-            self._begin("refit")
+            self._search.call_on_fit_task_begin(estimator=self._owner)
         yield
         if self._root is not None:
-            self._end()
+            self._search.call_on_fit_task_end(estimator=self._owner)
+
+    @contextmanager
+    def refit(self, best: Any) -> Iterator[None]:
+        """Wrap the training of the winner."""
+        if self._root is None:
+            yield
+            return
+        context = self._root.subcontext(task_name="refit-with-best-params")
+        with context.propagate_callback_context(best):
+            context.call_on_fit_task_begin(**self._heard)
+            yield
+        context.call_on_fit_task_end(**self._heard)
 
     def close(self) -> None:
         """End the whole task."""
         if self._root is not None:
-            self._root.call_on_fit_task_end(estimator=self._owner, **self._data)
+            self._root.call_on_fit_task_end(**self._heard)
+
+
+def _weights(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    return {"sample_weight": arguments["sample_weight"]} if arguments.get("sample_weight") is not None else None

@@ -1,21 +1,26 @@
 """A search among scikit-learn's meta-estimators: its tags, and where the metadata given to `fit` goes.
 
-Takes what `fit` was given, gives what the estimator's `fit` and the splitter receive; never looks into it.
+Takes what `fit` was given, gives what the estimator's `fit`, the splitter and the scorers receive; never looks into it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sklearn import get_config
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
+    MetadataRequest,
     MetadataRouter,
     MethodMapping,
     get_routing_for_object,
     process_routing,
 )
+
+from .scoring import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,14 +29,18 @@ class Routed:
 
     Attributes
     ----------
-    groups, sample_weight : array-like [N] or None
-        For folds and bootstrap, and for the metrics.
+    groups : array-like [N] or None
+        For folds and bootstrap.
+    sample_weight : array-like [N] or None
+        For all metrics, where nobody said which of them wants it.
     fit_params : dict
         For the estimator's `fit`.
     weighted_fit : bool
         Whether `sample_weight` goes to the estimator's `fit` as well.
     split_params : dict or None
         For the splitter's `split`; None where it did not ask.
+    score_params : list of dict, or None
+        For each scorer, in the order of `scoring`, what it asked for; None without metadata routing.
     """
 
     groups: Any
@@ -39,21 +48,81 @@ class Routed:
     fit_params: dict[str, Any]
     weighted_fit: bool = True
     split_params: dict[str, Any] | None = None
+    score_params: list[dict[str, Any]] | None = None
 
 
-def route(search: Any, groups: Any, params: dict[str, Any]) -> Routed:
+class _Weighed:
+    """Asks for weights whenever there are some, as metrics of our own do: they have no `set_score_request`."""
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Ask for `sample_weight`."""
+        request = MetadataRequest(owner="a metric of sober")
+        request.score.add_request(param="sample_weight", alias=True)
+        return request
+
+
+def route(search: Any, groups: Any, params: Mapping[str, Any]) -> Routed:
     """Send metadata as was asked for; without metadata routing, weights to `fit` and metrics, all else to `fit`."""
-    params = dict(params)
-    sample_weight = params.pop("sample_weight", None)
     if not get_config()["enable_metadata_routing"]:
-        return Routed(groups, sample_weight, params)
-    given = {k: v for k, v in (("groups", groups), ("sample_weight", sample_weight)) if v is not None}
-    routed = process_routing(search, "fit", **params, **given)
+        others = {name: value for name, value in params.items() if name != "sample_weight"}
+        return Routed(groups, params.get("sample_weight"), others)
+    given = {name: value for name, value in params.items() if value is not None or name != "sample_weight"}
+    if groups is not None and _is_asked_for(search.cv, "groups"):
+        given["groups"] = groups  # all else that we do with groups needs nobody's request
+    routed = process_routing(search, "fit", **given)
     split_params = dict(routed.splitter.split) if hasattr(routed, "splitter") else None
     if groups is None and split_params is not None:
         groups = split_params.get("groups")
     # What `fit` receives, weights included, is what was asked for, perhaps under another name.
-    return Routed(groups, sample_weight, dict(routed.estimator.fit), weighted_fit=False, split_params=split_params)
+    return Routed(
+        groups,
+        None,
+        dict(routed.estimator.fit),
+        weighted_fit=False,
+        split_params=split_params,
+        score_params=[dict(routed[f"scorer{i}"].score) for i in range(len(listed(search.scoring)))],
+    )
+
+
+def routed_score(search: Any, place: int, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what one scorer receives of the metadata given to `score`.
+
+    Parameters
+    ----------
+    search : BBCSearchCV
+    place : int
+        Of the scorer, in the order of `scoring`.
+    params : mapping
+    """
+    given = {name: value for name, value in params.items() if value is not None}
+    if get_config()["enable_metadata_routing"]:
+        return dict(process_routing(search, "score", **given)[f"scorer{place}"].score)
+    unknown = sorted(given.keys() - {"sample_weight"})
+    if unknown:
+        raise ValueError(
+            f"Passing extra keyword arguments to {type(search).__name__}.score (here {', '.join(unknown)}) is only "
+            "supported if enable_metadata_routing=True, which sklearn.set_config sets. Only sample_weight needs none."
+        )
+    return given
+
+
+def _is_asked_for(cv: Any, name: str) -> bool:
+    """Whether a splitter takes something in its `split`, by any name."""
+    if not hasattr(cv, "split"):
+        return False
+    request = get_routing_for_object(cv)
+    return name in request.consumes("split", [name])
+
+
+def _asking(scoring: Any, estimator: Any) -> Any:
+    """Give the object that says what a scorer asks for."""
+    if scoring is None and hasattr(estimator, "score"):
+        return check_scoring(estimator)
+    if isinstance(scoring, str) and scoring in get_scorer_names():
+        return get_scorer(scoring)
+    own = scoring is None or isinstance(scoring, str) or not hasattr(scoring, "get_metadata_routing")
+    # A plain function asks for nothing, as in scikit-learn.
+    return _Weighed() if own and not callable(scoring) else scoring
 
 
 class CitizenMixin:
@@ -62,6 +131,7 @@ class CitizenMixin:
     estimator: Any
     cv: Any
     refit: Any
+    scoring: Any
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "best_estimator_" if self.refit else "estimate_")
@@ -72,7 +142,7 @@ class CitizenMixin:
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags = inner.classifier_tags
         tags.regressor_tags = inner.regressor_tags
-        tags.target_tags.required = True
+        tags.target_tags.required = inner.target_tags.required
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
@@ -80,9 +150,12 @@ class CitizenMixin:
         return tags
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say where metadata goes: to the estimator's `fit`, to the splitter, and weights into the metrics."""
+        """Say where metadata goes: to the estimator's `fit`, to the splitter, and to the scorers."""
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
         if hasattr(self.cv, "split") and get_routing_for_object(self.cv) is not None:
             router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        both = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
+        for i, scoring in enumerate(listed(self.scoring)):
+            router.add(**{f"scorer{i}": _asking(scoring, self.estimator)}, method_mapping=both)
         return router

@@ -6,12 +6,13 @@ refuses what folds cannot tell. Never fits.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from ..containers import Array
 from ..errors import SoberError
 from ..inference import Question
 from ..inference.tables.folds import check_partition
@@ -19,50 +20,98 @@ from ..metrics import Metric
 from ..metrics.given import GivenScore
 from ..targets import Target, TaskName
 from ..training import MemoryStore, Plan, Problem
+from ..training.fit.experiment import Rows, Sides
+from .prediction_scorer import PredictionScorer
+from .scorer_routes import Found, Scorers
 from .scoring import ModelScorer
+
+#: Comes before the names of scores on training rows.
+TRAINING = "training "
 
 
 @dataclass(frozen=True, eq=False)
 class ModelScores:
-    """Calls all scorers of a search on one fitted model.
+    """Calls scorers on one fitted model.
 
     Attributes
     ----------
     scorers : tuple of ModelScorer
+        Called on the rows held out.
     alone : bool
         Whether `scoring` is one scorer: it may give a dict, whose names are those of the results then.
+    params : mapping of str to dict
+        What each scorer receives beside X and y, for all rows, by its name.
+    on_training : tuple of ModelScorer
+        Called on the rows that the model was trained on; their names come after `TRAINING`.
     """
 
     scorers: tuple[ModelScorer, ...]
     alone: bool
+    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    on_training: tuple[ModelScorer, ...] = ()
 
-    def __call__(self, fitted: Any, X: Any, y: Any) -> dict[str, float]:
+    def __call__(self, fitted: Any, sides: Sides) -> dict[str, float]:
         """Give the numbers of all scorers by name."""
-        found: dict[str, float] = {}
-        for scorer in self.scorers:
-            answer = scorer.by_name(fitted, X, y)
+        found = self._scores(self.scorers, fitted, sides.test) if self.scorers else {}
+        if self.on_training:
+            found |= {TRAINING + n: v for n, v in self._scores(self.on_training, fitted, sides.train).items()}
+        return found
+
+    def _scores(self, scorers: tuple[ModelScorer, ...], fitted: Any, take: Callable[[], Rows]) -> dict[str, float]:
+        rows, found = take(), dict[str, float]()
+        for scorer in scorers:
+            answer = scorer.by_name(fitted, rows.X, rows.y, **rows.cut(self.params.get(scorer.name, {})))
             if not self.alone and list(answer) != [scorer.name]:
                 raise SoberError("E117", f"The scorer {scorer.name} is one of several, so it must give one number.")
             found |= answer
         return found
 
 
-def model_scores(scorers: Mapping[str, Metric | ModelScorer], alone: bool) -> ModelScores | None:
-    """Take what needs the model out of the scorers of a search; None where nothing does."""
-    found = tuple(scorer for scorer in scorers.values() if isinstance(scorer, ModelScorer))
-    return ModelScores(found, alone) if found else None
+def model_scores(scorers: Scorers, alone: bool, target: Target, return_train_score: bool) -> ModelScores | None:
+    """Say what is asked of each fitted model; None where nothing is.
+
+    Parameters
+    ----------
+    scorers : Scorers
+    alone : bool
+        Whether `scoring` is one scorer.
+    target : Target
+        Of the search, for metrics on training rows.
+    return_train_score : bool
+    """
+    params, trained = dict(scorers.params), list[ModelScorer]()
+    for name, scorer in scorers.found.items() if return_train_score else ():
+        if isinstance(scorer, Metric):
+            trained.append(ModelScorer(name, PredictionScorer(scorer, target.take(slice(0)))))
+            if scorers.sample_weight is not None:
+                params[name] = {"sample_weight": scorers.sample_weight}
+        else:
+            trained.append(scorer)
+    if not scorers.by_models and not trained:
+        return None
+    return ModelScores(scorers.by_models, alone, params, tuple(trained))
 
 
-def as_metrics(scorers: Mapping[str, Metric | ModelScorer], task: TaskName | None, y: Any) -> list[Metric]:
+def training_scores(store: MemoryStore, name: str) -> Array | None:
+    """Scores of every configuration on the training rows of each split [C, splits]; None where nobody asked."""
+    return store.answers.get(TRAINING + name)
+
+
+def as_metrics(scorers: Found, task: TaskName) -> list[Metric]:
     """Give the metrics of a question; scores of models have a place in it by their names."""
-    if task is None:
-        known = (scorer.task for scorer in scorers.values() if isinstance(scorer, Metric))
-        task = next(known, None) or _readable_as(y)
     return [GivenScore(s.name, task) if isinstance(s, ModelScorer) else s for s in scorers.values()]
 
 
-def _readable_as(y: Any) -> TaskName:
-    """Numbers where they can be read as such: an estimator that is no classifier has no stratified folds."""
+def task_of(scorers: Found, y: Any) -> TaskName:
+    """Read the task off the metrics where the estimator does not tell it, else off `y`.
+
+    Numbers where they can be read as such: an estimator that is no classifier has no stratified folds.
+    """
+    for scorer in scorers.values():
+        if isinstance(scorer, Metric):
+            return scorer.task
+    if y is None:
+        return "regression"
     try:
         Target.read(y, "regression")
     except SoberError:
@@ -98,7 +147,7 @@ def with_names(question: Question, store: MemoryStore, alive: Any, refit: Any) -
     refit : bool or str
         The name of the one that selects; the first unless named.
     """
-    names = list(store.answers)
+    names = [name for name in store.answers if not name.startswith(TRAINING)]
     for name in names:
         if np.isnan(store.answers[name][alive[:, None] & store.done]).any():
             raise SoberError("E117", f"The scorer gave {name!r} for some models only; give the same names for all.")
@@ -113,12 +162,16 @@ def with_names(question: Question, store: MemoryStore, alive: Any, refit: Any) -
 
 def _check_named(refit: str, names: Collection[str]) -> None:
     if refit not in names:
-        raise SoberError("E105", f"`refit` must name one of the scores {', '.join(names)}; got {refit!r}.")
+        raise SoberError(
+            "E105",
+            "For multi-metric scoring, the parameter refit must be set to a scorer key or a callable to refit: one of "
+            f"{', '.join(names)}; got {refit!r}.",
+        )
 
 
 def scorer_of(question: Question, asks: ModelScores | None) -> Any:
     """Give the scorer of a search, or the dict of them, as its users find it in `scorer_`."""
-    if asks is not None and asks.alone:
+    if asks is not None and asks.scorers and asks.alone:
         return asks.scorers[0]
     own = {} if asks is None else {scorer.name: scorer for scorer in asks.scorers}
     return question.answer({metric.name: own.get(metric.name, metric) for metric in question.metrics})

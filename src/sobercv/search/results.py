@@ -15,11 +15,12 @@ import numpy as np
 from ..containers import Array
 from ..inference import Question
 from ..inference.selection import margin
-from ..inference.tables import GivenTable, MemoryTable, Table
+from ..inference.tables import GivenTable, MemoryTable, RacedTable, Table
 from ..metrics import Metric
 from ..metrics.given import GivenScore
 from ..predictions import Predictions
 from ..training import Configuration, MemoryStore, RaceLog
+from .model_scores import training_scores
 
 
 def cv_results(
@@ -39,17 +40,28 @@ def cv_results(
         splits, pooled = split_scores(store, log, metric, question)
         if not isinstance(error_score, str):
             splits[log.status == "failed"] = pooled[log.status == "failed"] = error_score
-        for i, column in enumerate(splits.T):
-            results[f"split{i}_test_{tail}"] = column
-        with np.errstate(invalid="ignore"):
-            mean = _nanmean(splits)
-            results[f"mean_test_{tail}"] = mean
-            results[f"std_test_{tail}"] = np.sqrt(_nanmean((splits - mean[:, None]) ** 2))
+        mean = _add_splits(results, splits, f"test_{tail}")
         results[f"pooled_test_{tail}"] = pooled
         results[f"rank_test_{tail}"] = ranks(mean if question.aggregate == "fold" else pooled, log)
+        trained = training_scores(store, metric.name)
+        if trained is not None:
+            if not isinstance(error_score, str):
+                trained[log.status == "failed"] = error_score
+            _add_splits(results, trained, f"train_{tail}")
     results["status"] = log.status
     results["dropped_at"] = np.ma.MaskedArray(log.dropped_at, mask=log.dropped_at < 0)
     return results
+
+
+def _add_splits(results: dict[str, Any], splits: Array, name: str) -> Array:
+    """Add the scores of each split [C, splits], their means and standard deviations; give the means."""
+    for i, column in enumerate(splits.T):
+        results[f"split{i}_{name}"] = column
+    with np.errstate(invalid="ignore"):
+        mean = _nanmean(splits)
+        results[f"mean_{name}"] = mean
+        results[f"std_{name}"] = np.sqrt(_nanmean((splits - mean[:, None]) ** 2))
+    return mean
 
 
 def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, question: Question) -> tuple[Array, Array]:
@@ -80,13 +92,28 @@ def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, question: Que
     return splits, pooled
 
 
-def table_of(predictions: Predictions, store: MemoryStore, log: RaceLog, question: Question) -> Table:
-    """Open what the finishers are judged by: their predictions, or their scores on the splits that all of them have."""
+def table_of(
+    predictions: Predictions, store: MemoryStore, log: RaceLog, question: Question, count_dropped: bool
+) -> Table:
+    """Open what the finishers are judged by: their predictions, or their scores on the splits that all of them have.
+
+    With `count_dropped`, those who were dropped take part with the predictions that they have.
+    """
     if question.by == "sample":
-        return MemoryTable(predictions, question)
+        leavers = _leavers(store, log) if count_dropped else []
+        return RacedTable(predictions, leavers, question) if leavers else MemoryTable(predictions, question)
     complete = store.done[log.finishers].all(axis=0)
     each = (split_scores(store, log, metric, question)[0] for metric in question.metrics)
     return GivenTable(predictions, [scores[log.finishers][:, complete].T for scores in each], question)
+
+
+def _leavers(store: MemoryStore, log: RaceLog) -> list[Predictions]:
+    """Predictions of the dropped, together those who left after the same splits."""
+    dropped = log.status == "dropped"
+    return [
+        store.predictions(dropped & (store.done == pattern).all(axis=1))
+        for pattern in np.unique(store.done[dropped], axis=0)
+    ]
 
 
 def ranks(scores: Array, log: RaceLog) -> Array:

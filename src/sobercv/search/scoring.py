@@ -50,8 +50,9 @@ class ModelScorer:
     scorer: Callable[..., Any] | None = None
 
     def __call__(self, fitted: Any, X: Any, y: Any = None, **params: Any) -> Any:
-        """Score a fitted model on rows, as every scorer of scikit-learn does."""
-        return fitted.score(X, y, **params) if self.scorer is None else self.scorer(fitted, X, y, **params)
+        """Score a fitted model on rows, as every scorer of scikit-learn does; without a `y` where there is none."""
+        truth = () if y is None else (y,)
+        return fitted.score(X, *truth, **params) if self.scorer is None else self.scorer(fitted, X, *truth, **params)
 
     def by_name(self, fitted: Any, X: Any, y: Any, **params: Any) -> dict[str, float]:
         """Score a fitted model on rows: numbers by name."""
@@ -114,12 +115,10 @@ def scorers_of(
     if isinstance(scoring, Mapping):
         found = {str(name): _one(value, task, str(name)) for name, value in scoring.items()}
     elif isinstance(scoring, (list, tuple, set, frozenset)):
-        listed = [
-            _one(value, task) for value in (sorted(scoring) if isinstance(scoring, (set, frozenset)) else scoring)
-        ]
-        found = {metric.name: metric for metric in listed}
-        if len(found) < len(listed):
-            raise SoberError("E105", f"`scoring` names a metric twice: {[m.name for m in listed]}. Name each once.")
+        each = [_one(value, task) for value in listed(scoring)]
+        found = {metric.name: metric for metric in each}
+        if len(found) < len(each):
+            raise SoberError("E105", f"`scoring` names a metric twice: {[m.name for m in each]}. Name each once.")
     else:
         metric = _one(scoring, task)
         return {metric.name: metric}
@@ -130,6 +129,24 @@ def scorers_of(
             raise SoberError("E105", f"`refit` must name one of the metrics {', '.join(found)}; got {refit!r}.")
         found = {refit: found[refit], **found}
     return found
+
+
+def as_given(scoring: Any, found: Mapping[str, Any], task: TaskName | None) -> dict[str, Any]:
+    """Give what `scoring` holds as the user wrote it, by the names of `scorers_of`, in the order of writing."""
+    if not several(scoring):
+        return dict.fromkeys(found, scoring)
+    if isinstance(scoring, Mapping):
+        return {str(name): value for name, value in scoring.items()}
+    return {_one(value, task).name: value for value in listed(scoring)}
+
+
+def listed(scoring: Any) -> list[Any]:
+    """Give what `scoring` holds, in the order of writing; what has none is sorted."""
+    if not several(scoring):
+        return [scoring]
+    if isinstance(scoring, Mapping):
+        return list(scoring.values())
+    return sorted(scoring) if isinstance(scoring, (set, frozenset)) else list(scoring)
 
 
 def several(scoring: Any) -> bool:

@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..containers import Array
 from ..errors import Note, also
 from ..inference import Question
-from .scoring import ModelScorer
+from .metadata import routed_score
+from .scoring import ModelScorer, as_given, several
 
 
 def _best_has(name: str) -> Callable[[Any], bool]:
@@ -68,6 +69,7 @@ class WinnerMixin:
 
     estimator: Any
     refit: Any
+    scoring: Any
     scorer_: Any
     multimetric_: bool
     question_: Question
@@ -118,14 +120,23 @@ class WinnerMixin:
         """Survival functions by the winner (scikit-survival)."""
         return self._best("predict_survival_function").predict_survival_function(X, **options)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Score the winner on new data, with the metric or the scorer that selected it."""
-        best = self._best("score")
-        scorer = next(iter(self.scorer_.values())) if isinstance(self.scorer_, dict) else self.scorer_
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    def score(self, X: Any, y: Any = None, **params: Any) -> float:
+        """Score the winner on new data, with the metric or the scorer that selected it.
+
+        Parameters
+        ----------
+        X, y : array-like
+        **params
+            `sample_weight`; where metadata routing is enabled, whatever the scorer asked for.
+        """
+        best, first, place = self._best("score"), self.question_.first.name, 0
+        if several(self.scoring):
+            place = list(as_given(self.scoring, self.scorer_, self.question_.first.task)).index(first)
+        scorer = self.scorer_[first] if isinstance(self.scorer_, dict) else self.scorer_
+        given = routed_score(self, place, params)
         if isinstance(scorer, ModelScorer):
-            return scorer.by_name(best, X, y, **weights)[self.question_.first.name]
-        return float(scorer(best, X, y, **weights))
+            return scorer.by_name(best, X, y, **given)[first]
+        return float(scorer(best, X, y, **given))
 
     @property
     def classes_(self) -> Array:

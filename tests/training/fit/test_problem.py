@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from sobercv.errors import SoberError
+from sobercv.metrics import get
 from sobercv.training import Problem, infer_task
 from sobercv.training.fit.problem import take
 
@@ -107,14 +108,11 @@ def test_pairwise_is_asked_of_the_estimator():
 @pytest.mark.parametrize(
     ("build", "code", "part"),
     [
-        (lambda: Problem.build(GRID, None, task="regression"), "E302", "target y is None"),
         (lambda: Problem.build(GRID, np.arange(5), task="regression"), "E302", "X has 6 samples but y has 5"),
         (lambda: Problem.build(3, np.arange(5), task="regression"), "E302", "got int"),
         (lambda: Problem.build(GRID, np.arange(6), estimator=StandardScaler()), "E301", "StandardScaler is neither"),
         (lambda: Problem.build(GRID, np.arange(6), estimator=object()), "E301", "object is neither"),
         (lambda: Problem.build(GRID, [1, np.nan] * 3, task="regression"), "E112", "missing or infinite"),
-        (lambda: Problem.build(GRID, GRID, task="regression"), "E112", "(6, 2)"),
-        (lambda: Problem.build(GRID, GRID, task="classification"), "E112", "(6, 2)"),
         (lambda: Problem.build(GRID, np.arange(6), task="regression", groups=[1]), "E107", "groups"),
         (lambda: Problem.build(GRID, np.arange(6), task="regression", sample_weight=[1]), "E107", "sample_weight"),
         (lambda: Problem.build(GRID, np.arange(6), task="regression", sample_weight=-np.ones(6)), "E107", "negative"),
@@ -125,3 +123,13 @@ def test_errors(build, code, part):
         build()
     assert error.value.code == code
     assert part in error.value.message
+
+
+def test_several_outputs_and_no_target_are_left_to_the_models():
+    several, none = Problem.build(GRID, GRID, task="classification"), Problem.build(GRID, None, task="regression")
+    assert several.target.values.shape == GRID.shape
+    assert none.target.values.shape == (len(GRID), 0)
+    assert several.classes is none.classes is None
+    assert len(several.target) == len(none.target) == len(GRID)
+    with pytest.raises(SoberError, match="one entry a sample"):
+        get("accuracy").check_target(several.target)

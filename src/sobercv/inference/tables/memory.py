@@ -76,8 +76,12 @@ class MemoryTable(Table):
     @one_blas_thread()
     def standard_errors(self) -> Array:
         """Resample for it: other draws than those that select."""
+        return spread(self.error_resamples(ERRORS).in_bag())
+
+    def error_resamples(self, n_resamples: int) -> MemoryResamples:
+        """Draw for standard errors."""
         draws = Bootstrap(self.n_samples, self.question.seed, "standard error", groups=self.groups)
-        return spread(self.scorers[0].scores(draws.counts(0, ERRORS)))
+        return MemoryResamples(self.scorers, draws.counts(0, n_resamples))
 
     def cut(self) -> list[tuple[int, int]]:
         """Blocks whose counts stay near the core, enough of them for all threads."""
@@ -159,18 +163,18 @@ class MemoryResamples(Resamples):
     """Counts [B, N] of some resamples, scored now."""
 
     def __init__(self, scorers: list[Scorer], counts: Array) -> None:
-        self._scorers, self._counts = scorers, counts
+        self._scorers, self.counts = scorers, counts
 
     def in_bag(self) -> Array:
         """Score what is present."""
-        return self._scorers[0].scores(self._counts)
+        return self._scorers[0].scores(self.counts)
 
     def out_of_bag(self, winners: Array) -> list[Array]:
         """Score the winners on what is absent."""
-        absent = (self._counts == 0).view(np.uint8)
+        absent = (self.counts == 0).view(np.uint8)
         return [scorer.picked(absent, winners) for scorer in self._scorers]
 
     def in_bag_of(self, winner: int) -> list[Array]:
         """Score one configuration on what is present."""
-        winners = np.full(len(self._counts), winner)
-        return [scorer.picked(self._counts, winners) for scorer in self._scorers[1:]]
+        winners = np.full(len(self.counts), winner)
+        return [scorer.picked(self.counts, winners) for scorer in self._scorers[1:]]

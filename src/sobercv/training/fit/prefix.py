@@ -58,8 +58,9 @@ def prefix_keys(experiment: Experiment, configurations: Sequence[Configuration])
     configurations : sequence of Configuration
         All for the same estimator, so that a step is known by the parameters that are set on it.
     """
-    # Whoever asks the fitted model is given the whole pipeline, not its last step.
-    if experiment.asks is not None or not _is_plain(experiment.problem, experiment.estimator):
+    # Whoever asks the fitted model, or hears of its fit, is given the whole pipeline, not its last step.
+    alone = experiment.asks is not None or experiment.around is not None
+    if alone or not _is_plain(experiment.problem, experiment.estimator):
         return [()] * len(configurations)
     names = [name for name, _ in experiment.estimator.steps]
     seen: dict[int, Any] = {}  # pickles by identity: grids repeat the same objects

@@ -16,7 +16,7 @@ from sklearn.utils import get_tags
 
 from ...containers import Array, codes_of, weights_of
 from ...errors import SoberError
-from ...targets import Target, TaskName, is_survival
+from ...targets import Target, TaskName, has_several_outputs, is_survival
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Problem:
     ----------
     X : array-like [N, ...]
         As given: numpy, pandas, polars, scipy sparse or a list. (Sparse formats without rows become CSR.)
-    y : array-like [N]
+    y : array-like [N], or None
         As given; estimators see it unchanged.
     target : Target
         `y`, read: the task, the encoded values, the classes.
@@ -85,6 +85,7 @@ class Problem:
         Parameters
         ----------
         X, y : array-like
+            `y` may have several outputs a sample, or be None.
         estimator : estimator, optional
             Tells the task where `task` is not given.
         task : {"classification", "regression", "survival"}, optional
@@ -92,14 +93,14 @@ class Problem:
         fit_params : mapping, optional
         weighted_fit : bool
         """
-        if y is None:
-            raise SoberError(
-                "E302", "A search requires y to be passed, but the target y is None; pass the true values."
-            )
-        target = Target.read(y, infer_task(estimator, y) if task is None else task)
-        _check_classes(target)
-        X, y = _with_rows(X), _with_rows(y)
+        task = infer_task(estimator, y) if task is None else task
+        X = _with_rows(X)
         n = _n_rows(X)
+        # Several outputs a sample, or none, are for models and their scorers alone to read.
+        of_models = task != "survival" and (y is None or has_several_outputs(y))
+        target = Target.of_models(y, task, n) if of_models else Target.read(y, task)
+        _check_classes(target)
+        y = None if y is None else _with_rows(y)
         if n != len(target):
             raise SoberError("E302", f"X has {n} samples but y has {len(target)}; both need one row a sample.")
         return cls(
@@ -124,6 +125,10 @@ class Problem:
         given = dict(self.fit_params)
         if self.sample_weight is not None and self.weighted_fit:
             given.setdefault("sample_weight", self.sample_weight)
+        return self.cut(given, rows)
+
+    def cut(self, given: Mapping[str, Any], rows: Array) -> dict[str, Any]:
+        """Cut what has one entry a sample to some rows; all else stays as it is."""
         return {name: take(v, rows) if _is_column(v, self.n_samples) else v for name, v in given.items()}
 
     @property
@@ -171,11 +176,13 @@ def take(X: Any, rows: Array, columns: Array | None = None) -> Any:
 
     Parameters
     ----------
-    X : numpy, pandas, polars, pyarrow, scipy sparse, list or tuple
+    X : numpy, pandas, polars, pyarrow, scipy sparse, list or tuple; None stays None
     rows : int array
     columns : int array, optional
         For matrices between samples: the columns too.
     """
+    if X is None:
+        return None
     if hasattr(X, "iloc"):  # pandas
         return X.iloc[rows] if columns is None else X.iloc[rows, columns]
     if type(X).__module__.partition(".")[0] == "pyarrow":

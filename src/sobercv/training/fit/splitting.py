@@ -116,7 +116,7 @@ def _by_number(problem: Problem, n_folds: int, n_repeats: int, seed: int) -> lis
 
 
 def _strata(problem: Problem, n_folds: int) -> Array | None:
-    if problem.task == "classification":
+    if problem.classes is not None:
         return problem.target.values
     if problem.task == "survival":
         event = problem.target.values["event"].astype(np.int64)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from math import isfinite
 from time import perf_counter
@@ -17,7 +18,7 @@ from sklearn.base import clone
 
 from ...containers import Array
 from ...errors import SoberError
-from .experiment import Asks, Experiment
+from .experiment import Asks, Experiment, Rows, Sides
 from .plan import Split
 from .problem import take
 from .response import Unusable, responses_of
@@ -145,11 +146,15 @@ def fit_one(experiment: Experiment, built: Any, configuration: Configuration, sp
         columns = split.train if problem.is_pairwise_for(built) else None
         X_train = take(problem.X, split.train, columns)
         X_test = take(problem.X, split.test, columns)
-        built.fit(X_train, take(problem.y, split.train), **problem.fit_arguments(split.train))
+        rows = Rows(X_train, take(problem.y, split.train), problem, split.train)
+        arguments = problem.fit_arguments(split.train)
+        around = experiment.around
+        with nullcontext() if around is None else around(built, configuration, split, rows, arguments):
+            built.fit(X_train, *(() if rows.y is None else (rows.y,)), **arguments)
         fitted = perf_counter()
         responses = responses_of(problem, built, X_test, len(split.test), experiment.wanted)
         asks = experiment.asks
-        answers = {} if asks is None else answers_of(asks, built, X_test, take(problem.y, split.test))
+        answers = {} if asks is None else answers_of(asks, built, Sides(problem, split, columns))
     except BaseException as error:
         end = perf_counter()
         seconds = (end - start, 0.0) if fitted is None else (fitted - start, end - fitted)
@@ -158,17 +163,17 @@ def fit_one(experiment: Experiment, built: Any, configuration: Configuration, sp
     return Outcome(configuration.index, split.repeat, split.fold, responses, *seconds, answers=answers)
 
 
-def answers_of(asks: Asks, fitted: Any, X: Any, y: Any) -> dict[str, float]:
+def answers_of(asks: Asks, fitted: Any, sides: Sides) -> dict[str, float]:
     """Ask a fitted model for numbers; each must be one.
 
     Parameters
     ----------
     asks : callable
     fitted : estimator
-    X, y : array-like
-        The test rows, as the user holds them.
+    sides : Sides
+        The rows of its split.
     """
-    answers = dict(asks(fitted, X, y))
+    answers = dict(asks(fitted, sides))
     for name, value in answers.items():
         if not isfinite(value):
             raise Unusable("not finite", f"{name} of the fitted model is {value}.")
