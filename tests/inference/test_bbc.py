@@ -185,7 +185,8 @@ def test_the_seed_decides_and_nothing_else():
 
 def test_two_metrics_on_the_same_draws_are_paired():
     case = make("neg_brier_score-proba2", seed=29, n=60, c=5, b=40)
-    both = sobercv.bbc(case.y, case.p, ["neg_brier_score", "roc_auc"], counts=case.counts)
+    options = {"counts": case.counts, "interval": "percentile"}
+    both = sobercv.bbc(case.y, case.p, ["neg_brier_score", "roc_auc"], **options)
     table = case.table()
     draws, winners = paper.bbc(table, case.counts)
     check(both["neg_brier_score"], table, draws, winners)

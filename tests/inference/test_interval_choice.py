@@ -190,3 +190,18 @@ def test_fewer_folds_leave_more_to_learn():
 def test_an_incomplete_partition_has_as_many_folds_as_were_planned():
     found = sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="wilson", folds=FOLDS, seen=FOLDS < 4)
     assert found.wilson.still_lost == pytest.approx(0.9**0.5)
+
+
+@pytest.mark.parametrize("unit", [1e-2, 1e9, 1e60])
+def test_the_unit_of_a_number_does_not_matter(unit):
+    plain = sobercv.bbc(NUMBERS, GUESSES, "neg_mean_squared_error", n_bootstraps=200)
+    other = sobercv.bbc(unit * NUMBERS, unit * GUESSES, "neg_mean_squared_error", n_bootstraps=200)
+    assert other.interval_method == "wilson"
+    np.testing.assert_allclose(np.array(other.interval) / unit**2, plain.interval, rtol=1e-9)
+
+
+def test_numbers_whose_squares_cannot_be_squared_get_percentiles():
+    huge = 1e140
+    found = sobercv.bbc(huge * NUMBERS, huge * GUESSES, "neg_mean_squared_error", n_bootstraps=200)
+    assert found.interval_method == "percentile"
+    assert np.isfinite(found.interval).all()

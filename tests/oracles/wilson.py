@@ -21,13 +21,15 @@ def parts(scores, variances, winner, value, own, ends, assumed, excess) -> tuple
     naive = scores[winner]
     corrected = min(max(value - (own - naive), ends[0]), naive)
     known = [c for c in range(len(scores)) if not math.isnan(scores[c])]
+    ends_known = [end for end in ends if math.isfinite(end)]
+    unit = ends[1] - ends[0] if len(ends_known) == 2 else abs(naive - ends_known[0]) if ends_known else abs(naive)
     room = naive - sum(scores[c] for c in known) / len(known)
-    share = min(max((naive - corrected) / room, 0), 1) if room > 1e-12 else 0
+    share = min(max((naive - corrected) / room, 0), 1) if room > 1e-12 * unit else 0
     weight = 0.632 / (1 - 0.368 * share)
     compromise = (1 - weight) * naive + weight * corrected
     width = math.sqrt(max(variances[winner], sum(variances[c] for c in known) / len(known)))
     sizes = []
-    if width > 1e-12:
+    if width > 1e-12 * unit:
         above = below = 0.0
         for c in known:
             near = math.exp(-(((scores[c] - compromise) / width) ** 2) / 2)

@@ -48,7 +48,7 @@ class Spread:
     def variances(self) -> Array:
         """Variance of every configuration's in-bag score, by the metric that selects [C]; NaN where undefined."""
         n, total, squares = self.sums.sum(axis=0)
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             return np.where(n > 1, np.maximum(squares - total**2 / n, 0.0) / (n - 1), np.nan)
 
 

@@ -91,9 +91,16 @@ class Evidence:
     def compromise(self) -> float:
         """BBC.632+: resamples hold fewer rows, so BBC is too strict where there is little to choose between."""
         room = self.naive - float(np.nanmean(self.scores))
-        share = min(max((self.naive - self.corrected) / room, 0.0), 1.0) if room > 1e-12 else 0.0
+        share = min(max((self.naive - self.corrected) / room, 0.0), 1.0) if room > self.tiny else 0.0
         weight = 0.632 / (1.0 - 0.368 * share)
         return (1.0 - weight) * self.naive + weight * self.corrected
+
+    @property
+    def tiny(self) -> float:
+        """A difference that is rounding: errors may be measured in millimetres or in light years."""
+        low, high = self.range
+        ends = [end for end in (low, high) if math.isfinite(end)]
+        return 1e-12 * (high - low if len(ends) == 2 else abs(self.naive - sum(ends)))
 
     @property
     def size(self) -> float | None:
@@ -107,7 +114,7 @@ class Evidence:
         own = float(np.nan_to_num(self.variances[self.winner]))
         width = math.sqrt(max(own, float(np.mean(variances)) if known.any() else 0.0))
         found: list[float | None] = []
-        if width > 1e-12:
+        if width > self.tiny:
             near = np.exp(-(((scores - self.compromise) / width) ** 2) / 2)
             found.append(_ratio(float(near @ spread), float(near @ variances)))
             found.append(_ratio(float(shape(self.scores[[self.winner]], self.range)[0]), own))
@@ -120,7 +127,7 @@ class Evidence:
 
 def _ratio(spread: float, variance: float) -> float | None:
     """Divide, where there is something to divide."""
-    return spread / variance if spread > 0 and variance > 0 else None
+    return spread / variance if 0 < spread < math.inf and 0 < variance < math.inf else None
 
 
 def shape(scores: Array, range_: tuple[float, float]) -> Array:
@@ -131,7 +138,8 @@ def shape(scores: Array, range_: tuple[float, float]) -> Array:
     if below is not None and above is not None:
         return np.asarray(below * above)
     end = above if below is None else below
-    return np.ones_like(scores) if end is None else np.asarray(end**2)
+    with np.errstate(over="ignore"):  # what cannot be squared has no size
+        return np.ones_like(scores) if end is None else np.asarray(end**2)
 
 
 @dataclass(frozen=True)

@@ -154,9 +154,12 @@ class MemoryTable(Table):
 
 
 def _kurtosis(moves: Array) -> float:
-    squares = moves[~np.isnan(moves)] ** 2
-    mean = float(squares.mean()) if len(squares) else 0.0
-    return float((squares**2).mean()) / mean**2 if mean > 0 else 3.0
+    moves = moves[~np.isnan(moves)]
+    most = float(np.abs(moves).max(initial=0.0))
+    if not 0.0 < most < np.inf:
+        return 3.0
+    squares = (moves / most) ** 2
+    return float((squares**2).mean()) / float(squares.mean()) ** 2
 
 
 class MemoryResamples(Resamples):
