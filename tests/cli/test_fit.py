@@ -74,7 +74,7 @@ def test_a_run_of_each_task_leaves_all_files_and_they_agree(sober, tmp_path, tas
 def test_predictions_are_a_long_table_that_correct_reads_again(sober, data):
     assert sober("fit", "data.csv", "--target", "y", *SMALL, "-o", "run", "--repeats", "2").code == 0
     long = pd.read_parquet("run/predictions.parquet")
-    assert list(long.columns) == [".row", ".config", "id", "id2", ".pred", "truth"]
+    assert list(long.columns) == [".row", ".config", "id", "id2", ".pred", ".pred_class", "truth"]
     assert set(long["id"]) == {"Repeat1", "Repeat2"}
     assert set(long["id2"]) == {"Fold1", "Fold2", "Fold3"}
     assert (

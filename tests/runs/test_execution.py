@@ -41,7 +41,7 @@ def test_every_phase_is_heard(tmp_path):
     events, phases = [], []
     execute(ready, asked, folder, Deadline(), progress=Progress(events.append, phases.append))
     assert type(events[-1]).__name__ == "SearchEnded"
-    assert [words.split()[0] for words in phases] == ["training", "drawing", "shuffling", "writing"]
+    assert [words.split()[0] for words in phases] == ["training", "drawing", "training", "shuffling", "writing"]
 
 
 def test_a_fast_report_has_no_importance_and_none_is_not_written(tmp_path):

@@ -48,6 +48,9 @@ ITEMS = (
     ("27", "Usability: poor or missing input, skills of users, next steps"),
 )  # fmt: skip
 
+#: Notes that tell how the table was read; they limit nothing.
+HOW_READ = ("W801", "W802", "W841", "W842", "W843", "W846")
+
 
 def checklist(summary: Summary) -> tuple[ChecklistItem, ...]:
     """Fill in what the run knows.
@@ -84,7 +87,7 @@ def _answers(summary: Summary) -> dict[str, str]:
         "23a": f"{score.label} {number(score.value, score.digits)}{held}, corrected for the choice among "
         f"{count(summary.race.n_start, 'configuration')}; plain cross-validation would claim "
         f"{number(score.naive, score.digits)}.",
-        "26": " ".join(note.text for note in summary.notes if note.severity == "warning"),
+        "26": " ".join(n.text for n in summary.notes if n.severity == "warning" and n.code not in HOW_READ),
     }
     if summary.columns:
         found["7"] = f"See how each of {count(len(summary.columns), 'column')} was read, in the report."

@@ -21,8 +21,8 @@ FAMILIES = {
     "ElasticNetLogistic": "elastic-net logistic regression", "ElasticNet": "elastic nets",
     "Logistic": "ridge logistic regression", "Ridge": "ridge regression",
 }  # fmt: skip
-#: What tells two models of one family apart, where no parameter of the configuration does.
-TELLING = ("kernel", "l1_ratio")
+#: What tells two models of one family apart, by a part of their class's name, where no parameter does.
+TELLING = {"kernel": "SV", "l1_ratio": "ElasticNet"}
 MODEL, SELECT = "model", "select"
 
 
@@ -49,8 +49,8 @@ def in_words(params: Mapping[str, Any], short: Mapping[str, str], default: Any =
     model, select = given.pop(MODEL, default), given.pop(SELECT, "passthrough")
     told = {name.rpartition("__")[2]: value for name, value in given.items()}
     inner = getattr(model, "estimator", getattr(model, "regressor", model))
-    for name in TELLING:
-        if name not in told and hasattr(inner, name):
+    for name, kind in TELLING.items():
+        if name not in told and kind in type(inner).__name__ and hasattr(inner, name):
             told[name] = getattr(inner, name)
     values = ", ".join(f"{name} {_short(value)}" for name, value in told.items())
     return f"{family_of(model)}{f' ({values})' if values else ''}, {_columns(select)}"

@@ -31,7 +31,7 @@ def kept_besides(keep: str, wanted: Wanted, task: TaskName) -> Wanted:
     if keep == "scored" or not wanted:
         return ()
     named = {alternatives[0] for alternatives in wanted}
-    return tuple((name, NOTHING) for name in BESIDES[task] if name not in named)
+    return tuple((name, NOTHING) for name in BESIDES.get(task, ()) if name not in named)
 
 
 def alone(store: MemoryStore, predictions: Predictions, winner: int) -> Predictions:
