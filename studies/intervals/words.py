@@ -34,6 +34,9 @@ METHOD = """Wilson's interval has three constants.
   real data, as the value of 1, 1.1, ..., 2 that brings the mean over data sets closest to what is promised:
   intervals and lower bounds, at the four levels. Had it been chosen as the smallest that keeps both at .95 or more
   at the level of 95 %, it would be 1.3: the row below says what that costs.
+  That was the first rule; this one was taken when its results were known, and the shift of upper ends by 1/2 was
+  added on these same tables. So leaving a set out judges the factor only, given the two: read the numbers of this
+  page as those of a method that has seen these sets, and expect a little less on others.
 
 The mean over data sets for each value, two-sided and lower:"""
 
