@@ -7,11 +7,25 @@ import os
 from functools import partial
 from pathlib import Path
 
-from . import big, growth, idle, journey, kernels, report, scorers, search, startup, store, time_limits
+from . import (
+    big,
+    growth,
+    idle,
+    intervals,
+    journey,
+    kernels,
+    report,
+    scorers,
+    search,
+    startup,
+    store,
+    time_limits,
+)
 
 SECTIONS = {
     "kernels": kernels.run,
     "growth": growth.run,
+    "intervals": intervals.run,
     "startup": startup.run,
     "time_limits": time_limits.run,
     "store": store.run,

@@ -77,6 +77,7 @@ CODES: dict[str, str] = {
     "W211": "Folds were resampled",
     "W212": "The trained configuration was picked by another rule",
     "W213": "Fewer resamples than asked for",
+    "W214": "The interval is the percentile one",
     "W217": "Those who left the race early took part in the correction",
     "W301": "Groups are split between training and test rows",
     "W302": "A listener failed",

@@ -60,7 +60,7 @@ def measure(
         true (score of the model returned), lost (of the true score, against the whole table's winner), error (standard
         error of the winner's score), survivors and counted (the two estimates minus the truth), covered by either
     """
-    question = Question.ask(metric, n_bootstraps=N_BOOTSTRAPS, random_state=seed)
+    question = Question.ask(metric, interval="percentile", n_bootstraps=N_BOOTSTRAPS, random_state=seed)
     whole = MemoryTable(table, question)
     scores = whole.whole()[0]
     full = whole.winner(scores)

@@ -69,7 +69,7 @@ BAD = [
     ("survival of a target", {"d.csv": GOOD}, (*CHECK, "--task", "survival"), "--time and --event"),
     ("regression of words", {"d.csv": GOOD}, (*CHECK, "--task", "regression"), "needs numbers"),
     ("an unknown protocol", {"d.csv": GOOD}, ("compare", "d.csv", "--target", "y", "--protocols", "magic"), "magic"),
-    ("an unknown study", {}, ("study", "everything"), "simulation, real"),
+    ("an unknown study", {}, ("study", "everything"), "simulation, real, intervals"),
     # ---- settings
     ("no such settings", {"d.csv": GOOD}, (*CHECK, "--settings", "my.toml"), "no settings file"),
     ("settings that are not TOML", {"sober.toml": "target: y"}, ("check", "d.csv"), "not valid TOML"),

@@ -118,6 +118,27 @@ def test_what_people_see(sober, tmp_path):
     ]
 
 
+def test_the_interval_can_be_chosen(sober, tmp_path):
+    TABLES["wide"].to_csv(tmp_path / "p.csv", index=False)
+    given = ("correct", "p.csv", "--target", "y", "--metric", "roc_auc", "--json")
+    options = {"percentile": (), "wilson": (), "fixed": ("--fixed-models",)}
+    scores = {
+        name: json.loads(sober(*given, "--interval", "wilson" if name == "fixed" else name, *more).out)["score"]
+        for name, more in options.items()
+    }
+    assert [s["interval_method"] for s in scores.values()] == ["percentile", "wilson", "wilson"]
+    widths = {name: s["interval"][1] - s["interval"][0] for name, s in scores.items()}
+    assert len(set(widths.values())) == 3
+    assert widths["fixed"] < widths["wilson"]
+
+
+def test_an_interval_that_is_not_known_is_refused(sober, tmp_path):
+    TABLES["wide"].to_csv(tmp_path / "p.csv", index=False)
+    ended = sober("correct", "p.csv", "--target", "y", "--interval", "normal")
+    assert ended.code == 2
+    assert "percentile or wilson" in ended.err
+
+
 # ---- a finished run -------------------------------------------------------------------------------------------------
 def test_a_run_is_judged_again_by_its_own_metric_with_the_same_number(sober, run_folder):
     before = json.loads((run_folder / "results.json").read_text())["score"]

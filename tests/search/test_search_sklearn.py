@@ -20,10 +20,11 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, f1_score, fbeta_score, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KernelDensity
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import check_is_fitted
@@ -56,6 +57,9 @@ CHECKED = {
         None,
     ),
     "pipeline of a regressor": (make_pipeline(PCA(), Ridge()), {"ridge__alpha": [0.1, 1.0]}, None),
+    "tree of classes": (TREE, {"max_depth": [1, 2]}, "auto"),
+    "tree of numbers": (DecisionTreeRegressor(random_state=0), {"max_depth": [1, 2]}, "auto"),
+    "density": (KernelDensity(), {"bandwidth": [0.5, 1.0]}, "auto"),
 }
 
 
@@ -87,7 +91,7 @@ def test_estimator_checks_fail_only_where_grid_search_fails(name):
         if said != "passed" and (known is None or outcome(*known) == "passed"):
             unmet[check.func.__name__] = said
     assert unmet == {}
-    assert passed > 40
+    assert passed >= 40
 
 
 # ---- tools around it -------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -45,6 +46,14 @@ def _check_run(folder: Any, data: Any = None) -> None:
     RunFolder(folder).check()
     if data is not None:
         check_source(data)
+
+
+def _start_workers(settings: Any) -> None:
+    """Let worker processes import what they need while this one does, and reads the table."""
+    from ..training.run.early_start import start_early
+
+    with suppress(OSError):  # whoever needs them will try again, and say why not
+        start_early(settings.jobs, settings.max_time is not None)
 
 
 def _version(wanted: bool) -> None:
@@ -87,6 +96,7 @@ def fit(**given: Any) -> int:
 
     asked = Arguments.of(given)
     asked.folder.check_free(given["overwrite"])
+    _start_workers(asked.settings)
     from .fitting import fit as go
 
     return go(asked, given["overwrite"])
@@ -135,7 +145,7 @@ def predict(**given: Any) -> int:
 @app.command()
 @takes(
     "predictions", "target", "positive", "time", "event", "event_value", "group", "ignore", *READING, "metric",
-    "aggregate", "stratify", "within_folds",
+    "aggregate", "stratify", "within_folds", "interval", "fixed_models",
     "seed", "jobs", "force", *SHOWN,
 )  # fmt: skip
 def correct(**given: Any) -> int:
@@ -156,6 +166,7 @@ def compare(**given: Any) -> int:
     from .arguments import Arguments
 
     asked = Arguments.of(given)
+    _start_workers(asked.settings)
     from .comparing import compare as go
 
     return go(asked, given["protocols"])

@@ -35,13 +35,14 @@ def correct(given: dict[str, Any]) -> int:
     if Path(given["predictions"]).is_dir():
         return _again(screen, given)
     options = settings_of(given)
-    settings = Settings.of({k: v for k, v in options.items() if k not in ("predictions", "force")})
+    settings = Settings.of({k: v for k, v in options.items() if k not in ("predictions", "force", "fixed_models")})
     table = read(given["predictions"], ReadingOptions(settings.sheet, settings.decimal, settings.header))
     imported = recognise(table.frame, Roles.of(settings))
     with noted() as warned:
         found = corrected(
             imported, settings.metric, seed=settings.seed, jobs=settings.jobs, force=given["force"],
             aggregate=settings.aggregate, stratify=settings.stratify, within_folds=settings.within_folds,
+            interval=settings.interval, fixed_models=given["fixed_models"],
             pos_label=_positive(imported, settings),
         )  # fmt: skip
     notes = [*table.notes, *found.notes, *warned]
@@ -108,4 +109,5 @@ def _honest(estimate: Estimate) -> Honest:
     return Honest(
         estimate.metric, estimate.value, estimate.interval, estimate.confidence_level, estimate.naive,
         estimate.optimism, digits, None if estimate.positive is None else str(estimate.positive),
+        estimate.interval_method,
     )  # fmt: skip

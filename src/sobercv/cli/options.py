@@ -47,6 +47,11 @@ def formats() -> list[str]:
     return ["md", "tex", "csv"]
 
 
+def intervals() -> list[str]:
+    """Names that the shell completes."""
+    return ["percentile", "wilson"]
+
+
 def _option(kind: Any, *names: str, help: str, panel: str, **more: Any) -> Any:
     return Annotated[kind, Option(*names, help=help, rich_help_panel=panel, **more)]
 
@@ -73,7 +78,7 @@ OPTIONS: dict[str, Any] = {
     "predictions": Annotated[
         str, Argument(help="Out-of-fold predictions of another tool, or the folder of a run.", show_default=False)
     ],
-    "study_name": Annotated[str, Argument(help="simulation or real.", show_default=False)],
+    "study_name": Annotated[str, Argument(help="simulation, real, intervals or racing.", show_default=False)],
     # ---- what to predict
     "target": _text("--target", "-t", help="The column to predict.", panel=DATA),
     "time": _text("--time", help="Survival: the column with the time.", panel=DATA),
@@ -111,6 +116,14 @@ OPTIONS: dict[str, Any] = {
         "folds (fold).", panel=MODEL, autocompletion=aggregates,
     ),
     "stratify": _switch("--stratify", help="Resample within classes or events, where some are rare.", panel=MODEL),
+    "interval": _text(
+        "--interval", help="How the interval is made: wilson (default) or percentile.", panel=MODEL,
+        autocompletion=intervals,
+    ),
+    "fixed_models": _switch(
+        "--fixed-models", help="The models were trained on other rows than these, so nothing was cross-validated.",
+        panel=MODEL,
+    ),
     "within_folds": _switch(
         "--within-folds", help="Metrics that rank compare only rows of the same fold.", panel=MODEL
     ),
@@ -149,7 +162,7 @@ _CALLED = {"new_data": "data", "moved_data": "data", "all_repeats": "repeats", "
 
 ROLES = ("target", "positive", "time", "event", "event_value", "id", "group", "ignore", "task")
 READING = ("sheet", "decimal", "header")
-TUNING = ("metric", "preset", "configurations", "cv", "aggregate", "stratify", "within_folds")
+TUNING = ("metric", "preset", "configurations", "cv", "aggregate", "stratify", "within_folds", "interval")
 SHOWN = ("json", "quiet")
 
 

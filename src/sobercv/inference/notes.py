@@ -105,6 +105,15 @@ def few_calls(metric: Metric, n_resamples: int, asked: int) -> Note | None:
     )
 
 
+def percentile_instead(name: str) -> Note:
+    """Wilson's interval was asked for, and there was nothing to make it of."""
+    return Note(
+        "W214",
+        f"The score by {name} does not vary over resamples and has no two ends, so Wilson's interval says nothing; the "
+        "interval is the percentile one.",
+    )
+
+
 def undefined(name: str, draws: Array) -> Note | None:
     """Many draws had nothing to judge by."""
     n = int(np.isnan(draws).sum())

@@ -72,6 +72,10 @@ def glossary(search: Any, scores: tuple[Score, ...]) -> tuple[Fact, ...]:
     return tuple(Fact(label, text) for label, text in (found | ALWAYS).items())
 
 
+#: How an interval was made.
+MADE = {"percentile": " (Percentiles of the draws.)", "wilson": " (Wilson's interval.)"}
+
+
 def promise(search: Any, score: Score) -> str:
     """Say what the interval promises, and for whom.
 
@@ -89,5 +93,5 @@ def promise(search: Any, score: Score) -> str:
         f"What the interval promises: if the study were repeated with other {unit} from the same source, intervals "
         f"made like this would hold the score of the chosen model on new {unit} in about {100 * score.level:g} of 100 "
         f"studies. It speaks of {unit} like these: same place, same way of measuring, same mix. It does not speak of "
-        "other hospitals, later years or other devices; only new data can."
+        f"other hospitals, later years or other devices; only new data can.{MADE.get(score.interval_method or '', '')}"
     )

@@ -30,6 +30,7 @@ class Score:
     n_undefined: int
     digits: int
     positive: str | None = None  # the class that the score is of, where it depends on one
+    interval_method: str | None = None  # "percentile" or "wilson"
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ def _score(estimate: Estimate) -> Score:
         n_undefined=estimate.n_undefined,
         digits=digits,
         positive=None if estimate.positive is None else clean(estimate.positive, 60),
+        interval_method=estimate.interval_method,
     )
 
 

@@ -9,9 +9,10 @@ from collections import Counter
 from typing import Any
 
 from ..checks import PlannedSearch
+from ..inference.wilson import CROSS_VALIDATED
 from ..report import diagnostics
 from ..report.configuration_words import family_of, winner_in_words
-from ..report.records import Summary
+from ..report.records import Score, Summary
 from ..report.words import between, count, number
 from ..tables import Dataset
 
@@ -48,12 +49,25 @@ def methods(search: Any, planned: PlannedSearch, data: Dataset, summary: Summary
         f"(BBC-CV{early if search.race_.n_fits_saved else ''}; Tsamardinos et al., 2018), which repeats the selection "
         f"in {count(score.n_draws, 'bootstrap sample')} of the out-of-sample predictions and scores each selected "
         f"configuration on the samples left out: {label} **{number(score.value, score.digits)}**{interval}. "
-        f"The selected model is {winner_in_words(search)}. All random numbers derive from seed {summary.seed}.",
+        f"{_interval(score)}The selected model is {winner_in_words(search)}. All random numbers derive from seed "
+        f"{summary.seed}.",
         *_noted(summary),
         "# Reference",
         summary.citation,
     ]
     return "\n\n".join(paragraphs) + "\n"
+
+
+def _interval(score: Score) -> str:
+    """Say how the interval was made, for a reader who wants to make it again."""
+    if score.interval_method == "percentile":
+        return "The interval holds the middle of these scores. "
+    if score.interval_method == "wilson":
+        return (
+            "The interval is Wilson's, for the variance of the winner and of configurations that score about the same, "
+            f"times {CROSS_VALIDATED:g} because a cross-validated score errs more than a bootstrap of samples shows. "
+        )
+    return ""
 
 
 def _noted(summary: Summary) -> list[str]:

@@ -38,6 +38,7 @@ class Honest:
     optimism: float
     digits: int
     positive: str | None = None
+    interval_method: str | None = None
 
     def __post_init__(self) -> None:
         if self.interval is not None and len(self.interval) != 2:
@@ -50,7 +51,7 @@ class Honest:
         """Take what the screen shows out of a summary's score."""
         return cls(
             score.metric, score.value, score.interval, score.level, score.naive, score.optimism, score.digits,
-            score.positive,
+            score.positive, score.interval_method,
         )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from ..errors import SoberError
 
 AGGREGATES = ("pooled", "fold")
+INTERVALS = ("percentile", "wilson")
 #: A comma between two metrics, not one between the arguments of a metric.
 _OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
 _UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
@@ -47,6 +48,7 @@ class Settings:
     repeats : int
     aggregate : {"pooled", "fold"}
     stratify, within_folds : bool
+    interval : {"percentile", "wilson"}
     seed, jobs : int
     max_time : float, optional
         Seconds that the whole command may take.
@@ -75,6 +77,7 @@ class Settings:
     aggregate: str = "pooled"
     stratify: bool = False
     within_folds: bool = False
+    interval: str = "wilson"
     seed: int = 0
     jobs: int = -1
     max_time: float | None = None
@@ -170,6 +173,8 @@ def checked(name: str, value: Any, where: str = "") -> Any:
         raise _wrong(label, "text in quotes", value)
     if name == "aggregate" and value not in AGGREGATES:
         raise _wrong(label, " or ".join(AGGREGATES), value)
+    if name == "interval" and value not in INTERVALS:
+        raise _wrong(label, " or ".join(INTERVALS), value)
     return value
 
 

@@ -90,6 +90,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     within_folds : bool, default=False
         Ranking metrics compare only samples of the same fold.
     method : {"bbc", "632+"}, default="bbc"
+    interval : {"wilson", "percentile"}, default="wilson"
+        As in `sobercv.bbc`.
     n_bootstraps : int, default=1000
     confidence_level : float, default=0.95
     stratify : bool, default=False
@@ -199,6 +201,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         aggregate: str = "pooled",
         within_folds: bool = False,
         method: str = "bbc",
+        interval: str = "wilson",
         n_bootstraps: int = 1000,
         confidence_level: float = 0.95,
         stratify: bool = False,
@@ -229,6 +232,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.aggregate = aggregate
         self.within_folds = within_folds
         self.method = method
+        self.interval = interval
         self.n_bootstraps = n_bootstraps
         self.confidence_level = confidence_level
         self.stratify = stratify

@@ -162,7 +162,11 @@ def with_names(question: Question, store: MemoryStore, alive: Any, refit: Any) -
 
 def _check_named(refit: str, names: Collection[str]) -> None:
     if refit not in names:
-        raise SoberError("E105", f"`refit` must name one of the scores {', '.join(names)}; got {refit!r}.")
+        raise SoberError(
+            "E105",
+            "For multi-metric scoring, the parameter refit must be set to a scorer key or a callable to refit: one of "
+            f"{', '.join(names)}; got {refit!r}.",
+        )
 
 
 def scorer_of(question: Question, asks: ModelScores | None) -> Any:

@@ -23,9 +23,9 @@ class BBCRandomizedSearchCV(BBCSearchCV):
         Names to lists of values or to distributions with a method `rvs`.
     n_iter : int, default=10
         How many configurations are drawn.
-    scoring, pos_label, cv, n_repeats, drop, select, aggregate, within_folds, method, n_bootstraps, confidence_level, \
-stratify, refit, n_jobs, random_state, store, max_seconds, fit_timeout, half_width, error_score, verbose, on_event, \
-pre_dispatch, return_train_score, keep
+    scoring, pos_label, cv, n_repeats, drop, count_dropped, select, aggregate, within_folds, method, interval, \
+n_bootstraps, confidence_level, stratify, refit, n_jobs, random_state, store, max_seconds, fit_timeout, half_width, \
+error_score, verbose, on_event, pre_dispatch, return_train_score, keep
         See `BBCSearchCV`. `random_state` seeds the drawing too.
 
     Examples
@@ -55,6 +55,7 @@ pre_dispatch, return_train_score, keep
         aggregate: str = "pooled",
         within_folds: bool = False,
         method: str = "bbc",
+        interval: str = "wilson",
         n_bootstraps: int = 1000,
         confidence_level: float = 0.95,
         stratify: bool = False,
@@ -85,6 +86,7 @@ pre_dispatch, return_train_score, keep
         self.aggregate = aggregate
         self.within_folds = within_folds
         self.method = method
+        self.interval = interval
         self.n_bootstraps = n_bootstraps
         self.confidence_level = confidence_level
         self.stratify = stratify

@@ -121,7 +121,7 @@ def as_scorer(metric: Metric, given: Any, estimator: Any) -> Any:
 
 def weights_for(scorer: ModelScorer, sample_weight: Any, estimator: Any) -> dict[str, Any]:
     """Give a scorer the weights if it can take them; warn where it cannot, as scikit-learn does."""
-    if _takes_weights(estimator.score if scorer.scorer is None else scorer.scorer):
+    if _takes_weights(estimator.score if scorer.scorer is None else scorer.scorer, estimator):
         return {"sample_weight": sample_weight}
     warn(
         "W305",
@@ -131,15 +131,16 @@ def weights_for(scorer: ModelScorer, sample_weight: Any, estimator: Any) -> dict
     return {}
 
 
-def _takes_weights(scorer: Any) -> bool:
+def _takes_weights(scorer: Any, estimator: Any) -> bool:
     inside = unwrap(scorer)
+    if inside is not None:
+        scorer = inside.function
+    elif type(scorer).__module__.partition(".")[0] == "sklearn":  # what `check_scoring` makes of an estimator's `score`
+        scorer = getattr(estimator, "score", scorer)
     try:
-        parameters = inspect.signature(scorer if inside is None else inside.function).parameters
+        return "sample_weight" in inspect.signature(scorer).parameters
     except (TypeError, ValueError):  # compiled
         return False
-    # What `check_scoring` makes of an estimator asks for what the estimator's `score` takes.
-    asked = scorer.get_metadata_routing() if hasattr(scorer, "get_metadata_routing") else None
-    return "sample_weight" in parameters or "sample_weight" in getattr(getattr(asked, "score", None), "requests", ())
 
 
 def _is_own(given: Any) -> bool:

@@ -75,6 +75,15 @@ class RacedTable(Table):
         """Resample for it, as the table of the finishers does."""
         return spread(RacedResamples(self, self._inner.error_resamples(ERRORS)).in_bag())
 
+    @property
+    def n_folds(self) -> float:
+        """Give that of the finishers' table."""
+        return self._inner.n_folds
+
+    def kurtoses(self, winner: int) -> list[float]:
+        """Give those of the finishers' table, which the winner belongs to."""
+        return self._inner.kurtoses(int(self._seat[winner]))
+
     def cut(self) -> list[tuple[int, int]]:
         """Cut as the finishers' table."""
         return self._inner.cut()
@@ -163,6 +172,10 @@ class RacedResamples(Resamples):
         reference = scores[:, table._reference, None]
         leads = (group.leads(self._inner.counts) for group in table._leavers)
         return table._ordered([scores, *(reference + lead for lead in leads)])
+
+    def in_bag_of(self, winner: int) -> list[Array]:
+        """Score a finisher on what is present."""
+        return self._inner.in_bag_of(int(self._table._seat[winner]))
 
     def out_of_bag(self, winners: Array) -> list[Array]:
         """Score of the finishers on what is absent; of a leaver, that of the winner and the lead over it."""

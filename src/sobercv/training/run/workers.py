@@ -6,7 +6,6 @@ never retries anything itself.
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Set
@@ -18,6 +17,7 @@ from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
 from ...errors import SoberError
+from ...threads import THREAD_VARIABLES, thread_shares
 from .packing import Packed, as_bytes, pack
 
 #: Calls in flight for each worker where a backend gives lists only: what is lost when the run is stopped.
@@ -34,12 +34,6 @@ DEATH_ERRORS = {
     "BrokenProcessPool", "KilledWorker", "CancelledError", "RayActorError", "WorkerCrashedError", "ObjectLostError",
     "OutOfMemoryError",
 }  # fmt: skip
-
-#: What libraries with threads of their own look at when they are loaded.
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
-    "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS",
-)  # fmt: skip
 
 Work = Callable[..., tuple[int, Any]]
 
@@ -113,8 +107,7 @@ def thread_limits(n_workers: int) -> dict[str, str]:
     n_workers : int
     """
     given = getattr(active_backend(), "inner_max_num_threads", None)
-    share = str(max(cpu_count() // n_workers, 1))
-    return {name: os.environ.get(name, share) if given is None else str(given) for name in THREAD_VARIABLES}
+    return dict.fromkeys(THREAD_VARIABLES, str(given)) if given is not None else thread_shares(n_workers, cpu_count())
 
 
 def is_one_here(n_jobs: int | None) -> bool:
