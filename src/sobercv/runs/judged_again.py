@@ -58,7 +58,7 @@ def judge_again(
         _check_kept(metric, table)
     question = Question.ask(
         list(asked.values()), aggregate=settings.aggregate, stratify=settings.stratify,
-        within_folds=settings.within_folds, random_state=settings.seed, n_jobs=jobs,
+        within_folds=settings.within_folds, interval=settings.interval, random_state=settings.seed, n_jobs=jobs,
     )  # fmt: skip
     found = corrected(MemoryTable(table, question))
     if not any(row.is_winner and row.index == found[own[0]].winner for row in results.summary.configurations):

@@ -1,0 +1,42 @@
+"""What is kept beside what is scored: from whoever gives it, also through a store; results keep their bits."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+from sklearn.svm import LinearSVC
+
+import sobercv
+
+RNG = np.random.default_rng(2)
+X = RNG.normal(size=(90, 3))
+Y = np.where(X[:, 0] + RNG.normal(size=90) > 0, "yes", "no")
+GRID = {
+    "model": [LogisticRegression(), LinearSVC(C=1e-9, fit_intercept=False)]
+}  # the second cannot win, and gives no probabilities
+
+
+def searched(**options):
+    pipeline = Pipeline([("model", LogisticRegression())])
+    search = sobercv.BBCSearchCV(pipeline, GRID, scoring="accuracy", cv=3, n_bootstraps=50, drop=None, **options)
+    return search.fit(X, Y)
+
+
+def test_the_winner_has_all_that_it_gives_and_others_may_lack_it(tmp_path):
+    plain, kept = searched(), searched(keep="all", store=tmp_path / "store")
+    assert kept.estimate_.to_dict() == plain.estimate_.to_dict()
+    assert set(plain.winner_predictions_.responses) == {"predict"}
+    assert set(kept.predictions_.responses) == {"predict"}, "one of them gives no probabilities"
+    own = kept.winner_predictions_
+    assert kept.best_index_ == 0
+    assert set(own.responses) == {"predict", "predict_proba"}
+    assert ((own.responses["predict_proba"] > 0.5) == own.responses["predict"]).all()
+    again = searched(keep="all", store=tmp_path / "store")
+    assert again.n_fits_ == kept.n_fits_
+    for name, values in own.responses.items():
+        np.testing.assert_array_equal(again.winner_predictions_.responses[name], values)
+
+
+def test_other_words_are_refused():
+    with pytest.raises(sobercv.SoberError, match='"scored" or "all"'):
+        searched(keep="everything")
