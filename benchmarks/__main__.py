@@ -7,15 +7,31 @@ import os
 from functools import partial
 from pathlib import Path
 
-from . import big, growth, journey, kernels, report, scorers, search, startup, store
+from . import (
+    big,
+    growth,
+    idle,
+    intervals,
+    journey,
+    kernels,
+    report,
+    scorers,
+    search,
+    startup,
+    store,
+    time_limits,
+)
 
 SECTIONS = {
     "kernels": kernels.run,
     "growth": growth.run,
+    "intervals": intervals.run,
     "startup": startup.run,
+    "time_limits": time_limits.run,
     "store": store.run,
     "search": search.run,
     "scorers": scorers.run,
+    "idle": idle.run,
     "big": big.run,
     "journey": journey.run,
 }

@@ -5,6 +5,7 @@ Never measures. The description of the machine leaves out its name and all paths
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import re
@@ -55,6 +56,8 @@ class Section:
 
 def number(value: float) -> str:
     """Three figures, with thousands set apart."""
+    if math.isinf(value):
+        return "never"
     if abs(value) >= 1000:
         digits = len(str(int(abs(value))))
         return f"{round(value, 3 - digits):,.0f}"

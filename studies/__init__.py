@@ -1,18 +1,18 @@
-"""The paper, re-made: every number of its section 6 as a check with a verdict. Uses sober's public API only."""
+"""The paper, re-made: every number of its section 6 as a check with a verdict; and whether intervals cover."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
 
-STUDIES = ("simulation", "real")
+STUDIES = ("simulation", "real", "intervals", "racing")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run a study by name: what `sober study` calls. Gives an exit code."""
     name, *rest = arguments
     if name not in STUDIES:
-        print(f"The study {name!r} is not known; there are {' and '.join(STUDIES)}.")
+        print(f"The study {name!r} is not known; there are {', '.join(STUDIES)}.")
         return 2
     import_module(f"{__name__}.{name}.__main__").main(rest)
     return 0

@@ -6,7 +6,7 @@ the replay and a real race agree to the bit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,6 +21,8 @@ class Replay:
     Attributes
     ----------
     survivors : Predictions
+    leavers : list of Predictions
+        Those who were dropped before the last fold, together who left after the same one.
     models : float
         Share of all models of the cross-validation that was trained.
     alive : list of float
@@ -28,6 +30,7 @@ class Replay:
     """
 
     survivors: sobercv.Predictions
+    leavers: list[sobercv.Predictions]
     models: float
     alive: list[float]
 
@@ -37,14 +40,15 @@ def replay(table: sobercv.Predictions, rule: DropRule, question: Question) -> Re
 
     A verdict of None keeps all.
     """
-    fold_of = table.fold_of[:, 0]
-    n_folds = int(fold_of.max()) + 1
-    trained, survivors, alive = 0, table, []
+    n_folds = int(table.fold_of.max()) + 1
+    trained, survivors, leavers, alive = 0, table, [], []
     for k in range(n_folds):
         trained += survivors.n_configurations
-        so_far = survivors.take_rows(np.flatnonzero(fold_of <= k))
+        so_far = replace(survivors, seen=table.fold_of <= k)
         verdict = rule(so_far, question, k)
         if verdict is not None and not verdict.keep.all():
+            leavers.append(so_far.take_configurations(np.flatnonzero(~verdict.keep)))
             survivors = survivors.take_configurations(np.flatnonzero(verdict.keep))
         alive.append(survivors.n_configurations / table.n_configurations)
-    return Replay(survivors, trained / (n_folds * table.n_configurations), alive)
+    survivors = replace(survivors, n_dropped=table.n_configurations - survivors.n_configurations)
+    return Replay(survivors, leavers, trained / (n_folds * table.n_configurations), alive)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ def write_results(
     path.with_suffix(".json").write_text(json.dumps({**about, **versions}, indent=1) + "\n")
 
 
-def read_results(path: Path) -> list[dict[str, Any]]:
-    """Read results back: numbers, but for the name of the data."""
+def read_results(path: Path, text: Collection[str] = ("data",)) -> list[dict[str, Any]]:
+    """Read results back: numbers, but for the columns that hold names."""
     with path.open(newline="") as file:
-        return [{k: v if k == "data" else float(v) for k, v in row.items()} for row in csv.DictReader(file)]
+        return [{k: v if k in text else float(v) for k, v in row.items()} for row in csv.DictReader(file)]

@@ -25,6 +25,12 @@ SURVIVAL = np.column_stack([np.ones(N), np.arange(1, N + 1)])
 FOLDS = np.arange(N) // 10
 TABLE = sobercv.Predictions.build(Y, L, task="classification")
 COLUMNS = np.stack([1 - P, P], axis=2)[:, :, None, :]  # of two classes
+
+
+def two_lines(y, p):
+    raise ZeroDivisionError("one\n  two")
+
+
 NONE = np.array([[None], *[["n"]] * (N - 1)])
 
 
@@ -121,6 +127,13 @@ BAD = [
         "E108",
         r"2,147,483,647",
     ),
+    ("counts with gaps", bbc(Y, P, "roc_auc", counts=np.ma.masked_equal(np.ones((3, N), int), 1)), "E108", r"counts"),
+    ("counts beyond numpy", bbc(Y, P, "roc_auc", counts=np.full((3, N), 2**70, object)), "E108", r"counts"),
+    ("labels in the plane", bbc(Y + 0j, L, "accuracy"), "E112", r"Complex data not supported"),
+    ("groups in the plane", bbc(Y, L, "accuracy", groups=Y + 1j), "E107", r"complex"),
+    ("numbers whose squares overflow", bbc(T, G * 1e151, "neg_mean_squared_error"), "E102", r"beyond 1e\+150"),
+    ("a mean beyond all numbers", bbc(T, G, lambda y, p: 1e308), "E117", r"beyond 1e308"),
+    ("a function that says two lines", bbc(T, G, two_lines), "E117", r"one two\. It must"),
     ("a negative tolerance", lambda: sobercv.simplest_within(tolerance=-1), "E108", r"-1"),
     ("a positive class that is none", bbc(Y, L, "f1", pos_label=2), "E108", r"0 or 1; got 2"),
     ("every draw undefined", bbc(Y, P, "roc_auc", counts=np.tile(Y * 2, (5, 1))), "E109", r"5|every|stratify"),
@@ -238,7 +251,7 @@ def test_caveats(call, code, names):
 
 def test_every_warning_code_is_provoked_by_some_test():
     # Carried by estimates without a warning: tests/inference/test_notes.py, tests/metrics/test_recognise.py and others.
-    noted = {"W206", "W207", "W208", "W211", "W212", "W213"}
+    noted = {"W206", "W207", "W208", "W211", "W212", "W213", "W214", "W217"}
     assert {w[2] for w in WARNED} == {code for code in CODES if code.startswith("W2")} - noted
 
 

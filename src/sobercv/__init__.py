@@ -1,13 +1,26 @@
 """sober: tune by cross-validation, and say honestly how good the winner is."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .late_imports import late
 
 if TYPE_CHECKING:
     from . import metrics, testing
     from .comparison import Comparison, compare
     from .errors import SoberError, SoberWarning
-    from .inference import BootstrapDrop, Estimate, naive, nested, simplest_within, tibshirani
+    from .inference import (
+        BernsteinDrop,
+        BettingDrop,
+        BootstrapDrop,
+        ConfidenceDrop,
+        Estimate,
+        HoeffdingDrop,
+        PredictiveDrop,
+        naive,
+        nested,
+        simplest_within,
+        tibshirani,
+    )
     from .inference.bbc import bbc
     from .metrics import make_metric
     from .predictions import Predictions
@@ -21,10 +34,15 @@ __version__ = "0.1.0"
 __all__ = [
     "BBCRandomizedSearchCV",
     "BBCSearchCV",
+    "BernsteinDrop",
+    "BettingDrop",
     "BootstrapDrop",
     "Comparison",
+    "ConfidenceDrop",
     "Estimate",
+    "HoeffdingDrop",
     "Predictions",
+    "PredictiveDrop",
     "SoberError",
     "SoberWarning",
     "bbc",
@@ -40,37 +58,36 @@ __all__ = [
     "tibshirani",
 ]
 
-# Names are imported when they are first asked for: `sober --help` must not wait seconds for numba and scikit-learn.
-_HOMES = {
-    "BBCRandomizedSearchCV": "search.randomized",
-    "BBCSearchCV": "search.bbc_search_cv",
-    "BootstrapDrop": "inference",
-    "Comparison": "comparison",
-    "Estimate": "inference",
-    "Predictions": "predictions",
-    "SoberError": "errors",
-    "SoberWarning": "errors",
-    "bbc": "inference.bbc",
-    "compare": "comparison",
-    "make_metric": "metrics",
-    "naive": "inference",
-    "nested": "inference",
-    "simplest_within": "inference",
-    "stream": "sources",
-    "tibshirani": "inference",
-}
-_MODULES = {"metrics": ".metrics", "progress": ".search.progress", "testing": ".testing"}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    elif name in _MODULES:
-        value = import_module(_MODULES[name], __name__)
-    else:
-        raise AttributeError(f"module 'sobercv' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+# `sober --help` must not wait seconds for numba and scikit-learn.
+__getattr__ = late(
+    __name__,
+    {
+        "BBCRandomizedSearchCV": "search.randomized",
+        "BBCSearchCV": "search.bbc_search_cv",
+        "BernsteinDrop": "inference",
+        "BettingDrop": "inference",
+        "BootstrapDrop": "inference",
+        "Comparison": "comparison",
+        "ConfidenceDrop": "inference",
+        "Estimate": "inference",
+        "HoeffdingDrop": "inference",
+        "PredictiveDrop": "inference",
+        "Predictions": "predictions",
+        "SoberError": "errors",
+        "SoberWarning": "errors",
+        "bbc": "inference.bbc",
+        "compare": "comparison",
+        "make_metric": "metrics",
+        "metrics": "metrics",
+        "naive": "inference",
+        "nested": "inference",
+        "progress": "search.progress",
+        "simplest_within": "inference",
+        "stream": "sources",
+        "testing": "testing",
+        "tibshirani": "inference",
+    },
+)
 
 
 def __dir__() -> list[str]:

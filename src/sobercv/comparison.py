@@ -76,6 +76,8 @@ class Comparison:
         The class that scores are of, where they depend on which class is the positive one.
     n_samples, n_configurations, n_folds : int
     confidence_level : float
+    interval_method : {"percentile", "wilson"}
+        How intervals were made.
     notes : tuple of Note
         Those of plain cross-validation, which all protocols but "bbc-repeated" start from.
     """
@@ -86,6 +88,7 @@ class Comparison:
     n_configurations: int
     n_folds: int
     confidence_level: float = 0.95
+    interval_method: str = "wilson"
     notes: tuple[Note, ...] = ()
     positive: Any = None
 
@@ -109,6 +112,7 @@ class Comparison:
             "n_configurations": self.n_configurations,
             "n_folds": self.n_folds,
             "confidence_level": self.confidence_level,
+            "interval_method": self.interval_method,
             "rows": [vars(row) for row in self.rows],
             "notes": [asdict(note) for note in self.notes],
         }
@@ -186,6 +190,7 @@ def compare(
     aggregate: str = "pooled",
     within_folds: bool = False,
     stratify: bool = False,
+    interval: str = "wilson",
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
     groups: Any = None,
@@ -198,7 +203,7 @@ def compare(
     Parameters
     ----------
     estimator, param_grid, X, y, scoring, pos_label, cv, n_iter, select, aggregate, within_folds, stratify,
-    n_bootstraps, confidence_level, groups, sample_weight, n_jobs, random_state
+    interval, n_bootstraps, confidence_level, groups, sample_weight, n_jobs, random_state
         As in `BBCSearchCV`.
     protocols : sequence of str
         Any of "naive", "tt", "ncv", "bbc", "bbc-f", "632+", "bced" and "bbc-repeated".
@@ -224,6 +229,7 @@ def compare(
         "aggregate": aggregate,
         "within_folds": within_folds,
         "stratify": stratify,
+        "interval": interval,
         "n_bootstraps": n_bootstraps,
         "confidence_level": confidence_level,
         "refit": False,
@@ -274,6 +280,7 @@ def compare(
         n_configurations=len(plain.race_.status),
         n_folds=plain.n_splits_,
         confidence_level=confidence_level,
+        interval_method=interval,
         notes=plain.estimate_.notes,
         positive=plain.estimate_.positive,
     )

@@ -120,6 +120,8 @@ def codes_of(values: Any, n: int, name: str) -> Array:
         raise SoberError("E107", f"`{name}` must have one entry for each of the {n} samples; got shape {column.shape}.")
     if present is not None or has_missing(column):
         raise SoberError("E107", f"`{name}` has missing entries. Give every sample one, or leave those samples out.")
+    if column.dtype.kind == "c":
+        raise SoberError("E107", f"`{name}` holds complex numbers. Use whole numbers or text.")
     try:
         return np.unique(column, return_inverse=True)[1].reshape(n).astype(np.int64)
     except TypeError:

@@ -5,6 +5,7 @@ Takes a code and a sentence that says what was given, what is allowed and what t
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from dataclasses import dataclass
@@ -76,6 +77,8 @@ CODES: dict[str, str] = {
     "W211": "Folds were resampled",
     "W212": "The trained configuration was picked by another rule",
     "W213": "Fewer resamples than asked for",
+    "W214": "The interval is the percentile one",
+    "W217": "Those who left the race early took part in the correction",
     "W301": "Groups are split between training and test rows",
     "W302": "A listener failed",
     "W303": "Configurations failed",
@@ -85,6 +88,9 @@ CODES: dict[str, str] = {
     "W702": "The winner seldom won",
     "W703": "Permutation importance was left out",
     "W704": "A chart was left out",
+    "W711": "The best value lies on the edge of its grid",
+    "W712": "One fold is unlike the others",
+    "W713": "More samples would help",
     "W501": "Stored outcomes were made with other versions",
     "W502": "Stored outcomes were damaged",
     "W503": "Code that cannot be told from other code",
@@ -163,6 +169,7 @@ class SoberError(ValueError):
     """
 
     def __init__(self, code: str, message: str) -> None:
+        message = re.sub(r"\s*\n\s*", " ", message.strip())  # it may quote what somebody else said in several lines
         super().__init__(code, message)  # both in args, so that the exception survives pickling
         self.code = code
         self.message = message

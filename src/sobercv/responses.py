@@ -12,7 +12,7 @@ import numpy as np
 
 from .containers import Array, as_numbers, blocks, in_range, is_finite
 from .errors import SoberError
-from .targets import Target, codes_among
+from .targets import LARGEST, Target, codes_among
 
 #: By the name of the scikit-learn method that gives them.
 RESPONSES = ("predict", "predict_proba", "decision_function")
@@ -26,6 +26,11 @@ OFF = 1e-3
 def survival_at(time: float) -> str:
     """Name of the response that holds the probability to survive beyond a time, in the unit of the target."""
     return f"{_SURVIVAL_AT}{time:.12g})"
+
+
+def time_of(name: str) -> float | None:
+    """The time of a response that holds survival probabilities; None of any other."""
+    return float(name[len(_SURVIVAL_AT) : -1]) if name.startswith(_SURVIVAL_AT) else None
 
 
 def is_response(name: str, target: Target) -> bool:
@@ -99,6 +104,9 @@ def read_response(
     if target.classes is None:
         tensor = as_numbers(array, "predictions")
         _check(name, tensor, seen)
+        problem = why_too_large(_seen(tensor, seen)) if target.task == "regression" else None
+        if problem is not None:
+            raise SoberError("E102", f"`predictions` holds {problem} Scale it down, or leave the configuration out.")
         return name or "predict", tensor, False
     if array.ndim == 4:
         tensor = as_numbers(array, "predictions")
@@ -122,6 +130,18 @@ def read_response(
         name = "predict_proba" if may_be and (must_be or in_range(_seen(tensor, seen), 0, 1)) else "decision_function"
     _check(name, tensor, seen)
     return name, tensor, name == "predict_proba"
+
+
+def why_too_large(numbers: Array) -> str | None:
+    """Say why predicted numbers cannot be scored: their squares overflow; None where they can.
+
+    Parameters
+    ----------
+    numbers : float array
+        Finite.
+    """
+    largest = max((float(np.abs(block).max(initial=0.0)) for block in blocks(numbers)), default=0.0)
+    return None if largest <= LARGEST else f"{largest:.4g}, and squares of numbers beyond {LARGEST:g} overflow."
 
 
 def why_impossible(probabilities: Array, by_class: bool) -> str | None:

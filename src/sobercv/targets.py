@@ -171,6 +171,8 @@ def classes_of(y: Any) -> tuple[Array, Array]:
     try:
         for at in range(0, max(1, len(labels)), _ROWS):
             block = labels[at : at + _ROWS]
+            if block.dtype.kind == "c":  # in scikit-learn's words
+                raise SoberError("E112", f"`y` must hold labels; got {block.dtype}. Complex data not supported.")
             if has_missing(block):
                 raise SoberError(
                     "E112", "`y` has missing labels. Leave those samples out of `y` and of the predictions."
@@ -271,7 +273,9 @@ def guess_task(y: Any) -> Guess:
     if values.dtype.kind not in "iuf":
         return Guess("classification", True)
     distinct = np.unique(values)
-    if not np.array_equal(distinct, np.round(distinct)):
+    with np.errstate(invalid="ignore"):  # NaN is refused by whoever reads the target
+        is_whole = np.array_equal(distinct, np.round(distinct))
+    if not is_whole:
         return Guess("regression", True)
     if len(distinct) <= 2:
         return Guess("classification", True)

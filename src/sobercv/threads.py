@@ -18,6 +18,23 @@ from typing import Any
 
 from .errors import SoberError
 
+#: What libraries with threads of their own look at when they are loaded.
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS",
+)  # fmt: skip
+
+
+def thread_shares(n_workers: int, n_cores: int) -> dict[str, str]:
+    """Give the environment variables that share cores among worker processes; what the user has set stays.
+
+    Parameters
+    ----------
+    n_workers, n_cores : int
+    """
+    share = str(max(n_cores // n_workers, 1))
+    return {name: os.environ.get(name, share) for name in THREAD_VARIABLES}
+
 
 def count(n_jobs: int | None) -> int:
     """Turn `n_jobs` into a number of threads, as in scikit-learn: None is 1, -1 all cores, -2 all but one.

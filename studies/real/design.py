@@ -112,6 +112,7 @@ def one_sub_sample(part: SubSample, scale: Scale, seed: int) -> Measured:
         warnings.simplefilter("ignore")  # few samples are the point here
         pipeline, grid = space(scale, part.X, part.y)
         options: dict[str, Any] = {"scoring": METRIC, "n_jobs": 1, "random_state": seed, "n_bootstraps": BOOTSTRAPS}
+        options["interval"] = "percentile"  # the paper's
         search = sobercv.BBCSearchCV(
             pipeline, grid, cv=FOLDS, n_repeats=scale.repeats, drop=None, refit=False, **options
         ).fit(part.X, part.y)
@@ -124,7 +125,7 @@ def one_sub_sample(part: SubSample, scale: Scale, seed: int) -> Measured:
 def _measure(search: sobercv.BBCSearchCV, part: SubSample, scale: Scale, seed: int) -> Measured:
     every = search.predictions_
     table = every.take_repeat(0)
-    options: dict[str, Any] = {"n_bootstraps": BOOTSTRAPS, "random_state": seed, "n_jobs": 1}
+    options: dict[str, Any] = {"n_bootstraps": BOOTSTRAPS, "random_state": seed, "n_jobs": 1, "interval": "percentile"}
     bbc = sobercv.bbc(None, table, METRIC, **options)
     found = {
         "bbc": bbc,

@@ -67,7 +67,7 @@ def one_table(setting: Setting, repetition: int, seed: int, shared: bool = False
     place = (seed * 1_000_003 + setting.index) * 100_003 + repetition
     data = simulate.beta_accuracy(setting.n, setting.c, setting.a, setting.b, seed=place, shared=shared, k=FOLDS)
     table = sobercv.Predictions.build(data.y, data.predictions, task="classification", folds=data.folds)
-    options: dict[str, Any] = {"n_bootstraps": BOOTSTRAPS, "random_state": place, "n_jobs": 1}
+    options: dict[str, Any] = {"n_bootstraps": BOOTSTRAPS, "random_state": place, "n_jobs": 1, "interval": "percentile"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few samples are the point here
         bbc = sobercv.bbc(None, table, "accuracy", **options)

@@ -69,7 +69,7 @@ BAD = [
     ("survival of a target", {"d.csv": GOOD}, (*CHECK, "--task", "survival"), "--time and --event"),
     ("regression of words", {"d.csv": GOOD}, (*CHECK, "--task", "regression"), "needs numbers"),
     ("an unknown protocol", {"d.csv": GOOD}, ("compare", "d.csv", "--target", "y", "--protocols", "magic"), "magic"),
-    ("an unknown study", {}, ("study", "everything"), "simulation, real"),
+    ("an unknown study", {}, ("study", "everything"), "simulation, real, intervals"),
     # ---- settings
     ("no such settings", {"d.csv": GOOD}, (*CHECK, "--settings", "my.toml"), "no settings file"),
     ("settings that are not TOML", {"sober.toml": "target: y"}, ("check", "d.csv"), "not valid TOML"),
@@ -138,7 +138,11 @@ BAD = [
     ("a report too early", {"run/settings.json": "{}"}, ("report", "run"), "not finished"),
     ("damaged settings", {"run/settings.json": "{"}, ("resume", "run"), "damaged"),
     ("damaged results", {"run/settings.json": "{}", "run/results.json": "{}"}, ("report", "run"), "damaged"),
-    ("a prediction without a model", {"run/settings.json": "{}"}, ("predict", "run", "d.csv"), "not finished"),
+    (
+        "a prediction without a model", {"run/settings.json": "{}", "d.csv": GOOD}, ("predict", "run", "d.csv"),
+        "not finished",
+    ),
+    ("no rows to predict", {"run/settings.json": "{}"}, ("predict", "run", "d.csv"), "no file 'd.csv'"),
     ("a run into a full folder", {"d.csv": GOOD, "run/x": "x"}, FIT, "not empty"),
     ("a run into a file", {"d.csv": GOOD}, ("fit", "d.csv", "--target", "y", "-o", "d.csv"), "is a file"),
     ("a run over a run", {"d.csv": GOOD, "run/settings.json": "{}"}, FIT, "--overwrite"),

@@ -116,3 +116,61 @@ def test_what_people_see(sober, tmp_path):
         f"winner        {SETS[EXPECTED.winner]}",
         "read as       tidymodels: 80 rows, 6 configurations",
     ]
+
+
+def test_the_interval_can_be_chosen(sober, tmp_path):
+    TABLES["wide"].to_csv(tmp_path / "p.csv", index=False)
+    given = ("correct", "p.csv", "--target", "y", "--metric", "roc_auc", "--json")
+    options = {"percentile": (), "wilson": (), "fixed": ("--fixed-models",)}
+    scores = {
+        name: json.loads(sober(*given, "--interval", "wilson" if name == "fixed" else name, *more).out)["score"]
+        for name, more in options.items()
+    }
+    assert [s["interval_method"] for s in scores.values()] == ["percentile", "wilson", "wilson"]
+    widths = {name: s["interval"][1] - s["interval"][0] for name, s in scores.items()}
+    assert len(set(widths.values())) == 3
+    assert widths["fixed"] < widths["wilson"]
+
+
+def test_an_interval_that_is_not_known_is_refused(sober, tmp_path):
+    TABLES["wide"].to_csv(tmp_path / "p.csv", index=False)
+    ended = sober("correct", "p.csv", "--target", "y", "--interval", "normal")
+    assert ended.code == 2
+    assert "percentile or wilson" in ended.err
+
+
+# ---- a finished run -------------------------------------------------------------------------------------------------
+def test_a_run_is_judged_again_by_its_own_metric_with_the_same_number(sober, run_folder):
+    before = json.loads((run_folder / "results.json").read_text())["score"]
+    ended = sober("correct", run_folder, "--json")
+    assert ended.code == 0, ended.err
+    found = json.loads(ended.out)
+    assert {name: found["score"][name] for name in before} == before
+    assert found["selected_by"] == "roc_auc"
+
+
+def test_a_run_is_judged_again_by_other_metrics_at_the_winner_that_it_chose(sober, run_folder):
+    ended = sober("correct", run_folder, "--metric", "recall,specificity", "--positive", "ill", "--json")
+    assert ended.code == 0, ended.err
+    found = json.loads(ended.out)
+    scores = {score["metric"]: score for score in [found["score"], *found["others"]]}
+    assert list(scores) == ["recall", "specificity"]
+    table = pd.read_parquet(run_folder / "predictions.parquet")
+    summary = json.loads((run_folder / "results.json").read_text())["summary"]
+    winner = next(row["index"] for row in summary["configurations"] if row["is_winner"])
+    own = table[table[".config"] == f"Configuration{winner:03d}"]
+    ill = own["truth"] == "ill"
+    assert scores["recall"]["naive"] == pytest.approx((own[".pred_class"] == "ill")[ill].mean())
+    assert scores["specificity"]["naive"] == pytest.approx((own[".pred_class"] == "well")[~ill].mean())
+    low, high = scores["recall"]["interval"]
+    assert low <= scores["recall"]["honest"] <= high
+
+
+def test_a_run_says_what_it_cannot_be_judged_by(sober, run_folder):
+    ended = sober("correct", run_folder, "--metric", "r2")
+    assert (ended.code, "E116" in ended.err) == (2, True)
+    ended = sober("correct", run_folder, "--metric", "neg_log_loss")
+    assert (ended.code, "of all its finishers" in ended.err) == (2, True), "an SVM is among them"
+    ended = sober("correct", run_folder, "--target", "y")
+    assert (ended.code, "E808" in ended.err) == (2, True)
+    assert "--positive" in sober("correct", run_folder, "--metric", "recall", "--positive", "nobody").err

@@ -85,6 +85,32 @@ def test_a_signal_while_modules_are_imported_leaves_no_traceback(tmp_path, numbe
     assert ended.stderr == ""
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_while_the_table_is_read(tmp_path, begin, number, code):
+    os.mkfifo(tmp_path / "data.csv")
+    running = begin("fit", "data.csv", "--target", "y", *SMALL, "-o", "run")
+    with open(tmp_path / "data.csv", "w") as pipe:  # opens when the other side does
+        pipe.write("a,y\n")
+        pipe.flush()
+        time.sleep(0.2)
+        running.send_signal(number)
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == code, err
+    assert err.strip() == ("sober: Interrupted." if number == signal.SIGINT else "sober: Terminated.")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_before_one_fold_is_complete(tmp_path, begin, number, code):
+    table(n=4000).to_csv(tmp_path / "data.csv", index=False)
+    running = begin("fit", "data.csv", "--target", "y", "--preset", "thorough", "--jobs", "1", "-o", "run")
+    wait_for(running, "4,000 rows")
+    time.sleep(0.5)
+    running.send_signal(number)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == code, err
+    assert "before one fold was complete" in err
+
+
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path, begin):
     table(n=60).to_csv(tmp_path / "data.csv", index=False)
     running = begin(

@@ -43,7 +43,13 @@ def test_a_german_export_goes_from_check_to_report(sober, clinic):
         assert said in ended.err
     results = json.loads((clinic.parent / "run" / "results.json").read_text())
     assert right_types(results)
-    assert (clinic.parent / "run" / "report.html").exists()
+    read = {c["name"]: (c["role"], c["kind"], c["read_as"]) for c in results["summary"]["columns"]}
+    assert {name: kind for name, (_, kind, _) in read.items()} == KINDS
+    assert read["Patient"][0] == "group"
+    assert "comma" in read["Gewicht"][2]
+    page = (clinic.parent / "run" / "report.html").read_text()
+    for said in ("How each column was read (11)", "decimal comma", "W841", "W842", "TRIPOD+AI"):
+        assert said in page
     done = sober("predict", "run", "clinic.csv")
     assert (done.code, done.err) == (0, "")
     refit = [sys.executable, "-W", "ignore", "run/refit.py", "clinic.csv", "p.csv"]
@@ -114,6 +120,8 @@ def test_three_event_codes(sober, clinic):
     ended = sober("fit", "clinic.csv", *roles, "--event-value", "2", *SMALL, "-o", "run")
     assert ended.code == 0, ended.err
     assert "Competing risks are ignored" in " ".join(ended.err.split())
+    page = (clinic.parent / "run" / "report.html").read_text()
+    assert "W845" in page, "what check warned of stands in the report"
     results = json.loads((clinic.parent / "run" / "results.json").read_text())
     assert results["data"]["events"] == sum(row[9] == "2" for row in list(CLINIC["rows"]())[1:])
     refit = [sys.executable, "-W", "ignore", "run/refit.py", "clinic.csv", "p.csv"]

@@ -22,6 +22,16 @@ def test_folds_are_taken_as_folds():
     assert recognise(wide(), target="y").folds is None
 
 
+def test_a_column_without_any_value_is_a_configuration_without_predictions():
+    empty = wide(empty=np.full(N, None), y=np.arange(N) % 2)
+    assert recognise(empty, target="y").responses[""].mask.sum(axis=0).tolist() == [0] * len(MODELS) + [N]
+
+
+def test_lists_are_refused():
+    with pytest.raises(SoberError, match="'odd' holds lists"):
+        recognise(wide(odd=[[1, 2]] * N), target="y")
+
+
 def test_rows_of_one_patient_are_warned_about_and_grouped_on_request():
     frame = wide(patient=np.arange(N) // 2)
     assert [note.code for note in recognise(frame, target="y").notes] == ["W812"]

@@ -38,7 +38,7 @@ def check(estimate, table, draws, winners, level=0.95):
 def test_bbc_is_algorithm_5(target, setting):
     case = make(target, setting, seed=21, c=3)
     table = case.table()
-    estimate = sobercv.bbc(**case.arguments(), counts=case.counts)
+    estimate = sobercv.bbc(**case.arguments(), counts=case.counts, interval="percentile")
     check(estimate, table, *paper.bbc(table, case.counts))
     close(estimate.scores, paper.all_scores(table, table.rows))
     assert estimate.metric == case.metric
@@ -56,7 +56,8 @@ def test_bbc_within_folds(target, extra):
     if extra == "unseen":
         case.options["seen"] = np.arange(30) % 7 != 0
     table = case.table()
-    check(sobercv.bbc(**case.arguments(), counts=case.counts), table, *paper.bbc(table, case.counts))
+    estimate = sobercv.bbc(**case.arguments(), counts=case.counts, interval="percentile")
+    check(estimate, table, *paper.bbc(table, case.counts))
 
 
 @quiet
@@ -90,8 +91,9 @@ def test_632_plus():
     shifts = []
     for target in ("accuracy-labels2", "roc_auc-proba2", "neg_mean_squared_error-number"):
         case = make(target, seed=25, n=40, c=6, b=50)
-        plain = sobercv.bbc(**case.arguments(), counts=case.counts)
-        plus = sobercv.bbc(**case.arguments(), counts=case.counts, method="632+")
+        options = {**case.arguments(), "counts": case.counts, "interval": "percentile"}
+        plain = sobercv.bbc(**options)
+        plus = sobercv.bbc(**options, method="632+")
         close(plus.value, paper.plus_632(plain.naive, plain.value, plain.scores))
         close(plus.optimism, plus.naive - plus.value)
         shift = plus.value - plain.value

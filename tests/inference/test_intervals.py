@@ -1,4 +1,4 @@
-"""Intervals and bounds are order statistics of the defined draws; an Estimate says what it holds."""
+"""Percentile intervals and bounds are order statistics of the defined draws; an Estimate says what it holds."""
 
 import json
 
@@ -13,9 +13,8 @@ def estimate_with(n_bootstraps, level=0.95, seed=0):
     rng = np.random.default_rng(51)
     y = rng.normal(size=40)
     p = y[:, None] + rng.normal(size=(40, 6))
-    return sobercv.bbc(
-        y, p, "neg_mean_squared_error", n_bootstraps=n_bootstraps, confidence_level=level, random_state=seed
-    )
+    options = {"n_bootstraps": n_bootstraps, "confidence_level": level, "random_state": seed, "interval": "percentile"}
+    return sobercv.bbc(y, p, "neg_mean_squared_error", **options)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
@@ -47,7 +46,7 @@ def test_numpy_calls_it_inverted_cdf():
 def test_undefined_draws_are_counted_and_left_out():
     y = np.array([1] * 3 + [0] * 17)
     p = np.random.default_rng(2).random((20, 4))
-    estimate = sobercv.bbc(y, p, "roc_auc", n_bootstraps=500, random_state=0)
+    estimate = sobercv.bbc(y, p, "roc_auc", n_bootstraps=500, random_state=0, interval="percentile")
     defined = estimate.draws[~np.isnan(estimate.draws)]
     assert 0 < estimate.n_undefined == 500 - len(defined)
     assert estimate.value == pytest.approx(defined.mean(), abs=1e-14)

@@ -95,12 +95,15 @@ def test_binormal_auc_has_the_truth_it_says():
     assert abs(np.mean(corrected)) < abs(np.mean(naive)) / 2
 
 
-def test_the_interval_covers():
+@pytest.mark.parametrize("interval", ["percentile", "wilson"])
+def test_the_interval_covers(interval):
     """Section 3.1: conservative, so at least 95 % of truths lie inside, by a binomial bound of 5 standard errors."""
     inside = []
     for seed in range(200):
         data = simulate.beta_accuracy(100, 50, seed=1000 + seed)
-        estimate = sobercv.bbc(data.y, data.predictions, data.metric, n_bootstraps=400, random_state=seed)
+        estimate = sobercv.bbc(
+            data.y, data.predictions, data.metric, n_bootstraps=400, random_state=seed, interval=interval
+        )
         low, high = estimate.interval
         inside.append(low <= data.truth[estimate.winner] <= high)
     assert np.mean(inside) > 0.95 - 5 * np.sqrt(0.95 * 0.05 / 200)

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import KFold
+from sksurv.linear_model import CoxPHSurvivalAnalysis
+from sksurv.linear_model.coxph import BreslowEstimator
 from sksurv.metrics import (
     brier_score,
     concordance_index_censored,
@@ -9,9 +12,11 @@ from sksurv.metrics import (
     cumulative_dynamic_auc,
     integrated_brier_score,
 )
+from sksurv.svm import FastSurvivalSVM
 
 import sobercv
 from sobercv.predictions import Predictions
+from sobercv.presets.elastic import ElasticNetCox
 from tests.cases import make
 from tests.oracles import rows
 
@@ -118,3 +123,53 @@ def test_bad_arguments_have_a_code(call, code, says):
     with pytest.raises(sobercv.errors.SoberError, match=says) as caught:
         call()
     assert caught.value.code == code
+
+
+# ---- asked of models ------------------------------------------------------------------------------------------------
+BRIER, INTEGRATED = "neg_survival_brier_score(time=5)", "neg_integrated_brier_score(times=[2, 4, 5, 8])"
+
+
+def test_a_search_asks_models_for_survival_probabilities_and_can_select_by_them():
+    y, risks, _ = cohort(3, n=120)
+    X = np.column_stack([risks, np.random.default_rng(3).normal(size=(120, 4))])
+    grid, folds = {"alpha": [0.01, 1000.0]}, list(KFold(4, shuffle=True, random_state=0).split(X))
+    search = sobercv.BBCSearchCV(
+        CoxPHSurvivalAnalysis(),
+        grid,
+        scoring=[BRIER, INTEGRATED, "concordance_index"],
+        cv=folds,
+        n_bootstraps=100,
+        drop=None,
+    ).fit(X, y)
+    for c, alpha in enumerate(grid["alpha"]):
+        chances = np.empty((120, len(TIMES)))
+        for train, test in folds:
+            model = CoxPHSurvivalAnalysis(alpha=alpha).fit(X[train], y[train])
+            chances[test] = [[curve(t) for t in TIMES] for curve in model.predict_survival_function(X[test])]
+        for name in (BRIER, INTEGRATED):
+            ours = search.cv_results_[f"pooled_test_{name}"][c]
+            assert ours == pytest.approx(theirs(name, y, None, chances), abs=1e-8)
+    assert search.best_index_ == 0
+    for estimate in search.estimate_.values():
+        low, high = estimate.interval
+        assert low < estimate.value < high
+    chances = [[curve(t) for t in TIMES] for curve in search.best_estimator_.predict_survival_function(X)]
+    assert search.score(X, y) == pytest.approx(theirs(BRIER, y, None, np.array(chances)), abs=1e-8)
+
+
+def test_models_without_curves_fail_by_name():
+    y, risks, _ = cohort(3)
+    search = sobercv.BBCSearchCV(FastSurvivalSVM(), {"alpha": [1.0, 2.0]}, scoring=BRIER, cv=3)
+    with pytest.raises(sobercv.SoberError, match=r"has none of survival_at\(5\)"):
+        search.fit(risks, y)
+
+
+def test_our_own_cox_regression_has_breslows_curves():
+    y, risks, _ = cohort(1, rounded=True)
+    risks = risks / 20  # of large risks, their sums that go down one by one lose all digits
+    model = ElasticNetCox(alpha=1.0).fit(risks, y)
+    theirs = BreslowEstimator().fit(model.predict(risks), y["event"], y["time"])
+    expected = theirs.get_survival_function(model.predict(risks))
+    for ours, curve in zip(model.predict_survival_function(risks), expected, strict=True):
+        np.testing.assert_allclose(ours(curve.x), curve.y, atol=1e-8)
+    assert ours(0.0) == 1.0, "nobody had the event before the first time"

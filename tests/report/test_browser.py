@@ -109,3 +109,46 @@ def test_pictures_at_every_width(browser, tmp_path, name):
     assert browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
     browser.media()
     assert browser.pdf().startswith(b"%PDF")
+
+
+CHARTS = {
+    "binary": ["ROC", "Precision and recall", "Calibration", "Decision curve", "Confusion"],
+    "several": ["ROC: class 0", "ROC: class 1", "ROC: class 2", "Confusion"],
+    "regression": ["Predicted and true", "Residuals"],
+    "survival": ["Survival by risk group"],
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_every_chart_is_drawn_within_its_frame(browser, tmp_path, name):
+    opened(browser, tmp_path, name)
+    titles = browser.value("[...document.querySelectorAll('figure h3')].map(e => e.textContent)")
+    assert set(CHARTS[name]) <= set(titles)
+    boxes = "[...document.querySelectorAll('figure svg.chart')].map(e => [e.getBoundingClientRect().width, e.children.length])"
+    assert all(width > 200 and parts > 3 for width, parts in browser.value(boxes))
+    outside = """[...document.querySelectorAll('svg.chart > text, svg.chart > g > text')].filter(e => {
+      const own = e.getBoundingClientRect(), all = e.closest('svg').getBoundingClientRect();
+      return own.left < all.left - 1 || own.right > all.right + 1; }).map(e => e.textContent)"""
+    assert browser.value(outside) == []
+    assert browser.value("document.querySelectorAll('path.one').length") == (0 if name == "several" else 90)
+
+
+def test_the_operating_point_is_marked_and_explained(browser, tmp_path):
+    opened(browser, tmp_path, "binary")
+    mark = browser.value("document.querySelector('.mark-text').textContent")
+    assert mark.startswith("sensitivity 0.")
+    rows = browser.value("document.querySelectorAll('section[aria-labelledby=table-thresholds] tbody tr').length")
+    assert rows == 10
+
+
+def test_what_is_folded_opens_and_is_printed(browser, tmp_path):
+    opened(browser, tmp_path, "binary")
+    seen = "document.querySelector('details.words dl').checkVisibility()"
+    assert browser.value(seen) is False
+    browser.value("document.querySelector('details.words summary').click()")
+    assert browser.value(seen) is True
+    browser.value("document.querySelector('details.words summary').click()")
+    browser.value("window.dispatchEvent(new Event('beforeprint'))")
+    assert browser.value("document.querySelectorAll('details:not([open])').length") == 0
+    browser.value("window.dispatchEvent(new Event('afterprint'))")
+    assert browser.value("document.querySelectorAll('details[open]').length") == 0

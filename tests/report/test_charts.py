@@ -10,6 +10,7 @@ from sksurv.nonparametric import kaplan_meier_estimator
 
 from sobercv.inference.resample import Bootstrap
 from sobercv.report import classification_charts, regression_charts, survival_charts
+from sobercv.report.calibration_chart import calibration
 from sobercv.report.evidence import N_BANDS, Evidence, _quantiles
 
 from . import cases
@@ -49,8 +50,8 @@ def test_the_roc_of_a_report_is_that_of_the_pooled_predictions():
     search, _, y = cases.binary()
     evidence = Evidence.of(search)
     (line,) = classification_charts.roc(evidence).lines
-    area = roc_auc_score(y, evidence.scores()[:, 0])
-    assert line.label == "control"
+    area = roc_auc_score(y == "case", evidence.scores()[:, 0])
+    assert line.label == "case", "the name leaves no doubt which class is the positive one"
     assert line.text.startswith(f"AUC {area:.3f}")
     assert area == pytest.approx(search.estimate_["roc_auc"].naive)
     inside = [lo <= v <= hi for lo, v, hi in zip(line.low, line.y, line.high, strict=True)]
@@ -70,10 +71,11 @@ def test_repeats_are_scored_apart_and_averaged():
 def test_calibration_bins_hold_all_samples():
     search, _, y = cases.binary()
     evidence = Evidence.of(search)
-    (line,) = classification_charts.calibration(evidence).lines
+    smooth, line = calibration(evidence).lines
+    assert smooth.label == "smooth"
     assert len(line.x) == 5
     assert list(line.x) == sorted(line.x)
-    assert np.mean(line.y) == pytest.approx(np.mean(y == "control"), abs=0.01)  # bins of equal size
+    assert np.mean(line.y) == pytest.approx(np.mean(y == "case"), abs=0.01)  # bins of equal size
 
 
 def test_residuals_are_truth_minus_prediction():
@@ -132,4 +134,4 @@ def test_probabilities_of_a_model_without_decisions_are_taken_as_such():
         assert list(evidence.responses) == ["predict_proba"]
         assert evidence.labels().mean() == pytest.approx(np.mean(y == "control"), abs=0.2)
         assert classification_charts.confusion(evidence).share[0][1] < 0.5
-        assert classification_charts.calibration(evidence) is not None
+        assert calibration(evidence) is not None

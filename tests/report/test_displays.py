@@ -13,12 +13,12 @@ from . import cases
 
 COMMON = ("race", "draws", "configurations")
 PLOTS = {
-    "binary": ("roc", "precision_recall", "calibration", "confusion"),
+    "binary": ("roc", "precision_recall", "calibration", "decision", "confusion"),
     "several": ("roc", "confusion"),
     "labels_only": ("confusion",),
     "regression": ("predicted", "residuals"),
     "survival": ("survival",),
-    "hostile": ("roc", "precision_recall", "calibration", "confusion"),
+    "hostile": ("roc", "precision_recall", "calibration", "decision", "confusion"),
 }
 EVERY = sorted({name for names in PLOTS.values() for name in names})
 
@@ -52,7 +52,7 @@ def test_plots_of_another_task_are_refused(name):
 
 def test_a_new_figure_is_made_where_none_is_given():
     ax = cases.binary()[0].plot.roc()
-    (line,) = [one for one in ax.lines if one.get_label().startswith("control")]
+    (line,) = [one for one in ax.lines if one.get_label().startswith("case")]
     assert "AUC" in line.get_label()
     plt.close(ax.figure)
 

@@ -59,7 +59,8 @@ def test_every_column_is_shuffled_once_before_any_is_shuffled_twice(monkeypatch)
     search, X, y = cases.regression()
     whole, _ = importance(search, X, y, n_permutations=2)
     clock = iter(range(100))
-    monkeypatch.setattr("sobercv.report.importance.monotonic", lambda: next(clock))
+    for module in ("importance", "shuffling"):
+        monkeypatch.setattr(f"sobercv.report.{module}.monotonic", lambda: next(clock))
     two = importance(search, X, y, n_permutations=9, max_seconds=2 * X.shape[1] + 1)[0]
     assert two.n_permutations == 2
     assert two.bars == whole.bars

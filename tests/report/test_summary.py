@@ -18,12 +18,12 @@ from sobercv.report.importance import importance
 from . import cases
 
 CHARTS = {
-    "binary": ["roc", "precision_recall", "calibration"],
+    "binary": ["roc", "precision_recall", "calibration", "decision"],
     "labels_only": [],
     "several": ["roc"],
     "regression": ["predicted", "residuals"],
     "survival": ["survival"],
-    "hostile": ["roc", "precision_recall", "calibration"],
+    "hostile": ["roc", "precision_recall", "calibration", "decision"],
 }
 
 

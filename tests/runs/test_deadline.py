@@ -32,6 +32,11 @@ def test_the_time_counts_from_the_start_of_the_command():
     assert 0 < late.for_training() < 0.01
 
 
+@pytest.mark.parametrize(("gone", "seconds"), [(29, 5), (31, 4), (34, 1), (36, 0)])
+def test_half_of_the_tolerance_goes_to_the_first_fits_where_no_time_is_left(gone, seconds):
+    assert Deadline(30, began=monotonic() - gone).for_training() == pytest.approx(seconds, abs=0.1)
+
+
 def test_how_late_it_may_be():
     assert Deadline(60).tolerance == 10
     assert Deadline(3600).tolerance == 360

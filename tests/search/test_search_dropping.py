@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import LeaveOneOut, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
@@ -219,8 +219,8 @@ def test_complexities_follow_the_survivors(rule):
 
 
 def test_the_compromise_lies_between():
-    plain = search(drop=None).fit(X, Y).estimate_
-    between = search(drop=None, method="632+").fit(X, Y).estimate_
+    plain = search(drop=None, interval="percentile").fit(X, Y).estimate_
+    between = search(drop=None, method="632+", interval="percentile").fit(X, Y).estimate_
     assert plain.value < between.value < between.naive == plain.naive
     assert between.method == "632+"
     assert between.interval == pytest.approx(np.array(plain.interval) + between.value - plain.value)
@@ -257,3 +257,34 @@ def test_within_folds_is_for_ranks():
         sobercv.BBCSearchCV(Counted(), {}, within_folds=True, scoring="accuracy").fit(X, Y)
     assert caught.value.code == "E114"
     assert not fits  # refused before anything was trained
+
+
+def test_the_dropped_take_part_in_the_correction():
+    """Fewer models, the same winner, an estimate that knows of the race; the same bits for any number of jobs."""
+    X, y = make_classification(200, 10, n_informative=3, flip_y=0.2, random_state=3)
+    grid = {"C": np.logspace(-4, 2, 12)}
+    options = {"scoring": "roc_auc", "n_bootstraps": 200, "drop": sobercv.PredictiveDrop(0.01)}
+    found = {}
+    for name, more in {
+        "left out": {},
+        "counted": {"count_dropped": True},
+        "two": {"count_dropped": True, "n_jobs": 2},
+    }.items():
+        found[name] = sobercv.BBCSearchCV(LogisticRegression(), grid, **options, **more).fit(X, y)
+    out, counted, two = found.values()
+    assert (out.race_.status == "dropped").any()
+    assert len(counted.estimate_.configurations) == 12
+    assert len(out.estimate_.configurations) == (out.race_.status == "finished").sum()
+    assert "W217" in {note.code for note in counted.estimate_.notes}
+    assert counted.best_index_ == out.best_index_
+    assert np.array_equal(counted.estimate_.draws, two.estimate_.draws)
+    assert counted.n_fits_ == two.n_fits_
+    assert np.array_equal(counted.cv_results_["status"], two.cv_results_["status"])
+
+
+def test_a_rule_that_remembers_gets_a_memory_for_each_race():
+    X, y = make_classification(120, 6, random_state=0)
+    rule = sobercv.BettingDrop()
+    search = sobercv.BBCSearchCV(LogisticRegression(), {"C": np.logspace(-6, 1, 8)}, scoring="accuracy", drop=rule)
+    first = search.fit(X, y).race_
+    assert search.fit(X, y).race_.dropped_at.tolist() == first.dropped_at.tolist()

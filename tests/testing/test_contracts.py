@@ -71,9 +71,28 @@ class TestSimplestWithin(SelectionRuleContract):
         return sobercv.simplest_within(tolerance=0.3)
 
 
-class TestBootstrapDrop(DropRuleContract):
+RULES = [
+    sobercv.BootstrapDrop(threshold=0.95, min_predictions=10, n_bootstraps=200),
+    sobercv.PredictiveDrop(),
+    sobercv.PredictiveDrop(zone=0.25),
+    sobercv.BettingDrop(),
+    sobercv.ConfidenceDrop(),
+    sobercv.HoeffdingDrop(),
+    sobercv.BernsteinDrop(),
+]
+
+
+class TestEveryDropRule(DropRuleContract):
+    @pytest.fixture(autouse=True, params=RULES, ids=repr)
+    def _given(self, request):
+        self.given = request.param
+
     def rule(self):
-        return sobercv.BootstrapDrop(threshold=0.95, min_predictions=10, n_bootstraps=200)
+        return self.given
+
+    def test_drops_somebody(self):
+        table, _ = self._table()
+        assert not self._keep(table, 0, 0).all()
 
 
 class Ignorant(metrics.Metric):

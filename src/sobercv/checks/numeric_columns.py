@@ -40,7 +40,8 @@ class NumericColumns:
         """
         held = [i for i, dtype in enumerate(X.dtypes) if dtype.kind in "iuf"]
         values = X.iloc[:, held].to_numpy(dtype=np.float64, na_value=np.nan)
-        return cls([X.columns[i] for i in held], np.array(held, dtype=int), values)
+        names = X.columns.tolist()
+        return cls([names[i] for i in held], np.array(held, dtype=int), values)
 
     @property
     def whole(self) -> Array:

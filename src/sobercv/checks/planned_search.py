@@ -86,7 +86,7 @@ def plan_search(
     target = Target.read(data.y, task_name(data.task), pos_label=label)
     for metric in found:
         metric.check_target(target)
-    probabilities = any(metric.responses == ("predict_proba",) for metric in found)
+    probabilities = any(metric.responses == ("predict_proba",) or metric.times for metric in found)
     made = presets.get(preset, data.task, data.X, data.y, seed=seed, probabilities=probabilities)
     if configurations is not None:
         made = made.drawn(configurations, seed)

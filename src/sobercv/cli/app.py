@@ -1,4 +1,4 @@
-"""The commands; each hands over to a module of its own, imported only then.
+"""The commands; each checks what costs nothing, then hands over to a module of its own, imported only then.
 
 Takes arguments, gives an exit code: 0 done, 1 failed, 2 bad usage or data, 129, 130 and 143 ended by a signal.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -30,11 +31,29 @@ def run(arguments: Sequence[str] | None = None) -> int:
     # Workers inherit this; what matters is told with a code by this process.
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
     given = list(sys.argv[1:] if arguments is None else arguments)
-    plain = [a for a in given if a != "--debug"]
+    plain = [a for a in given if a != "--debug"] or ["--help"]
     command = typer.main.get_command(app)
     return exit_code_of(
         lambda: command.main(args=plain, prog_name="sober", standalone_mode=False) or 0, debug="--debug" in given
     )
+
+
+def _check_run(folder: Any, data: Any = None) -> None:
+    """Refuse paths that lead nowhere; whatever takes seconds is imported afterwards, here and in every command."""
+    from ..runs.folder import RunFolder
+    from ..tables.source_bytes import check_source
+
+    RunFolder(folder).check()
+    if data is not None:
+        check_source(data)
+
+
+def _start_workers(settings: Any) -> None:
+    """Let worker processes import what they need while this one does, and reads the table."""
+    from ..training.run.early_start import start_early
+
+    with suppress(OSError):  # whoever needs them will try again, and say why not
+        start_early(settings.jobs, settings.max_time is not None)
 
 
 def _version(wanted: bool) -> None:
@@ -59,9 +78,11 @@ def _top(
 def check(**given: Any) -> int:
     """Look at a table: what is in it, what would be run, how long it takes. Trains nothing big."""
     from .arguments import Arguments
+
+    asked = Arguments.of(given)
     from .checking import check as go
 
-    return go(Arguments.of(given))
+    return go(asked)
 
 
 @app.command()
@@ -72,15 +93,20 @@ def check(**given: Any) -> int:
 def fit(**given: Any) -> int:
     """Tune, judge honestly, train the final model, and write a folder with a report."""
     from .arguments import Arguments
+
+    asked = Arguments.of(given)
+    asked.folder.check_free(given["overwrite"])
+    _start_workers(asked.settings)
     from .fitting import fit as go
 
-    return go(Arguments.of(given), given["overwrite"])
+    return go(asked, given["overwrite"])
 
 
 @app.command()
 @takes("folder", "moved_data", "jobs", "max_time", "fast", "no_report", *SHOWN)
 def resume(**given: Any) -> int:
     """Go on with a run that was interrupted or ran out of time."""
+    _check_run(given["folder"], given["data"])
     from .fitting import go_on
 
     return go_on(given)
@@ -90,15 +116,17 @@ def resume(**given: Any) -> int:
 @takes("folder", "all_repeats", "moved_data", "jobs", "max_time", "fast", "no_report", *SHOWN)
 def extend(**given: Any) -> int:
     """Add repeats to a run; what is there is not trained again."""
+    _check_run(given["folder"], given["data"])
     from .fitting import go_on
 
     return go_on(given)
 
 
 @app.command()
-@takes("folder", "output", *SHOWN)
+@takes("folder", "output", "format", *SHOWN)
 def report(**given: Any) -> int:
-    """Show the result of a run, and write its report again."""
+    """Show the result of a run and write its report again, or its tables (--format)."""
+    _check_run(given["folder"])
     from .reporting import report as go
 
     return go(**given)
@@ -108,6 +136,7 @@ def report(**given: Any) -> int:
 @takes("folder", "new_data", "sheet", "output", "trust")
 def predict(**given: Any) -> int:
     """Predict new rows with the model of a run; CSV to standard output unless -o is given."""
+    _check_run(given["folder"], given["data"])
     from .predicting import predict as go
 
     return go(**given)
@@ -116,11 +145,15 @@ def predict(**given: Any) -> int:
 @app.command()
 @takes(
     "predictions", "target", "positive", "time", "event", "event_value", "group", "ignore", *READING, "metric",
-    "aggregate", "stratify", "within_folds",
+    "aggregate", "stratify", "within_folds", "interval", "fixed_models",
     "seed", "jobs", "force", *SHOWN,
 )  # fmt: skip
 def correct(**given: Any) -> int:
-    """Correct what another tool predicted: tidymodels, caret, mlr3, AutoGluon, or one column a configuration."""
+    """Correct what another tool predicted (tidymodels, caret, mlr3, ...), or judge a run by other metrics."""
+    from ..tables.source_bytes import check_source
+
+    if not os.path.isdir(given["predictions"]):  # a run
+        check_source(given["predictions"])
     from .correcting import correct as go
 
     return go(given)
@@ -131,9 +164,12 @@ def correct(**given: Any) -> int:
 def compare(**given: Any) -> int:
     """Compare protocols side by side: what each claims, how many models it trains, how long it takes."""
     from .arguments import Arguments
+
+    asked = Arguments.of(given)
+    _start_workers(asked.settings)
     from .comparing import compare as go
 
-    return go(Arguments.of(given), given["protocols"])
+    return go(asked, given["protocols"])
 
 
 @app.command()

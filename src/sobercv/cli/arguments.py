@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SoberError
+from ..presets.levels import check_name
+from ..runs.folder import RunFolder
 from ..runs.settings import Settings
 from ..runs.settings_file import OUTWARD, from_toml
+from ..tables.source_bytes import check_source
 
 #: Parameters of commands that are no settings.
 _OWN = ("settings", "overwrite", "protocols", "folder", *OUTWARD)
@@ -55,14 +58,25 @@ class Arguments:
             plain = {k: v for k, v in plain.items() if k not in ("time", "event")}
         elif options.get("time") or options.get("event"):
             plain.pop("target", None)
+        settings = Settings.of(plain, options)
+        # What costs nothing is checked before anything slow is even imported.
+        check_source(settings.data)
+        check_name(settings.preset)
         outward = {**file, **{name: given[name] for name in OUTWARD if given.get(name)}}
         return cls(
-            Settings.of(plain, options),
+            settings,
             None if outward.get("output") is None else Path(outward["output"]),
             report_of(outward),
             bool(outward.get("json")),
             bool(outward.get("quiet")),
         )
+
+    @property
+    def folder(self) -> RunFolder:
+        """The folder of the run: as named, else called after the table."""
+        data = self.settings.data
+        name = "stdin" if data in (None, "-") else Path(str(data)).name.partition(".")[0]
+        return RunFolder(self.output or f"{name or 'table'}-run")
 
 
 def settings_of(given: dict[str, Any]) -> dict[str, Any]:

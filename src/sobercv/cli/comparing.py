@@ -38,6 +38,7 @@ def compare(arguments: Arguments, protocols: str | None) -> int:
                 planned.preset.estimator, planned.preset.configurations, data.X, data.y, protocols=wanted,
                 scoring=planned.scoring[0], pos_label=planned.positive, cv=planned.cv, aggregate=settings.aggregate,
                 stratify=settings.stratify, within_folds=settings.within_folds, groups=data.groups,
+                interval=settings.interval,
                 n_jobs=settings.jobs, random_state=planned.seed,
             )  # fmt: skip
     finally:
@@ -53,7 +54,14 @@ def compare(arguments: Arguments, protocols: str | None) -> int:
 
 def _table(found: Any) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    heads = ("protocol", found.title, f"{100 * found.confidence_level:g} % interval", "models", "seconds", "")
+    heads = (
+        "protocol",
+        found.title,
+        f"{100 * found.confidence_level:g} % interval",
+        "models",
+        "seconds",
+        "",
+    )
     for head in heads:
         right = head in (found.title, "models", "seconds")
         table.add_column(safe(head), justify="right" if right else "left", no_wrap=True, overflow="ellipsis")

@@ -16,11 +16,24 @@ from contextlib import suppress
 
 import typer
 
-DONE, FAILED, BAD, INTERRUPTED = 0, 1, 2, 128 + signal.SIGINT
+DONE, FAILED, BAD = 0, 1, 2
 #: Errors that are no fault of the command or of the data as they stand: something broke on the way.
 BROKEN = frozenset({"E117", "E314", "E315", "E505", "E506", "E602", "E603"})
 # typer brings its own click and does not export this; its relatives are public.
 _Usage = typer.BadParameter.__mro__[2]
+
+
+class Ended(Exception):
+    """A signal ended a command; an exception that typer lets pass, where it would make every interrupt a code of 130.
+
+    Parameters
+    ----------
+    interrupt : KeyboardInterrupt
+    """
+
+    def __init__(self, interrupt: KeyboardInterrupt) -> None:
+        super().__init__(interrupt)
+        self.number = getattr(interrupt, "number", signal.SIGINT)
 
 
 def exit_code_of(command: Callable[[], int], debug: bool = False) -> int:
@@ -45,6 +58,12 @@ def exit_code_of(command: Callable[[], int], debug: bool = False) -> int:
     return code
 
 
+def signal_of(problem: BaseException | None) -> tuple[int, str]:
+    """Give the number of the signal that an exception stands for, and a word for it."""
+    number: int = getattr(problem, "number", signal.SIGINT)
+    return number, "Interrupted" if number == signal.SIGINT else "Terminated"
+
+
 def tell(sentence: str) -> None:
     """Write one sentence for people to standard error."""
     with suppress(UnicodeEncodeError, OSError, ValueError):  # a terminal that cannot, or a pipe that is gone
@@ -65,9 +84,9 @@ def _read(problem: BaseException) -> tuple[int, str]:
         return FAILED if problem.code in BROKEN else BAD, str(problem)
     if isinstance(problem, _Usage):
         return BAD, f"{problem.format_message().rstrip('.')}. See sober --help. [E808]"  # type: ignore[attr-defined]
-    if isinstance(problem, (KeyboardInterrupt, typer.Abort)):
-        number = getattr(problem, "number", signal.SIGINT)
-        return 128 + number, "Interrupted." if number == signal.SIGINT else "Terminated."
+    if isinstance(problem, (KeyboardInterrupt, Ended, typer.Abort)):
+        number, word = signal_of(problem)
+        return 128 + number, f"{word}."
     if isinstance(problem, BrokenPipeError) or isinstance(problem.__context__, BrokenPipeError):
         _close_output()  # `| head` has seen enough
         return DONE, ""

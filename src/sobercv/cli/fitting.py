@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Note, SoberError
-from ..report.words import count
+from ..report.words import between, count, number
 from ..runs import Deadline, Prepared, Progress, Results, RunFolder, Settings, begin, begun, execute, prepare
 from ..search.progress import Bars, Lines
 from ..targets import titled
 from . import BEGAN
 from .arguments import Arguments, report_of, settings_of
-from .exit_code import BAD, DONE, INTERRUPTED, tell
+from .exit_code import BAD, DONE, signal_of, tell
 from .screen import Screen, honest
 
 STOPPED = {
@@ -30,8 +30,7 @@ def fit(arguments: Arguments, overwrite: bool) -> int:
     """Begin a run."""
     screen = Screen(arguments.json, arguments.quiet)
     deadline = Deadline(arguments.settings.max_time, BEGAN)
-    folder = RunFolder(arguments.output or _folder_for(arguments.settings))
-    folder.check_free(overwrite)  # before anything is read
+    folder = arguments.folder
     prepared = _prepared(screen, arguments.settings)
     folder.make()
     with folder.locked() as lock:
@@ -53,11 +52,6 @@ def go_on(given: dict[str, Any]) -> int:
         prepared = _prepared(screen, settings, before.sha256)
         settings = begin(folder, prepared)
         return _run(screen, folder, prepared, settings, deadline, report_of(given), lock.note)
-
-
-def _folder_for(settings: Settings) -> str:
-    name = "stdin" if settings.data in (None, "-") else Path(str(settings.data)).name.partition(".")[0]
-    return f"{name or 'table'}-run"
 
 
 def _prepared(screen: Screen, settings: Settings, sha256: str | None = None) -> Prepared:
@@ -84,8 +78,7 @@ def _run(
         progress = Progress(_Listener(screen) if screen.talks else None, screen.phase)
         results = execute(prepared, settings, folder, deadline, report, progress)
     except KeyboardInterrupt as interrupt:
-        number = getattr(interrupt, "number", signal.SIGINT)
-        word = "Interrupted" if number == signal.SIGINT else "Terminated"
+        number, word = signal_of(interrupt)
         tell(f"{word}; every finished fit is saved. Go on with: sober resume {folder.path}")
         return 128 + number
     except SoberError as error:
@@ -105,11 +98,12 @@ def _run(
 
 def _too_early(error: SoberError, folder: RunFolder) -> int:
     """Say that there is nothing to judge yet, but that what was done is kept."""
+    number, word = signal_of(error.__cause__)
     was_time = error.code == "E604"
-    cause = "The time was over" if was_time else "Interrupted"
+    cause = "The time was over" if was_time else word
     hint = f"Go on with: sober resume {folder.path} [{error.code}]"
     tell(f"{cause} before one fold was complete; every fit is saved. {hint}")
-    return BAD if was_time else INTERRUPTED
+    return BAD if was_time else 128 + number
 
 
 class _Listener:
@@ -153,4 +147,6 @@ def _more(results: Results) -> Iterable[tuple[str, str]]:
     yield "winner", results.winner
     yield "race", f"{race}; {count(results.n_fits, 'model')} trained"
     for other in results.others:
-        yield "also", f"{titled(other.metric, other.positive)}: honest {other.honest:.4f}, plain CV {other.naive:.4f}"
+        held = "" if other.interval is None else f" ({between(other.interval, other.digits)})"
+        naive = f"plain CV {number(other.naive, other.digits)}"
+        yield "also", f"{titled(other.metric, other.positive)}: {number(other.honest, other.digits)}{held}, {naive}"

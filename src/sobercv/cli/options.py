@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Argument, Option
+
+from .exit_code import Ended
 
 DATA, MODEL, RUN, SCREEN = "What to predict", "How to tune", "The run", "The screen"
 
@@ -39,6 +42,16 @@ def aggregates() -> list[str]:
     return ["pooled", "fold"]
 
 
+def formats() -> list[str]:
+    """Names that the shell completes."""
+    return ["md", "tex", "csv"]
+
+
+def intervals() -> list[str]:
+    """Names that the shell completes."""
+    return ["percentile", "wilson"]
+
+
 def _option(kind: Any, *names: str, help: str, panel: str, **more: Any) -> Any:
     return Annotated[kind, Option(*names, help=help, rich_help_panel=panel, **more)]
 
@@ -62,8 +75,10 @@ OPTIONS: dict[str, Any] = {
     ],
     "folder": Annotated[Path, Argument(help="The folder that sober fit wrote.", show_default=False)],
     "new_data": Annotated[str, Argument(help="New rows; - is standard input.", show_default=False)],
-    "predictions": Annotated[str, Argument(help="Out-of-fold predictions of another tool.", show_default=False)],
-    "study_name": Annotated[str, Argument(help="simulation or real.", show_default=False)],
+    "predictions": Annotated[
+        str, Argument(help="Out-of-fold predictions of another tool, or the folder of a run.", show_default=False)
+    ],
+    "study_name": Annotated[str, Argument(help="simulation, real, intervals or racing.", show_default=False)],
     # ---- what to predict
     "target": _text("--target", "-t", help="The column to predict.", panel=DATA),
     "time": _text("--time", help="Survival: the column with the time.", panel=DATA),
@@ -101,6 +116,14 @@ OPTIONS: dict[str, Any] = {
         "folds (fold).", panel=MODEL, autocompletion=aggregates,
     ),
     "stratify": _switch("--stratify", help="Resample within classes or events, where some are rare.", panel=MODEL),
+    "interval": _text(
+        "--interval", help="How the interval is made: wilson (default) or percentile.", panel=MODEL,
+        autocompletion=intervals,
+    ),
+    "fixed_models": _switch(
+        "--fixed-models", help="The models were trained on other rows than these, so nothing was cross-validated.",
+        panel=MODEL,
+    ),
     "within_folds": _switch(
         "--within-folds", help="Metrics that rank compare only rows of the same fold.", panel=MODEL
     ),
@@ -112,6 +135,10 @@ OPTIONS: dict[str, Any] = {
     "jobs": _number("--jobs", "-j", help="Workers; all cores unless given. Changes no result.", panel=RUN),
     "max_time": _text("--max-time", help="End the whole command after 90s, 10m or 2h, with what is there.", panel=RUN),
     "output": _option(Path | None, "--output", "-o", help="Where to write.", panel=RUN),
+    "format": _text(
+        "--format", help="Only the tables: md, tex or csv; to standard output unless -o is given.", panel=RUN,
+        autocompletion=formats,
+    ),
     "overwrite": _switch("--overwrite", help="Write over an earlier run.", panel=RUN),
     "fast": _switch("--fast", help="A report without charts and without the importance of columns.", panel=RUN),
     "no_report": _switch("--no-report", help="No report at all.", panel=RUN),
@@ -135,7 +162,7 @@ _CALLED = {"new_data": "data", "moved_data": "data", "all_repeats": "repeats", "
 
 ROLES = ("target", "positive", "time", "event", "event_value", "id", "group", "ignore", "task")
 READING = ("sheet", "decimal", "header")
-TUNING = ("metric", "preset", "configurations", "cv", "aggregate", "stratify", "within_folds")
+TUNING = ("metric", "preset", "configurations", "cv", "aggregate", "stratify", "within_folds", "interval")
 SHOWN = ("json", "quiet")
 
 
@@ -160,8 +187,16 @@ def takes(*names: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
                     default=inspect.Parameter.empty if default is ... else default,
                 )
             )  # fmt: skip
-        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {p.name: p.annotation for p in parameters}
-        return command
+
+        @wraps(command)
+        def interruptible(**given: Any) -> int:
+            try:
+                return command(**given)
+            except KeyboardInterrupt as interrupt:
+                raise Ended(interrupt) from interrupt
+
+        interruptible.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        interruptible.__annotations__ = {p.name: p.annotation for p in parameters}
+        return interruptible
 
     return decorated

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from ..errors import SoberError
 from ..report.html import to_html
+from ..report.tables import to_format
 from ..runs import Results, RunFolder
 from ..runs.files import write_file
 from ..runs.results import RESULTS
@@ -14,10 +16,12 @@ from .fitting import show
 from .screen import Screen
 
 
-def report(folder: Path, output: Path | None, json: bool, quiet: bool) -> int:
-    """Show the result, and write the report again."""
+def report(folder: Path, output: Path | None, format: str | None, json: bool, quiet: bool) -> int:
+    """Show the result and write the report again, or write its tables."""
     held = RunFolder(folder).check()
     results = Results.read(held)
+    if format is not None:
+        return _tables(results, output, format)
     try:
         page = to_html(results.summary)
     except Exception as error:  # numbers that fit the schema and yet make no picture: somebody has edited them
@@ -33,4 +37,16 @@ def report(folder: Path, output: Path | None, json: bool, quiet: bool) -> int:
     show(screen, results, folder)
     if output is not None:
         screen.say(f"Written: {output}")
+    return DONE
+
+
+def _tables(results: Results, output: Path | None, format: str) -> int:
+    """Write the tables of a report to a file, or to standard output."""
+    text = to_format(results.summary, format)
+    if output is None:
+        sys.stdout.write(text)
+    elif output.is_dir():
+        raise SoberError("E809", f"{str(output)!r} is a folder. Name a file, such as {str(output / 'tables')!r}.")
+    else:
+        write_file(output, text)
     return DONE

@@ -1,4 +1,4 @@
-"""sober study: the paper, made again. The studies live beside the package, in the project's `studies` folder."""
+"""sober study: the paper made again, and whether intervals cover. Studies live in the project's `studies` folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors import SoberError
 from .exit_code import DONE
 
-NAMES = ("simulation", "real")
+NAMES = ("simulation", "real", "intervals", "racing")
 
 
 def study(name: str, quick: bool, output: Path | None) -> int:

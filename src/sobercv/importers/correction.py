@@ -62,7 +62,7 @@ def correct(
     force : bool
         Go on where the answer could mislead; the reason becomes a note.
     **options
-        `aggregate`, `stratify` and `within_folds`, as in `sobercv.bbc`.
+        `aggregate`, `stratify`, `within_folds`, `interval` and `fixed_models`, as in `sobercv.bbc`.
     """
     notes = [*imported.notes]
     for note in _objections(imported):

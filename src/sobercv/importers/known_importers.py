@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..errors import SoberError
 from ..tables import Roles
 from ..tables.roles import check_target, find
@@ -35,7 +37,18 @@ def recognise(frame: Any, roles: Roles | None = None, **given: Any) -> ImportedP
         check_target(roles, frame.columns)
     for name in [*roles.target_names, *filter(None, [roles.group])]:
         find(frame, name)
+    _check_values(frame)
     importer = next(known for known in IMPORTERS if known.recognises(frame, roles))
     if roles.time is not None and importer is not wide.IMPORTER:
         raise SoberError("E812", "Survival predictions are read from wide tables: one column a configuration.")
     return importer.read(frame, roles)
+
+
+def _check_values(frame: Any) -> None:
+    """Refuse columns of lists: nothing can be told by them."""
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype == object and any(isinstance(v, (list, tuple, dict, set, np.ndarray)) for v in column):
+            raise SoberError(
+                "E812", f"Column {str(name)[:40]!r} holds lists. Leave it out, or give one label or number a row."
+            )

@@ -18,10 +18,10 @@ def _read(frame: Any, roles: Roles) -> ImportedPredictions:
     predicted = [c for c in frame.columns if c.startswith(".pred")]
     if not predicted:
         raise SoberError("E812", "The table has .row and .config but no .pred column. Tune with save_pred = TRUE.")
-    taken = {".row", ".config", ".iter", "id", "id2", *predicted, roles.group}
-    truth = roles.target or only_truth(
-        [c for c in frame.columns if c not in taken and frame.groupby(".row")[c].nunique().max() == 1]
-    )
+    group = roles.group or (".group" if ".group" in frame.columns else None)
+    taken = {".row", ".config", ".iter", "id", "id2", *predicted, group}
+    others = [c for c in frame.columns if c not in taken and not c.startswith(".decision_")]
+    truth = roles.target or only_truth([c for c in others if frame.groupby(".row")[c].nunique().max() == 1])
     resample = frame["id"].astype(str) if "id" in frame.columns else None
     split = frame["id2"].astype(str) if "id2" in frame.columns else resample
     # One level of resampling: Fold01 is a fold of the only repeat; Bootstrap01 is a hold-out of its own.
@@ -33,7 +33,7 @@ def _read(frame: Any, roles: Roles) -> ImportedPredictions:
         repeat=resample,
         fold=split,
         truth=frame[truth],
-        group=None if roles.group is None else frame[roles.group],
+        group=None if group is None else frame[group],
         label=frame[".pred_class"] if ".pred_class" in frame.columns else None,
         number=frame[".pred"] if ".pred" in frame.columns else None,
         chances={c.removeprefix(".pred_"): frame[c] for c in predicted if c not in (".pred", ".pred_class")},

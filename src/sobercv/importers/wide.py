@@ -107,6 +107,9 @@ def _column(column: Any, name: str, truth: Any) -> Any:
     gaps = column.isna().to_numpy()
     if column.dtype.kind in "iufb":
         return np.ma.masked_array(column.fillna(0).to_numpy(), gaps)
+    if gaps.all():  # nothing tells labels from numbers
+        fill = np.zeros(len(column)) if truth.dtype.kind in "iufb" else truth.to_numpy(dtype=object)
+        return np.ma.masked_array(fill, gaps)
     known = set(truth.astype(str)) if truth.dtype.kind not in "iufb" else set()
     strange = next((v for v in column.dropna().astype(str) if v not in known), None)
     if strange is not None and looks_like_models(column, truth):

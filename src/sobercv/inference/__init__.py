@@ -1,16 +1,30 @@
 """From out-of-sample predictions to honest claims; arrays only, no training, no files."""
 
-from .dropping import BootstrapDrop, DropRule, DropVerdict
+from .dropping import (
+    BernsteinDrop,
+    BettingDrop,
+    BootstrapDrop,
+    ConfidenceDrop,
+    DropRule,
+    DropVerdict,
+    HoeffdingDrop,
+    PredictiveDrop,
+)
 from .estimate import Estimate
 from .question import Question
 from .rivals import naive, nested, tibshirani
 from .selection import SelectionRule, best, simplest_within
 
 __all__ = [
+    "BernsteinDrop",
+    "BettingDrop",
     "BootstrapDrop",
+    "ConfidenceDrop",
     "DropRule",
     "DropVerdict",
     "Estimate",
+    "HoeffdingDrop",
+    "PredictiveDrop",
     "Question",
     "SelectionRule",
     "best",

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack, overload
 
+from ..containers import Array
 from ..metrics import blocks
 from ..threads import one_blas_thread
 from .drawn import Judged, estimates
 from .estimate import Estimate, with_names
+from .gathering import gather
 from .question import MetricLike, Options, Question
 from .selection import SelectionRule
 from .tables import Inputs, Resamples, Table, open_table
@@ -55,6 +57,8 @@ def bbc(
     aggregate: str = "pooled",
     by: str = "sample",
     method: str = "bbc",
+    interval: str = "wilson",
+    fixed_models: bool = False,
     within_folds: bool = False,
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
@@ -99,6 +103,12 @@ def bbc(
         Resample samples (BBC-CV) or folds (BBC-F).
     method : {"bbc", "632+"}, default="bbc"
         The paper's estimate, or the compromise between it and the naive score described in the documentation.
+    interval : {"wilson", "percentile"}, default="wilson"
+        Wilson's interval, which knows the metric's range and that a cross-validated score errs more than a bootstrap of
+        samples shows, or the paper's percentiles of the draws. How often each covers: docs/intervals.md.
+    fixed_models : bool, default=False
+        The predictions are those of models that were trained on other data (a test set, an external cohort): nothing
+        was cross-validated, so that `interval="wilson"` is narrower.
     within_folds : bool, default=False
         Metrics that rank compare only samples of the same fold and repeat.
     n_bootstraps : int, default=1000
@@ -139,6 +149,8 @@ def bbc(
         aggregate=aggregate,
         by=by,
         method=method,
+        interval=interval,
+        fixed_models=fixed_models,
         within_folds=within_folds,
         n_bootstraps=n_bootstraps,
         confidence_level=confidence_level,
@@ -160,13 +172,17 @@ def corrected(table: Table) -> dict[str, Estimate]:
     winner = table.winner(wholes[0])
 
     def judge(start: int, stop: int) -> Judged:
-        return select_and_judge(table, table.resamples(start, stop))
+        return select_and_judge(table, table.resamples(start, stop), wholes[0], winner)
 
     done = blocks.run(judge, table.cut(), table.question.n_threads)
     return estimates(table, wholes, winner, Judged.joined(done))
 
 
-def select_and_judge(table: Table, resamples: Resamples) -> Judged:
+def select_and_judge(table: Table, resamples: Resamples, whole: Array, winner: int) -> Judged:
     """Select a configuration on what is present in each resample, judge it on what is absent."""
-    winners = table.select(resamples.in_bag())
-    return Judged(winners, resamples.out_of_bag(winners))
+    in_bag = resamples.in_bag()
+    winners = table.select(in_bag)
+    draws = resamples.out_of_bag(winners)
+    if table.question.interval == "percentile":  # the draws are all that it needs
+        return Judged(winners, draws)
+    return Judged(winners, draws, gather(resamples, in_bag, (winners, draws), whole, winner))

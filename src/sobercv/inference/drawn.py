@@ -7,7 +7,7 @@ Knows nothing of how predictions are held.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from ..containers import Array
 from ..errors import SoberError
 from . import notes
 from .estimate import Estimate
-from .intervals import percentile_interval
+from .gathering import Spread, evidence
 from .tables import Table
+from .wilson import Wilson
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,16 +30,21 @@ class Judged:
         Position of the configuration selected on each resample; -1 for none.
     draws : list of array [B]
         For each metric the score of that configuration on the samples left out.
+    spread : Spread or None
+        What an interval needs beside the draws; None where it needs nothing else.
     """
 
     winners: Array
     draws: list[Array]
+    spread: Spread | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[Judged]) -> Judged:
         """Put blocks of resamples together."""
         draws = [np.concatenate(of_metric) for of_metric in zip(*(part.draws for part in parts), strict=True)]
-        return cls(np.concatenate([part.winners for part in parts]), draws)
+        spreads = [part.spread for part in parts if part.spread is not None]
+        spread = Spread.joined(spreads) if spreads else None
+        return cls(np.concatenate([part.winners for part in parts]), draws, spread)
 
 
 def estimates(table: Table, wholes: list[Array], winner: int, judged: Judged) -> dict[str, Estimate]:
@@ -46,19 +52,14 @@ def estimates(table: Table, wholes: list[Array], winner: int, judged: Judged) ->
     question = table.question
     noted = table.notes(winner, judged.winners)
     wins = np.bincount(judged.winners[judged.winners >= 0], minlength=len(table.configurations))
+    values = [_mean(table, k, draws) for k, draws in enumerate(judged.draws)]
+    bounds = _bounds(table, wholes, winner, values, judged)
     found: dict[str, Estimate] = {}
-    for k, (metric, whole, draws) in enumerate(zip(question.metrics, wholes, judged.draws, strict=True)):
-        n_undefined = int(np.isnan(draws).sum())
-        if n_undefined == len(draws):
-            raise SoberError(
-                "E109",
-                f"{metric.name} is undefined on every one of the {len(draws)} draws: the samples left out never hold "
-                "what it compares. Use stratify=True, collect more data, or choose another metric."
-                f"{table.complaint(k)}",
-            )
-        many = notes.undefined(metric.name, draws)
+    for metric, whole, draws, value, wilson in zip(question.metrics, wholes, judged.draws, values, bounds, strict=True):
+        instead = question.interval == "wilson" and wilson is None
+        special = (notes.undefined(metric.name, draws), notes.percentile_instead(metric.name) if instead else None)
         estimate = Estimate(
-            value=float(np.nanmean(draws)),
+            value=value,
             naive=float(whole[winner]),
             winner=int(table.configurations[winner]),
             configurations=table.configurations,
@@ -66,18 +67,44 @@ def estimates(table: Table, wholes: list[Array], winner: int, judged: Judged) ->
             method="bbc-f" if question.by == "fold" else "bbc",
             metric=metric.name,
             positive=metric.positive_of(table.target),
-            interval=percentile_interval(draws, question.level),
+            interval_method="percentile" if wilson is None else "wilson",
             draws=draws,
             win_counts=wins,
-            n_undefined=n_undefined,
+            n_undefined=int(np.isnan(draws).sum()),
             confidence_level=question.level,
             n_samples=table.n_samples,
             n_repeats=table.n_repeats,
             n_groups=table.n_groups,
             n_left_out=table.n_left_out,
             seed=question.seed,
-            notes=(*noted, *(() if many is None else (many,))),
+            notes=(*noted, *(note for note in special if note is not None)),
+            wilson=wilson,
             _range=metric.range,
         )
+        estimate = replace(estimate, interval=estimate.interval_at(question.level))
         found[metric.name] = estimate.as_632plus() if question.method == "632+" else estimate
     return found
+
+
+def _mean(table: Table, metric: int, draws: Array) -> float:
+    """Give the mean of the draws that are defined; refuse where there are none, and what is too large for one."""
+    if np.isnan(draws).all():
+        raise SoberError(
+            "E109",
+            f"{table.question.metrics[metric].name} is undefined on every one of the {len(draws)} draws: the samples "
+            "left out never hold what it compares. Use stratify=True, collect more data, or choose another metric."
+            f"{table.complaint(metric)}",
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(np.nanmean(draws))
+    if not np.isfinite(mean):
+        name = table.question.metrics[metric].name
+        raise SoberError("E117", f"{name} gives numbers whose mean is beyond 1e308. Scale `y` and predictions down.")
+    return mean
+
+
+def _bounds(table: Table, wholes: list[Array], winner: int, values: list[float], judged: Judged) -> list[Wilson | None]:
+    """For each metric Wilson's interval; None where it was not asked for, or where nothing varies."""
+    if judged.spread is None:
+        return [None] * len(values)
+    return [Wilson.of(seen) for seen in evidence(table, wholes, winner, values, judged.spread)]

@@ -17,6 +17,7 @@ from ..containers import Array
 from ..errors import Note, SoberError
 from ..targets import titled
 from .intervals import check_level, percentile_interval, quantile
+from .wilson import Wilson
 
 METHODS = {
     "bbc": "BBC-CV: bootstrap bias corrected",
@@ -26,6 +27,7 @@ METHODS = {
     "tt": "TT: Tibshirani and Tibshirani's correction",
     "ncv": "NCV: nested cross-validation",
 }
+INTERVALS = {"percentile": "percentile interval", "wilson": "Wilson's interval"}
 
 
 def shown(params: Mapping[str, Any], width: int = 100) -> str:
@@ -54,7 +56,11 @@ class Estimate:
     value : float
         The number to report.
     interval : (float, float) or None
-        Percentile interval at `confidence_level`; None for protocols that have none.
+        Interval at `confidence_level`; None for protocols that have none.
+    interval_method : {"percentile", "wilson"} or None
+        How it was made; see `sobercv.bbc`.
+    wilson : Wilson or None
+        What Wilson's interval is made of: centre, size, doubt and degrees of freedom.
     naive : float
         What plain cross-validation claims for the winner.
     optimism : float
@@ -98,6 +104,7 @@ class Estimate:
     method: str
     metric: str
     interval: tuple[float, float] | None = None
+    interval_method: str | None = None
     draws: Array | None = None
     win_counts: Array | None = None
     n_undefined: int = 0
@@ -111,6 +118,7 @@ class Estimate:
     positive: Any = None
     winner_name: str | None = None
     winner_params: dict[str, Any] | None = None
+    wilson: Wilson | None = None
     _shift: float = field(default=0.0, repr=False)
     _range: tuple[float, float] = field(default=(-np.inf, np.inf), repr=False)
 
@@ -134,8 +142,8 @@ class Estimate:
 
         BBC is conservative because a resample holds only 63.2 % of the distinct samples. In the spirit of Efron and
         Tibshirani's .632+, the weight of BBC grows from .632 to 1 as the optimism approaches what a winner picked by
-        chance alone would have: its distance from the average configuration. The interval moves along, and stays
-        within the metric's range.
+        chance alone would have: its distance from the average configuration. A percentile interval moves along, and
+        stays within the metric's range; Wilson's knows both numbers already.
         """
         self._sorted_draws  # noqa: B018 - refuses estimates without draws
         room = self.naive - float(np.nanmean(self.scores))
@@ -146,16 +154,25 @@ class Estimate:
         return replace(moved, interval=moved.interval_at(self.confidence_level))
 
     def interval_at(self, confidence_level: float) -> tuple[float, float]:
-        """Two-sided interval at another level, from the same draws."""
+        """Two-sided interval at another level, made in the same way; `value` always lies in it."""
+        if self.wilson is not None:
+            low, high = self.wilson.interval(confidence_level)
+            return min(low, self.value), max(high, self.value)
         low, high = percentile_interval(self._sorted_draws, confidence_level)
         return self._moved(low), self._moved(high)
 
     def lower_bound(self, confidence_level: float = 0.95) -> float:
         """One-sided bound: the true score is at least this, with this confidence."""
+        if self.wilson is not None:
+            bound = self.wilson.lower(confidence_level)
+            return min(bound, self.value) if confidence_level >= 0.5 else bound
         return self._moved(quantile(self._sorted_draws, 1.0 - check_level(confidence_level)))
 
     def upper_bound(self, confidence_level: float = 0.95) -> float:
         """One-sided bound: the true score is at most this, with this confidence."""
+        if self.wilson is not None:
+            bound = self.wilson.upper(confidence_level)
+            return max(bound, self.value) if confidence_level >= 0.5 else bound
         return self._moved(quantile(self._sorted_draws, check_level(confidence_level)))
 
     @cached_property
@@ -185,7 +202,8 @@ class Estimate:
             wins = self.win_counts[self.configurations == self.winner].sum()
             won = f"   won {100 * wins / self.win_counts.sum():.0f} % of the resamples"
         rows.append(("winner", f"{self._winner()}{won}"))
-        rows.append(("method", METHODS.get(self.method, self.method)))
+        how = "" if self.interval_method is None else f"; {INTERVALS[self.interval_method]}"
+        rows.append(("method", METHODS.get(self.method, self.method) + how))
         rows.append(("data", size))
         if self.n_undefined and self.draws is not None:
             rows.append(("undefined", f"{self.n_undefined} of {len(self.draws)} draws, left out"))
@@ -213,7 +231,7 @@ class Estimate:
         interval = "" if self.interval is None else f", interval=({self.interval[0]:.4f}, {self.interval[1]:.4f})"
         return (
             f"Estimate({self.metric}={self.value:.4f}{interval}, naive={self.naive:.4f}, winner={self._winner()!r}, "
-            f"method={self.method!r})"
+            f"method={self.method!r}{'' if self.interval is None else f', interval_method={self.interval_method!r}'})"
         )
 
     def _repr_html_(self) -> str:
@@ -236,6 +254,7 @@ class Estimate:
             "method": self.method,
             "value": self.value,
             "interval": None if self.interval is None else list(self.interval),
+            "interval_method": self.interval_method,
             "confidence_level": self.confidence_level,
             "naive": self.naive,
             "optimism": self.optimism,

@@ -17,6 +17,7 @@ from ..metrics.given import GivenScore
 
 FEW = 20  # samples or groups
 MANY_UNDEFINED = 0.05
+ALONE = ("W202", "W207")  # there was nothing to select from
 
 
 def warned(code: str, text: str) -> Note:
@@ -35,6 +36,15 @@ def only_one(n_dropped: int) -> Note:
         )
     return warned(
         "W202", "There is only one configuration, so there is no selection to correct for; the interval is still valid."
+    )
+
+
+def with_leavers(n_leavers: int, n_configurations: int, share: float) -> Note:
+    """Those who left the race early took part in the correction; `share` of the resamples were won by one of them."""
+    return Note(
+        "W217",
+        f"{n_leavers} of {n_configurations} configurations left the race early. They took part in the correction with "
+        f"the predictions that they have, and won {100 * share:.0f} % of the resamples.",
     )
 
 
@@ -95,6 +105,15 @@ def few_calls(metric: Metric, n_resamples: int, asked: int) -> Note | None:
     )
 
 
+def percentile_instead(name: str) -> Note:
+    """Wilson's interval was asked for, and there was nothing to make it of."""
+    return Note(
+        "W214",
+        f"The score by {name} does not vary over resamples and has no two ends, so Wilson's interval says nothing; the "
+        "interval is the percentile one.",
+    )
+
+
 def undefined(name: str, draws: Array) -> Note | None:
     """Many draws had nothing to judge by."""
     n = int(np.isnan(draws).sum())
@@ -126,9 +145,28 @@ def scales(values: Array, fold: Array) -> Note | None:
     expected = (k - 1) / (n - 1)
     strength = (between - expected) / (1 - expected)
     if strength <= 0.2 or stats.chi2.sf((n - 1) * between, k - 1) >= 1e-6:
-        return None
+        return _one_fold_apart(ranks, fold)
     return warned(
         "W203",
         f"The winner's scores differ in level between folds ({100 * strength:.0f} % of their rank variance), so "
         "samples of different folds may not be comparable. Use within_folds=True or aggregate='fold', or calibrate.",
     )
+
+
+def _one_fold_apart(ranks: Array, fold: Array) -> Note | None:
+    """Tell a single fold whose scores lie above or below nearly all others: too few to stand out in the variance."""
+    n, sizes = len(ranks), np.bincount(fold)
+    for k in np.flatnonzero((sizes >= 5) & (sizes < n)):
+        size, rest = int(sizes[k]), n - int(sizes[k])
+        wins = float(ranks[fold == k].sum()) - size * (size + 1) / 2
+        share = wins / (size * rest)  # of pairs in which the fold has the higher score
+        z = (wins - size * rest / 2) / np.sqrt(size * rest * (n + 1) / 12)
+        if abs(share - 0.5) >= 0.35 and 2 * stats.norm.sf(abs(z)) * len(sizes) < 1e-3:
+            return warned(
+                "W203",
+                f"Fold {k + 1} gives scores on another level than the others ({'higher' if share > 0.5 else 'lower'} "
+                f"in {100 * max(share, 1 - share):.0f} % of the pairs of a sample of it and one of another), so "
+                "samples of different folds may not be comparable. Look at its rows, or use within_folds=True or "
+                "aggregate='fold'.",
+            )
+    return None

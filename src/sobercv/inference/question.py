@@ -26,7 +26,12 @@ from .selection import SelectionRule, best, narrowed, needs_standard_errors, rul
 MetricLike = str | Metric | Callable[..., Any]
 Answer = TypeVar("Answer")
 
-ALLOWED = {"aggregate": ("pooled", "fold"), "by": ("sample", "fold"), "method": ("bbc", "632+")}
+ALLOWED = {
+    "aggregate": ("pooled", "fold"),
+    "by": ("sample", "fold"),
+    "method": ("bbc", "632+"),
+    "interval": ("percentile", "wilson"),
+}
 
 
 class Options(TypedDict, total=False):
@@ -38,6 +43,8 @@ class Options(TypedDict, total=False):
     method: str
     within_folds: bool
     stratify: bool
+    interval: str
+    fixed_models: bool
     n_bootstraps: int
     confidence_level: float
     random_state: Any
@@ -58,6 +65,9 @@ class Question:
     by : {"sample", "fold"}
         What is resampled.
     method : {"bbc", "632+"}
+    interval : {"percentile", "wilson"}
+    fixed_models : bool
+        Whether the models were trained on other data, so that nothing was cross-validated.
     within_folds, stratify : bool
     n_bootstraps : int
     level : float
@@ -75,6 +85,8 @@ class Question:
     aggregate: Aggregate = "pooled"
     by: Literal["sample", "fold"] = "sample"
     method: Literal["bbc", "632+"] = "bbc"
+    interval: Literal["percentile", "wilson"] = "wilson"
+    fixed_models: bool = False
     within_folds: bool = False
     stratify: bool = False
     n_bootstraps: int = 1000
@@ -111,6 +123,12 @@ class Question:
             object.__setattr__(self, "aggregate", "fold")
 
     def _check_together(self) -> None:
+        if self.fixed_models and self.interval != "wilson":
+            raise SoberError(
+                "E114",
+                '`fixed_models` narrows the interval "wilson"; the interval "percentile" does not know it. Leave it '
+                'out, or write interval="wilson".',
+            )
         if self.by == "fold" and self.stratify:
             raise SoberError(
                 "E114", '`stratify` draws samples within classes; by="fold" draws folds. Leave one of them out.'

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..containers import Array
+from ..containers import Array, as_array
 from ..errors import SoberError
 from ..metrics.base import as_counts
 from ..seeds import generator, key
@@ -191,6 +191,14 @@ class BlockDraws:
         return out
 
 
+def _whole_numbers(counts: Array) -> Array:
+    """Give Python's whole numbers as those of numpy, where they fit."""
+    try:
+        return counts.astype(np.int64)
+    except OverflowError:
+        return counts
+
+
 def fold_draws(n_folds: int, n_resamples: int, seed: int) -> Array:
     """Draw folds with replacement [B, K]; a draw that leaves no fold out is drawn again: nothing could be judged."""
     if n_folds < 2:
@@ -222,10 +230,12 @@ class Replayed:
     @classmethod
     def of(cls, counts: Any, n_columns: int) -> Replayed:
         """Check counts from outside."""
-        counts = np.asarray(counts)
+        counts, present = as_array(counts, "counts")
         if counts.ndim != 2 or counts.shape[1] != n_columns or len(counts) == 0:
             raise SoberError("E101", f"`counts` must be [B, {n_columns}]; got shape {counts.shape}.")
-        if counts.dtype.kind not in "iub" or counts.min() < 0:
+        if counts.dtype == object and all(isinstance(v, (int, np.integer)) for v in counts.ravel().tolist()):
+            counts = _whole_numbers(counts)
+        if counts.dtype.kind not in "iub" or counts.min() < 0 or present is not None:
             raise SoberError("E108", "`counts` must be whole numbers of 0 or more: how often each sample was drawn.")
         return cls(as_counts(counts))
 

@@ -18,6 +18,7 @@ from .. import threads
 from ..containers import Array
 from ..errors import SoberError
 from ..predictions import Predictions
+from ..responses import survival_at
 from ..targets import Target, TaskName
 from . import blocks
 from .scorer import Scorer
@@ -248,6 +249,13 @@ class Metric(ABC):
         return made
 
     # ---- what it needs -------------------------------------------------------------------------------------------
+    @property
+    def wanted(self) -> tuple[tuple[str, ...], ...]:
+        """For each response that it is computed from, what can stand for it, best first."""
+        if self.times:
+            return tuple((survival_at(time),) for time in self.times)
+        return (self.responses,) if self.responses else ()
+
     def response_of(self, predictions: Predictions) -> Array:
         """Pick the response [N, C, R(, K)] that the metric is computed from."""
         for name in self.responses:

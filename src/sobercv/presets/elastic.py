@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..containers import Array
 from ..errors import SoberError
 from ..targets import Target, classes_of, survival_of, task_name
+from .breslow import Breslow
 
 _LEAST_WEIGHT = 1e-5  # as in glmnet: no sample is ever certain
 
@@ -172,7 +173,7 @@ class ElasticNetLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class ElasticNetCox(BaseEstimator):  # type: ignore[misc]
-    """Cox regression with glmnet's penalty; `predict` gives log-risks.
+    """Cox regression with glmnet's penalty; `predict` gives log-risks, `predict_survival_function` curves.
 
     Parameters
     ----------
@@ -192,12 +193,17 @@ class ElasticNetCox(BaseEstimator):  # type: ignore[misc]
         records = survival_of(y)
         loss = _Cox(records["event"], records["time"])
         self.coef_, _, self.n_iter_ = _fit(X, loss, self.alpha, self.l1_ratio, self.max_iter, self.tol)
+        self.baseline_ = Breslow(np.asarray(X @ self.coef_).ravel(), records["event"], records["time"])
         return self
 
     def predict(self, X: Any) -> Array:
         """Give log-risks [N]: higher means earlier."""
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, accept_sparse="csr", reset=False) @ self.coef_).ravel()
+
+    def predict_survival_function(self, X: Any) -> Array:
+        """Give survival curves [N], functions of time, as scikit-survival's models do."""
+        return self.baseline_.curves(self.predict(X))
 
 
 def penalty_path(X: Any, y: Any, task: str, l1_ratio: float, n: int = 10) -> list[float]:

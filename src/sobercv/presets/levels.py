@@ -5,8 +5,11 @@ Takes nothing, gives a `Level` for each name of a preset; never makes a model.
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from typing import Any
+
+from ..errors import SoberError
 
 
 @dataclass(frozen=True)
@@ -133,3 +136,30 @@ LEVELS = {
         roots=(0.5, 1.0, 1.5, 2.0),
     ),
 }
+
+
+def check_name(name: Any) -> None:
+    """Refuse what is no preset, and say which is meant.
+
+    Parameters
+    ----------
+    name : str
+    """
+    if name not in LEVELS:
+        raise unknown(name, tuple(LEVELS), "preset", "E401")
+
+
+def unknown(given: Any, allowed: tuple[str, ...], what: str, code: str) -> SoberError:
+    """Make the error for a name that there is not.
+
+    Parameters
+    ----------
+    given : Any
+    allowed : tuple of str
+    what : str
+        What it would be the name of.
+    code : str
+    """
+    close = difflib.get_close_matches(str(given), allowed, 1, cutoff=0.4)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return SoberError(code, f"There is no {what} {given!r}; choose one of {', '.join(allowed)}.{hint}")

@@ -6,7 +6,6 @@ for checks, searches and pages alike. Never trains a model.
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +19,11 @@ from ..targets import TABLE_TASKS, Target, task_name
 from ..training import Configuration, expand
 from .cleaning import check_table, kind_of, make_cleaner
 from .grids import Grid, SpaceInputs
-from .levels import LEVELS
+from .levels import LEVELS, check_name, unknown
 from .sklearn_space import space_of_classes, space_of_numbers
 from .sksurv_space import space_of_times
 
-NAMES = tuple(LEVELS)
+NAMES, TASKS = tuple(LEVELS), TABLE_TASKS
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +98,8 @@ def get(
         Trees in a forest, instead of the preset's number (the paper's is 1000).
     probabilities : bool, default=False
         Whether every model must give probabilities, as log loss, the Brier score and the AUC of several classes want:
-        then SVMs are calibrated, which takes four fits instead of one.
+        then SVMs are calibrated, which takes four fits instead of one. Of survival, Brier scores want them: then SVMs
+        are left out, and forests keep whole survival curves.
 
     Returns
     -------
@@ -113,8 +113,9 @@ def get(
     >>> presets.get("paper", "binary", X, y).n_configurations
     610
     """
-    _known(name, NAMES, "preset", "E401")
-    _known(task, TABLE_TASKS, "task", "E402")
+    check_name(name)
+    if task not in TASKS:
+        raise unknown(task, TASKS, "task", "E402")
     if n_trees is not None and (not isinstance(n_trees, (int, np.integer)) or n_trees < 1):
         raise SoberError("E108", f"`n_trees` must be a whole number of 1 or more; got {n_trees!r}.")
     check_table(X)
@@ -140,14 +141,6 @@ def get(
     listed = expand(grids)
     text = f"{name}: {len(listed)} configurations for {task} targets, {level.summary}."
     return Preset(name, estimator, grids, listed, text)
-
-
-def _known(given: Any, allowed: tuple[str, ...], what: str, code: str) -> None:
-    if given in allowed:
-        return
-    close = difflib.get_close_matches(str(given), allowed, 1, cutoff=0.4)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise SoberError(code, f"There is no {what} {given!r}; choose one of {', '.join(allowed)}.{hint}")
 
 
 def _check_target(task: str, y: Any, X: Any) -> None:

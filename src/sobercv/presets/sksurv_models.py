@@ -14,6 +14,8 @@ from sksurv.ensemble import RandomSurvivalForest
 from sksurv.svm import FastKernelSurvivalSVM, FastSurvivalSVM
 
 from ..containers import Array
+from ..targets import survival_of
+from .breslow import Breslow
 from .sklearn_models import RootForest, silent_at_cap
 
 
@@ -21,14 +23,20 @@ class NoRisk(BaseEstimator):  # type: ignore[misc]
     """The baseline: the same risk for everybody."""
 
     def fit(self, X: Any, y: Any) -> NoRisk:
-        """Learn nothing."""
+        """Learn when events happen, and nothing of whom."""
         self.n_features_in_ = X.shape[1]
+        records = survival_of(y)
+        self.baseline_ = Breslow(np.zeros(len(records)), records["event"], records["time"])
         return self
 
     def predict(self, X: Any) -> Array:
         """Give zeros."""
         check_is_fitted(self)
         return np.zeros(X.shape[0])
+
+    def predict_survival_function(self, X: Any) -> Array:
+        """Give everybody the same survival curve."""
+        return self.baseline_.curves(self.predict(X))
 
 
 class LinearSurvivalSVM(FastSurvivalSVM):  # type: ignore[misc]
@@ -46,8 +54,16 @@ class KernelSurvivalSVM(FastKernelSurvivalSVM):  # type: ignore[misc]
 class RootSurvivalForest(RootForest, RandomSurvivalForest):  # type: ignore[misc]
     """The forest of `RootForest` for survival times."""
 
+    _low_memory = True  # else every leaf keeps a whole survival curve, of which only the risk is asked
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the forest."""
         self.min_samples_split = max(2, 2 * self.min_samples_leaf)
-        self.low_memory = True  # without it every leaf keeps a whole survival curve, of which only the risk is asked
+        self.low_memory = self._low_memory
         return super().fit(X, y, sample_weight)
+
+
+class CurveSurvivalForest(RootSurvivalForest):
+    """The same forest where survival probabilities are asked for."""
+
+    _low_memory = False

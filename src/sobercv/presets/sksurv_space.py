@@ -22,7 +22,13 @@ def space_of_times(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
     try:
         from sksurv.ensemble import GradientBoostingSurvivalAnalysis
 
-        from .sksurv_models import KernelSurvivalSVM, LinearSurvivalSVM, NoRisk, RootSurvivalForest
+        from .sksurv_models import (
+            CurveSurvivalForest,
+            KernelSurvivalSVM,
+            LinearSurvivalSVM,
+            NoRisk,
+            RootSurvivalForest,
+        )
     except ImportError:
         raise SoberError(
             "E403",
@@ -36,12 +42,15 @@ def space_of_times(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
     families = [family(cox, alpha=[0.01 / c for c in level.ridge])]
     for ratio in level.l1_ratios:
         families.append(family(ElasticNetCox(l1_ratio=ratio), alpha=inputs.penalties(ratio)))
-    families.append(family(LinearSurvivalSVM(max_iter=200, random_state=seed), alpha=level.linear))
-    for kernel, degree in level.kernels:
+    svms = not inputs.probabilities  # they rank, and know no probability
+    if svms:
+        families.append(family(LinearSurvivalSVM(max_iter=200, random_state=seed), alpha=level.linear))
+    for kernel, degree in level.kernels if svms else ():
         svm = KernelSurvivalSVM(kernel=kernel, degree=degree, max_iter=200, random_state=seed)
         gammas = [None if gamma == "scale" else gamma for gamma in level.gammas]  # None is 1 / columns
         families.append(family(svm, alpha=level.costs, gamma=gammas))
-    forest = RootSurvivalForest(inputs.n_trees, n_jobs=jobs, random_state=seed)
+    kind = CurveSurvivalForest if inputs.probabilities else RootSurvivalForest
+    forest = kind(inputs.n_trees, n_jobs=jobs, random_state=seed)
     families.append(family(forest, min_samples_leaf=level.leaves, roots=level.roots))
     boosting = GradientBoostingSurvivalAnalysis(n_estimators=level.rounds, random_state=seed)
     depths = [max(1, size.bit_length() - 2) for size in level.sizes]

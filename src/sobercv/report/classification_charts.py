@@ -1,4 +1,4 @@
-"""Charts of a classification: ROC, precision and recall, calibration, confusion.
+"""Charts of a classification: ROC, precision and recall, confusion.
 
 Takes the winner's out-of-sample predictions, gives charts with bootstrap bands; never draws.
 """
@@ -6,18 +6,20 @@ Takes the winner's out-of-sample predictions, gives charts with bootstrap bands;
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ..containers import Array
-from .chart_lines import bin_edges, bin_means, known, line_of
+from .chart_lines import known, line_of
 from .evidence import Band, Evidence
 from .records import Chart, ConfusionMatrix, Line
-from .words import between, clean, number
+from .thresholds import operating_point
+from .words import between, class_name, clean, number
 
 GRID = np.linspace(0.0, 1.0, 101)
 MOST_CLASSES = 12
+#: Cells of more classes are too small for an interval: a table below the chart has them.
+MOST_WITH_INTERVALS = 5
 SHARES = (0.0, 1.0)
 Curve = Callable[[Array], Array]  # weight [N] -> [G + 1]: the curve and, last, the area under it
 
@@ -27,6 +29,7 @@ def roc(evidence: Evidence) -> Chart | None:
     lines = _one_against_rest(evidence, roc_curve, "AUC")
     if lines is None:
         return None
+    marks = operating_point(evidence) if is_binary(evidence) else ()
     return Chart(
         name="roc",
         title="ROC",
@@ -36,13 +39,15 @@ def roc(evidence: Evidence) -> Chart | None:
         y_range=SHARES,
         lines=lines,
         reference=(0.0, 0.0, 1.0, 1.0),
-        sentence="How many true cases are found (up) for how many false alarms (right). The dashed line is guessing.",
+        sentence="How many true cases are found (up) for how many false alarms (right). The dashed line is guessing."
+        + (" The circle is where the predicted labels stand; the table of thresholds says more." if marks else ""),
+        marks=marks,
     )
 
 
 def precision_recall(evidence: Evidence) -> Chart | None:
     """Precision at every recall; two classes only."""
-    lines = _one_against_rest(evidence, precision_curve, "average precision") if _is_binary(evidence) else None
+    lines = _one_against_rest(evidence, precision_curve, "average precision") if is_binary(evidence) else None
     if lines is None:
         return None
     share = float(evidence.weight @ (evidence.y == 1) / evidence.weight.sum())
@@ -57,41 +62,6 @@ def precision_recall(evidence: Evidence) -> Chart | None:
         reference=(0.0, share, 1.0, share),
         sentence=f"How many alarms are true (up) for how many cases found (right). Guessing would be right in "
         f"{100 * share:.0f} % of its alarms, the dashed line.",
-    )
-
-
-def calibration(evidence: Evidence) -> Chart | None:
-    """Predicted probability against observed share, in bins of equal size; two classes only."""
-    probabilities = evidence.responses.get("predict_proba") if _is_binary(evidence) else None
-    if probabilities is None or evidence.classes is None:
-        return None
-    edges = bin_edges(probabilities[evidence.seen])
-    bins = np.searchsorted(edges[1:-1], probabilities, side="right")  # [N, R]
-    k = len(edges) - 1
-    positive = (evidence.y == 1).astype(float)
-
-    def observed(repeat: int, weight: Array) -> Array:
-        return bin_means(bins[:, repeat], k, weight, positive)
-
-    def predicted(repeat: int, weight: Array) -> Array:
-        return bin_means(bins[:, repeat], k, weight, probabilities[:, repeat])
-
-    band, x = evidence.banded(observed), evidence.banded(predicted).centre
-    keep = ~np.isnan(x)
-    line = line_of(
-        class_name(evidence.classes[1]), x[keep], Band(band.centre[keep], band.low[keep], band.high[keep]), marked=True
-    )
-    return Chart(
-        name="calibration",
-        title="Calibration",
-        x_label="predicted probability",
-        y_label="observed share",
-        x_range=SHARES,
-        y_range=SHARES,
-        lines=(line,),
-        reference=(0.0, 0.0, 1.0, 1.0),
-        sentence="Where the line runs above the dashed diagonal, the event was more frequent than predicted; "
-        f"{k} bins of equal size.",
     )
 
 
@@ -110,6 +80,7 @@ def confusion(evidence: Evidence) -> ConfusionMatrix | None:
     band = evidence.banded(share)
     cells = evidence.y[:, None] * k + labels
     count = np.bincount(cells[evidence.seen], minlength=k * k).reshape(k, k) / evidence.n_repeats
+    where = "Small print" if k <= MOST_WITH_INTERVALS else "In the table below"
     return ConfusionMatrix(
         title="Confusion",
         labels=tuple(clean(label, 60) for label in evidence.classes.tolist()),
@@ -117,8 +88,8 @@ def confusion(evidence: Evidence) -> ConfusionMatrix | None:
         low=_cells(band.low, k),
         high=_cells(band.high, k),
         count=tuple(tuple(round(float(v), 1) for v in row) for row in count),
-        sentence="Of each true class (row), the share predicted as each class (column). "
-        f"Small print: {100 * evidence.level:g} % bootstrap interval.",
+        sentence=f"Of each true class (row), the share predicted as each class (column). {where}: "
+        f"{100 * evidence.level:g} % bootstrap intervals.",
     )
 
 
@@ -188,10 +159,6 @@ def _cells(values: Array, k: int) -> tuple[tuple[float | None, ...], ...]:
     return tuple(known(row) for row in values.reshape(k, k))
 
 
-def _is_binary(evidence: Evidence) -> bool:
+def is_binary(evidence: Evidence) -> bool:
+    """Whether there are two classes."""
     return evidence.classes is not None and len(evidence.classes) == 2
-
-
-def class_name(label: Any) -> str:
-    """Name a class; a bare number says nothing."""
-    return clean(label if isinstance(label, str) else f"class {label}", 60)

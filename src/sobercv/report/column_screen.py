@@ -30,7 +30,7 @@ def closest_columns(X: Any, predictions: Array, most: int) -> Array:
     """
     targets = _standardised(predictions.reshape(len(predictions), -1))  # [N, K]
     strength = np.zeros(X.shape[1])
-    numeric = _numeric(X)
+    numeric = is_numeric(X)
     if numeric.any():
         values = X.iloc[:, np.flatnonzero(numeric)] if hasattr(X, "iloc") else X[:, numeric]
         columns = _standardised(np.asarray(values, dtype=np.float64))  # [N, P]
@@ -40,7 +40,8 @@ def closest_columns(X: Any, predictions: Array, most: int) -> Array:
     return np.argsort(-strength, kind="stable")[:most]
 
 
-def _numeric(X: Any) -> Array:
+def is_numeric(X: Any) -> Array:
+    """Which columns hold numbers or flags, bool [P]."""
     if hasattr(X, "dtypes"):
         return np.array([dtype.kind in "iufb" for dtype in X.dtypes])
     return np.full(X.shape[1], X.dtype.kind in "iufb")

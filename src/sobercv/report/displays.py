@@ -91,6 +91,10 @@ class Plots:
         """Predicted probability against observed share; two classes."""
         return self._chart("calibration", ax)
 
+    def decision(self, ax: Any = None) -> Any:
+        """Net benefit by threshold, against treating all and none; two classes."""
+        return self._chart("decision", ax)
+
     def predicted(self, ax: Any = None) -> Any:
         """Predicted against true numbers."""
         return self._chart("predicted", ax)
@@ -158,6 +162,8 @@ def _xy(ax: Any, chart: Chart) -> Any:
         ax.plot(chart.points_x, chart.points_y, ".", color=GREY, alpha=0.45, ms=4)
     for i, line in enumerate(chart.lines):
         _draw(ax, line, *SERIES[i % len(SERIES)])
+    for mark in chart.marks:
+        ax.plot(mark.x, mark.y, "o", color=VERMILLION, mfc="none", ms=9, label=mark.text)
     ax.set(xlim=_roomy(chart.x_range), ylim=_roomy(chart.y_range))
     return _finish(ax, chart.title, chart.x_label, chart.y_label)
 

@@ -17,6 +17,7 @@ from ..containers import Array
 from ..errors import SoberError
 from ..inference.resample import Bootstrap
 from ..metrics.blocks import UNIT
+from ..positive_class import obvious_positive
 from ..predictions import Predictions
 from ..training.fit.response import method_of
 from .search_records import metrics_of
@@ -51,6 +52,7 @@ class Evidence:
     weight : float array [N]
     groups : int array [N] or None
     classes : array [K] or None
+        Of two, the positive one is second, where it was named or its name leaves no doubt.
     task : str
     level : float
         Share of the resamples that a band holds.
@@ -70,13 +72,12 @@ class Evidence:
     @classmethod
     def of(cls, search: Any) -> Evidence:
         """Take the winner's column out of a finished search."""
-        table: Predictions = search.predictions_.only_seen()
+        table: Predictions = search.winner_predictions_.only_seen()
         if not table.responses:
             raise SoberError(
                 "E702",
                 "The search scored models and kept no predictions; add a metric, such as r2, to scoring.",
             )
-        position = int(np.flatnonzero(table.configurations == search.best_index_)[0])
         # What a metric asks for is kept under the first of its alternatives: a ranking metric asks for decisions and
         # takes probabilities from a model that has none. Only the winner can tell which of the two these are.
         winner = (
@@ -86,16 +87,19 @@ class Evidence:
         )
         asked = {metric.responses[0]: metric.responses for metric in metrics_of(search) if metric.responses}
         responses = {
-            method_of(winner, asked.get(name, (name,))) or name: tensor[:, position]
+            method_of(winner, asked.get(name, (name,))) or name: tensor[:, 0]
             for name, tensor in table.responses.items()
         }
+        y, classes = table.y, table.classes
+        if classes is not None and _is_first_positive(table):
+            y, responses, classes = 1 - y, {name: _turned(name, v) for name, v in responses.items()}, classes[::-1]
         return cls(
-            y=table.y,
+            y=y,
             responses=responses,
             seen=table.seen,
             weight=np.ones(table.n_samples) if table.sample_weight is None else table.sample_weight,
             groups=None if table.groups is None else np.unique(table.groups, return_inverse=True)[1].reshape(-1),
-            classes=table.classes,
+            classes=classes,
             task=table.task,
             level=search.confidence_level,
             seed=search.seed_,
@@ -148,6 +152,21 @@ class Evidence:
         tail = (1.0 - self.level) / 2.0
         low, high = _quantiles(np.stack(values), (tail, 1.0 - tail))
         return Band(value(ones), low, high)
+
+
+def _is_first_positive(table: Predictions) -> bool:
+    """Whether the first of two classes is the positive one: it was named, or its name leaves no doubt."""
+    if table.classes is None or len(table.classes) != 2:
+        return False
+    if table.target.positive is not None:
+        return table.target.positive == 0
+    labels = table.classes.tolist()
+    return bool(obvious_positive(labels) == labels[0])
+
+
+def _turned(name: str, values: Array) -> Array:
+    """What is said of the second class, said of the first."""
+    return -values if name == "decision_function" else 1 - values
 
 
 def _mean(values: Array, weight: Array) -> Array:

@@ -14,8 +14,10 @@ from importlib.resources import files
 from typing import Any
 
 from ..errors import SoberError
-from . import svg_charts, words
+from . import svg_charts, svg_confusion, words
+from .classification_charts import MOST_WITH_INTERVALS
 from .records import Chart, Summary
+from .tables import share_with_interval
 
 MOST_ROWS = 1000
 MOST_FAILURES = 100
@@ -69,9 +71,22 @@ def to_html(summary: Summary) -> str:
         status=words.status,
         status_order=lambda row: (row.dropped_after or 0) + 1e6 * STATUS.index(row.status),
         data=lambda value: "" if value is None else value,
+        cells=_interval_cells(summary),
         tiny=lambda share: markup(svg_charts.tiny(share)),
     )
     return page
+
+
+def _interval_cells(summary: Summary) -> tuple[tuple[str, ...], ...]:
+    """Give the shares of many classes with their intervals, for which the cells of the chart have no room."""
+    found = summary.confusion
+    if found is None or len(found.labels) <= MOST_WITH_INTERVALS:
+        return ()
+    n = range(len(found.labels))
+    return tuple(
+        (label, *(share_with_interval(found.share[i][j], found.low[i][j], found.high[i][j]) for j in n))
+        for i, label in enumerate(found.labels)
+    )
 
 
 def policy(style: str, script: str) -> str:
@@ -92,15 +107,27 @@ def safe_json(values: Any) -> str:
 
 def _drawn(summary: Summary, markup: Any) -> dict[str, Any]:
     """Draw every chart of the page."""
-    score = summary.scores[0]
+    score, found = summary.scores[0], summary.importance
     return {
         "scale": markup(svg_charts.scale(score)),
         "draws": None if summary.draws is None else markup(svg_charts.histogram(summary.draws, score)),
         "race": markup(svg_charts.race(summary.race)) if len(summary.race.rounds) > 1 else None,
         "curves": [curve for chart in summary.charts for curve in _curves(chart, markup)],
-        "confusion": None if summary.confusion is None else markup(svg_charts.confusion(summary.confusion)),
-        "importance": None if summary.importance is None else markup(svg_charts.bars(summary.importance)),
+        "effects": [{"svg": markup(svg_charts.xy(c)), "key": _key(c, markup)} for c in summary.effects],
+        "confusion": None if summary.confusion is None else markup(svg_confusion.confusion(summary.confusion)),
+        "importance": None if found is None else markup(svg_charts.bars(found.bars)),
+        "together": markup(svg_charts.bars(found.together)) if found is not None and found.together else None,
     }
+
+
+def _key(chart: Chart, markup: Any) -> list[Any]:
+    """Say which line is which, where there are several or one has words."""
+    if len(chart.lines) == 1 and not chart.lines[0].text:
+        return []
+    return [
+        (markup(svg_charts.swatch(i)), f"{line.label}: {line.text}" if line.text else line.label)
+        for i, line in enumerate(chart.lines)
+    ]
 
 
 def _curves(chart: Chart, markup: Any) -> list[dict[str, Any]]:
@@ -116,15 +143,11 @@ def _curves(chart: Chart, markup: Any) -> list[dict[str, Any]]:
             }
             for i, line in enumerate(chart.lines)
         ]
-    key = [
-        (markup(svg_charts.swatch(i)), f"{line.label}: {line.text}" if line.text else line.label)
-        for i, line in enumerate(chart.lines)
-    ]
     return [
         {
             "title": chart.title,
             "svg": markup(svg_charts.xy(chart)),
-            "key": key,
+            "key": _key(chart, markup),
             "below": chart.below,
             "sentence": chart.sentence,
         }

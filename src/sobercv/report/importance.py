@@ -11,18 +11,20 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 
 from .. import seeds
 from ..containers import Array
 from ..errors import Note
 from ..training.fit.problem import take
 from .column_screen import closest_columns
+from .correlated_columns import correlated
 from .records import Bar, Importance
 from .search_records import estimates_of
+from .shuffling import Falls, Rows, falls_of
 from .words import clean, count
 
-TOP = 20
+TOP, TOP_TOGETHER = 20, 8
 #: So many columns are shuffled at most, and so many rows scored.
 MOST_COLUMNS = 50
 MOST_ROWS = 2000
@@ -61,29 +63,51 @@ def importance(
     end = monotonic() + max_seconds
     try:
         X = X if hasattr(X, "iloc") else check_array(X, ensure_all_finite="allow-nan", dtype=None)
-        X, y, sample_weight = _some_rows(search, X, y, sample_weight)
+        rows = _some_rows(search, X, y, sample_weight)
         columns = np.arange(len(names))
         if len(names) > MOST_COLUMNS:
-            columns = closest_columns(X, _predictions(search, X), MOST_COLUMNS)
-        falls = _falls(search, X, y, sample_weight, columns, n_permutations, end)  # [columns, shuffles]
+            columns = closest_columns(rows.X, _predictions(search, rows.X), MOST_COLUMNS)
+        together = correlated(rows.X, columns)
+        units = [np.array([c]) for c in columns] + together
+        found = falls_of(search, rows, units, n_permutations, end)
     except Exception as error:  # any estimator may raise anything; the rest of the report stands
         return None, _left_out(f"the model refused shuffled data ({type(error).__name__}: {clean(error, 160)})")
-    if not len(falls):
+    if not len(found.falls):
         return None, _left_out("the time was over")
-    mean, spread = falls.mean(axis=1), falls.std(axis=1)
-    bars = tuple(
-        Bar(names[columns[i]], float(f"{mean[i]:.6g}"), float(f"{spread[i]:.6g}"))
-        for i in np.argsort(-mean, kind="stable")[:TOP]
-    )
-    return Importance(bars, len(names), falls.shape[1], _sentence(search, len(names), falls)), ()
+    bars = _bars(units, found, names, search.confidence_level)
+    alone = [i for i, unit in enumerate(units[: len(bars)]) if len(unit) == 1]
+    others = tuple(_largest([bars[i] for i in range(len(bars)) if i not in alone], TOP_TOGETHER))
+    sentence = _sentence(search, len(names), len(alone), found.falls.shape[1], found.draws is not None)
+    largest = tuple(_largest([bars[i] for i in alone], TOP))
+    return Importance(largest, len(names), found.falls.shape[1], sentence, others), ()
 
 
-def _some_rows(search: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    n = X.shape[0]
-    if n <= MOST_ROWS:
-        return X, y, sample_weight
-    rows = np.sort(seeds.generator(search.seed_, "permutation").permutation(n)[:MOST_ROWS])
-    return take(X, rows), take(y, rows), None if sample_weight is None else take(sample_weight, rows)
+def _bars(units: list[Array], found: Falls, names: list[str], level: float) -> list[Bar]:
+    """Write every fall as a bar, in the order of the units."""
+    made, tail = [], (1.0 - level) / 2.0
+    for i, falls in enumerate(found.falls):
+        bounds: tuple[float | None, float | None] = (None, None)
+        if found.draws is not None and not np.isnan(found.draws[i]).all():
+            ends = np.nanquantile(found.draws[i], (tail, 1.0 - tail))
+            bounds = float(f"{ends[0]:.6g}"), float(f"{ends[1]:.6g}")
+        shown = [names[c] for c in units[i]]
+        label = " + ".join(shown[:2]) + (f" + {len(shown) - 2} more" if len(shown) > 2 else "")
+        made.append(Bar(label, float(f"{falls.mean():.6g}"), float(f"{falls.std():.6g}"), *bounds))
+    return made
+
+
+def _largest(bars: list[Bar], most: int) -> list[Bar]:
+    return sorted(bars, key=lambda bar: -bar.value)[:most]
+
+
+def _some_rows(search: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
+    n, groups = X.shape[0], search.predictions_.groups
+    if n > MOST_ROWS:
+        rows = np.sort(seeds.generator(search.seed_, "permutation").permutation(n)[:MOST_ROWS])
+        X, y = take(X, rows), take(y, rows)
+        sample_weight = None if sample_weight is None else take(sample_weight, rows)
+        groups = None if groups is None else groups[rows]
+    return Rows(X, y, sample_weight, None if groups is None else np.unique(groups, return_inverse=True)[1].reshape(-1))
 
 
 def _predictions(search: Any, X: Any) -> Array:
@@ -96,38 +120,6 @@ def _predictions(search: Any, X: Any) -> Array:
     return found.astype(np.float64) if found.dtype.kind in "iufb" else np.unique(found, return_inverse=True)[1] * 1.0
 
 
-def _falls(search: Any, X: Any, y: Any, sample_weight: Any, columns: Array, n_permutations: int, end: float) -> Array:
-    """How much the score falls at each shuffle of each column: [columns, shuffles], as many as there is time for."""
-    weights = () if sample_weight is None else (sample_weight,)
-    whole = search.score(X, y, *weights)
-    # As scikit-learn shuffles: one order after the other, the same for every column.
-    first = check_random_state(seeds.integer(search.seed_, "permutation"))
-    generator = check_random_state(first.randint(np.iinfo(np.int32).max + 1))
-    step = np.arange(X.shape[0])
-    order = step.copy()
-    passes: list[list[float]] = []
-    for _ in range(n_permutations):
-        generator.shuffle(step)
-        order = order[step]
-        scores: list[float] = []
-        for column in columns:
-            if monotonic() > end:
-                return np.array(passes).T if passes else whole - np.array(scores).reshape(-1, 1)
-            scores.append(search.score(_shuffled(X, column, order), y, *weights))
-        passes.append([whole - score for score in scores])
-    return np.array(passes).T
-
-
-def _shuffled(X: Any, column: int, order: Array) -> Any:
-    """Copy a table with one column in another order."""
-    copy = X.copy()
-    if hasattr(copy, "iloc"):
-        copy.isetitem(column, X.iloc[order, column].array)
-    else:
-        copy[:, column] = X[order, column]
-    return copy
-
-
 def column_names(X: Any) -> list[str]:
     """Names of the columns as text, or their numbers; empty where X has no columns."""
     shape: tuple[int, ...] = getattr(X, "shape", ())
@@ -137,17 +129,20 @@ def column_names(X: Any) -> list[str]:
     return [clean(name, 200) for name in (columns if columns is not None else range(shape[1]))]
 
 
-def _sentence(search: Any, n_columns: int, falls: Array) -> str:
-    metric, n, (done, times) = estimates_of(search)[0].metric, search.predictions_.n_samples, falls.shape
+def _sentence(search: Any, n_columns: int, done: int, times: int, has_draws: bool) -> str:
+    metric, n = estimates_of(search)[0].metric, search.predictions_.n_samples
     chosen = f"{done} of {n_columns:,} columns were shuffled, " if done < n_columns else ""
     chosen += "those that go most with the model's predictions. " if done < n_columns > MOST_COLUMNS else ""
     chosen += "as many as there was time for. " if done < n_columns <= MOST_COLUMNS else ""
     shown = f"The {TOP} largest of {done:,} columns. " if done > TOP else ""
     rows = f"{MOST_ROWS:,} of {n:,} rows, " if n > MOST_ROWS else ""
+    unit = "rows" if search.predictions_.groups is None else "groups"
+    whiskers = f"{100 * search.confidence_level:g} % of resamples of the {unit}" if has_draws else "standard deviation"
     return (
-        f"{chosen}{shown}How much the score ({metric}) falls when one column is shuffled ({rows}mean and standard "
-        f"deviation of {count(times, 'shuffle')}). Computed on the training data of the final model, so it tells what "
-        "the model leans on, not what would help on new data; columns that say the same share their importance."
+        f"{chosen}{shown}How much the score ({metric}) falls when one column is shuffled ({rows}mean of "
+        f"{count(times, 'shuffle')}; whiskers: {whiskers}). Computed on the training data of the final model, so it "
+        "tells what the model leans on, not what would help on new data; columns that say the same share their "
+        "importance, so those that are strongly correlated are shuffled together as well."
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import Note
+from .diagnostics import diagnostics
 from .search_records import estimates_of, wins_of_winner
 from .words import between, count, digits_for, metric_label, number, percent
 
@@ -48,6 +49,7 @@ def notes(search: Any, checked: Iterable[Note] = ()) -> tuple[Note, ...]:
         text = f"{len(failures):,} of {count(total, 'configuration')} failed and were set aside; see Failures."
         found.append(Note("W303", text))
     found += [note for note in (_guessing(search), _unstable(search)) if note is not None]
+    found += diagnostics(search)
     return in_order(found)
 
 

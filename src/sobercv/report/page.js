@@ -36,6 +36,10 @@
 
   heads.forEach((head, i) => head.querySelector("button").addEventListener("click", () => sort(i)));
   find.addEventListener("input", filter);
+  // Paper cannot be opened: what is folded is printed, and folded again afterwards.
+  const folded = Array.from(document.querySelectorAll("details:not([open])"));
+  window.addEventListener("beforeprint", () => folded.forEach((part) => (part.open = true)));
+  window.addEventListener("afterprint", () => folded.forEach((part) => (part.open = false)));
   find.parentElement.hidden = false;
   filter();
 })();

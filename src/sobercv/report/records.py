@@ -30,6 +30,7 @@ class Score:
     n_undefined: int
     digits: int
     positive: str | None = None  # the class that the score is of, where it depends on one
+    interval_method: str | None = None  # "percentile" or "wilson"
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,20 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """A point of a chart with a few words beside it."""
+
+    x: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True)
 class Chart:
     """Lines and points over two axes, drawn alike by every renderer.
 
     `reference` holds the two ends of a line to compare with (x0, y0, x1, y1); `below` is a small table under the
-    chart, its first row the head.
+    chart, its first row the head. `faint` are lines of single samples, all over the places of the first line.
     """
 
     name: str
@@ -113,6 +123,18 @@ class Chart:
     points_x: Numbers = ()
     points_y: Numbers = ()
     below: tuple[tuple[str, ...], ...] = ()
+    marks: tuple[Mark, ...] = ()
+    faint: tuple[Numbers, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of words and numbers as readers see them: its first row is the head."""
+
+    name: str
+    title: str
+    rows: tuple[tuple[str, ...], ...]
+    sentence: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,21 +152,48 @@ class ConfusionMatrix:
 
 @dataclass(frozen=True)
 class Bar:
-    """One column of the data and how much the score falls when it is shuffled."""
+    """One column of the data, or some that go together, and how much the score falls when it is shuffled.
+
+    `spread` is the standard deviation over shuffles; `low` and `high` are an interval over resamples of the rows.
+    """
 
     label: str
     value: float
     spread: float
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
 class Importance:
-    """Permutation importance of the final model, largest first."""
+    """Permutation importance of the final model, largest first; `together` are correlated columns shuffled as one."""
 
     bars: tuple[Bar, ...]
     n_columns: int
     n_permutations: int
     sentence: str
+    together: tuple[Bar, ...] = ()
+
+
+@dataclass(frozen=True)
+class ColumnRow:
+    """How a column of the table was read: see `tables.column_facts`."""
+
+    name: str
+    role: str
+    kind: str
+    read_as: str
+    values: str
+    n_missing: int
+
+
+@dataclass(frozen=True)
+class ChecklistItem:
+    """An item of TRIPOD+AI and what the run says to it; empty where only the authors know."""
+
+    number: str
+    topic: str
+    answer: str
 
 
 @dataclass(frozen=True)
@@ -171,7 +220,8 @@ class Summary:
     """Everything that a report says, and nothing else.
 
     `scores[0]` is the metric that selected. `charts` depend on the task. `notes` are what the reader should know, each
-    with a code that has a page. Rendering needs nothing but this.
+    with a code that has a page. `effects` are charts of single columns, `tables` go with the charts, `columns` say how
+    the table was read, `glossary` and `promise` are for readers without statistics. Rendering needs nothing but this.
     """
 
     title: str
@@ -197,6 +247,12 @@ class Summary:
     citation: str
     seed: int
     command: str
+    promise: str = ""
+    glossary: tuple[Fact, ...] = ()
+    tables: tuple[Table, ...] = ()
+    effects: tuple[Chart, ...] = ()
+    columns: tuple[ColumnRow, ...] = ()
+    checklist: tuple[ChecklistItem, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""

@@ -12,8 +12,9 @@ import numpy as np
 from ..containers import Array
 from ..inference import BootstrapDrop, Estimate
 from ..metrics import Metric
+from .configuration_words import in_words, winner_in_words
 from .records import ConfigurationRow, Fact, FailedConfiguration, Histogram, Race, Round, Score
-from .words import between, clean, count, digits_for, metric_label, number, parameters, percent, short_names
+from .words import between, clean, count, digits_for, metric_label, number, percent, short_names
 
 
 def estimates_of(search: Any) -> list[Estimate]:
@@ -48,6 +49,7 @@ def _score(estimate: Estimate) -> Score:
         n_undefined=estimate.n_undefined,
         digits=digits,
         positive=None if estimate.positive is None else clean(estimate.positive, 60),
+        interval_method=estimate.interval_method,
     )
 
 
@@ -119,11 +121,11 @@ def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
         wins[:] = 0.0
         wins[estimate.configurations] = estimate.win_counts / max(estimate.win_counts.sum(), 1)
     wins[~log.finishers] = np.nan
-    names = _names(search)
+    names, default = names_of(search), getattr(search.estimator, "steps", [("", search.estimator)])[-1][1]
     made = [
         ConfigurationRow(
             index=i,
-            params=parameters(results["params"][i], names),
+            params=in_words(results["params"][i], names, default),
             status=str(log.status[i]),
             is_winner=i == search.best_index_,
             rank=int(results[f"rank_test_{tail}"][i]),
@@ -143,7 +145,7 @@ def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
 def winner(search: Any) -> Fact:
     """Name the winner, and say how often it won."""
     estimate = estimates_of(search)[0]
-    text = parameters(search.best_params_, _names(search))
+    text = winner_in_words(search)
     share = wins_of_winner(estimate)
     if share is None or len(search.race_.status) == 1:
         return Fact(text, f"Configuration {estimate.winner}.")
@@ -161,11 +163,11 @@ def wins_of_winner(estimate: Estimate) -> float | None:
 
 def failures(search: Any) -> tuple[FailedConfiguration, ...]:
     """List who failed, where and why."""
-    names, params = _names(search), search.cv_results_["params"]
+    names, params = names_of(search), search.cv_results_["params"]
     return tuple(
         FailedConfiguration(
             index=int(c),
-            params=parameters(params[c], names),
+            params=in_words(params[c], names),
             where=f"fold {failure.fold + 1} of repeat {failure.repeat + 1}",
             error=clean(failure.error or failure.kind, 80),
             message=clean(failure.message, 400),
@@ -174,7 +176,8 @@ def failures(search: Any) -> tuple[FailedConfiguration, ...]:
     )
 
 
-def _names(search: Any) -> dict[str, str]:
+def names_of(search: Any) -> dict[str, str]:
+    """Give the short name of every parameter."""
     return short_names(name for params in search.cv_results_["params"] for name in params)
 
 

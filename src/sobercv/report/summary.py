@@ -6,7 +6,8 @@ computed here; renderers only write it down.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -15,20 +16,30 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import Note, SoberError
 from . import classification_charts, facts, regression_charts, search_records, survival_charts
+from .calibration_chart import calibration
+from .checklist import checklist
+from .effects import effects
 from .evidence import N_BANDS, Evidence
+from .explanations import glossary, promise
 from .importance import importance
 from .notes import in_order
 from .notes import notes as notes_of
-from .records import Chart, ConfusionMatrix, Importance, Summary
+from .records import Chart, ColumnRow, ConfusionMatrix, Importance, Summary, Table
+from .thresholds import decision_curve, thresholds
 from .words import clean
 
 CHARTS: dict[str, tuple[str, Callable[[Evidence], Chart | None]]] = {
     "roc": ("classification", classification_charts.roc),
     "precision_recall": ("classification", classification_charts.precision_recall),
-    "calibration": ("classification", classification_charts.calibration),
+    "calibration": ("classification", calibration),
+    "decision": ("classification", decision_curve),
     "predicted": ("regression", regression_charts.predicted),
     "residuals": ("regression", regression_charts.residuals),
     "survival": ("survival", survival_charts.survival),
+}
+TABLES: dict[str, Callable[[Evidence], Table | None]] = {
+    "classification": thresholds,
+    "survival": survival_charts.horizons,
 }
 
 
@@ -68,9 +79,8 @@ def summarize(
     check_is_fitted(search, "estimate_")
     _check(search, X, y, n_permutations)
     summary = with_charts(summarize_numbers(search, X, title=title, command=command, notes=notes), search)
-    return with_importance(
-        summary, *importance(search, X, y, sample_weight=sample_weight, n_permutations=n_permutations)
-    )
+    found = importance(search, X, y, sample_weight=sample_weight, n_permutations=n_permutations)
+    return with_checklist(with_importance(summary, search, X, *found))
 
 
 def summarize_numbers(
@@ -108,6 +118,8 @@ def summarize_numbers(
         citation=facts.CITATION,
         seed=int(search.seed_),
         command=command or facts.command(search),
+        promise=promise(search, scores[0]),
+        glossary=glossary(search, scores),
     )
 
 
@@ -120,25 +132,69 @@ def with_charts(summary: Summary, search: Any) -> Summary:
     search : BBCSearchCV
         Fitted.
     """
-    if not search.predictions_.responses:
+    if not search.winner_predictions_.responses:
         text = "The search scored models and kept no predictions, so there are no charts; add a metric to scoring."
         return with_notes(summary, (Note("W704", text),))
     evidence = Evidence.of(search)
     charts, confusion = charts_of(evidence)
-    summary = replace(summary, charts=charts, confusion=confusion)
+    make = TABLES.get(evidence.task)
+    made = None if make is None else make(evidence)
+    summary = replace(summary, charts=charts, confusion=confusion, tables=() if made is None else (made,))
     return with_notes(summary, _missing(evidence, charts, confusion))
 
 
-def with_importance(summary: Summary, found: Importance | None, reasons: Iterable[Note] = ()) -> Summary:
-    """Add the importance of columns, or the reason why there is none.
+def with_importance(
+    summary: Summary,
+    search: Any,
+    X: Any,
+    found: Importance | None,
+    reasons: Iterable[Note] = (),
+    max_seconds: float = math.inf,
+) -> Summary:
+    """Add the importance of columns and the effects of the first few, or the reason why there is none.
 
     Parameters
     ----------
     summary : Summary
+    search : BBCSearchCV
+        Fitted.
+    X : array-like
+        The data that it was given.
     found : Importance or None
     reasons : iterable of Note
+    max_seconds : float
+        What the effects may take.
     """
-    return with_notes(replace(summary, importance=found), reasons)
+    try:
+        drawn = effects(search, X, found, max_seconds)
+    except Exception as error:  # any estimator may raise anything; the rest of the report stands
+        cause = f"{type(error).__name__}: {clean(error, 160)}"
+        text = f"The model refused changed columns ({cause}), so the effects of columns were left out."
+        drawn, reasons = (), (*reasons, Note("W704", text))
+    return with_notes(replace(summary, importance=found, effects=drawn), reasons)
+
+
+def with_columns(summary: Summary, columns: Iterable[Mapping[str, Any]]) -> Summary:
+    """Add how each column of the table was read.
+
+    Parameters
+    ----------
+    summary : Summary
+    columns : iterable of mappings
+        See `tables.column_facts`.
+    """
+    made = (ColumnRow(**{**c, "name": clean(c["name"], 200), "values": clean(c["values"], 80)}) for c in columns)
+    return replace(summary, columns=tuple(made))
+
+
+def with_checklist(summary: Summary) -> Summary:
+    """Add the checklist, once all else is there.
+
+    Parameters
+    ----------
+    summary : Summary
+    """
+    return replace(summary, checklist=checklist(summary))
 
 
 def with_notes(summary: Summary, more: Iterable[Note]) -> Summary:
@@ -165,18 +221,22 @@ def _missing(evidence: Evidence, charts: tuple[Chart, ...], confusion: Confusion
     found = []
     if evidence.task == "classification" and evidence.scores() is None:
         text = (
-            "The search kept predicted labels only, so there is no ROC curve; add roc_auc or neg_log_loss to scoring."
+            'Only predicted labels were kept, so there is no ROC curve; pass keep="all", or name roc_auc as a metric.'
         )
         found.append(Note("W704", text))
     elif evidence.classes is not None and len(evidence.classes) == 2 and "calibration" not in shown:
-        text = "The search kept no probabilities, so there is no calibration curve; add neg_log_loss to scoring."
+        text = (
+            "There are no probabilities of the winner, so there is no calibration curve and no decision curve; name "
+            "neg_log_loss as a second metric, and models that give none are calibrated or fail."
+        )
         found.append(Note("W704", text))
     if evidence.task == "classification" and confusion is None:
         most = classification_charts.MOST_CLASSES
         text = f"With more than {most} classes there is no confusion matrix, and ROC curves for some only."
         found.append(Note("W704", text))
     if evidence.task == "survival" and not charts:
-        found.append(Note("W704", "No sample had the event, so there are no survival curves."))
+        why = "The search kept no risks" if "predict" not in evidence.responses else "No sample had the event"
+        found.append(Note("W704", f"{why}, so there are no survival curves."))
     return tuple(found)
 
 

@@ -1,6 +1,6 @@
-"""The chart of survival times: Kaplan-Meier curves by risk group.
+"""Survival times: Kaplan-Meier curves by risk group, and their values at round times.
 
-Takes the winner's out-of-sample predictions, gives charts with bootstrap bands; never draws.
+Takes the winner's out-of-sample predictions, gives a chart and a table with bootstrap bands; never draws.
 """
 
 from __future__ import annotations
@@ -10,19 +10,21 @@ import numpy as np
 from ..containers import Array
 from .chart_lines import line_of
 from .evidence import Evidence
-from .records import Chart
+from .records import Chart, Table
+from .svg import ticks
 from .words import count
 
-N_TIMES = 101
+N_TIMES, SEEN_UNTIL = 101, 0.95
 
 
 def survival(evidence: Evidence) -> Chart | None:
     """Kaplan-Meier curves of the thirds with the lowest, the middle and the highest out-of-sample risk."""
     event, time = evidence.y["event"].astype(bool), evidence.y["time"].astype(float)
-    if not event.any():
+    if not event.any() or "predict" not in evidence.responses:
         return None
     group, names = risk_groups(evidence.average_prediction())
-    grid = np.linspace(0.0, float(time.max()), N_TIMES)
+    end = _end(time)
+    grid = np.linspace(0.0, end, N_TIMES)
     lines = []
     for g, name in enumerate(names):
         here = group == g
@@ -31,21 +33,54 @@ def survival(evidence: Evidence) -> Chart | None:
         band = band.where(grid <= time[here].max())  # nobody is left to tell what comes after
         text = f"{count(int(here.sum()), 'sample')}, {count(int((event & here).sum()), 'event')}"
         lines.append(line_of(name, grid, band, text, stepped=True))
-    marks = np.linspace(0.0, float(time.max()), 5)[:-1]
-    below = [("at risk", *(f"{t:.3g}" for t in marks))]
+    marks = [t for t in ticks((0.0, end), 4) if t < end]
+    below = [("at risk", *(_time(t) for t in marks))]
     below += [(name, *(str(int(((group == g) & (time >= t)).sum())) for t in marks)) for g, name in enumerate(names)]
     return Chart(
         name="survival",
         title="Survival by risk group",
         x_label="time",
         y_label="share without event",
-        x_range=(0.0, float(time.max())),
+        x_range=(0.0, end),
         y_range=(0.0, 1.0),
         lines=tuple(lines),
         below=tuple(below),
         sentence="Kaplan-Meier curves of samples grouped by their out-of-sample risk. The further the curves part, "
         "the better the risk tells who will have the event early.",
     )
+
+
+def horizons(evidence: Evidence) -> Table | None:
+    """Tabulate the share without event of each risk group at round times, in percent with intervals."""
+    event, time = evidence.y["event"].astype(bool), evidence.y["time"].astype(float)
+    if not event.any() or "predict" not in evidence.responses:
+        return None
+    group, names = risk_groups(evidence.average_prediction())
+    marks = np.array([t for t in ticks((0.0, _end(time)), 4) if 0 < t < _end(time)])
+    rows: list[tuple[str, ...]] = [("Share without event at", *(_time(t) for t in marks))]
+    for g, name in enumerate(names):
+        here = group == g
+        curve = KaplanMeier(event, time, marks)
+        band = evidence.banded(lambda _, weight, here=here, curve=curve: curve(weight * here), 1)  # type: ignore[misc]
+        band = band.where(marks <= time[here].max())
+        shares = zip(band.centre.tolist(), band.low.tolist(), band.high.tolist(), strict=True)
+        rows.append((name, *(_percent(*found) for found in shares)))
+    level = f"{100 * evidence.level:g} % bootstrap intervals"
+    sentence = f"Kaplan-Meier, in percent, with {level}; times in the unit of the table."
+    return Table("survival_at", "Survival by risk group at round times", tuple(rows), sentence)
+
+
+def _end(time: Array) -> float:
+    """Where the axis ends: a curve of the last few who are left tells nothing."""
+    return float(np.quantile(time, SEEN_UNTIL))
+
+
+def _percent(centre: float, low: float, high: float) -> str:
+    return "\u2013" if centre != centre else f"{100 * centre:.0f} ({100 * low:.0f}\u2013{100 * high:.0f})"
+
+
+def _time(value: float) -> str:
+    return f"{value:,.6g}"
 
 
 class KaplanMeier:

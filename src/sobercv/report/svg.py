@@ -99,12 +99,13 @@ class Frame:
     right: float = 12
     top: float = 10
     bottom: float = 42
+    whole: bool = False  # things that are counted
 
     @classmethod
-    def fitting(cls, x_range: Sequence[float], y_range: Sequence[float]) -> Frame:
+    def fitting(cls, x_range: Sequence[float], y_range: Sequence[float], *, whole: bool = False) -> Frame:
         """Make room for the numbers beside the vertical axis."""
         longest = max((len(t) for _, t in _written(ticks(y_range))), default=3)
-        return cls(x_range, y_range, left=26 + 7.4 * longest)
+        return cls(x_range, y_range, left=26 + 7.4 * longest, whole=whole)
 
     def x(self, value: float) -> float:
         """Place on the horizontal axis."""
@@ -130,7 +131,7 @@ class Frame:
     def axes(self, x_label: str, y_label: str, *, x_ticks: bool = True) -> list[str]:
         """Draw a quiet grid, round numbers, and what the axes mean."""
         bottom, right = self.height - self.bottom, self.width - self.right
-        marks = ticks(self.y_range)
+        marks = [v for v in ticks(self.y_range) if not self.whole or abs(v - round(v)) < 1e-9]
         parts = [path([(self.left, self.y(v)), (right, self.y(v))], "grid") for v in marks]
         parts += [text(t, self.left - 6, self.y(v) + 4, anchor="end") for v, t in _written(marks)]
         if x_ticks:
@@ -147,3 +148,8 @@ class Frame:
 def _written(marks: list[float]) -> list[tuple[float, str]]:
     step = marks[1] - marks[0] if len(marks) > 1 else 1.0
     return [(v, tick_text(0.0 if abs(v) < step / 1e6 else v, step)) for v in marks]
+
+
+def cut(words: str, longest: int) -> str:
+    """Cut words that have no room."""
+    return words if len(words) <= max(longest, 2) else words[: max(longest, 2) - 1] + "\u2026"

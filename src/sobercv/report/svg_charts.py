@@ -5,11 +5,11 @@ Takes records of a summary, gives markup; computes places on paper and nothing e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from .records import Chart, ConfusionMatrix, Histogram, Importance, Line, Race, Score
-from .svg import WIDTH, Frame, Point, path, picture, short, steps, tag, text, ticks, titled
-from .words import NOTHING, between, number, percent
+from .records import Bar, Chart, Histogram, Line, Mark, Race, Score
+from .svg import WIDTH, Frame, Point, cut, path, picture, steps, tag, text, ticks, titled
+from .words import between, number
 
 #: Blue, green and vermillion of Okabe and Ito's palette, each with its own dash, so that colour is never alone.
 SERIES = ("s1 d1", "s3 d3", "s2 d2")
@@ -79,7 +79,7 @@ def histogram(bins: Histogram, score: Score) -> str:
 def race(data: Race) -> str:
     """Draw one column a round: who stayed, who was dropped, who failed."""
     n = len(data.rounds)
-    frame = Frame.fitting((0.4, n + 0.6), (0, data.n_start * 1.08))
+    frame = Frame.fitting((0.4, n + 0.6), (0, data.n_start * 1.08), whole=True)
     parts = frame.axes("round of the cross-validation", "configurations", x_ticks=False)
     every = max(1, -(-n // 12))
     wide = min(40.0, 0.78 * (frame.x(1) - frame.x(0)))
@@ -114,18 +114,35 @@ def xy(chart: Chart, only: int | None = None) -> str:
         tag("circle", cx=frame.x(x), cy=frame.y(y), r=2, class_="dot")
         for x, y in zip(chart.points_x, chart.points_y, strict=True)
     ]
+    drawn += [path(_places(frame, chart.lines[0].x, values), "one") for values in chart.faint]
     lines = [(i, line) for i, line in enumerate(chart.lines) if only is None or i == only]
     numbered = [(0 if only is not None else i, line) for i, line in lines]
     drawn += [_band(frame, line, i) for i, line in numbered]
     drawn += [part for i, line in numbered for part in _line(frame, line, i)]
+    drawn += [part for mark in chart.marks for part in _mark(frame, mark)]
     told = "; ".join(f"{line.label}: {line.text}" if line.text else line.label for _, line in lines)
+    told = "; ".join([told, *(mark.text for mark in chart.marks)])
     return picture([frame.clip(name), *parts, tag("g", *drawn, clip_path=f"url(#{name})")], f"{chart.title}. {told}")
+
+
+def _places(frame: Frame, x: Sequence[float], y: Sequence[float]) -> list[Point]:
+    return [frame.at(a, b) for a, b in zip(x, y, strict=True)]
+
+
+def _mark(frame: Frame, mark: Mark) -> Iterator[str]:
+    """Draw a circle and its words beside it, on the side where there is room."""
+    x, y = frame.at(mark.x, mark.y)
+    yield titled(tag("circle", cx=x, cy=y, r=6, class_="hollow s2"), mark.text)
+    right = x < frame.width / 2
+    yield text(mark.text, x + (11 if right else -11), y + 16, "label mark-text", "start" if right else "end")
 
 
 def _band(frame: Frame, line: Line, i: int) -> str:
     known = [
         (x, lo, hi) for x, lo, hi in zip(line.x, line.low, line.high, strict=True) if lo is not None and hi is not None
     ]
+    if all(lo == hi for _, lo, hi in known):  # a line that has no band
+        return ""
     upper = [frame.at(x, hi) for x, _, hi in known]
     lower = [frame.at(x, lo) for x, lo, _ in known]
     if line.stepped:
@@ -146,84 +163,33 @@ def swatch(i: int) -> str:
     return tag("svg", line, viewBox="0 0 28 12", class_="swatch", aria_hidden="true")
 
 
-def confusion(data: ConfusionMatrix) -> str:
-    """Draw a confusion matrix as tinted cells with their shares."""
-    k = len(data.labels)
-    side = min(76.0, (WIDTH - 108) / k)
-    left, top = 100.0, 34.0
-    height = top + side * k + 12
-    parts = [text("predicted", left + side * k / 2, 12, "name")]
-    middle = top + side * k / 2
-    parts.append(text("true", 10, middle, "name", transform=f"rotate(-90 10 {short(middle)})"))
-    for i, label in enumerate(data.labels):
-        parts.append(titled(text(_cut(label, int(side / 6.5)), left + side * (i + 0.5), 28), label))
-        parts.append(titled(text(_cut(label, 11), left - 8, top + side * (i + 0.5) + 4, anchor="end"), label))
-        parts += [_cell(data, i, j, left + side * j, top + side * i, side) for j in range(k)]
-    told = ", ".join(f"{label} {percent(data.share[i][i])}" for i, label in enumerate(data.labels))
-    return picture(parts, f"Confusion matrix. Predicted correctly: {told}", WIDTH, height)
-
-
-def _cell(data: ConfusionMatrix, i: int, j: int, x: float, y: float, side: float) -> str:
-    share = data.share[i][j]
-    tint = tag(
-        "rect",
-        x=x + 1,
-        y=y + 1,
-        width=side - 2,
-        height=side - 2,
-        rx=3,
-        class_="cell s1",
-        fill_opacity=f"{share or 0:.2f}",
-    )
-    class_ = "on" if (share or 0) > 0.55 else "label"
-    parts = [
-        tint,
-        text(
-            percent(share).replace(" ", "\u202f") if side > 30 else NOTHING,
-            x + side / 2,
-            y + side / 2 + (1 if side > 50 else 4),
-            f"{class_} big",
-        ),
-    ]
-    if side > 50:
-        low, high = data.low[i][j], data.high[i][j]
-        parts.append(
-            text(
-                f"{100 * (low or 0):.0f}\u2013{100 * (high or 0):.0f}",
-                x + side / 2,
-                y + side / 2 + 15,
-                f"{class_} small",
-            )
-        )
-    told = f"true {data.labels[i]}, predicted {data.labels[j]}: {data.count[i][j]:g} samples, {percent(share)}"
-    return titled("".join(parts), told)
-
-
-def bars(data: Importance) -> str:
-    """Draw horizontal bars with a whisker of one standard deviation."""
+def bars(data: Sequence[Bar]) -> str:
+    """Draw horizontal bars with whiskers: an interval, or one standard deviation where there is none."""
     row, left = 22.0, 136.0
-    height = row * len(data.bars) + 36
-    high = max([b.value + b.spread for b in data.bars] + [1e-9])
-    low = min([b.value - b.spread for b in data.bars] + [0.0])
+    height = row * len(data) + 36
+    ends = [_ends(bar) for bar in data]
+    high = max([end for _, end in ends] + [bar.value for bar in data] + [1e-9])
+    low = min([start for start, _ in ends] + [0.0])
     frame = Frame((low, high * 1.02), (0, 1), height=height, left=left, bottom=30)
     parts = []
     for v in ticks((low, high), 4):
         parts.append(path([(frame.x(v), frame.top), (frame.x(v), height - 30)], "grid"))
         parts.append(text(f"{v:.6g}", frame.x(v), height - 14))
-    for i, bar in enumerate(data.bars):
+    for i, (bar, (least, most)) in enumerate(zip(data, ends, strict=True)):
         middle = frame.top + row * (i + 0.5) - 2
         start, stop = sorted((frame.x(0), frame.x(bar.value)))
-        parts.append(titled(text(_cut(bar.label, 18), left - 8, middle + 4, anchor="end"), bar.label))
+        parts.append(titled(text(cut(bar.label, 18), left - 8, middle + 4, anchor="end"), bar.label))
         box = tag("rect", x=start, y=middle - 6, width=max(stop - start, 0.5), height=12, class_="bar s1")
-        parts.append(titled(box, f"{bar.label}: {bar.value:.4g}, standard deviation {bar.spread:.2g}"))
-        whisker = [(frame.x(bar.value - bar.spread), middle), (frame.x(bar.value + bar.spread), middle)]
-        parts.append(path(whisker, "whisker"))
+        parts.append(titled(box, f"{bar.label}: {bar.value:.4g}, {least:.4g} to {most:.4g}"))
+        parts.append(path([(frame.x(least), middle), (frame.x(most), middle)], "whisker"))
     parts.append(path([(frame.x(0), frame.top), (frame.x(0), height - 30)], "axis"))
-    return picture(parts, f"Permutation importance of {len(data.bars)} columns", height=height)
+    return picture(parts, f"Permutation importance of {len(data)} columns", height=height)
 
 
-def _cut(words: str, longest: int) -> str:
-    return words if len(words) <= max(longest, 2) else words[: max(longest, 2) - 1] + "\u2026"
+def _ends(bar: Bar) -> tuple[float, float]:
+    if bar.low is None or bar.high is None:
+        return bar.value - bar.spread, bar.value + bar.spread
+    return bar.low, bar.high
 
 
 def tiny(share: float | None) -> str:

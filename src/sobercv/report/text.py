@@ -44,6 +44,8 @@ def _top(summary: Summary) -> Iterator[str]:
     yield f"plain CV says  {number(score.naive, score.digits)}   {gap(score)}"
     yield from ("", f"  {scale(score)}", "")
     yield from wrap(summary.why, WIDTH)
+    if summary.promise:
+        yield from ("", *wrap(summary.promise, WIDTH))
 
 
 def scale(score: Score) -> str:
@@ -118,6 +120,9 @@ def _charts(summary: Summary) -> Iterator[str]:
     if told:
         yield from _heading("Curves of the winner")
         yield from _table(("chart", "line", ""), told, "<<<")
+    for table in summary.tables:
+        yield from _heading(table.title)
+        yield from _table(table.rows[0], table.rows[1:], "<" + ">" * (len(table.rows[0]) - 1))
     if summary.confusion is not None:
         m = summary.confusion
         yield from _heading("Confusion (row: true, column: predicted)")
@@ -132,8 +137,13 @@ def _importance(summary: Summary) -> Iterator[str]:
     yield from _heading("Permutation importance, on the training data of the final model")
     most = max([b.value for b in found.bars] + [1e-12])
     body = [
-        (b.label, f"{b.value:.4f}", f"+- {b.spread:.4f}", "#" * max(0, round(30 * b.value / most)))
-        for b in found.bars[:MOST_BARS]
+        (
+            b.label,
+            f"{b.value:.4f}",
+            f"+- {b.spread:.4f}" if b.low is None else f"{b.low:.4f} to {b.high:.4f}",
+            "#" * max(0, round(30 * b.value / most)),
+        )
+        for b in (*found.bars[:MOST_BARS], *found.together)
     ]
     yield from _table(("column", "falls by", "", ""), body, "<>><")
 

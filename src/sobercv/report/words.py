@@ -41,6 +41,11 @@ def clean(value: Any, longest: int = 300) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "\u2026"
 
 
+def class_name(label: Any) -> str:
+    """Name a class; a bare number says nothing."""
+    return clean(label if isinstance(label, str) else f"class {label}", 60)
+
+
 def digits_for(values: Iterable[float]) -> int:
     """Give the decimals that a score needs: three for shares, fewer for large numbers, more where ends would blur."""
     known = [abs(v) for v in values if math.isfinite(v)]

@@ -14,6 +14,8 @@ LATE_SECONDS, LATE_SHARE = 10.0, 0.10
 #: What is kept for judging, the final model and the report, out of the time left when training begins: this share,
 #: but no more than so many seconds and a small share of a long time.
 AFTER_SHARE, AFTER_SECONDS, AFTER_LONG = 0.4, 60.0, 0.05
+#: Seconds that training gets at the least, as far as the tolerance goes.
+FIRST_FITS = 5.0
 
 
 class Deadline:
@@ -52,7 +54,9 @@ class Deadline:
             return None
         left = max(self.left, 0.0)
         after = min(AFTER_SHARE * left, AFTER_SECONDS + AFTER_LONG * left)
-        return max(left - after, 0.001)  # a search refuses zero; it ends at once either way
+        # Where hardly any time is left, half of the tolerance goes to the first fits: a number is worth more than the
+        # rest. A search refuses zero; it ends at once either way.
+        return max(left - after, min(FIRST_FITS, self.left + self.tolerance / 2), 0.001)
 
     def share(self, part: float) -> float:
         """Give a part of what is left; 0 after the end, infinite where there is none.

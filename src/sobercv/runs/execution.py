@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Note
+from ..report import diagnostics
 from ..report.words import count
 from .deadline import Deadline
 from .final_model import train_final_model
@@ -76,7 +77,9 @@ def execute(
     size = count(prepared.data.n_rows, "row")
     progress.on_phase(f"training the final model on {size}")
     notes += _model(search, prepared, deadline)
-    summary = summarize_run(search, prepared, settings, deadline, report, progress.on_phase)
+    with noted():  # what a model warns of while it is asked again was heard before
+        summary = summarize_run(search, prepared, settings, deadline, report, progress.on_phase)
+    notes += [note for note in summary.notes if note.code in diagnostics.CODES]
     progress.on_phase("writing the files")
     return write_run(search, prepared, settings, summary, tuple(notes), folder, report != "none")
 

@@ -12,6 +12,10 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..predictions import Predictions
+from ..responses import time_of
+
+#: How columns of predictions and of decision values begin, and what the column of groups is called.
+PREDICTED, DECISION, GROUP = ".pred", ".decision", ".group"
 
 
 def long_table(table: Predictions, rows: Array) -> Any:
@@ -26,7 +30,8 @@ def long_table(table: Predictions, rows: Array) -> Any:
     Returns
     -------
     pyarrow.Table
-        `.row` (from 1), `.config`, `id` (repeat), `id2` (fold), `.pred_class`, `.pred_<class>` or `.pred`, `truth`.
+        `.row` (from 1), `.config`, `id` (repeat), `id2` (fold), `.group` where there are groups, `.pred_class`,
+        `.pred_<class>`, `.pred`, `.pred_survival_at(<time>)`, `truth`.
     """
     import pyarrow as pa
 
@@ -38,6 +43,8 @@ def long_table(table: Predictions, rows: Array) -> Any:
         "id": _coded(np.tile(repeat, c), [f"Repeat{r + 1}" for r in range(table.n_repeats)]),
         "id2": _folds(np.tile(table.fold_of[sample, repeat], c)),
     }
+    if table.groups is not None:
+        columns[GROUP] = pa.array(np.tile(table.groups[sample], c))
     for name, values in table.responses.items():
         picked = np.moveaxis(values[sample, :, repeat], 1, 0)  # [C, M(, K)]
         columns.update(_response(name, picked.reshape(c * m, *picked.shape[2:]), table))
@@ -57,10 +64,13 @@ def _folds(folds: Array) -> Any:
 
 
 def _response(name: str, values: Array, table: Predictions) -> dict[str, Any]:
+    if time_of(name) is not None:
+        return {f"{PREDICTED}_{name}": values}
     if table.classes is None or name == "decision_function":
         if values.ndim == 1:
-            return {".pred": values}
-        return {f".pred_{label}": values[:, k] for k, label in enumerate(_labels(table))}
+            return {PREDICTED: values}
+        start = DECISION if "predict_proba" in table.responses else PREDICTED
+        return {f"{start}_{label}": values[:, k] for k, label in enumerate(_labels(table))}
     if name == "predict":
         return {".pred_class": _coded(values, _labels(table))}
     if values.ndim == 1:  # two classes: the probability of the second

@@ -9,20 +9,12 @@ from collections import Counter
 from typing import Any
 
 from ..checks import PlannedSearch
-from ..report.records import Summary
-from ..report.words import between, clean, count, number
+from ..inference.wilson import CROSS_VALIDATED
+from ..report import diagnostics
+from ..report.configuration_words import family_of, winner_in_words
+from ..report.records import Score, Summary
+from ..report.words import between, count, number
 from ..tables import Dataset
-
-#: What a model is called in a paper, by a part of its class's name; the first that fits.
-FAMILIES = {
-    "Dummy": "a constant baseline", "NoRisk": "a constant baseline", "Boosting": "gradient boosting",
-    "SurvivalForest": "random survival forests", "Forest": "random forests", "ExtraTrees": "extremely randomised trees",
-    "SurvivalSVM": "survival support vector machines", "SV": "support vector machines",
-    "Calibrated": "calibrated support vector machines", "TransformedTarget": "support vector machines",
-    "NB": "naive Bayes", "Neighbors": "nearest neighbours", "ElasticNetCox": "elastic-net Cox regression",
-    "ElasticNetLogistic": "elastic-net logistic regression", "ElasticNet": "elastic nets",
-    "Logistic": "ridge logistic regression", "Ridge": "ridge regression",
-}  # fmt: skip
 
 
 def methods(search: Any, planned: PlannedSearch, data: Dataset, summary: Summary, version: str) -> str:
@@ -57,36 +49,31 @@ def methods(search: Any, planned: PlannedSearch, data: Dataset, summary: Summary
         f"(BBC-CV{early if search.race_.n_fits_saved else ''}; Tsamardinos et al., 2018), which repeats the selection "
         f"in {count(score.n_draws, 'bootstrap sample')} of the out-of-sample predictions and scores each selected "
         f"configuration on the samples left out: {label} **{number(score.value, score.digits)}**{interval}. "
-        f"The selected model is {winner_of(search)}. All random numbers derive from seed {summary.seed}.",
+        f"{_interval(score)}The selected model is {winner_in_words(search)}. All random numbers derive from seed "
+        f"{summary.seed}.",
+        *_noted(summary),
         "# Reference",
         summary.citation,
     ]
     return "\n\n".join(paragraphs) + "\n"
 
 
-def winner_of(search: Any) -> str:
-    """Write the winner for people: what kind of model, its parameters, what it selects from.
-
-    Parameters
-    ----------
-    search : BBCSearchCV
-        Fitted.
-    """
-    params = dict(search.best_params_)
-    kind, select = type(params.pop("model", search.estimator[-1])).__name__, params.pop("select", "passthrough")
-    values = ", ".join(f"{name.rpartition('__')[2]} {_short(value)}" for name, value in params.items())
-    columns = (
-        "all columns" if isinstance(select, str) else f"columns chosen by SES (alpha {select.alpha}, k {select.k})"
-    )
-    return f"{_family(kind)}{f' ({values})' if values else ''}, {columns}"
+def _interval(score: Score) -> str:
+    """Say how the interval was made, for a reader who wants to make it again."""
+    if score.interval_method == "percentile":
+        return "The interval holds the middle of these scores. "
+    if score.interval_method == "wilson":
+        return (
+            "The interval is Wilson's, for the variance of the winner and of configurations that score about the same, "
+            f"times {CROSS_VALIDATED:g} because a cross-validated score errs more than a bootstrap of samples shows. "
+        )
+    return ""
 
 
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else clean(value, 60)
-
-
-def _family(kind: str) -> str:
-    return next((words for part, words in FAMILIES.items() if part in kind), kind)
+def _noted(summary: Summary) -> list[str]:
+    """What the run found out about itself, for the limitations."""
+    found = [note.text for note in summary.notes if note.code in diagnostics.CODES]
+    return ["# Limitations that the run noted", *found] if found else []
 
 
 def _data(data: Dataset) -> str:
@@ -104,10 +91,8 @@ def _data(data: Dataset) -> str:
 
 
 def _families(planned: PlannedSearch) -> str:
-    kinds = dict.fromkeys(
-        type(c.params["model"]).__name__ for c in planned.preset.configurations if "model" in c.params
-    )
-    names = list(dict.fromkeys(_family(kind) for kind in kinds))
+    models = [c.params["model"] for c in planned.preset.configurations if "model" in c.params]
+    names = list(dict.fromkeys(family_of(model) for model in models))
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names) or "one pipeline"
 
 

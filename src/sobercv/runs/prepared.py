@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .. import metrics
 from ..checks import PlannedSearch, check_dataset, plan_search
 from ..errors import Note, SoberError
 from ..tables import Dataset, ReadingOptions, Roles, Table, assign, read
+from ..tables.source_bytes import check_source
 from .settings import Settings
 
 
@@ -52,9 +54,10 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
     sha256 : str, optional
         The fingerprint that the data must have.
     """
-    if settings.data is None:
-        raise SoberError("E808", "Name the file with the table, or - for standard input.")
-    table = read(settings.data, ReadingOptions(settings.sheet, settings.decimal, settings.header))
+    check_source(settings.data)
+    for name in settings.metric:  # a wrong one is heard of before the table is read
+        metrics.get(name)
+    table = read(str(settings.data), ReadingOptions(settings.sheet, settings.decimal, settings.header))
     if sha256 is not None and table.sha256 != sha256:
         raise SoberError(
             "E811",

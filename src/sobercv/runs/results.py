@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from ..errors import CODES, Note
+from ..report.configuration_words import winner_in_words
 from ..report.records import Score, Summary
 from .folder import RunFolder
-from .methods import winner_of
 from .prepared import Prepared
 from .schema import checked
 from .settings import Settings
@@ -38,6 +38,7 @@ class Honest:
     optimism: float
     digits: int
     positive: str | None = None
+    interval_method: str | None = None
 
     def __post_init__(self) -> None:
         if self.interval is not None and len(self.interval) != 2:
@@ -50,7 +51,7 @@ class Honest:
         """Take what the screen shows out of a summary's score."""
         return cls(
             score.metric, score.value, score.interval, score.level, score.naive, score.optimism, score.digits,
-            score.positive,
+            score.positive, score.interval_method,
         )  # fmt: skip
 
 
@@ -139,7 +140,7 @@ class Results:
             n_dropped=status.count("dropped"),
             n_failed=status.count("failed"),
             n_fits=int(search.n_fits_),
-            winner=winner_of(search),
+            winner=winner_in_words(search),
             has_model=hasattr(search, "best_estimator_"),
             stopped=search.stopped_,
             signal=int(getattr(search, "signal_", 0) or 0),

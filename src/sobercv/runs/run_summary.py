@@ -1,20 +1,30 @@
 """summarize_run: the report of a run in plain data, as much of it as was asked for and as there is time for.
 
-Takes a fitted search and its data, gives a `Summary`. When it is late, the importance of columns is left out first,
-then the charts, and the summary says so. Never draws.
+Takes a fitted search and its data, gives a `Summary`. When it is late, the importance of columns and the
+learning curve are left out first, then the charts, and the summary says so. Never draws.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..errors import Note
 from ..report.importance import MOST_COLUMNS, importance
 from ..report.records import Summary
-from ..report.summary import summarize_numbers, with_charts, with_importance, with_notes
+from ..report.summary import (
+    summarize_numbers,
+    with_charts,
+    with_checklist,
+    with_columns,
+    with_importance,
+    with_notes,
+)
 from ..report.words import count
+from ..tables.column_facts import column_facts
 from .deadline import Deadline
+from .learning_curve import learning_curve
 from .prepared import Prepared
 from .settings import Settings
 
@@ -22,8 +32,10 @@ from .settings import Settings
 ENCODED_SHUFFLES = 60
 #: Seconds that the importance of columns may take where nobody set a limit, and its share of what is left elsewhere.
 IMPORTANCE_SECONDS, IMPORTANCE_SHARE = 60.0, 0.4
+#: The same for the effects of the first few columns, and the share for the learning curve.
+EFFECT_SECONDS, LEARNING_SHARE = 20.0, 0.2
 #: Seconds that charts take for each out-of-sample prediction of the winner, measured, and generously.
-CHART_SECONDS = 1e-4
+CHART_SECONDS = 3e-4
 
 
 def summarize_run(
@@ -50,18 +62,24 @@ def summarize_run(
     data = prepared.data
     title = f"{' and '.join(data.target)} in {prepared.table.name}"
     summary = summarize_numbers(search, data.X, title=title, command=settings.command(), notes=prepared.findings)
+    summary = with_columns(summary, (fact.to_dict() for fact in column_facts(prepared.table, data)))
     if report != "full":
         asked = "--no-report" if report == "none" else "--fast"
-        return with_notes(summary, [Note("W704", f"Charts and the importance of columns were left out: {asked}.")])
+        note = Note("W704", f"Charts and the importance of columns were left out: {asked}.")
+        return with_checklist(with_notes(summary, [note]))
     on_phase("drawing the charts")
     if deadline.left > CHART_SECONDS * search.predictions_.seen.sum():
         summary = with_charts(summary, search)
     else:
         summary = with_notes(summary, [Note("W704", "Charts were left out: the time was over.")])
+    on_phase("training the winner on fewer rows, for its learning curve")
+    chart, notes = learning_curve(search, data, deadline.share(LEARNING_SHARE))
+    summary = with_notes(replace(summary, charts=summary.charts if chart is None else (*summary.charts, chart)), notes)
     on_phase(f"shuffling {count(min(data.X.shape[1], MOST_COLUMNS), 'column')} for their importance")
     seconds = min(IMPORTANCE_SECONDS, deadline.share(IMPORTANCE_SHARE))
     found = importance(search, data.X, data.y, n_permutations=n_shuffles(data.X), max_seconds=seconds)
-    return with_importance(summary, *found)
+    summary = with_importance(summary, search, data.X, *found, max_seconds=min(EFFECT_SECONDS, deadline.share(0.2)))
+    return with_checklist(summary)
 
 
 def n_shuffles(X: Any) -> int:

@@ -17,6 +17,9 @@ from typing import Any
 from ..errors import SoberError
 
 AGGREGATES = ("pooled", "fold")
+INTERVALS = ("percentile", "wilson")
+#: A comma between two metrics, not one between the arguments of a metric.
+_OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
 _UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 _LISTS = ("ignore", "metric")
 _SWITCHES = ("stratify", "within_folds", "header")
@@ -45,6 +48,7 @@ class Settings:
     repeats : int
     aggregate : {"pooled", "fold"}
     stratify, within_folds : bool
+    interval : {"percentile", "wilson"}
     seed, jobs : int
     max_time : float, optional
         Seconds that the whole command may take.
@@ -73,6 +77,7 @@ class Settings:
     aggregate: str = "pooled"
     stratify: bool = False
     within_folds: bool = False
+    interval: str = "wilson"
     seed: int = 0
     jobs: int = -1
     max_time: float | None = None
@@ -168,6 +173,8 @@ def checked(name: str, value: Any, where: str = "") -> Any:
         raise _wrong(label, "text in quotes", value)
     if name == "aggregate" and value not in AGGREGATES:
         raise _wrong(label, " or ".join(AGGREGATES), value)
+    if name == "interval" and value not in INTERVALS:
+        raise _wrong(label, " or ".join(INTERVALS), value)
     return value
 
 
@@ -192,7 +199,7 @@ def _names(value: Any, label: str, split: bool) -> tuple[str, ...]:
     if not isinstance(parts, (list, tuple)) or not all(isinstance(p, str) for p in parts):
         raise _wrong(label, "a name or a list of names", value)
     if split:
-        parts = [p.strip() for part in parts for p in part.split(",") if p.strip()]
+        parts = [p.strip() for part in parts for p in _OUTSIDE_BRACKETS.split(part) if p.strip()]
     return tuple(dict.fromkeys(parts))
 
 

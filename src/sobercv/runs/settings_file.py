@@ -8,13 +8,15 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import SoberError
 from .folder import SETTINGS, RunFolder
-from .prepared import Prepared
 from .settings import Settings, checked, known, shown
 from .versions import versions
+
+if TYPE_CHECKING:  # what a table needs takes seconds to import, and a wrong name must be heard of at once
+    from .prepared import Prepared
 
 #: Names of sober.toml that concern the screen and the folder, not the run; what each must be.
 OUTWARD: dict[str, type] = {"output": str, "json": bool, "quiet": bool, "fast": bool, "no_report": bool}

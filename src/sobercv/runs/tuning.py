@@ -43,6 +43,7 @@ def tune(
         aggregate=settings.aggregate,
         stratify=settings.stratify,
         within_folds=settings.within_folds,
+        interval=settings.interval,
         refit=False,
         n_jobs=settings.jobs,
         random_state=planned.seed,
@@ -50,5 +51,6 @@ def tune(
         max_seconds=None if deadline is None else deadline.for_training(),
         half_width=settings.half_width,
         on_event=on_event,
+        keep="all",
     )
     return search.fit(data.X, data.y, groups=data.groups)

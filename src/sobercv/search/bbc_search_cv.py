@@ -39,9 +39,10 @@ from .design import design
 from .early_end import caveat, marked, tight_enough
 from .failures import report_failures
 from .fit_lines import show_fits
+from .kept import alone, kept_besides
 from .metadata import CitizenMixin, route
 from .model_scores import scorer_of, with_names
-from .options import check_options
+from .options import check_options, for_this_race
 from .prediction_scorer import as_scorers
 from .progress import audience, display
 from .results import cv_results, table_of
@@ -76,9 +77,13 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         Repeat the cross-validation with other folds; needs `cv` to be a number.
     n_iter : int, optional
         Draw this many configurations at random instead of trying all.
-    drop : {"auto", None} or rule, default="auto"
-        "auto" is `BootstrapDrop()`: the paper's test after each fold, once 50 samples have predictions. A rule of one's
-        own is called with (predictions, question, round); see `sobercv.inference.DropRule`.
+    drop : {"auto", "bced", None} or rule, default="auto"
+        After each fold, stop training configurations that will not win. "bced" is `BootstrapDrop()`, the paper's test;
+        `PredictiveDrop(...)` looks at what can still happen. A rule of one's own is called with (predictions, question,
+        round); see `sobercv.inference.DropRule`. "auto" is what docs/dropping.md found best: the paper's test.
+    count_dropped : bool, default=False
+        Let the dropped take part in the correction with the predictions that they have. The paper leaves them out,
+        which turns optimistic when much is dropped.
     select : {"best"}, simplest_within(...) or callable, default="best"
         How the winner is picked from scores [B, C]; the bootstrap re-runs the same rule.
     aggregate : {"pooled", "fold"}, default="pooled"
@@ -86,6 +91,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     within_folds : bool, default=False
         Ranking metrics compare only samples of the same fold.
     method : {"bbc", "632+"}, default="bbc"
+    interval : {"wilson", "percentile"}, default="wilson"
+        As in `sobercv.bbc`.
     n_bootstraps : int, default=1000
     confidence_level : float, default=0.95
     stratify : bool, default=False
@@ -121,6 +128,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         Taken so that calls written for scikit-learn run; sober decides itself how much work is under way.
     return_train_score : bool, default=False
         Score every model on the rows that it was trained on, too: `mean_train_score` and its like in `cv_results_`.
+    keep : {"scored", "all"}, default="scored"
+        What is kept of models: what the metrics are computed from, or predictions and probabilities besides, from
+        whoever gives them, so that a report has all its charts. "all" asks each model more, and takes more memory.
 
     Attributes
     ----------
@@ -133,6 +143,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         scikit-learn's columns plus `pooled_test_score`, `status` and `dropped_at`.
     predictions_ : Predictions
         Out-of-sample predictions of the finishers.
+    winner_predictions_ : Predictions
+        Those of the winner alone, with all that was kept of it; other finishers may lack some.
     race_ : RaceLog
         Who was dropped when, with which p, and who failed why.
     stopped_ : {"finished", "interrupted", "terminated", "max_seconds", "half_width"}
@@ -185,10 +197,12 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         n_repeats: int = 1,
         n_iter: int | None = None,
         drop: Any = "auto",
+        count_dropped: bool = False,
         select: Any = "best",
         aggregate: str = "pooled",
         within_folds: bool = False,
         method: str = "bbc",
+        interval: str = "wilson",
         n_bootstraps: int = 1000,
         confidence_level: float = 0.95,
         stratify: bool = False,
@@ -204,6 +218,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         on_event: Any = None,
         pre_dispatch: Any = "2*n_jobs",
         return_train_score: bool = False,
+        keep: str = "scored",
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -213,10 +228,12 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.n_repeats = n_repeats
         self.n_iter = n_iter
         self.drop = drop
+        self.count_dropped = count_dropped
         self.select = select
         self.aggregate = aggregate
         self.within_folds = within_folds
         self.method = method
+        self.interval = interval
         self.n_bootstraps = n_bootstraps
         self.confidence_level = confidence_level
         self.stratify = stratify
@@ -232,6 +249,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.on_event = on_event
         self.pre_dispatch = pre_dispatch
         self.return_train_score = return_train_score
+        self.keep = keep
 
     # ---- the journey ---------------------------------------------------------------------------------------------
     # As with GridSearchCV, estimator, splitter and scorers say what they want; the search itself asks for nothing.
@@ -260,9 +278,10 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         configurations = expand(self._space(), self.n_iter, seed, self.estimator)
         made = design(self, X, y, routed, seed)
         problem, plan, question = made.problem, made.plan, made.question
-        rule = None if made.by_folds else rule
+        rule = for_this_race(None if made.by_folds else rule, question)
         store = MemoryStore(problem, plan, len(configurations))
-        wanted = tuple(dict.fromkeys(metric.responses for metric in question.metrics if metric.responses))
+        wanted = tuple(dict.fromkeys(each for metric in question.metrics for each in metric.wanted))
+        wanted += kept_besides(self.keep, wanted, problem.task)
         whole = problem.fit_arguments(np.arange(problem.n_samples))
         callbacks = SearchCallbacks(self, X, y, whole, len(configurations), plan)
         raises = self.error_score == "raise"
@@ -298,7 +317,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     def _judge(self, store: MemoryStore, log: RaceLog, question: Question, incomplete: Note | None) -> None:
         """Turn predictions, or scores of models, into the honest claim, by all metrics, and remember it."""
         start, predictions = time.perf_counter(), store.predictions(log.finishers)
-        estimates = corrected(table_of(predictions, store, log, question))
+        estimates = corrected(table_of(predictions, store, log, question, self.count_dropped))
         found = {name: marked(estimate, incomplete) for name, estimate in estimates.items()}
         self.judge_time_ = time.perf_counter() - start
         self.question_, self.predictions_ = question, predictions
@@ -325,6 +344,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.n_splits_ = plan.n_splits
         self.splits_ = [(split.train, split.test) for split in plan.splits]
         self.n_fits_ = log.n_fits + bool(self.refit)
+        self.winner_predictions_ = alone(store, self.predictions_, self.best_index_)
         self.best_params_ = dict(configurations[self.best_index_].params)
         tail = self.question_.first.name if self.multimetric_ else "score"
         if note is None:  # as in scikit-learn, a callable's pick has no score

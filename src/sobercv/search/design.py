@@ -125,6 +125,7 @@ def _question(search: Any, scorers: Scorers, problem: Problem, seed: int) -> Que
         aggregate=search.aggregate,
         by="fold" if scorers.by_models else "sample",
         method=search.method,
+        interval=search.interval,
         within_folds=search.within_folds,
         n_bootstraps=search.n_bootstraps,
         confidence_level=search.confidence_level,

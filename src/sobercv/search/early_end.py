@@ -19,6 +19,7 @@ from ..inference import Estimate, Question
 from ..inference.bbc import corrected
 from ..inference.tables import MemoryTable
 from ..predictions import Predictions
+from ..signals import Terminated
 from ..training import MemoryStore, RaceLog
 
 #: As for dropping: on fewer predictions an interval can be tight by luck, for instance when all are right.
@@ -90,7 +91,7 @@ def caveat(log: RaceLog, store: MemoryStore) -> Note | None:
             "E604" if log.stopped == "max_seconds" else "E601",
             f"The search was {cause} before one split was complete ({log.n_fits} of {store.done.size} fits were made), "
             "so there is nothing to judge. Give it more time; with store= it goes on where it stopped.",
-        )
+        ) from (None if log.signal is None else Terminated(log.signal))
     n_samples = int(store.plan.seen(positions).any(axis=1).sum())
     note = Note(
         "W601",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SoberError
-from ..inference import BootstrapDrop, DropRule
+from ..inference import BootstrapDrop, DropRule, Question
 from .early_end import check_limits
 
 
@@ -25,6 +25,8 @@ def check_options(search: Any) -> DropRule | None:
             "E108",
             f"`refit` must be True, False, the name of a metric, or a callable of cv_results_; got {search.refit!r}.",
         )
+    if search.keep not in ("scored", "all"):
+        raise SoberError("E108", f'`keep` must be "scored" or "all"; got {search.keep!r}.')
     check_limits(max_seconds=search.max_seconds, half_width=search.half_width, fit_timeout=search.fit_timeout)
     score = search.error_score
     if not (isinstance(score, str) and score == "raise") and not isinstance(score, Real):
@@ -32,17 +34,27 @@ def check_options(search: Any) -> DropRule | None:
     return _drop_rule(search.drop)
 
 
+def for_this_race(rule: DropRule | None, question: Question) -> DropRule | None:
+    """Ask a drop rule whether it can serve, and for a copy of its own for this race where it must remember."""
+    if rule is None:
+        return None
+    if hasattr(rule, "check"):
+        rule.check(question)
+    fresh: DropRule = rule.for_race() if hasattr(rule, "for_race") else rule
+    return fresh
+
+
 def _drop_rule(drop: Any) -> DropRule | None:
     if drop is None:
         return None
-    if isinstance(drop, str) and drop == "auto":
+    if isinstance(drop, str) and drop in ("auto", "bced"):
         return BootstrapDrop()
     if not isinstance(drop, str) and _is_drop_rule(drop):
         rule: DropRule = drop
         return rule
     raise SoberError(
         "E108",
-        f'`drop` must be "auto", None, or a rule that is called with (predictions, question, round), such as '
+        f'`drop` must be "auto", "bced", None, or a rule that is called with (predictions, question, round), such as '
         f"BootstrapDrop(); got {drop!r}.",
     )
 

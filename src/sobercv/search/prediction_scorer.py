@@ -36,7 +36,7 @@ class PredictionScorer:
         problem = Problem.build(X, y, task=self.target.task, sample_weight=sample_weight)
         target = self.target.read_new(y)
         n = len(target)
-        answers = responses_of(replace(problem, target=target), fitted, X, n, (self.metric.responses,))
+        answers = responses_of(replace(problem, target=target), fitted, X, n, self.metric.wanted)
         table = Predictions(
             target=target,
             responses={name: values[:, None, None] for name, values in answers.items()},

@@ -23,9 +23,9 @@ class BBCRandomizedSearchCV(BBCSearchCV):
         Names to lists of values or to distributions with a method `rvs`.
     n_iter : int, default=10
         How many configurations are drawn.
-    scoring, pos_label, cv, n_repeats, drop, select, aggregate, within_folds, method, n_bootstraps, confidence_level, \
-stratify, refit, n_jobs, random_state, store, max_seconds, fit_timeout, half_width, error_score, verbose, on_event, \
-pre_dispatch, return_train_score
+    scoring, pos_label, cv, n_repeats, drop, count_dropped, select, aggregate, within_folds, method, interval, \
+n_bootstraps, confidence_level, stratify, refit, n_jobs, random_state, store, max_seconds, fit_timeout, half_width, \
+error_score, verbose, on_event, pre_dispatch, return_train_score, keep
         See `BBCSearchCV`. `random_state` seeds the drawing too.
 
     Examples
@@ -50,10 +50,12 @@ pre_dispatch, return_train_score
         cv: Any = 10,
         n_repeats: int = 1,
         drop: Any = "auto",
+        count_dropped: bool = False,
         select: Any = "best",
         aggregate: str = "pooled",
         within_folds: bool = False,
         method: str = "bbc",
+        interval: str = "wilson",
         n_bootstraps: int = 1000,
         confidence_level: float = 0.95,
         stratify: bool = False,
@@ -69,6 +71,7 @@ pre_dispatch, return_train_score
         on_event: Any = None,
         pre_dispatch: Any = "2*n_jobs",
         return_train_score: bool = False,
+        keep: str = "scored",
     ) -> None:
         self.estimator = estimator
         self.param_distributions = param_distributions
@@ -78,10 +81,12 @@ pre_dispatch, return_train_score
         self.cv = cv
         self.n_repeats = n_repeats
         self.drop = drop
+        self.count_dropped = count_dropped
         self.select = select
         self.aggregate = aggregate
         self.within_folds = within_folds
         self.method = method
+        self.interval = interval
         self.n_bootstraps = n_bootstraps
         self.confidence_level = confidence_level
         self.stratify = stratify
@@ -97,6 +102,7 @@ pre_dispatch, return_train_score
         self.on_event = on_event
         self.pre_dispatch = pre_dispatch
         self.return_train_score = return_train_score
+        self.keep = keep
 
     def _space(self) -> Any:
         return self.param_distributions

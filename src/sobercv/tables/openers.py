@@ -42,8 +42,10 @@ def _open_text(table: TextTable) -> Opened:
         text = [name for name in typed.converted if str(frame[name].dtype) != "str"]
         return csv_code(table.options, text) + conversion_code(typed, has_types=False)
 
-    whole = [c for c, dtype in zip(every, frame.dtypes, strict=True) if dtype.kind in "iuf" and _is_whole(frame[c])]
-    doubtful = whole if whole and table.has_leading_zeros else []
+    doubtful: list[str] = []
+    if table.has_leading_zeros:
+        numbers = [c for c, dtype in zip(every, frame.dtypes, strict=True) if dtype.kind in "iuf"]
+        doubtful = [c for c in numbers if _is_whole(frame[c])]
     return Opened(
         frame,
         text_of,

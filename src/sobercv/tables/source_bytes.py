@@ -27,6 +27,36 @@ MOST_SILENCE = 20.0
 _CHUNK = 1 << 20
 
 
+def check_source(source: str | Path | None) -> None:
+    """Refuse what is no table for sure, before anything slow begins: no name, no file, a folder.
+
+    Parameters
+    ----------
+    source : path, "-" or None
+    """
+    if source is None:
+        raise SoberError("E808", "Name the file with the table, or - for standard input.")
+    if str(source) == "-":
+        return
+    path = Path(source)
+    try:
+        is_there, is_folder = path.exists(), path.is_dir()
+    except (OSError, ValueError):  # a name that no file can have; reading it will say so
+        return
+    if is_folder:
+        raise _is_folder(path)
+    if not is_there:
+        raise _not_there(path)
+
+
+def _is_folder(path: Path) -> SoberError:
+    return SoberError("E801", f"{str(path)!r} is a folder. Name the file with the table in it.")
+
+
+def _not_there(path: Path) -> SoberError:
+    return SoberError("E801", f"There is no file {str(path)!r}.{_closest(path)}")
+
+
 def source_bytes(path: Path | None) -> bytes:
     """Read a file, or standard input where there is no path; unpack gzip.
 
@@ -51,9 +81,9 @@ def _file(path: Path) -> bytes:
             return _limited(_piped(path), repr(str(path)))
         return path.read_bytes()
     except FileNotFoundError:
-        raise SoberError("E801", f"There is no file {str(path)!r}.{_closest(path)}") from None
+        raise _not_there(path) from None
     except IsADirectoryError:
-        raise SoberError("E801", f"{str(path)!r} is a folder. Name the file with the table in it.") from None
+        raise _is_folder(path) from None
     except SoberError:
         raise
     except (OSError, ValueError) as error:

@@ -112,10 +112,13 @@ class DropRuleContract(ABC):
         """Give the rule to test."""
 
     def _table(self) -> tuple[Predictions, int]:
-        """Give a table, and the position of its best configuration."""
+        """Give a table of which six in ten samples have been predicted, and the position of its best configuration."""
         data = simulate.beta_accuracy(n=200, c=12, a=3, b=3, seed=5)
-        table = Predictions.build(data.y, data.predictions, task="classification", folds=data.folds)
-        scores = Question.ask("accuracy").bind(table).scores(np.ones((1, table.n_samples), np.uint8))[0]
+        table = Predictions.build(
+            data.y, data.predictions, task="classification", folds=data.folds, seen=data.folds < 6
+        )
+        so_far = table.only_seen()
+        scores = Question.ask("accuracy").bind(so_far).scores(np.ones((1, so_far.n_samples), np.uint8))[0]
         return table, int(scores.argmax())
 
     def _keep(self, table: Predictions, seed: int, round_index: int) -> Any:
@@ -127,6 +130,19 @@ class DropRuleContract(ABC):
         keep = self._keep(table, 0, 0)
         assert keep.shape == (12,)
         assert keep[best]
+
+    def test_order_does_not_matter(self) -> None:
+        """Who is dropped does not depend on where it stands."""
+        table, _ = self._table()
+        order = np.arange(12)[::-1]
+        turned = self._keep(table.take_configurations(order), 0, 0)
+        assert np.array_equal(turned[order], self._keep(table, 0, 0))
+
+    def test_equals_are_treated_equally(self) -> None:
+        """A copy of a configuration is kept or dropped with it."""
+        table, _ = self._table()
+        keep = self._keep(table.take_configurations(np.repeat(np.arange(12), 2)), 0, 0)
+        assert np.array_equal(keep[::2], keep[1::2])
 
     def test_equals_are_kept(self) -> None:
         """Copies of the best stay: dropping one of them would be a choice by position."""

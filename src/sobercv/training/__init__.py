@@ -1,27 +1,32 @@
 """From data and configurations to out-of-sample `Predictions`; never judges them."""
 
-from .events import (
-    Dropped,
-    Event,
-    Failed,
-    Fitted,
-    Listener,
-    RoundEnded,
-    RoundStarted,
-    SearchEnded,
-    SearchStarted,
-    teller,
-)
-from .fit.experiment import Experiment
-from .fit.plan import Plan, Split
-from .fit.problem import Problem, infer_task
-from .fit.space import Configuration, expand
-from .keep.recall import recalling
-from .keep.sqlite_store import stored_seed
-from .keep.store import MemoryStore
-from .race import RaceLog
-from .run.executor import make_executor
-from .stopping import Stop
+from typing import TYPE_CHECKING
+
+from ..late_imports import late
+
+if TYPE_CHECKING:
+    from .events import (
+        Dropped,
+        Event,
+        Failed,
+        Fitted,
+        Listener,
+        RoundEnded,
+        RoundStarted,
+        SearchEnded,
+        SearchStarted,
+        teller,
+    )
+    from .fit.experiment import Experiment
+    from .fit.plan import Plan, Split
+    from .fit.problem import Problem, infer_task
+    from .fit.space import Configuration, expand
+    from .keep.recall import recalling
+    from .keep.sqlite_store import stored_seed
+    from .keep.store import MemoryStore
+    from .race import RaceLog
+    from .run.executor import make_executor
+    from .stopping import Stop
 
 __all__ = [
     "Configuration",
@@ -48,3 +53,32 @@ __all__ = [
     "stored_seed",
     "teller",
 ]
+
+__getattr__ = late(
+    __name__,
+    {
+        "Configuration": "fit.space",
+        "Dropped": "events",
+        "Event": "events",
+        "Experiment": "fit.experiment",
+        "Failed": "events",
+        "Fitted": "events",
+        "Listener": "events",
+        "MemoryStore": "keep.store",
+        "Plan": "fit.plan",
+        "Problem": "fit.problem",
+        "RaceLog": "race",
+        "RoundEnded": "events",
+        "RoundStarted": "events",
+        "SearchEnded": "events",
+        "SearchStarted": "events",
+        "Split": "fit.plan",
+        "Stop": "stopping",
+        "expand": "fit.space",
+        "infer_task": "fit.problem",
+        "make_executor": "run.executor",
+        "recalling": "keep.recall",
+        "stored_seed": "keep.sqlite_store",
+        "teller": "events",
+    },
+)

@@ -18,6 +18,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError, also
 from ..predictions import Predictions
+from .ahead import Ahead
 from .events import Dropped, Failed, Fitted, Listener, RoundEnded, RoundStarted, teller
 from .fit.cost import cheap_first
 from .fit.experiment import Experiment
@@ -71,6 +72,8 @@ class RaceLog:
         What ended the race.
     n_fits_left : int
         Fits that an early end left undone; what is not `n_fits` or saved.
+    n_fits_in_vain : int
+        Fits that idle workers made before their round, of configurations that were then dropped; not in `n_fits`.
     signal : int or None
         The number of the signal that interrupted or terminated it.
     """
@@ -86,6 +89,7 @@ class RaceLog:
     stopped: str = "finished"
     n_fits_left: int = 0
     signal: int | None = None
+    n_fits_in_vain: int = 0
 
     @property
     def finishers(self) -> Array:
@@ -131,12 +135,13 @@ def race(
     start, tell, state = perf_counter(), teller(on_event), _State(len(configurations))
     stop = Stop(catch_signals=False) if stop is None else stop
     rounds = plan.rounds if rule is not None or stop.wants_rounds else (plan.splits,)
+    ahead = Ahead(executor, rounds, configurations)
     with stop, executor:
         for index, splits in enumerate(rounds):
             tell(RoundStarted(index, len(rounds), state.n_alive))
             ordered = configurations if stop.until is None else cheap_first(experiment, configurations, _seconds(store))
             tasks = _tasks(plan, splits, ordered, state.alive, store)
-            for outcome in stop.watch(executor.run(experiment, tasks, stop.until)) if tasks else ():
+            for outcome in stop.watch(ahead.run(experiment, tasks, index, stop.until)) if tasks else ():
                 store.record(outcome)
                 tell(Fitted(outcome.configuration, outcome.repeat, outcome.fold, outcome.failure is None))
             for configuration, failure in state.set_aside(store.failures):
@@ -146,6 +151,7 @@ def race(
             if rule is not None:
                 for configuration, p in state.drop(rule(store.predictions(state.alive), index), index):
                     tell(Dropped(configuration, index, p))
+                ahead.expect(state.alive, state.doubt)
             state.alive_by_round.append(state.n_alive)
             done, saved, _ = state.count(store)
             tell(RoundEnded(index, len(rounds), state.n_alive, done, perf_counter() - start, saved))
@@ -154,7 +160,7 @@ def race(
         if stop.reason == "max_seconds":
             for configuration, failure in state.leave_out_unreached(plan, store):
                 tell(Failed(configuration, len(state.alive_by_round), failure))
-    return state.close(store, perf_counter() - start, stop)
+    return state.close(store, perf_counter() - start, stop, ahead.n_in_vain)
 
 
 class _State:
@@ -164,6 +170,7 @@ class _State:
         self.alive = np.ones(n, bool)
         self.dropped_at = np.full(n, -1)
         self.p = np.full(n, np.nan)
+        self.doubt = np.zeros(n)  # how sure the rule was, when it spoke last, that each is worse than the best
         self.failures: dict[int, Failure] = {}
         self.alive_by_round: list[int] = []
         self.unreached = np.zeros(n, bool)
@@ -203,6 +210,7 @@ class _State:
         self.alive[gone] = False
         self.dropped_at[gone] = index
         self.p[gone] = p[~keep]
+        self.doubt[live] = p
         return [(int(c), float(self.p[c])) for c in gone]
 
     def leave_out_unreached(self, plan: Plan, store: Store) -> list[tuple[int, Failure]]:
@@ -225,13 +233,13 @@ class _State:
         missing, wanted = ~store.done, self.alive | self.unreached
         return int(store.done.sum()), int(missing[~wanted].sum()), int(missing[wanted].sum())
 
-    def close(self, store: Store, seconds: float, stop: Stop) -> RaceLog:
+    def close(self, store: Store, seconds: float, stop: Stop, n_in_vain: int) -> RaceLog:
         status = np.where(self.alive, "finished", "dropped").astype("<U8")
         status[list(self.failures)] = "failed"
         done, saved, left = self.count(store)
         return RaceLog(
             status, self.dropped_at, self.p, dict(self.failures), done, saved, np.asarray(self.alive_by_round), seconds,
-            stop.reason if stop.reason is not None and left else "finished", left, stop.signal,
+            stop.reason if stop.reason is not None and left else "finished", left, stop.signal, n_in_vain,
         )  # fmt: skip
 
 

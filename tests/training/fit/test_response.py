@@ -122,6 +122,7 @@ def test_numbers_are_float64():
         (THREE, Canned(predict_proba=np.full((4, 3), 0.1)), "predict_proba", "impossible probabilities", "add up to 1"),
         (NUMBERS, Canned(predict=np.array([True, False] * 2)), "predict", "not finite", "bool"),
         (NUMBERS, Canned(predict=np.array([1j] * 4)), "predict", "not finite", "complex"),
+        (NUMBERS, Canned(predict=np.full(4, 1e200)), "predict", "not finite", "beyond 1e+150 overflow"),
         (NUMBERS, Canned(), "predict", "no method", "Canned has none of predict"),
     ],
 )

@@ -374,3 +374,9 @@ def _is_quiet(pid):
         return ticks() - before <= 1 and before > 50
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def test_processes_serve_one_search_after_another():
+    """What an idle process says next is heard by the search that has taken it, not by the one before."""
+    logs = [run(COLUMNS, n_jobs=2)[1] for _ in range(3)]
+    assert [log.n_fits for log in logs] == [9, 9, 9]

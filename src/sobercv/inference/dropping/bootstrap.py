@@ -16,8 +16,8 @@ from ...metrics import Scorer, blocks
 from ...predictions import Predictions
 from ..question import Question
 from ..resample import Bootstrap
-from ..selection import apply, best, margin
-from .contract import DropVerdict
+from ..selection import margin
+from .contract import DropVerdict, best_so_far
 
 
 class BootstrapDrop:
@@ -72,7 +72,7 @@ class BootstrapDrop:
             return DropVerdict.everybody(c)
         question = question.for_target(table.target)
         scorer = question.bind(table)
-        top = _best(question, table, scorer.scores(np.ones((1, table.n_samples), np.uint8)))
+        top = best_so_far(question, table, scorer.scores(np.ones((1, table.n_samples), np.uint8)))
         if top < 0:
             return DropVerdict.everybody(c)
         draws = Bootstrap(table.n_samples, question.seed, "drop", (round_index,), groups=table.groups)
@@ -114,12 +114,6 @@ class BootstrapDrop:
             f"BootstrapDrop(threshold={self.threshold}, min_predictions={self.min_predictions}, "
             f"n_bootstraps={self.n_bootstraps})"
         )
-
-
-def _best(question: Question, table: Predictions, whole: Array) -> int:
-    # A rule in standard errors has none to go by in the middle of a race: the best so far is the yardstick.
-    rule = best if question.needs_standard_errors else question.rule_for(table.configurations)
-    return int(apply(rule, whole)[0])
 
 
 def _compare(scorer: Scorer, draws: Bootstrap, top: int, start: int, stop: int) -> tuple[Array, Array]:

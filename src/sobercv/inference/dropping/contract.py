@@ -2,7 +2,9 @@
 
 A rule is any callable ``rule(predictions, question, round_index)`` that gives a `DropVerdict`, or None to keep all. It
 sees what the configurations still in the race have predicted so far; its draws, if any, come from the question's seed.
-A new rule is a file beside this one; `sobercv.testing.DropRuleContract` tests it.
+A new rule is a file beside this one; `sobercv.testing.contracts.DropRuleContract` tests it. Two methods are optional:
+``check(question)`` refuses, before any training, what the rule cannot serve; ``for_race()`` gives a rule of its own to
+each race, where it must remember earlier rounds.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 from ...containers import Array
 from ...predictions import Predictions
 from ..question import Question
+from ..selection import apply, best
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,3 +48,12 @@ class DropRule(Protocol):
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict | None:
         """Look at all predictions so far; the same ones, question and round must give the same verdict."""
+
+
+def best_so_far(question: Question, table: Predictions, whole: Array) -> int:
+    """Position of the best by scores [1, C] on what has been predicted; -1 where none is defined.
+
+    A rule in standard errors has none to go by in the middle of a race: then the highest score is the yardstick.
+    """
+    rule = best if question.needs_standard_errors else question.rule_for(table.configurations)
+    return int(apply(rule, whole)[0])

@@ -5,5 +5,6 @@ from .given import GivenTable
 from .inputs import Inputs
 from .memory import MemoryTable
 from .opening import open_memory, open_table
+from .raced import RacedTable
 
-__all__ = ["GivenTable", "Inputs", "MemoryTable", "Resamples", "Table", "open_memory", "open_table"]
+__all__ = ["GivenTable", "Inputs", "MemoryTable", "RacedTable", "Resamples", "Table", "open_memory", "open_table"]

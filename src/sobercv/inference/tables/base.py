@@ -18,6 +18,7 @@ from ..question import Question
 from ..selection import SelectionRule, apply
 
 MIN_UNITS = 3  # samples or groups: with fewer, a resample hardly ever leaves one out
+TRAINED = 0.9  # share of the samples that models are trained on where nobody told
 ERRORS = 128  # resamples for the standard errors that some rules ask for
 
 
@@ -31,6 +32,10 @@ class Resamples(ABC):
     @abstractmethod
     def out_of_bag(self, winners: Array) -> list[Array]:
         """For each metric the score of configuration `winners[b]` on what is absent from b [B]; NaN for winner -1."""
+
+    @abstractmethod
+    def in_bag_of(self, winner: int) -> list[Array]:
+        """For each metric but the first the score of one configuration on what is present [B]."""
 
 
 class Table(ABC):
@@ -87,6 +92,27 @@ class Table(ABC):
     @abstractmethod
     def notes(self, winner: int, chosen: Array) -> list[Note]:
         """What a reader should know about these predictions, the winner, and the winners of the resamples [B]."""
+
+    @property
+    def n_units(self) -> int:
+        """How many things are resampled: groups where there are groups, else samples."""
+        return self.n_samples if self.n_groups is None else self.n_groups
+
+    @property
+    def trained_share(self) -> float:
+        """Share of the samples that each model was trained on, by the folds; that of ten folds where none are known."""
+        n_folds = self.n_folds
+        return 1.0 - 1.0 / n_folds if n_folds > 1 else TRAINED
+
+    @property
+    def n_folds(self) -> float:
+        """Number of folds of a partition; more where only some of them have been predicted. 0 where not known."""
+        n_folds = len(np.unique(self.fold_of[:, 0]))
+        return n_folds if n_folds > 1 else 0
+
+    def kurtoses(self, winner: int) -> list[float]:
+        """For each metric the kurtosis of what a unit adds to the winner's score; 3 where it is not known."""
+        return [3.0] * len(self.question.metrics)
 
     def fold_scores(self) -> list[Array]:
         """For each metric the score of every configuration on every fold [F, C]; asked only of tables with folds."""

@@ -64,7 +64,7 @@ class BinTable(StreamedTable):
 
     def resamples(self, start: int, stop: int) -> RowResamples:
         """Cut them out of what was counted."""
-        return RowResamples(self._found.present[0, start:stop], [self._found.absent[0, start:stop]])
+        return RowResamples([self._found.present[0, start:stop]], [self._found.absent[0, start:stop]])
 
     def notes(self, winner: int, chosen: Array) -> list[Note]:
         """What is special about the samples, and how far off the numbers can be."""

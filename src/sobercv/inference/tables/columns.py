@@ -15,7 +15,6 @@ import numpy as np
 from ...containers import Array
 from ...errors import Note, SoberError
 from ...metrics import blocks
-from ...predictions import Predictions
 from .base import Resamples
 from .memory import MemoryTable
 from .streamed import StreamedTable
@@ -80,22 +79,6 @@ class ColumnTable(StreamedTable):
         """Quote the user's function."""
         return self._gathered.complaints[metric]
 
-    def bind(self, configurations: Array) -> MemoryTable:
-        """Read these configurations, as a table in memory."""
-        first, last = int(configurations[0]), int(configurations[-1]) + 1
-        together = last - first == len(configurations)
-        values = self.source.columns(slice(first, last) if together else configurations)
-        table = Predictions.build(
-            self.target,
-            {self.reading.response: values} if self.reading.response else values,
-            task=self.target.task,
-            responses=self.reading.responses,
-            groups=self.groups,
-            folds=self.folds,
-            sample_weight=self.weight,
-        )
-        return MemoryTable(table, self.question)
-
     def spans(self) -> list[tuple[int, int]]:
         """Resamples that are scored together; fewer than a unit where their counts would not fit."""
         if blocks.UNIT * self.n_samples <= _COUNTS:
@@ -143,6 +126,19 @@ class ColumnResamples(Resamples):
     def in_bag(self) -> Array:
         """Give all [B, C]."""
         return self._present
+
+    def in_bag_of(self, winner: int) -> list[Array]:
+        """Read the column of one configuration, and score what is present."""
+        table, some = self._table, self._table.bind(np.array([winner]))
+
+        def judge(start: int, stop: int) -> list[Array]:
+            counts = table.draws.counts(self._start + start, self._start + stop)
+            return [scorer.picked(counts, np.zeros(len(counts), np.int64)) for scorer in some.scorers[1:]]
+
+        n = len(self._present)
+        cut = [(start, min(stop, n)) for start, stop in table.spans() if start < n]
+        done = blocks.run(judge, cut, table.question.n_threads)
+        return [np.concatenate(of_metric) for of_metric in zip(*done, strict=True)]
 
     def out_of_bag(self, winners: Array) -> list[Array]:
         """Read the columns of the winners, block by block, and score what is absent."""

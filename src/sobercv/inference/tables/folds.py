@@ -55,6 +55,16 @@ class FoldTable(Table):
         """Give some draws of folds."""
         return FoldResamples(self._scores, self._counts[start:stop])
 
+    @property
+    def n_folds(self) -> float:
+        """Give that of the table."""
+        return self._inner.n_folds
+
+    @property
+    def n_units(self) -> int:
+        """Folds are resampled."""
+        return self._counts.shape[1]
+
     def notes(self, winner: int, chosen: Array) -> list[Note]:
         """Give those of the table."""
         return self._inner.notes(winner, chosen)
@@ -78,6 +88,10 @@ class FoldResamples(Resamples):
             return np.asarray((present / present.sum(axis=1, keepdims=True)) @ scores)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray((present @ np.where(defined, scores, 0.0)) / (present @ defined.astype(np.float64)))
+
+    def in_bag_of(self, winner: int) -> list[Array]:
+        """Mean of one configuration over the folds present."""
+        return [FoldResamples([scores[:, [winner]]], self._counts).in_bag()[:, 0] for scores in self._scores[1:]]
 
     def out_of_bag(self, winners: Array) -> list[Array]:
         """Mean over the folds left out."""

@@ -65,6 +65,11 @@ class GivenTable(Table):
         """Give what was given."""
         return self._scores
 
+    @property
+    def n_units(self) -> int:
+        """Folds are resampled."""
+        return self._counts.shape[1]
+
     def notes(self, winner: int, chosen: Array) -> list[Note]:
         """Say that folds were resampled, and what is special about the samples."""
         size = notes.on_size(len(self.configurations), self._n_dropped, self.n_samples, self.n_groups)

@@ -20,6 +20,8 @@ from ..question import Question
 from ..resample import Bootstrap, Draws, Replayed
 from .base import ERRORS, Resamples, Table, spread
 
+MOST_UNITS = 1000  # whose influence on a score is looked at one by one; of more, no few can rule it
+
 
 class MemoryTable(Table):
     """Predictions that are all in memory.
@@ -44,6 +46,7 @@ class MemoryTable(Table):
         self.question = question = question.for_target(predictions.target)
         self.check_folds(predictions.folds_known)
         self.predictions, self._is_complete = predictions.only_seen(), predictions.is_complete
+        self._n_all = predictions.n_samples
         table = self.predictions
         self.target = table.target
         self.configurations, self.groups, self.fold_of = table.configurations, table.groups, table.fold_of
@@ -73,8 +76,12 @@ class MemoryTable(Table):
     @one_blas_thread()
     def standard_errors(self) -> Array:
         """Resample for it: other draws than those that select."""
+        return spread(self.error_resamples(ERRORS).in_bag())
+
+    def error_resamples(self, n_resamples: int) -> MemoryResamples:
+        """Draw for standard errors."""
         draws = Bootstrap(self.n_samples, self.question.seed, "standard error", groups=self.groups)
-        return spread(self.scorers[0].scores(draws.counts(0, ERRORS)))
+        return MemoryResamples(self.scorers, draws.counts(0, n_resamples))
 
     def cut(self) -> list[tuple[int, int]]:
         """Blocks whose counts stay near the core, enough of them for all threads."""
@@ -101,6 +108,22 @@ class MemoryTable(Table):
             here = (one.fold_of[:, 0] == folds[:, None]) & one.seen[:, 0]
             out.append(scorer.metric.bind(one).scores(here.view(np.uint8)))
         return np.concatenate(out)
+
+    @property
+    def n_folds(self) -> float:
+        """Number of folds of a whole partition: those that were predicted may be some of them."""
+        return super().n_folds * self._n_all / self.n_samples
+
+    @one_blas_thread()
+    def kurtoses(self, winner: int) -> list[float]:
+        """Count one unit twice, and see by how much the winner's score moves."""
+        if self.n_units > MOST_UNITS:
+            return super().kurtoses(winner)
+        unit = np.arange(self.n_samples) if self.groups is None else np.unique(self.groups, return_inverse=True)[1]
+        counts = (1 + (unit == np.arange(-1, self.n_units)[:, None])).astype(np.uint8)  # the first row is all samples
+        winners = np.full(len(counts), winner)
+        scored = [None if s.metric.calls_a_function else s.picked(counts, winners) for s in self.scorers]
+        return [3.0 if scores is None else _kurtosis(scores[1:] - scores[0]) for scores in scored]
 
     def notes(self, winner: int, chosen: Array) -> list[Note]:
         """What is special about the samples, the folds and the responses."""
@@ -130,17 +153,28 @@ class MemoryTable(Table):
         return f" It says: {said}" if said else ""
 
 
+def _kurtosis(moves: Array) -> float:
+    squares = moves[~np.isnan(moves)] ** 2
+    mean = float(squares.mean()) if len(squares) else 0.0
+    return float((squares**2).mean()) / mean**2 if mean > 0 else 3.0
+
+
 class MemoryResamples(Resamples):
     """Counts [B, N] of some resamples, scored now."""
 
     def __init__(self, scorers: list[Scorer], counts: Array) -> None:
-        self._scorers, self._counts = scorers, counts
+        self._scorers, self.counts = scorers, counts
 
     def in_bag(self) -> Array:
         """Score what is present."""
-        return self._scorers[0].scores(self._counts)
+        return self._scorers[0].scores(self.counts)
 
     def out_of_bag(self, winners: Array) -> list[Array]:
         """Score the winners on what is absent."""
-        absent = (self._counts == 0).view(np.uint8)
+        absent = (self.counts == 0).view(np.uint8)
         return [scorer.picked(absent, winners) for scorer in self._scorers]
+
+    def in_bag_of(self, winner: int) -> list[Array]:
+        """Score one configuration on what is present."""
+        winners = np.full(len(self.counts), winner)
+        return [scorer.picked(self.counts, winners) for scorer in self._scorers[1:]]

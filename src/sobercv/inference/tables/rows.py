@@ -140,7 +140,7 @@ class RowTable(StreamedTable):
     def resamples(self, start: int, stop: int) -> RowResamples:
         """Cut them out of what was gathered."""
         b = self.n_resamples
-        present, absent = self._scores[0][start:stop], [s[b + start : b + stop] for s in self._scores]
+        present, absent = ([s[at + start : at + stop] for s in self._scores] for at in (0, b))
         return RowResamples(present, absent)
 
     def notes(self, winner: int, chosen: Array) -> list[Note]:
@@ -188,12 +188,16 @@ class RowTable(StreamedTable):
 class RowResamples(Resamples):
     """Scores of every configuration on what is present and on what is absent, gathered before."""
 
-    def __init__(self, present: Array, absent: list[Array]) -> None:
+    def __init__(self, present: list[Array], absent: list[Array]) -> None:
         self._present, self._absent = present, absent
 
     def in_bag(self) -> Array:
         """Give all [B, C]."""
-        return self._present
+        return self._present[0]
+
+    def in_bag_of(self, winner: int) -> list[Array]:
+        """Give that of one configuration."""
+        return [scores[:, winner] for scores in self._present[1:]]
 
     def out_of_bag(self, winners: Array) -> list[Array]:
         """Give those of the winners."""

@@ -14,7 +14,7 @@ import numpy as np
 from ... import sources
 from ...containers import Array, codes_of, weights_of
 from ...errors import Note, SoberError
-from ...predictions import folds_of
+from ...predictions import Predictions, folds_of
 from ...sources import Source
 from ...targets import Target
 from .. import notes
@@ -22,6 +22,7 @@ from ..question import Question
 from ..resample import Bootstrap, Draws, Replayed
 from .base import Table
 from .inputs import Inputs
+from .memory import MOST_UNITS, MemoryTable
 from .reading import Reading
 
 
@@ -88,6 +89,34 @@ class StreamedTable(Table):
                     f"{metric.name} of {k} classes needs a probability for each class, [N, C, R, K], which has to fit "
                     "in memory. Pass a numpy array, or labels and a metric such as accuracy.",
                 )
+
+    def bind(self, configurations: Array) -> MemoryTable:
+        """Read these configurations, as a table in memory."""
+        first, last = int(configurations[0]), int(configurations[-1]) + 1
+        together = last - first == len(configurations)
+        values = self.source.columns(slice(first, last) if together else configurations)
+        table = Predictions.build(
+            self.target,
+            {self.reading.response: values} if self.reading.response else values,
+            task=self.target.task,
+            responses=self.reading.responses,
+            groups=self.groups,
+            folds=self.folds,
+            sample_weight=self.weight,
+        )
+        return MemoryTable(table, self.question)
+
+    @property
+    def n_folds(self) -> float:
+        """Look at the folds as they were given."""
+        n_folds = 0 if self.folds is None else len(np.unique(self.folds))
+        return n_folds if n_folds > 1 else 0
+
+    def kurtoses(self, winner: int) -> list[float]:
+        """Read the winner's column, where it is short enough to matter."""
+        if self.n_units > MOST_UNITS:
+            return super().kurtoses(winner)
+        return self.bind(np.array([winner])).kurtoses(0)
 
     def common_notes(self, kinds: Collection[str]) -> list[Note]:
         """What is special about the samples, and about how blocks were read: the responses in `kinds`."""

@@ -13,12 +13,15 @@ import numpy as np
 
 from ...containers import Array, as_numbers
 from ...errors import SoberError
-from ...responses import why_impossible
+from ...responses import time_of, why_impossible, why_too_large
 from ...targets import Target, codes_among
 from .problem import Problem
+from .survival_response import gives_curves, survival_chances
 
 #: For each response wanted, the methods that can give it, best first. The first names the response.
 Wanted = tuple[tuple[str, ...], ...]
+#: Stands last among the methods of a response that is kept from whoever can give it, and that others may lack.
+NOTHING = "nothing"
 
 
 class Unusable(Exception):
@@ -55,17 +58,41 @@ def responses_of(problem: Problem, fitted: Any, X: Any, n: int, wanted: Wanted) 
     asked: dict[str, Array] = {}  # a method that serves two responses is called once
     for alternatives in wanted:
         method = method_of(fitted, alternatives)
+        if method is None and NOTHING in alternatives:
+            continue
         if method is None:
             raise Unusable("no method", f"{type(fitted).__name__} has none of {', '.join(alternatives)}.")
+        if time_of(method) is not None:
+            answers[method] = np.empty(n)  # all times are asked together, below
+            continue
         if method not in asked:
             asked[method] = _formed(problem, fitted, method, np.asarray(getattr(fitted, method)(X)), n)
         answers[alternatives[0]] = asked[method]
-    return answers
+    return answers | _chances(fitted, X, n, [name for name in answers if time_of(name) is not None])
 
 
 def method_of(estimator: Any, alternatives: Sequence[str]) -> str | None:
     """Name the method that gives a response: the first of the alternatives that the estimator has."""
-    return next((name for name in alternatives if hasattr(estimator, name)), None)
+    return next((name for name in alternatives if _has(estimator, name)), None)
+
+
+def _has(estimator: Any, name: str) -> bool:
+    return hasattr(estimator, name) if time_of(name) is None else gives_curves(estimator)
+
+
+def _chances(fitted: Any, X: Any, n: int, names: Sequence[str]) -> dict[str, Array]:
+    """Ask for survival probabilities at all times at once."""
+    if not names:
+        return {}
+    found = survival_chances(fitted, X, [float(time_of(name) or 0.0) for name in names])  # [n, T]
+    if found.shape != (n, len(names)):
+        raise Unusable("wrong shape", f"predict_survival_function gave {len(found)} curves for {n} samples.")
+    if not np.isfinite(found).all():
+        raise Unusable("not finite", "predict_survival_function gave values that are NaN or infinite.")
+    reason = why_impossible(found, False)
+    if reason is not None:
+        raise Unusable("impossible probabilities", f"predict_survival_function: {reason}")
+    return {name: found[:, k] for k, name in enumerate(names)}
 
 
 def _formed(problem: Problem, fitted: Any, method: str, raw: Array, n: int) -> Array:
@@ -86,6 +113,9 @@ def _formed(problem: Problem, fitted: Any, method: str, raw: Array, n: int) -> A
     if problem.classes is None:
         if numbers.ndim != 1:
             raise Unusable("wrong shape", f"{method} gave shape {raw.shape} for {n} samples.")
+        reason = why_too_large(numbers) if problem.task == "regression" else None
+        if reason is not None:
+            raise Unusable("not finite", f"{method} gave {reason}")
         return numbers
     columns = _columns(fitted, problem.target, problem.classes)
     aligned = (_probabilities if method == "predict_proba" else _decisions)(numbers, columns, problem.classes)
@@ -107,7 +137,8 @@ def _labels(raw: Array, classes: Array) -> Array:
         raise Unusable("wrong shape", f"predict gave shape {raw.shape}, not one label a sample.")
     if raw.dtype.kind == "f" and not np.isfinite(raw).all():
         raise Unusable("not finite", "predict gave labels that are NaN or infinite.")
-    strange = next(label for label in raw.tolist() if label not in classes.tolist())
+    # Some are equal to a class and yet of another type, such as dates of numpy and of Python.
+    strange = next((label for label in raw.tolist() if label not in classes.tolist()), raw.tolist()[0])
     raise Unusable("unknown label", f"predict gave the label {strange!r}, which is not among the classes.")
 
 

@@ -83,7 +83,9 @@ class Recalling:
         finally:
             self.store.close()
 
-    def run(self, experiment: Experiment, tasks: Sequence[Task], until: float | None = None) -> Iterator[Outcome]:
+    def run(
+        self, experiment: Experiment, tasks: Sequence[Task], until: float | None = None, early: Sequence[Task] = ()
+    ) -> Iterator[Outcome]:
         """Give the outcomes of all tasks: first those that are stored, then the others as they come."""
         missing: list[Task] = []
         for task in tasks:
@@ -98,6 +100,10 @@ class Recalling:
             if absent:
                 missing.append(Task(task.split, tuple(absent)))
         if missing:
-            for outcome in self.executor.run(experiment, missing, until):
+            for outcome in self.executor.run(experiment, missing, until, self._not_stored(early)):
                 self.store.keep(outcome)
                 yield outcome
+
+    def _not_stored(self, early: Sequence[Task]) -> list[Task]:
+        """Leave out early tasks that are stored: they are recalled in their round."""
+        return [task for task in early if self.store.recall(task.configurations[0].index, task.split) is None]

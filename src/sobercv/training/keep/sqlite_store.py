@@ -18,6 +18,7 @@ from ...containers import Array
 from ...errors import SoberError, warn
 from ..fit.plan import Plan, Split
 from ..fit.problem import Problem
+from ..fit.response import NOTHING
 from ..fit.task import Outcome
 from .manifest import Manifest
 from .outcome_bytes import Row, decode, encode, parted, separate
@@ -47,7 +48,9 @@ class SqliteStore:
         self._configurations = [bytes.fromhex(key) for key in manifest.configurations]
         self._splits = [bytes.fromhex(key) for key in manifest.splits]
         self._n_test = {key: len(split.test) for key, split in zip(self._splits, plan.splits, strict=True)}
-        self._wanted = {alternatives.partition(" or ")[0] for alternatives in manifest.responses}
+        asked = [alternatives.split(" or ") for alternatives in manifest.responses]
+        self._known = {alternatives[0] for alternatives in asked}
+        self._needed = {alternatives[0] for alternatives in asked if alternatives[-1] != NOTHING}
         self._n_classes = 0 if problem.classes is None else len(problem.classes)
         self._stored: dict[tuple[bytes, bytes], Row] = {}
         self._file: SqliteFile | None = None
@@ -143,7 +146,7 @@ class SqliteStore:
             return False
         if not all(a.ndim == 1 and a.dtype.kind == "f" and np.isfinite(a).all() for a in answers.values()):
             return False
-        return responses.keys() == self._wanted and all(
+        return self._needed <= responses.keys() <= self._known and all(
             (n_test is None or a.shape[1] == n_test)
             and (a.ndim == 2 or (a.ndim == 3 and a.shape[2] == self._n_classes > 2))
             and bool(np.isfinite(a).all() if a.dtype.kind == "f" else a.min() >= 0 and a.max() < self._n_classes)

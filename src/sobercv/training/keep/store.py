@@ -77,6 +77,7 @@ class MemoryStore:
         self.answers: dict[str, Array] = {}
         self._failures: dict[int, tuple[int, Failure]] = {}
         self._tensors: dict[str, Array] = {}  # [C, R, N(, K)]: one configuration's column is contiguous
+        self._given: dict[str, Array] = {}  # bool [C, splits]: not everybody gives what is only kept
 
     @property
     def failures(self) -> Mapping[int, Failure]:
@@ -101,6 +102,7 @@ class MemoryStore:
             rows = self.plan.splits[position].test
             for name, values in outcome.responses.items():
                 self._tensor(name, values)[index, outcome.repeat, rows] = values
+                self._given[name][index, position] = True
             for name, value in outcome.answers.items():
                 self.answers.setdefault(name, np.full(self.done.shape, np.nan))[index, position] = value
         self.done[index, position] = True
@@ -108,11 +110,14 @@ class MemoryStore:
     def _tensor(self, name: str, values: Array) -> Array:
         if name not in self._tensors:
             shape = (len(self.done), self.plan.n_repeats, self.plan.n_samples, *values.shape[1:])
+            self._given[name] = np.zeros(self.done.shape, bool)
             self._tensors[name] = np.zeros(shape, self.dtype if values.dtype.kind == "f" else values.dtype)
         return self._tensors[name]
 
     def predictions(self, alive: Array | None = None) -> Predictions:
         """Give the predictions of the live configurations that have not failed, on the rows that all have predicted.
+
+        A response that some of them lack is left out.
 
         Parameters
         ----------
@@ -127,7 +132,11 @@ class MemoryStore:
         positions = np.flatnonzero(self.done[keep].all(axis=0))
         chosen = slice(None) if keep.all() else configurations  # a view where nobody is left out
         # [C, R, N(, K)] to [N, C, R(, K)]
-        responses = {name: np.moveaxis(tensor[chosen], 2, 0) for name, tensor in self._tensors.items()}
+        responses = {
+            name: np.moveaxis(tensor[chosen], 2, 0)
+            for name, tensor in self._tensors.items()
+            if self._given[name][np.ix_(configurations, positions)].all()
+        }
         return Predictions(
             target=self.problem.target,
             responses=responses,

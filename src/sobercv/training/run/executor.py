@@ -10,6 +10,7 @@ import pickle
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import count
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -18,6 +19,7 @@ from sklearn import config_context, get_config
 from ...errors import SoberError, warn
 from ...threads import one_blas_thread
 from ..fit.experiment import Experiment
+from ..fit.plan import Split
 from ..fit.prefix import fit_predict_shared
 from ..fit.response import Unusable
 from ..fit.space import Configuration
@@ -46,8 +48,14 @@ class Executor(Protocol):
     def __exit__(self, *exception: object) -> None:
         """Let workers go."""
 
-    def run(self, experiment: Experiment, tasks: Sequence[Task], until: float | None = None) -> Iterator[Outcome]:
-        """Give the outcomes of all tasks, in any order; after `until` (of `perf_counter`) no more, if possible."""
+    def run(
+        self, experiment: Experiment, tasks: Sequence[Task], until: float | None = None, early: Sequence[Task] = ()
+    ) -> Iterator[Outcome]:
+        """Give the outcomes of all tasks, in any order; after `until` (of `perf_counter`) no more, if possible.
+
+        Workers that would be idle may begin `early` tasks, of one configuration each. Their outcomes come now or in
+        a later run, which asks for them again or not; it never waits for what it does not ask for.
+        """
 
 
 class SerialExecutor:
@@ -63,8 +71,10 @@ class SerialExecutor:
     def __exit__(self, *exception: object) -> None:
         self._stack.close()
 
-    def run(self, experiment: Experiment, tasks: Sequence[Task], until: float | None = None) -> Iterator[Outcome]:
-        """Give the outcomes of all tasks; a fit that is under way here cannot be ended."""
+    def run(
+        self, experiment: Experiment, tasks: Sequence[Task], until: float | None = None, early: Sequence[Task] = ()
+    ) -> Iterator[Outcome]:
+        """Give the outcomes of all tasks; a fit that is under way here cannot be ended, and nobody is idle."""
         for task in tasks:
             yield from fit_predict_shared(experiment, task)
 
@@ -91,6 +101,8 @@ class ParallelExecutor:
         self._experiment: Experiment | None = None  # what the workers have been given
         self._given_up: set[int] = set()
         self._seconds: dict[int, float] = {}  # of the latest fit of each configuration
+        self._keys = count()  # of batches; none is used twice
+        self._begun: dict[int, Task] = {}  # early tasks under way
 
     def __enter__(self) -> ParallelExecutor:
         # Threads share this process's BLAS, so it is limited here; processes limit their own.
@@ -100,27 +112,32 @@ class ParallelExecutor:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._workers, self._experiment, self._given_up, self._seconds = None, None, set(), {}
+        self._workers, self._experiment, self._given_up, self._seconds, self._begun = None, None, set(), {}, {}
         self._stack.close()
 
-    def run(self, experiment: Experiment, tasks: Sequence[Task], until: float | None = None) -> Iterator[Outcome]:
+    def run(
+        self, experiment: Experiment, tasks: Sequence[Task], until: float | None = None, early: Sequence[Task] = ()
+    ) -> Iterator[Outcome]:
         """Give the outcomes of all tasks as they come back."""
         if self._workers is None:
             with self:
-                yield from self.run(experiment, tasks, until)
+                yield from self.run(experiment, tasks, until, early)
             return
         self.prepare(experiment)
-        cheap_first = until is not None
-        left = dict(enumerate(cut(experiment, tasks, self._workers.n_workers, self._seconds, cheap_first)))
+        left = self._left(experiment, tasks, cheap_first=until is not None)
+        spare = self._spare(early)
         while left and (until is None or perf_counter() < until):
             try:
-                for key, outcomes in self._workers.run(_run_batch, dict(left), until):
-                    batch = without(left.pop(key), outcomes)
+                for key, outcomes in self._workers.run(_run_batch, dict(left), until, spare):
+                    batch = without(left.pop(key, ()), outcomes)
                     left.update({key: batch} if batch else {})
                     self._seconds.update((o.configuration, o.fit_seconds + o.predict_seconds) for o in outcomes)
                     yield from _one_batch(outcomes)
+                under_way = self._workers.under_way
+                self._begun = {key: task for key, task in (self._begun | spare).items() if key in under_way}
             except WorkersDied as death:
                 _warn_of(death)
+                self._begun, spare = {}, {}  # whatever was begun early is done in its round
                 self._start(experiment)
                 for key in sorted(death.suspects & left.keys()):
                     yield from self._retry(experiment, left.pop(key))
@@ -128,6 +145,23 @@ class ParallelExecutor:
                     batch, lost = self._without_given_up(experiment, left.pop(key))
                     left.update({key: batch} if batch else {})
                     yield from lost
+
+    def _left(self, experiment: Experiment, tasks: Sequence[Task], cheap_first: bool) -> dict[int, Batch]:
+        """Cut tasks into batches; what was begun early keeps its key, so that it is waited for and not sent again."""
+        assert self._workers is not None
+        asked = {place for task in tasks for place in _places(task)}
+        begun = {key: (task,) for key, task in self._begun.items() if _places(task) <= asked}
+        there = {place for (task,) in begun.values() for place in _places(task)}
+        rest = [Task(t.split, tuple(c for c in t.configurations if (t.split, c.index) not in there)) for t in tasks]
+        cuts = cut(
+            experiment, [t for t in rest if t.configurations], self._workers.n_workers, self._seconds, cheap_first
+        )
+        return begun | {next(self._keys): batch for batch in cuts}
+
+    def _spare(self, early: Sequence[Task]) -> dict[int, Task]:
+        """Number the early tasks that have not been begun."""
+        begun = {place for task in self._begun.values() for place in _places(task)}
+        return {next(self._keys): task for task in early if not _places(task) & begun}
 
     def prepare(self, experiment: Experiment) -> None:
         """Give the workers what all tasks have in common, unless they have it."""
@@ -160,7 +194,8 @@ class ParallelExecutor:
         """Run one batch and nothing else; None when the worker did not survive."""
         assert self._workers is not None
         try:
-            return [outcome for _, outcomes in self._workers.run(_run_batch, {0: batch}) for outcome in outcomes]
+            alone = self._workers.run(_run_batch, {next(self._keys): batch})
+            return [outcome for _, outcomes in alone for outcome in outcomes]
         except WorkersDied:
             self._start(experiment)
             return None
@@ -195,7 +230,9 @@ class OneProcessExecutor:
     def __exit__(self, *exception: object) -> None:
         self._executor.__exit__(*exception)
 
-    def run(self, experiment: Experiment, tasks: Sequence[Task], until: float | None = None) -> Iterator[Outcome]:
+    def run(
+        self, experiment: Experiment, tasks: Sequence[Task], until: float | None = None, early: Sequence[Task] = ()
+    ) -> Iterator[Outcome]:
         """Give the outcomes of all tasks."""
         if isinstance(self._executor, ParallelExecutor) and self.fit_timeout is None:
             try:
@@ -207,7 +244,7 @@ class OneProcessExecutor:
                 warn("W603", text)
                 self._executor.__exit__()
                 self._executor = SerialExecutor().__enter__()
-        yield from self._executor.run(experiment, tasks, until)
+        yield from self._executor.run(experiment, tasks, until)  # nobody is idle
 
 
 def make_executor(
@@ -248,6 +285,11 @@ def make_workers(n_jobs: int | None, fit_timeout: float | None = None) -> Worker
             "Leave the context out, or fit_timeout.",
         )
     return DaskWorkers(backend) if kind == "DaskDistributedBackend" else JoblibWorkers(n_jobs)
+
+
+def _places(task: Task) -> set[tuple[Split, int]]:
+    """Split and configuration of every fit of a task."""
+    return {(task.split, configuration.index) for configuration in task.configurations}
 
 
 def _died(experiment: Experiment, task: Task, configuration: Configuration) -> Outcome:

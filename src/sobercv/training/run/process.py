@@ -24,6 +24,9 @@ from . import process_main
 #: The script that a worker process runs.
 PROGRAM = process_main.__file__
 
+#: Set by libraries in every process that imports them, so that they tell nothing of what the user wants.
+SET_BY_IMPORTS = frozenset({"KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "_RJEM_MALLOC_CONF"})
+
 #: A process, and what it said; None when it has ended.
 Inbox = queue.SimpleQueue[tuple["Process", Any]]
 
@@ -63,7 +66,7 @@ class Process:
         with suppress(Exception), self._popen.stdout as pipe:  # whatever cannot be understood is the end of it too
             while True:
                 message = pickle.loads(process_main.read_message(pipe.fileno()))
-                self.inbox.put((self, message))  # looked up now: while it was waited for, another search may have begun
+                self.inbox.put((self, message))  # the inbox of now: it may be another than when the reading began
         self._popen.kill()
         self._popen.wait()
         self.inbox.put((self, None))
@@ -116,11 +119,15 @@ def take(environment: Mapping[str, str], inbox: Inbox) -> Process:
             elif not process.is_alive or process.started < newest:  # it has imported what was edited since
                 _idle.remove(process)
                 process.kill()
-            elif process.environment == environment:
+            elif _given(process.environment) == _given(environment):
                 _idle.remove(process)
                 process.inbox, process.is_ready = inbox, False
                 return process
     return Process(environment, inbox)
+
+
+def _given(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name not in SET_BY_IMPORTS}
 
 
 def give_back(process: Process) -> None:

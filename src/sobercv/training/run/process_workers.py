@@ -78,6 +78,12 @@ class ProcessWorkers:
         self._message: tuple[Any, ...] = ()
         self._shared: SharedBytes | None = None
         self._false_starts = 0
+        self._busy: dict[Process, _Duty] = {}
+
+    @property
+    def under_way(self) -> set[int]:
+        """Keys of spare calls that were begun and not waited for."""
+        return {duty.key for duty in self._busy.values()}
 
     def start(self, common: tuple[Experiment, Any]) -> None:
         """Start processes, and give all of them what they need in common."""
@@ -104,18 +110,26 @@ class ProcessWorkers:
             worker.send(*self._message)
             self._processes.append(worker)
 
-    def run(self, work: Work, calls: Mapping[int, Batch], until: float | None = None) -> Iterator[tuple[int, Any]]:
+    def run(
+        self,
+        work: Work,
+        calls: Mapping[int, Batch],
+        until: float | None = None,
+        spare: Mapping[int, Task] | None = None,
+    ) -> Iterator[tuple[int, Any]]:
         """Give outcomes as they come back; the dead are told at the end. At the time `until` all fits are ended."""
-        waiting, busy, suspects = deque(calls.items()), dict[Process, _Duty](), dict[int, str]()
+        busy, suspects, is_over = self._busy, dict[int, str](), False
+        waiting = deque((key, batch) for key, batch in calls.items() if key not in self.under_way)
+        later = deque((key, (task,)) for key, task in (spare or {}).items())
         at_once = until is not None or self.fit_timeout is not None
         try:
-            while waiting or busy:
+            while waiting or any(duty.key in calls for duty in busy.values()):
                 if until is not None and perf_counter() >= until:
                     return
                 yield from self._end_late(busy, waiting)
                 for worker in self._processes:
-                    if waiting and worker.is_ready and worker not in busy:
-                        key, batch = waiting.popleft()
+                    if (waiting or later) and worker.is_ready and worker not in busy:
+                        key, batch = (waiting or later).popleft()
                         worker.send("batch", key, as_bytes(batch), at_once)
                         busy[worker] = _Duty(key, batch, batch, perf_counter())
                 try:
@@ -125,9 +139,10 @@ class ProcessWorkers:
                 if message is None and worker in busy:
                     suspects[busy.pop(worker).key] = worker.end
                 yield from self._result(worker, message, busy)
+            is_over = not suspects
         finally:
-            for worker in busy:
-                self._drop(worker)
+            if not is_over:
+                self._abandon()
         if suspects:
             raise WorkersDied(set(suspects), next(iter(suspects.values())))
 
@@ -207,6 +222,12 @@ class ProcessWorkers:
         late_ones = [c for c in task.configurations if c.index in late]
         return [failed(self._experiment, c, task.split, reason, self.fit_timeout or 0.0) for c in late_ones]
 
+    def _abandon(self) -> None:
+        """End all fits that are under way."""
+        for worker in self._busy:
+            self._drop(worker)
+        self._busy = {}
+
     def _drop(self, worker: Process) -> None:
         worker.kill()
         if worker in self._processes:
@@ -214,7 +235,8 @@ class ProcessWorkers:
 
     def close(self) -> None:
         """Let processes go: they wait for the next search."""
-        for worker in self._processes:  # those that were busy have been ended
+        self._abandon()
+        for worker in self._processes:
             process.give_back(worker)
         self._processes, self._experiment, self._message = [], None, ()
         if self._shared is not None:

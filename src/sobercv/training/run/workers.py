@@ -6,10 +6,10 @@ never retries anything itself.
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
+from itertools import islice
 from typing import Any, Protocol
 
 from joblib import cpu_count, effective_n_jobs, parallel_config
@@ -17,6 +17,7 @@ from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
 from ...errors import SoberError
+from ...threads import THREAD_VARIABLES, thread_shares
 from .packing import Packed, as_bytes, pack
 
 #: Calls in flight for each worker where a backend gives lists only: what is lost when the run is stopped.
@@ -33,12 +34,6 @@ DEATH_ERRORS = {
     "BrokenProcessPool", "KilledWorker", "CancelledError", "RayActorError", "WorkerCrashedError", "ObjectLostError",
     "OutOfMemoryError",
 }  # fmt: skip
-
-#: What libraries with threads of their own look at when they are loaded.
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
-    "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS",
-)  # fmt: skip
 
 Work = Callable[..., tuple[int, Any]]
 
@@ -57,15 +52,27 @@ class Workers(Protocol):
 
     n_workers: int
 
+    @property
+    def under_way(self) -> Set[int]:
+        """Keys of spare calls that were begun and not waited for."""
+
     def start(self, common: Any) -> None:
         """Start workers, and give all of them what they need in common."""
 
-    def run(self, work: Work, calls: Mapping[int, Any], until: float | None = None) -> Iterator[tuple[int, Any]]:
+    def run(
+        self,
+        work: Work,
+        calls: Mapping[int, Any],
+        until: float | None = None,
+        spare: Mapping[int, Any] | None = None,
+    ) -> Iterator[tuple[int, Any]]:
         """Give what `work(key, token, pickled call, *arrays)` gives, a pair (key, result), for every call.
 
         Results of one call may come in several parts. Threads share this process's memory: their token is None, the
         call is itself, and so is what is in common. At the time `until` (of `perf_counter`) those who can, end fits
-        that are under way and give no more.
+        that are under way and give no more. Those who can, begin `spare` calls when they would be idle, give their
+        results as well, and wait for none of them: what is still under way at the end may be among the calls of a
+        later run, by the same key.
         """
 
     def close(self) -> None:
@@ -100,8 +107,7 @@ def thread_limits(n_workers: int) -> dict[str, str]:
     n_workers : int
     """
     given = getattr(active_backend(), "inner_max_num_threads", None)
-    share = str(max(cpu_count() // n_workers, 1))
-    return {name: os.environ.get(name, share) if given is None else str(given) for name in THREAD_VARIABLES}
+    return dict.fromkeys(THREAD_VARIABLES, str(given)) if given is not None else thread_shares(n_workers, cpu_count())
 
 
 def is_one_here(n_jobs: int | None) -> bool:
@@ -117,6 +123,8 @@ def is_one_here(n_jobs: int | None) -> bool:
 
 class JoblibWorkers:
     """Workers of any joblib backend: processes, threads, ray."""
+
+    under_way: frozenset[int] = frozenset()  # joblib ends a run when all of it is done, so nothing is begun early
 
     def __init__(self, n_jobs: int | None) -> None:
         self.n_jobs = n_jobs
@@ -138,7 +146,9 @@ class JoblibWorkers:
         threads = type(self._parallel._backend).__name__ in ("ThreadingBackend", "SequentialBackend")
         self._common, self._here = (None, common) if threads else (pack(common), None)
 
-    def run(self, work: Work, calls: Mapping[int, Any], until: float | None = None) -> Iterator[tuple[int, Any]]:
+    def run(
+        self, work: Work, calls: Mapping[int, Any], until: float | None = None, spare: Mapping[int, Any] | None = None
+    ) -> Iterator[tuple[int, Any]]:
         """Give the results as they come back; nothing under way can be ended."""
         if self._parallel.return_generator:
             yield from self._stream(work, calls)
@@ -196,6 +206,7 @@ class DaskWorkers:
         self._token = ""
         self._started = False
         self._data: list[Any] = []
+        self._begun: dict[Any, int] = {}  # spare calls under way, by their future
 
     def start(self, common: Any) -> None:
         """Give all workers what they need in common."""
@@ -212,17 +223,26 @@ class DaskWorkers:
         self._started = True
         self._data = self.client.scatter(list(packed.arrays), broadcast=True, hash=False)
 
-    def run(self, work: Work, calls: Mapping[int, Any], until: float | None = None) -> Iterator[tuple[int, Any]]:
+    @property
+    def under_way(self) -> set[int]:
+        """Keys of spare calls that were begun and not waited for."""
+        return set(self._begun.values())
+
+    def run(
+        self, work: Work, calls: Mapping[int, Any], until: float | None = None, spare: Mapping[int, Any] | None = None
+    ) -> Iterator[tuple[int, Any]]:
         """Give the results as they come back; the dead are told at the end, and nobody waits after `until`."""
         from dask.distributed import TimeoutError as TooLate
         from dask.distributed import as_completed
 
-        waiting = {
-            self.client.submit(work, key, self._token, as_bytes(call), *self._data, pure=False, **self._options): key
-            for key, call in calls.items()
-        }
+        waiting, begun = self._begun, set(self._begun.values())
+        waiting |= {self._submit(work, key, call): key for key, call in calls.items() if key not in begun}
+        few = islice((spare or {}).items(), max(2 * self.n_workers - len(waiting), 0))
+        waiting |= {self._submit(work, key, (task,), priority=-1): key for key, task in few}
         suspects: set[int] = set()
         left = None if until is None else max(until - time.perf_counter(), 0.0)
+        needed = set(calls)
+        self._begun = {}
         try:
             for future in as_completed(list(waiting), raise_errors=False, timeout=left):
                 key = waiting.pop(future)
@@ -232,8 +252,13 @@ class DaskWorkers:
                     if not _is_death(error):
                         raise
                     suspects.add(key)
+                    needed.discard(key)
                     continue
+                needed.discard(key)
                 yield result
+                if not needed and not suspects:
+                    self._begun, waiting = waiting, {}
+                    return
         except TooLate:
             return
         finally:
@@ -242,9 +267,16 @@ class DaskWorkers:
         if suspects:
             raise WorkersDied(suspects)
 
+    def _submit(self, work: Work, key: int, call: Any, **options: Any) -> Any:
+        return self.client.submit(
+            work, key, self._token, as_bytes(call), *self._data, pure=False, **(self._options | options)
+        )
+
     def close(self) -> None:
-        """Forget the data that the workers hold."""
-        self._data = []
+        """Forget the data that the workers hold, and what was begun."""
+        if self._begun:
+            self.client.cancel(list(self._begun))
+        self._data, self._begun = [], {}
 
 
 def _is_death(error: BaseException) -> bool:

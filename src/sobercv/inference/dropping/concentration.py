@@ -1,0 +1,84 @@
+"""Races by concentration inequalities (Maron and Moore 1994; Mnih, Szepesvari and Audibert 2008).
+
+Takes the predictions so far, gives a mask of who stays: a configuration leaves when its interval lies below that of the
+best. Holds for any bounded loss and any correlation, and is therefore slow to drop.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...containers import Array
+from ...errors import SoberError
+from ...predictions import Predictions
+from ..question import Question
+from .contract import DropVerdict
+from .row_scores import check_row_means, row_losses
+
+
+class HoeffdingDrop:
+    """Drop configurations whose interval by Hoeffding's inequality lies below that of the best.
+
+    Parameters
+    ----------
+    chance : float, default=0.05
+        Upper bound of the probability that any interval of the race misses, where folds are as many as rounds.
+    rounds : int, default=10
+        Looks that share the chance.
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> sobercv.HoeffdingDrop()
+    HoeffdingDrop(chance=0.05, rounds=10)
+    """
+
+    def __init__(self, chance: float = 0.05, rounds: int = 10) -> None:
+        if not 0.0 < chance < 1.0 or rounds < 1:
+            raise SoberError(
+                "E108", f"`chance` must lie between 0 and 1, `rounds` be 1 or more; got {chance!r} and {rounds!r}."
+            )
+        self.chance, self.rounds = chance, rounds
+
+    def check(self, question: Question) -> None:
+        """Refuse, before any training, a metric that is no mean over samples."""
+        check_row_means(type(self).__name__, question)
+
+    def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
+        """Compare the intervals of the mean losses."""
+        self.check(question)
+        table = predictions.only_seen()
+        if table.groups is not None:
+            raise SoberError("E114", f"{type(self).__name__} takes samples as independent; got groups. Write 'bced'.")
+        losses = row_losses(table, question)
+        mean, n = losses.mean(axis=0), len(losses)
+        best = int(np.argmin(mean))
+        half = self._half_width(losses, n, np.log(2 * losses.shape[1] * self.rounds / self.chance))
+        keep = mean - half <= mean[best] + half[best]
+        return DropVerdict(keep, np.where(keep, 0.0, 1.0 - self.chance), best)
+
+    def _half_width(self, losses: Array, n: int, log: float) -> Array:
+        return np.full(losses.shape[1], np.sqrt(log / (2 * n)))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(chance={self.chance}, rounds={self.rounds})"
+
+
+class BernsteinDrop(HoeffdingDrop):
+    """Drop configurations whose interval by the empirical Bernstein inequality lies below that of the best.
+
+    Parameters
+    ----------
+    chance : float, default=0.05
+    rounds : int, default=10
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> sobercv.BernsteinDrop()
+    BernsteinDrop(chance=0.05, rounds=10)
+    """
+
+    def _half_width(self, losses: Array, n: int, log: float) -> Array:
+        log += np.log(1.5)  # the inequality has 3 / chance where Hoeffding's has 2
+        return losses.std(axis=0) * np.sqrt(2 * log / n) + 3 * log / n

@@ -1,0 +1,84 @@
+"""Cross-validation with confidence (Lei 2020): drop whoever is significantly worse than any other.
+
+Takes the predictions so far, gives a mask of who stays. For each configuration it tests that nobody has a smaller
+expected loss: the largest studentised difference to another is compared with its distribution under Gaussian
+multipliers, which knows the correlations between configurations.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...containers import Array
+from ...errors import SoberError
+from ...predictions import Predictions
+from ...seeds import generator
+from ..question import Question
+from .contract import DropVerdict
+from .row_scores import check_row_means, row_losses
+
+
+class ConfidenceDrop:
+    """Drop configurations for which it is refuted that no other is better.
+
+    For metrics that are means over samples of a bounded loss.
+
+    Parameters
+    ----------
+    level : float, default=0.01
+        Of the test, for each configuration.
+    min_predictions : int, default=50
+    n_bootstraps : int, default=200
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> sobercv.ConfidenceDrop()
+    ConfidenceDrop(level=0.01, min_predictions=50)
+    """
+
+    def __init__(self, level: float = 0.01, min_predictions: int = 50, n_bootstraps: int = 200) -> None:
+        if not 0.0 < level < 1.0 or min_predictions < 0 or n_bootstraps < 1:
+            raise SoberError(
+                "E108",
+                f"`level` must lie between 0 and 1, `min_predictions` be 0 or more, `n_bootstraps` 1 or more; got "
+                f"{level!r}, {min_predictions!r} and {n_bootstraps!r}.",
+            )
+        self.level, self.min_predictions, self.n_bootstraps = level, min_predictions, n_bootstraps
+
+    def check(self, question: Question) -> None:
+        """Refuse, before any training, a metric that is no mean over samples."""
+        check_row_means("ConfidenceDrop", question)
+
+    def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
+        """Test every configuration against all others."""
+        self.check(question)
+        table = predictions.only_seen()
+        c = table.n_configurations
+        if table.n_samples < self.min_predictions or c < 2:
+            return DropVerdict.everybody(c)
+        if table.groups is not None:
+            raise SoberError("E114", "ConfidenceDrop takes samples as independent; got groups. Write drop='bced'.")
+        losses = row_losses(table, question)
+        draws = generator(question.seed, "multipliers", round_index).standard_normal((self.n_bootstraps, len(losses)))
+        p = np.array([_refuted(losses, j, draws) for j in range(c)])
+        best = int(np.argmin(losses.mean(axis=0)))
+        keep = p >= self.level
+        keep[losses.mean(axis=0) <= losses.mean(axis=0)[best]] = True
+        return DropVerdict(keep, 1.0 - p, best)
+
+    def __repr__(self) -> str:
+        return f"ConfidenceDrop(level={self.level}, min_predictions={self.min_predictions})"
+
+
+def _refuted(losses: Array, j: int, draws: Array) -> float:
+    """p-value of "nobody has a smaller expected loss than j"; losses [n, C], multipliers [B, n]."""
+    n = len(losses)
+    difference = losses[:, [j]] - np.delete(losses, j, axis=1)
+    mean, spread = difference.mean(axis=0), difference.std(axis=0)
+    differs = spread > 0
+    if not differs.any():
+        return 0.0 if (mean > 0).any() else 1.0
+    standard = (difference[:, differs] - mean[differs]) / spread[differs]
+    observed = float(np.max(np.sqrt(n) * mean[differs] / spread[differs]))
+    return float(np.mean((draws @ standard / np.sqrt(n)).max(axis=1) >= observed))

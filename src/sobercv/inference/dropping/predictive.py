@@ -1,0 +1,110 @@
+"""Drop whoever has hardly any chance left to win this cross-validation.
+
+Takes the predictions so far of the configurations still in the race, gives a mask of who stays. Who wins a
+cross-validation is a fact about its samples, of which a part has been predicted: the fewer are left, the less can
+still happen. Any metric, through its counts; drops nobody on few predictions, and never the best.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from scipy import special
+
+from ...containers import Array
+from ...errors import SoberError
+from ...metrics import Scorer, blocks
+from ...predictions import Predictions
+from ..question import Question
+from ..resample import Bootstrap
+from .contract import DropVerdict, best_so_far
+
+
+class PredictiveDrop:
+    """Drop configurations that are unlikely to overtake the best with the samples that are left.
+
+    The lead of the best over another, on all samples, is predicted from the lead so far: its standard error is that of
+    the bootstrap, times sqrt(1 - n / N) where n of N samples have been predicted.
+
+    Parameters
+    ----------
+    chance : float, default=0.005
+        Drop a configuration when the chance that it overtakes the best is below this.
+    zone : float, default=0
+        Indifference: drop a configuration when it is unlikely to overtake the best by more than this many standard
+        errors of the best score. More is dropped, and the winner may be one that is as good as the best.
+    min_predictions : int, default=20
+        Drop nobody before this many samples have predictions.
+    n_bootstraps : int, default=200
+        Resamples for the standard errors.
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> sobercv.PredictiveDrop(zone=0.1)
+    PredictiveDrop(chance=0.005, zone=0.1, min_predictions=20)
+    """
+
+    def __init__(
+        self, chance: float = 0.005, zone: float = 0.0, min_predictions: int = 20, n_bootstraps: int = 200
+    ) -> None:
+        if not 0.0 < chance < 0.5:
+            raise SoberError("E108", f"`chance` must lie between 0 and 0.5; got {chance!r}. Write 0.005 for 0.5 %.")
+        if not zone >= 0.0:
+            raise SoberError("E108", f"`zone` must be 0 or more standard errors; got {zone!r}. Write 0.1.")
+        if min_predictions < 0 or n_bootstraps < 2:
+            raise SoberError(
+                "E108",
+                f"`min_predictions` must be 0 or more and `n_bootstraps` 2 or more; got {min_predictions} and "
+                f"{n_bootstraps}.",
+            )
+        self.chance, self.zone = chance, zone
+        self.min_predictions, self.n_bootstraps = min_predictions, n_bootstraps
+
+    def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
+        """Test every configuration of the table against the best of them.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            What the configurations still in the race have predicted so far; samples to come are there, not yet seen.
+        question : Question
+        round_index : int
+        """
+        table, left = predictions.only_seen(), 1.0 - float(predictions.seen.mean())
+        c = table.n_configurations
+        if table.n_samples < self.min_predictions or c < 2 or left <= 0:
+            return DropVerdict.everybody(c)
+        question = question.for_target(table.target)
+        scorer = question.bind(table)
+        whole = scorer.scores(np.ones((1, table.n_samples), np.uint8))
+        top = best_so_far(question, table, whole)
+        if top < 0:
+            return DropVerdict.everybody(c)
+        draws = Bootstrap(table.n_samples, question.seed, "drop", (round_index,), groups=table.groups)
+        n = question.first.affordable(self.n_bootstraps, c)
+        cut = blocks.ranges(n, table.n_samples, question.n_threads)
+        scores = np.concatenate(blocks.run(partial(_scores, scorer, draws), cut, question.n_threads))
+        lead = whole[0, top] - whole[0]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            error = _spread(scores[:, [top]] - scores) * np.sqrt(left)
+            # On all samples the score of the best varies less than on those seen so far.
+            indifferent = self.zone * _spread(scores[:, [top]])[0] * np.sqrt(1.0 - left)
+            z = (lead + indifferent) / error
+        p = special.ndtr(np.where(np.isnan(z), 0.0, z))
+        keep = (1.0 - p >= self.chance) | (lead <= 0)  # equals of the best stay, whatever the zone
+        keep[top] = True
+        return DropVerdict(keep, p, top)
+
+    def __repr__(self) -> str:
+        return f"PredictiveDrop(chance={self.chance}, zone={self.zone}, min_predictions={self.min_predictions})"
+
+
+def _scores(scorer: Scorer, draws: Bootstrap, start: int, stop: int) -> Array:
+    return scorer.scores(draws.counts(start, stop))
+
+
+def _spread(scores: Array) -> Array:
+    """Standard deviation over the resamples in which a score is defined: [B, C] -> [C]."""
+    return np.asarray(np.nanstd(scores, axis=0, ddof=1))

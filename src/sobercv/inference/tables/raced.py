@@ -1,0 +1,201 @@
+"""A race as a table: those who left early stay in the bootstrap, with the predictions that they have.
+
+Takes the finishers and whoever left before them, gives the verbs of a table over all of them. To leave the others out
+would be optimistic: what was dropped for its bad luck in this sample might have won in another. A leaver is compared
+with the winner on the samples that it has; in a resample its lead deviates from the observed one by chance, and that
+deviation is scaled to what it would be on all samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...containers import Array
+from ...errors import Note
+from ...predictions import Predictions
+from .. import notes
+from ..question import Question
+from .base import ERRORS, Resamples, Table, spread
+from .memory import MemoryResamples, MemoryTable
+
+_FINISHED = -1  # the group of those who finished
+
+
+class RacedTable(Table):
+    """Predictions of a race.
+
+    Parameters
+    ----------
+    finishers : Predictions
+        Of the configurations that were in the race until its end. The winner is one of them.
+    leavers : sequence of Predictions
+        Of the same samples; each holds configurations that left after the same splits.
+    question : Question
+        That draws samples.
+    """
+
+    def __init__(self, finishers: Predictions, leavers: Sequence[Predictions], question: Question) -> None:
+        self._n_leavers = sum(group.n_configurations for group in leavers)
+        finishers = replace(finishers, n_dropped=max(finishers.n_dropped, self._n_leavers))
+        inner = self._inner = MemoryTable(finishers, question)
+        self.question, self.target, self.groups, self.fold_of = (
+            inner.question,
+            inner.target,
+            inner.groups,
+            inner.fold_of,
+        )
+        self.n_samples, self.n_groups, self.n_repeats = inner.n_samples, inner.n_groups, inner.n_repeats
+        self.n_left_out, self.n_resamples = inner.n_left_out, inner.n_resamples
+        self._wholes = inner.whole()
+        self._reference = inner.winner(self._wholes[0])
+        self._leavers = [Leavers(finishers, group, self._reference, inner.question) for group in leavers]
+        # Everybody in the order of the indices for life, so that ties end as they would without a race.
+        unordered = np.concatenate([inner.configurations, *(group.configurations for group in self._leavers)])
+        self._order = np.argsort(unordered)
+        self.configurations = unordered[self._order]
+        sizes = [len(inner.configurations), *(len(group.configurations) for group in self._leavers)]
+        self._home = np.repeat(np.arange(_FINISHED, len(self._leavers)), sizes)[self._order]
+        self._seat = np.concatenate([np.arange(size) for size in sizes])[self._order]
+
+    def whole(self) -> list[Array]:
+        """Score all samples; of a leaver, what the observed lead over the winner would make of its score."""
+        return [
+            self._ordered([scores, *(scores[self._reference] + group.lead[k] for group in self._leavers)])
+            for k, scores in enumerate(self._wholes)
+        ]
+
+    def winner(self, whole: Array) -> int:
+        """Select among the finishers: nobody else has a score on all samples."""
+        return int(np.flatnonzero((self._home == _FINISHED) & (self._seat == self._reference))[0])
+
+    def standard_errors(self) -> Array:
+        """Resample for it, as the table of the finishers does."""
+        return spread(RacedResamples(self, self._inner.error_resamples(ERRORS)).in_bag())
+
+    @property
+    def n_folds(self) -> float:
+        """Give that of the finishers' table."""
+        return self._inner.n_folds
+
+    def kurtoses(self, winner: int) -> list[float]:
+        """Give those of the finishers' table, which the winner belongs to."""
+        return self._inner.kurtoses(int(self._seat[winner]))
+
+    def cut(self) -> list[tuple[int, int]]:
+        """Cut as the finishers' table."""
+        return self._inner.cut()
+
+    def resamples(self, start: int, stop: int) -> RacedResamples:
+        """Draw some resamples."""
+        return RacedResamples(self, self._inner.resamples(start, stop))
+
+    def notes(self, winner: int, chosen: Array) -> list[Note]:
+        """Give those of the finishers' table, and say who else took part."""
+        some = chosen[chosen >= 0]
+        share = float((self._home[some] != _FINISHED).mean()) if len(some) else 0.0
+        inner = self._inner.notes(self._reference, chosen)
+        told = [note for note in inner if note.code not in notes.ALONE]
+        return [notes.with_leavers(self._n_leavers, len(self.configurations), share), *told]
+
+    def complaint(self, metric: int) -> str:
+        """Give that of the finishers' table."""
+        return self._inner.complaint(metric)
+
+    def _ordered(self, parts: list[Array]) -> Array:
+        """Put scores of the finishers and of each group of leavers [..., C] into the order of all configurations."""
+        return np.concatenate(parts, axis=-1)[..., self._order]
+
+
+class Leavers:
+    """Configurations that left a race after the same splits, beside the winner on the same samples.
+
+    Parameters
+    ----------
+    finishers, group : Predictions
+    reference : int
+        Position of the winner among the finishers.
+    question : Question
+        With its metrics settled for the target.
+
+    Attributes
+    ----------
+    configurations : int array [C]
+    lead : list of array [C]
+        For each metric the score of each minus that of the winner; mostly negative.
+    """
+
+    def __init__(self, finishers: Predictions, group: Predictions, reference: int, question: Question) -> None:
+        self.configurations = group.configurations
+        seen = group.seen & finishers.seen
+        beside = finishers.take_configurations(np.array([reference])).responses
+        table = replace(
+            group,
+            responses={name: np.concatenate([group.responses[name], beside[name]], axis=1) for name in beside},
+            configurations=np.append(group.configurations, finishers.configurations[reference]),
+            seen=seen,
+        )
+        self._rows = np.searchsorted(finishers.rows, table.rows)  # positions in the finishers' table
+        self._share = np.sqrt(_units(table) / _units(finishers))
+        self._scorers = [question.bind(table.only_seen(), metric) for metric in question.metrics]
+        everybody = np.ones((1, len(self._rows)), np.uint8)
+        self.lead = [_ahead(scorer.scores(everybody))[0] for scorer in self._scorers]
+
+    def leads(self, counts: Array) -> Array:
+        """Lead over the winner by the metric that selects, in resamples of all samples: counts [B, N] -> [B, C]."""
+        return self._scaled(_ahead(self._scorers[0].scores(counts[:, self._rows])), self.lead[0])
+
+    def lead_of(self, metric: int, counts: Array, winners: Array) -> Array:
+        """Lead of one configuration for each resample: counts [B, N], winners [B] -> [B]."""
+        scorer, here = self._scorers[metric], counts[:, self._rows]
+        reference = np.full(len(winners), len(self.configurations))
+        ahead = scorer.picked(here, winners) - scorer.picked(here, reference)
+        observed = self.lead[metric][winners]
+        # A leaver has few samples; where those left out do not tell, nothing is known but what was observed.
+        return np.where(np.isnan(ahead), observed, self._scaled(ahead, observed))
+
+    def _scaled(self, ahead: Array, observed: Array) -> Array:
+        return observed + self._share * (ahead - observed)
+
+
+class RacedResamples(Resamples):
+    """Resamples of the finishers' table, in which leavers take part."""
+
+    def __init__(self, table: RacedTable, inner: MemoryResamples) -> None:
+        self._table, self._inner = table, inner
+
+    def in_bag(self) -> Array:
+        """Score of the finishers; of a leaver, that of the winner and the lead over it."""
+        table, scores = self._table, self._inner.in_bag()
+        reference = scores[:, table._reference, None]
+        leads = (group.leads(self._inner.counts) for group in table._leavers)
+        return table._ordered([scores, *(reference + lead for lead in leads)])
+
+    def in_bag_of(self, winner: int) -> list[Array]:
+        """Score a finisher on what is present."""
+        return self._inner.in_bag_of(int(self._table._seat[winner]))
+
+    def out_of_bag(self, winners: Array) -> list[Array]:
+        """Score of the finishers on what is absent; of a leaver, that of the winner and the lead over it."""
+        table = self._table
+        home = np.where(winners >= 0, table._home[winners], _FINISHED)
+        stand_in = np.where(home == _FINISHED, table._seat[winners], table._reference)
+        out = self._inner.out_of_bag(np.where(winners >= 0, stand_in, -1))
+        absent = (self._inner.counts == 0).view(np.uint8)
+        for g, group in enumerate(table._leavers):
+            at = np.flatnonzero(home == g)
+            for k, scores in enumerate(out):
+                scores[at] += group.lead_of(k, absent[at], table._seat[winners[at]])
+        return [np.clip(scores, *metric.range) for scores, metric in zip(out, table.question.metrics, strict=True)]
+
+
+def _ahead(scores: Array) -> Array:
+    """Scores [B, C + 1], the last that of the winner -> how far the others are ahead of it [B, C]."""
+    return scores[:, :-1] - scores[:, -1:]
+
+
+def _units(table: Predictions) -> int:
+    """What is drawn: groups where there are groups, else samples."""
+    return len(table.rows) if table.groups is None else len(np.unique(table.groups[table.rows]))

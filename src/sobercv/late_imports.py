@@ -1,0 +1,33 @@
+"""Names of a package that are imported when they are first asked for: an error about a path must not wait for pandas.
+
+Takes where names live, gives a package its `__getattr__`; never imports anything by itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def late(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Give the `__getattr__` of a package.
+
+    Parameters
+    ----------
+    package : str
+        Its `__name__`.
+    homes : mapping of str to str
+        The module of the package that each name comes from; a module that does not hold it is meant itself.
+    """
+
+    def found(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(f".{homes[name]}", package)
+        value = getattr(module, name, module)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return found

@@ -1,0 +1,99 @@
+"""TRIPOD+AI, the checklist for reporting prediction models, filled in where the run knows the answer.
+
+Takes a `Summary`, gives items with answers; an empty answer is for the authors to write. The items are those of Collins
+et al. (2024), BMJ 385, e078378, in a few words each. Never computes.
+"""
+
+from __future__ import annotations
+
+from .records import ChecklistItem, Summary
+from .words import between, count, number
+
+ITEMS = (
+    ("1", "Title: a prediction model, its population and its outcome"),
+    ("2", "Abstract: see TRIPOD+AI for Abstracts"),
+    ("3", "Background: the health context, who would use the model, known inequalities"),
+    ("4", "Objectives: development, evaluation, or both"),
+    ("5a", "Data: sources, and how well they represent the population"),
+    ("5b", "Data: dates of recruitment and of the end of follow-up"),
+    ("6", "Participants: setting, eligibility, treatments received"),
+    ("7", "Data preparation: how columns were read and cleaned"),
+    ("8", "Outcome: definition, time horizon, who assessed it, blinding"),
+    ("9", "Predictors: which, why, how and when measured, blinding"),
+    ("10", "Sample size: how it was arrived at"),
+    ("11", "Missing data: how they were handled"),
+    ("12a", "Analysis: how data were used for development and evaluation"),
+    ("12b", "Analysis: how predictors were handled"),
+    ("12c", "Analysis: types of model, tuning, internal validation"),
+    ("12d", "Analysis: heterogeneity across clusters, such as hospitals"),
+    ("12e", "Analysis: measures and plots of performance"),
+    ("12f", "Analysis: model updating, if any"),
+    ("12g", "Analysis: how predictions were calculated for evaluation"),
+    ("13", "Class imbalance: whether and how it was dealt with"),
+    ("14", "Fairness: approaches and their rationale"),
+    ("15", "Model output: what is predicted, and thresholds"),
+    ("16", "Training versus evaluation: differences between the data"),
+    ("17", "Ethical approval"),
+    ("18a-e", "Funding, conflicts of interest, protocol, registration, data sharing"),
+    ("18f", "Code sharing: how to repeat the analysis"),
+    ("19", "Patient and public involvement"),
+    ("20", "Participants: flow, characteristics, numbers with the outcome"),
+    ("21", "Model development: numbers of participants and outcome events"),
+    ("22", "Model specification: enough to make predictions"),
+    ("23a", "Performance: estimates with confidence intervals"),
+    ("23b", "Performance: heterogeneity across clusters"),
+    ("24", "Results of model updating, if any"),
+    ("25", "Interpretation: in context, fairness included"),
+    ("26", "Limitations: sample, overfitting, missing data, generalisability"),
+    ("27", "Usability: poor or missing input, skills of users, next steps"),
+)  # fmt: skip
+
+
+def checklist(summary: Summary) -> tuple[ChecklistItem, ...]:
+    """Fill in what the run knows.
+
+    Parameters
+    ----------
+    summary : Summary
+        With its charts and all.
+    """
+    answers = _answers(summary)
+    return tuple(ChecklistItem(item, topic, answers.get(item, "")) for item, topic in ITEMS)
+
+
+def _answers(summary: Summary) -> dict[str, str]:
+    fact = {f.label: f.text for f in summary.data}
+    score = summary.scores[0]
+    level = f"{100 * score.level:g} % interval"
+    held = "" if score.interval is None else f" ({level} {between(score.interval, score.digits)})"
+    shown = [chart.title for chart in summary.charts] + ([summary.confusion.title] if summary.confusion else [])
+    gaps = sum(column.n_missing for column in summary.columns)
+    found = {
+        "4": "Development with internal validation.",
+        "12a": f"All samples were used for both, by cross-validation ({fact['Cross-validation']}).",
+        "12b": "Encoded, imputed and scaled inside the training folds only." if summary.columns else "",
+        "12c": f"{summary.method} {count(summary.race.n_start, 'configuration')} compared; the winner: "
+        f"{summary.winner.label}.",
+        "12d": f"Groups ({fact['Groups']})." if "Groups" in fact else "",
+        "12e": f"{', '.join(s.label for s in summary.scores)}; plots: {', '.join(shown) or 'none'}.",
+        "12g": "Out-of-sample: each sample by models that were trained without it.",
+        "18f": f"{summary.command} (seed {summary.seed}; sobercv {_version(summary)}).",
+        "20": f"{fact['Samples']} samples; {fact['Target']}.",
+        "21": f"{fact['Samples']} samples; {fact['Target']}; {fact.get('Columns', '?')} candidate predictors.",
+        "22": f"{summary.winner.label}; trained on all samples." if summary.importance else "",
+        "23a": f"{score.label} {number(score.value, score.digits)}{held}, corrected for the choice among "
+        f"{count(summary.race.n_start, 'configuration')}; plain cross-validation would claim "
+        f"{number(score.naive, score.digits)}.",
+        "26": " ".join(note.text for note in summary.notes if note.severity == "warning"),
+    }
+    if summary.columns:
+        found["7"] = f"See how each of {count(len(summary.columns), 'column')} was read, in the report."
+        found["11"] = f"{count(gaps, 'cell')} missing; imputed inside the training folds." if gaps else "None missing."
+    if summary.task == "classification":
+        found["13"] = f"No resampling of classes; {fact['Target']}."
+        found["15"] = "Class and, where the model gives it, its probability; see decisions by threshold."
+    return {item: text for item, text in found.items() if text}
+
+
+def _version(summary: Summary) -> str:
+    return next((f.text for f in summary.versions if f.label == "sobercv"), "?")

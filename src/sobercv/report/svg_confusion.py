@@ -1,0 +1,65 @@
+"""The confusion matrix of the page: tinted cells with their shares.
+
+Takes its record, gives markup; computes places on paper and nothing else.
+"""
+
+from __future__ import annotations
+
+from .records import ConfusionMatrix
+from .svg import WIDTH, cut, picture, short, tag, text, titled
+from .words import NOTHING, percent
+
+
+def confusion(data: ConfusionMatrix) -> str:
+    """Draw a confusion matrix as tinted cells with their shares."""
+    k = len(data.labels)
+    side = min(76.0, (WIDTH - 108) / k)
+    left, top = 100.0, 34.0
+    height = top + side * k + 12
+    parts = [text("predicted", left + side * k / 2, 12, "name")]
+    middle = top + side * k / 2
+    parts.append(text("true", 14, middle, "name", transform=f"rotate(-90 14 {short(middle)})"))
+    numbered = any(len(label) > int(side / 6.5) for label in data.labels)  # names that would be cut tell nothing
+    for i, label in enumerate(data.labels):
+        head, row = (str(i + 1), f"{cut(label, 9)} {i + 1}") if numbered else (label, cut(label, 11))
+        parts.append(titled(text(head, left + side * (i + 0.5), 28), label))
+        parts.append(titled(text(row, left - 8, top + side * (i + 0.5) + 4, anchor="end"), label))
+        parts += [_cell(data, i, j, left + side * j, top + side * i, side) for j in range(k)]
+    told = ", ".join(f"{label} {percent(data.share[i][i])}" for i, label in enumerate(data.labels))
+    return picture(parts, f"Confusion matrix. Predicted correctly: {told}", WIDTH, height)
+
+
+def _cell(data: ConfusionMatrix, i: int, j: int, x: float, y: float, side: float) -> str:
+    share = data.share[i][j]
+    tint = tag(
+        "rect",
+        x=x + 1,
+        y=y + 1,
+        width=side - 2,
+        height=side - 2,
+        rx=3,
+        class_="cell s1",
+        fill_opacity=f"{share or 0:.2f}",
+    )
+    class_ = "on" if (share or 0) > 0.55 else "label"
+    parts = [
+        tint,
+        text(
+            percent(share).replace(" ", "\u202f") if side > 30 else NOTHING,
+            x + side / 2,
+            y + side / 2 + (1 if side > 50 else 4),
+            f"{class_} big",
+        ),
+    ]
+    if side > 50:
+        low, high = data.low[i][j], data.high[i][j]
+        parts.append(
+            text(
+                f"{100 * (low or 0):.0f}\u2013{100 * (high or 0):.0f}",
+                x + side / 2,
+                y + side / 2 + 15,
+                f"{class_} small",
+            )
+        )
+    told = f"true {data.labels[i]}, predicted {data.labels[j]}: {data.count[i][j]:g} samples, {percent(share)}"
+    return titled("".join(parts), told)

@@ -1,0 +1,91 @@
+"""judge_again: a finished run by other metrics, at the winner that it chose.
+
+Takes a run folder and names of metrics, gives estimates; trains nothing and writes nothing. The run's own metric
+selects in every resample, as it did; the others judge what it selects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .. import metrics
+from ..checks.planned_search import positive_label
+from ..errors import SoberError
+from ..inference import Estimate, Question
+from ..inference.bbc import corrected
+from ..inference.tables import MemoryTable
+from ..predictions import Predictions
+from ..targets import Target, task_name
+from .folder import RunFolder
+from .results import RESULTS, Results
+from .settings import Settings
+from .stored_predictions import stored_predictions
+
+
+def judge_again(
+    folder: RunFolder, names: Sequence[str], positive: str | None = None, jobs: int | None = None
+) -> tuple[Results, dict[str, Estimate]]:
+    """Judge the winner of a run by other metrics.
+
+    Parameters
+    ----------
+    folder : RunFolder
+    names : sequence of str
+        All metrics of the run where there are none.
+    positive : str, optional
+        The positive one of two classes; the run's own unless given.
+    jobs : int, optional
+
+    Returns
+    -------
+    Results
+        Of the run.
+    dict of str to Estimate
+        By metric, in the order of `names`.
+    """
+    results = Results.read(folder)
+    settings = Settings.of({k: tuple(v) if isinstance(v, list) else v for k, v in results.settings.items()})
+    own = [score.metric for score in (results.score, *results.others)]
+    wanted = [metrics.get(name) for name in names or own]
+    asked = {metric.name: metric for metric in (metrics.get(own[0]), *wanted)}
+    table = stored_predictions(folder, task_name(str(results.data["task"])))
+    classes = [] if table.classes is None else table.classes.tolist()
+    label = positive_label(classes, list(asked.values()), positive or settings.positive)
+    table = table if label is None else _with_positive(table, label)
+    for metric in asked.values():
+        metric.check_target(table.target)
+        _check_kept(metric, table)
+    question = Question.ask(
+        list(asked.values()), aggregate=settings.aggregate, stratify=settings.stratify,
+        within_folds=settings.within_folds, random_state=settings.seed, n_jobs=jobs,
+    )  # fmt: skip
+    found = corrected(MemoryTable(table, question))
+    if not any(row.is_winner and row.index == found[own[0]].winner for row in results.summary.configurations):
+        raise folder.damaged(RESULTS, "its winner is not that of predictions.parquet")
+    return results, {metric.name: found[metric.name] for metric in wanted}
+
+
+def _check_kept(metric: metrics.Metric, table: Predictions) -> None:
+    lacking = [each for each in metric.wanted if not set(each) & set(table.responses)]
+    if lacking and not (lacking[0] == ("predict",) and "predict_proba" in table.responses):
+        raise SoberError(
+            "E116",
+            f"{metric.name} is computed from {' or '.join(lacking[0])}, and the run kept only "
+            f"{', '.join(table.responses)} of all its finishers. Name the metric at sober fit, after the one that "
+            "selects.",
+        )
+
+
+def _with_positive(table: Predictions, label: str) -> Predictions:
+    """Make a class the positive one; that is the second, of which single scores are."""
+    classes = table.target.classes
+    assert classes is not None
+    if classes.tolist().index(label) == 1:
+        return replace(table, target=replace(table.target, positive=1))
+    turned = {"predict": lambda v: 1 - v, "predict_proba": lambda v: 1.0 - v, "decision_function": lambda v: -v}
+    return replace(
+        table,
+        target=Target(table.task, 1 - table.y, classes[::-1], 1),
+        responses={name: turned[name](values) for name, values in table.responses.items()},
+    )

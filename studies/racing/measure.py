@@ -1,0 +1,94 @@
+"""Races replayed on one complete table: what each rule would have trained, lost, and claimed.
+
+Takes a table with the truth of every configuration, gives one row of numbers a rule; trains nothing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import sobercv
+from sobercv.inference import DropRule, Question
+from sobercv.inference.bbc import corrected
+from sobercv.inference.tables import MemoryTable, RacedTable, Table
+
+from ..race import replay
+
+RULES: dict[str, DropRule | None] = {
+    "none": None,
+    "bced": sobercv.BootstrapDrop(),
+    "predictive .002": sobercv.PredictiveDrop(0.002),
+    "predictive .005": sobercv.PredictiveDrop(0.005),
+    "predictive .01": sobercv.PredictiveDrop(0.01),
+    "predictive .005, zone .1": sobercv.PredictiveDrop(0.005, zone=0.1),
+    "predictive .01, zone .1": sobercv.PredictiveDrop(0.01, zone=0.1),
+    "predictive .005, guard 50": sobercv.PredictiveDrop(0.005, min_predictions=50),
+}
+#: For metrics that are means over samples.
+ROW_RULES: dict[str, DropRule | None] = {
+    "betting .05": sobercv.BettingDrop(0.05),
+    "confidence .01": sobercv.ConfidenceDrop(0.01),
+    "hoeffding": sobercv.HoeffdingDrop(),
+    "bernstein": sobercv.BernsteinDrop(),
+}
+N_BOOTSTRAPS = 500
+
+
+def measure(
+    table: sobercv.Predictions, truth: np.ndarray, metric: str, rules: Mapping[str, DropRule | None], seed: int = 0
+) -> list[dict[str, Any]]:
+    """Replay every rule.
+
+    Parameters
+    ----------
+    table : Predictions
+        Complete; one repeat.
+    truth : array [C]
+        Score of each configuration, trained on all samples, on cases that nobody saw.
+    metric : str
+    rules : mapping of str to rule
+    seed : int
+
+    Returns
+    -------
+    list of dict
+        rule, models (share trained), alive (share at the end), kept (whether the winner of the whole table survived),
+        true (score of the model returned), lost (of the true score, against the whole table's winner), error (standard
+        error of the winner's score), survivors and counted (the two estimates minus the truth), covered by either
+    """
+    question = Question.ask(metric, interval="percentile", n_bootstraps=N_BOOTSTRAPS, random_state=seed)
+    whole = MemoryTable(table, question)
+    scores = whole.whole()[0]
+    full = whole.winner(scores)
+    error = float(whole.standard_errors()[full])
+    rows = []
+    for name, rule in rules.items():
+        started: DropRule | None = rule.for_race() if hasattr(rule, "for_race") else rule
+        raced = replay(table, started, question) if started is not None else None
+        finishers, leavers = (table, []) if raced is None else (raced.survivors, raced.leavers)
+        estimates = {"survivors": _estimate(MemoryTable(finishers, question))}
+        counted = _estimate(RacedTable(finishers, leavers, question)) if leavers else estimates["survivors"]
+        winner = counted.winner
+        row: dict[str, Any] = {
+            "rule": name, "models": 1.0 if raced is None else raced.models,
+            "alive": finishers.n_configurations / table.n_configurations,
+            "kept": bool(scores[finishers.configurations].max() >= scores[full]), "true": float(truth[winner]),
+            "lost": float(truth[full] - truth[winner]), "error": error,
+        }  # fmt: skip
+        for label, estimate in (*estimates.items(), ("counted", counted)):
+            low, high = estimate.interval or (np.nan, np.nan)
+            row[label] = estimate.value - float(truth[winner])
+            row[f"{label} covers"] = bool(low <= truth[winner] <= high)
+        rows.append(row)
+    return rows
+
+
+def _estimate(table: Table) -> sobercv.Estimate:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # undefined draws, single survivors
+        (found,) = corrected(table).values()
+    return found

@@ -1,0 +1,129 @@
+"""Run the study of races: a piece for each table, resumable; one CSV of means at the end.
+
+Takes a work folder and data, gives rows: one for each place (simulated setting, or data set and size), metric and rule.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from scipy import stats
+
+import sobercv
+from sobercv.testing import simulate
+
+from . import tables
+from .measure import ROW_RULES, RULES, measure
+
+HERE = Path(__file__).parent
+REPETITIONS = 60
+#: Samples, configurations, parameters of the beta distribution of true accuracies, correlation of errors.
+SETTINGS = [
+    (n, c, beta, rho)
+    for n in (40, 100, 500)
+    for c in (50, 200)
+    for beta in ((9.0, 6.0), (24.0, 6.0))
+    for rho in (0.0, 0.5, 0.9)
+]
+Piece = tuple[str, dict[str, Any], Callable[[], list[dict[str, Any]]]]
+
+
+def simulated(repetitions: int) -> Iterator[Piece]:
+    """Tables of simulated accuracy, where the truth is known."""
+    for sample in range(repetitions):
+        for n, c, (a, b), rho in SETTINGS:
+            name = f"beta({a:g},{b:g}) c={c} rho={rho:g}"
+            place = {"data": name, "n": n, "metric": "accuracy", "simulated": True}
+            yield (
+                f"sim-{n}-{c}-{a:g}-{rho:g}-{sample:03d}",
+                place,
+                joblib.delayed(_simulated)(n, c, a, b, rho, sample),
+            )
+
+
+def _simulated(n: int, c: int, a: float, b: float, rho: float, sample: int) -> list[dict[str, Any]]:
+    data = simulate.correlated_accuracy(n=n, c=c, a=a, b=b, rho=rho, seed=sample)
+    table = sobercv.Predictions.build(data.y, data.predictions, task="classification", folds=data.folds)
+    rules = {**RULES, **ROW_RULES} if c <= 50 else RULES  # tests of all pairs take minutes where there are 200
+    return measure(table, data.truth, "accuracy", rules, seed=sample)
+
+
+def real(work: Path, places: Sequence[tables.Place]) -> Iterator[Piece]:
+    """Tables of real sub-samples, each by AUC and by accuracy."""
+    for place in places:
+        for metric in ("roc_auc", "accuracy"):
+            about = {"data": place.name, "n": place.n, "metric": metric, "simulated": False}
+            name = f"{place.file.removesuffix('.npz')}-{metric}"
+            yield name, about, joblib.delayed(_real)(work / "tables" / place.file, metric, place.sample)
+
+
+def _real(path: Path, metric: str, seed: int) -> list[dict[str, Any]]:
+    with np.load(path, allow_pickle=False) as file:
+        d = dict(file)
+    response, ours, judged = (
+        ("predict", "labels", "judged_labels")
+        if metric == "accuracy"
+        else ("decision_function", "scores", "judged_scores")
+    )
+    table = sobercv.Predictions.build(
+        d["y"], {response: d[ours]}, task="classification", responses=(response,), folds=d["fold"]
+    )
+    truth = (
+        (d[judged] == d["y_judges"][:, None]).mean(axis=0) if metric == "accuracy" else _auc(d["y_judges"], d[judged])
+    )
+    return measure(table, truth, metric, {**RULES, **(ROW_RULES if metric == "accuracy" else {})}, seed=seed)
+
+
+def _auc(y: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    ranks = stats.rankdata(scores, axis=0)
+    n = int((y == 1).sum())
+    return np.asarray((ranks[y == 1].sum(axis=0) - n * (n + 1) / 2) / (n * (len(y) - n)))
+
+
+def run(
+    work: Path, pieces: Sequence[Piece], n_jobs: int = 1, say: Callable[[str], None] = print
+) -> list[dict[str, Any]]:
+    """Measure what is missing in the work folder, then give the means of all of it."""
+    folder = work / "pieces"
+    folder.mkdir(parents=True, exist_ok=True)
+    missing = [piece for piece in pieces if not (folder / f"{piece[0]}.json").exists()]
+    say(f"{len(pieces)} tables to replay races on; {len(pieces) - len(missing)} are there already")
+    results = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(call for _, _, call in missing)
+    for done, ((name, _, _), rows) in enumerate(zip(missing, results, strict=True), 1):
+        part = folder / f".{name}.tmp"
+        part.write_text(json.dumps(rows))
+        part.rename(folder / f"{name}.json")
+        if done % 100 == 0:
+            say(f"{done} of {len(missing)}")
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    for name, place, _ in pieces:
+        for row in json.loads((folder / f"{name}.json").read_text()):
+            found[(*place.items(), ("rule", row["rule"]))].append(row)
+    return [{**dict(key), **means(rows)} for key, rows in found.items()]
+
+
+def means(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """Put the races of one place and rule together."""
+
+    def of(name: str) -> np.ndarray:
+        return np.array([float(row[name]) for row in rows])
+
+    return {
+        "tables": len(rows), "models": float(of("models").mean()), "alive": float(of("alive").mean()),
+        "kept": float(of("kept").mean()), "true": float(of("true").mean()),
+        # Where the winner is always right its score has no error, and nothing can be lost.
+        "lost in standard errors": float(np.mean(of("lost") / np.where(of("error") > 0, of("error"), np.inf))),
+        "bias of survivors": float(of("survivors").mean()), "bias with the dropped": float(of("counted").mean()),
+        "squares of survivors": float((of("survivors") ** 2).mean()),
+        "squares with the dropped": float((of("counted") ** 2).mean()),
+        "variance of survivors": float(of("survivors").var(ddof=1)) if len(rows) > 1 else 0.0,
+        "variance with the dropped": float(of("counted").var(ddof=1)) if len(rows) > 1 else 0.0,
+        "covered by survivors": float(of("survivors covers").mean()),
+        "covered with the dropped": float(of("counted covers").mean()),
+    }  # fmt: skip

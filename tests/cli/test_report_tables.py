@@ -1,0 +1,34 @@
+"""sober report --format: the tables of a finished run, on standard output or in a file."""
+
+import csv
+import io
+import json
+
+
+def test_tables_of_a_run(sober, run_folder, tmp_path):
+    score = json.loads((run_folder / "results.json").read_text())["score"]
+    honest = f"{score['honest']:.{score['digits']}f}"
+    markdown = sober("report", run_folder, "--format", "md")
+    assert (markdown.code, markdown.err) == (0, "")
+    assert markdown.out.startswith("## Scores of the winner\n")
+    assert honest in markdown.out
+    assert "| good | feature | number |" in markdown.out, "how each column was read"
+    rows = list(csv.reader(io.StringIO(sober("report", run_folder, "--format", "csv").out)))
+    assert ["scores", "ROC AUC", honest] == rows[1][:3]
+    ended = sober("report", run_folder, "--format", "tex", "-o", "tables.tex")
+    assert (ended.code, ended.out) == (0, "")
+    assert (tmp_path / "tables.tex").read_text().count(r"\begin{table}") >= 6
+    refused = sober("report", run_folder, "--format", "docx")
+    assert (refused.code, "E703" in refused.err) == (2, True)
+
+
+def test_what_a_run_noted_stands_on_the_screen_in_the_report_and_in_methods(run_folder):
+    results = json.loads((run_folder / "results.json").read_text())
+    noted = [n for n in results["summary"]["notes"] if n["code"] in ("W203", "W702", "W711", "W712", "W713")]
+    told = [note["text"] for note in results["warnings"]]
+    methods = (run_folder / "METHODS.md").read_text()
+    for note in noted:
+        assert note["text"] in told
+        assert note["text"] in methods
+    assert [chart["name"] for chart in results["summary"]["charts"]][-1] == "learning"
+    assert results["winner"] == results["summary"]["winner"]["label"], "the report names it as the screen does"

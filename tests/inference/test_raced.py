@@ -1,0 +1,131 @@
+"""Those who left a race stay in the bootstrap: the literal loop, and what must hold whatever was dropped."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sobercv
+from sobercv.inference import Question
+from sobercv.inference.bbc import corrected
+from sobercv.inference.resample import Bootstrap
+from sobercv.inference.tables import MemoryTable, RacedTable
+from sobercv.predictions import Predictions
+from sobercv.testing import simulate
+from tests.oracles import paper, race
+
+RESPONSES = {"accuracy": "predict", "roc_auc": "decision_function", "neg_brier_score": "predict_proba"}
+
+
+def made(metric, n=40, c=6, repeats=1, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % 2)
+    scores = np.clip(0.5 + 0.15 * (2 * y - 1)[:, None, None] + rng.normal(0, 0.3, (n, c, repeats)), 0.01, 0.99)
+    values = (scores > 0.5).astype(int) if metric == "accuracy" else scores
+    folds = np.stack([rng.permutation(n) % 4 for _ in range(repeats)], axis=1)
+    table = Predictions.build(
+        y, {RESPONSES[metric]: values}, task="classification", responses=(RESPONSES[metric],), folds=folds
+    )
+    return table, paper.Table(y, values, np.ones((n, repeats), bool), folds, metric)
+
+
+def left_after(table, last):
+    """Finishers and leavers; last[c] is the last fold of the first repeat that c ran, None for all."""
+    fold = table.fold_of
+    cells = []
+    for k in last:
+        here = np.ones_like(table.seen) if k is None else np.zeros_like(table.seen)
+        if k is not None:
+            here[:, 0] = fold[:, 0] <= k
+        cells.append(here)
+    finishers = table.take_configurations(np.array([k is None for k in last]))
+    leavers = [
+        replace(table.take_configurations(np.array([other == k for other in last])), seen=cells[last.index(k)])
+        for k in sorted({k for k in last if k is not None})
+    ]
+    return finishers, leavers, cells
+
+
+@pytest.mark.parametrize("aggregate", ["pooled", "fold"])
+@pytest.mark.parametrize("repeats", [1, 2])
+@pytest.mark.parametrize("metric", sorted(RESPONSES))
+def test_is_the_literal_loop(metric, repeats, aggregate):
+    table, literal = made(metric, repeats=repeats)
+    finishers, leavers, cells = left_after(table, [1, None, 0, None, 1, 2])
+    question = Question.ask(metric, n_bootstraps=30, random_state=3, aggregate=aggregate)
+    (found,) = corrected(RacedTable(finishers, leavers, question)).values()
+    counts = Bootstrap(table.n_samples, 3).counts(0, 30)
+    literal.aggregate = aggregate
+    ref, draws, winners = race.bbc_of_race(literal, cells, counts)
+    assert found.winner == ref
+    np.testing.assert_allclose(found.draws, np.clip(draws, *question.first.range), rtol=0, atol=1e-12)
+    assert found.win_counts.tolist() == [winners.count(c) for c in range(6)]
+
+
+def test_nobody_left_is_bbc():
+    table, _ = made("roc_auc")
+    question = Question.ask("roc_auc", n_bootstraps=50)
+    (raced,) = corrected(RacedTable(table, [], question)).values()
+    (plain,) = corrected(MemoryTable(table, question)).values()
+    assert np.array_equal(raced.draws, plain.draws)
+    assert raced.winner == plain.winner
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.sampled_from([0, 1, 2, None]), min_size=5, max_size=5), st.integers(0, 5), st.sampled_from([1, 2]))
+def test_order_of_configurations_and_jobs_do_not_matter(last, seed, jobs):
+    last = [None, *last]
+    table, _ = made("neg_brier_score", seed=seed)  # a score without ties, whose order would matter
+    question = Question.ask("neg_brier_score", n_bootstraps=40)
+    found = []
+    for order in (np.arange(6), np.arange(6)[::-1]):
+        turned = replace(table.take_configurations(order), configurations=np.arange(6))
+        finishers, leavers, _ = left_after(turned, [last[c] for c in order])
+        (one,) = corrected(RacedTable(finishers, leavers, replace(question, n_jobs=jobs))).values()
+        found.append(one)
+    np.testing.assert_allclose(found[0].draws, found[1].draws, atol=1e-12)
+    assert found[0].win_counts.tolist() == found[1].win_counts[::-1].tolist()
+
+
+def test_who_leaves_after_the_last_split_counts_in_full():
+    """A drop after the last fold saved nothing: the estimate is that of the whole table."""
+    table, _ = made("accuracy")
+    question = Question.ask("accuracy", n_bootstraps=50)
+    (plain,) = corrected(MemoryTable(table, question)).values()
+    stay = np.arange(6) == plain.winner
+    (raced,) = corrected(
+        RacedTable(table.take_configurations(stay), [table.take_configurations(~stay)], question)
+    ).values()
+    np.testing.assert_allclose(raced.draws, plain.draws, atol=1e-12)
+
+
+def test_groups_are_the_units_of_the_share():
+    table, _ = made("accuracy", n=48)
+    table = replace(table, groups=np.arange(48) // 3, fold_of=(np.arange(48) // 12)[:, None])
+    finishers, leavers, _ = left_after(table, [0, None, None, None, None, None])
+    raced = RacedTable(finishers, leavers, Question.ask("accuracy", n_bootstraps=20))
+    assert raced._leavers[0]._share == pytest.approx(0.5)  # 4 of 16 groups
+
+
+def test_survivors_alone_are_optimistic():
+    """What the correction is for: simulated accuracy, where the truth of each configuration is known."""
+    bias = {False: [], True: []}
+    for seed in range(40):
+        data = simulate.beta_accuracy(n=100, c=60, a=9, b=6, seed=seed)
+        table = Predictions.build(data.y, data.predictions, task="classification", folds=data.folds)
+        question, rule = Question.ask("accuracy", n_bootstraps=200), sobercv.PredictiveDrop()
+        last: list = [None] * 60
+        for k in range(int(table.fold_of.max()) + 1):
+            alive = np.array([c for c in range(60) if last[c] is None])
+            so_far = replace(table.take_configurations(alive), seen=table.fold_of <= k)
+            for c, keep in zip(alive, rule(so_far, question, k).keep, strict=True):
+                last[c] = None if keep else k
+        finishers, leavers, _ = left_after(table, last)
+        for counted in bias:
+            opened = RacedTable(replace(finishers, n_dropped=len(leavers)), leavers if counted else [], question)
+            (found,) = corrected(opened).values()
+            bias[counted].append(found.value - data.truth[found.winner])
+    assert np.mean(bias[True]) < np.mean(bias[False]) - 0.01
+    assert abs(np.mean(bias[True])) < 0.03

@@ -1,0 +1,76 @@
+"""What a finished search tells about itself: edges of grids, a fold unlike the others, and when it says nothing."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier
+
+from sobercv.inference.notes import scales
+from sobercv.report import diagnostics
+
+from . import cases
+
+RNG = np.random.default_rng(11)
+X = RNG.normal(size=(120, 6))
+Y = (X[:, 0] + 0.3 * RNG.normal(size=120) > 0).astype(int)
+
+
+def test_a_value_on_the_edge_of_its_grid_is_named():
+    search = cases.fitted(LogisticRegression(), {"C": [1e-5, 1e-4, 1e-3]}, X, Y, scoring="neg_log_loss", drop=None)
+    note = diagnostics.edge_of_grid(search)
+    assert note.code == "W711"
+    assert "C 0.001 is the greatest of 1e-05 to 0.001" in note.text
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [
+        (KNeighborsClassifier(), {"n_neighbors": [1, 100, 110]}),  # nothing lies below one neighbour
+        (LogisticRegression(), {"C": [1e-4, 1.0]}),  # two values have no inside
+        (LogisticRegression(), {"C": [1e-6, 0.5, 1e-5]}),  # 0.5 is the greatest
+    ],
+)
+def test_natural_ends_and_short_grids_are_not_reported(estimator, grid):
+    search = cases.fitted(estimator, grid, X, Y, scoring="accuracy", drop=None)
+    found = diagnostics.edge_of_grid(search)
+    assert (found is None) == (grid.get("C") != [1e-6, 0.5, 1e-5])
+
+
+def test_a_fold_unlike_the_others_is_named():
+    y = X[:, 0] + 0.1 * RNG.normal(size=120)
+    order = np.arange(120)
+    folds = [(order[order % 10 != k], order[order % 10 == k]) for k in range(10)]
+    alike = cases.fitted(Ridge(), {"alpha": [1.0, 2.0]}, X, y, scoring="neg_mean_absolute_error", cv=folds)
+    assert diagnostics.fold_unlike_others(alike) is None
+    y = np.where(order % 10 == 3, y + 10.0, y)
+    search = cases.fitted(Ridge(), {"alpha": [1.0, 2.0]}, X, y, scoring="neg_mean_absolute_error", cv=folds)
+    note = diagnostics.fold_unlike_others(search)
+    assert note.code == "W712"
+    assert note.text.startswith("Fold 4 is unlike the others")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("n", [60, 100, 500])
+def test_scores_of_one_fold_that_are_shifted_are_noticed(n):
+    rng = np.random.default_rng(n)
+    y, fold = np.arange(n) % 2, rng.permutation(np.arange(n) % 10)
+    values = y + rng.normal(size=n)
+    assert scales(values, fold) is None
+    for separation in (1.0, 10.0) if n > 100 else (1.0,):
+        shifted = separation * y + rng.normal(size=n) + 10.0 * (fold == 2)
+        assert scales(shifted, fold).code == "W203"
+
+
+def test_notes_of_the_report_hold_what_was_found():
+    search = cases.fitted(LogisticRegression(), {"C": [1e-5, 1e-4, 1e-3]}, X, Y, scoring="neg_log_loss", drop=None)
+    from sobercv.report.notes import notes
+
+    assert "W711" in [note.code for note in notes(search)]
+    assert set(diagnostics.CODES) >= {"W203", "W702", "W711", "W712", "W713"}
+
+
+def test_only_models_of_one_kind_are_compared():
+    one = {"model": Ridge(), "model__alpha": 1.0}
+    assert diagnostics._is_same_kind(one, {"model": Ridge(), "model__alpha": 2.0})
+    assert not diagnostics._is_same_kind(one, {"model": LogisticRegression(), "model__alpha": 2.0})
+    assert not diagnostics._is_same_kind(one, {"model": Ridge(), "model__tol": 2.0})

@@ -1,0 +1,104 @@
+"""Idle workers begin later rounds: results, drops and counts stay what they are without."""
+
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand
+from sobercv.training.race import race
+from sobercv.training.run.executor import ParallelExecutor, SerialExecutor
+
+from .test_race import Decision
+from .training_estimators import LABELS
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(60, 4)), np.arange(60) % 2
+
+
+class Sign(ClassifierMixin, BaseEstimator):
+    """Predicts by the sign of a column; may take its time."""
+
+    def __init__(self, column=0, seconds=0.0):
+        self.column = column
+        self.seconds = seconds
+
+    def fit(self, X, y):
+        time.sleep(self.seconds)
+        self.classes_, self.size_ = np.unique(y), len(y)
+        return self
+
+    def predict(self, X):
+        return self.classes_[(X[:, self.column] > 0).astype(int)]
+
+
+class Eager(SerialExecutor):
+    """An executor that is always idle enough for some early tasks."""
+
+    def __init__(self, n_early):
+        super().__init__()
+        self.n_early, self.offered = n_early, []
+
+    def run(self, experiment, tasks, until=None, early=()):
+        self.offered.append([(task.split.fold, task.configurations[0].index) for task in early])
+        yield from super().run(experiment, list(early)[: self.n_early], until)
+        yield from super().run(experiment, tasks, until)
+
+
+def rule(predictions, index):
+    """Drop configuration 2 after the second round; say that 1 is surer to survive than 0 and 3."""
+    who = predictions.configurations
+    gone = (who == 2) & (index >= 1)
+    return Decision(~gone, np.select([who == 1, gone], [0.0, 1.0], 0.5))
+
+
+def run(executor, seconds=0.0, raise_errors=False):
+    problem = Problem.build(X, Y, task="classification")
+    plan = Plan.build(problem, 5)
+    configurations = expand([{"column": [0, 1, 2]}, {"column": [3], "seconds": [seconds]}])
+    store = MemoryStore(problem, plan, 4)
+    experiment = Experiment(problem, Sign(), LABELS, raise_errors)
+    return store, race(experiment, configurations, plan, executor=executor, store=store, rule=rule)
+
+
+def same(first, second):
+    (one, log), (other, again) = first, second
+    assert log.dropped_at.tolist() == again.dropped_at.tolist()
+    assert (log.n_fits, log.n_fits_saved, log.n_fits_left) == (again.n_fits, again.n_fits_saved, again.n_fits_left)
+    assert np.array_equal(one.done, other.done)
+    assert np.array_equal(one.predictions().responses["predict"], other.predictions().responses["predict"])
+
+
+@pytest.mark.parametrize("n_early", [0, 1, 2, 5, 100])
+def test_early_outcomes_change_nothing(n_early):
+    same(run(SerialExecutor()), run(Eager(n_early)))
+
+
+def test_who_is_offered():
+    executor = Eager(0)
+    run(executor)
+    assert executor.offered[0] == []  # nobody knows anything before the first test
+    assert executor.offered[1][:4] == [(2, 1), (2, 0), (2, 2), (2, 3)]  # the next fold, the surest first
+    assert {c for _, c in executor.offered[2]} == {0, 1, 3}  # the dropped are not
+    assert executor.offered[4] == []  # there is no later round
+
+
+def test_what_was_made_in_vain_is_counted():
+    _, log = run(Eager(100))
+    assert log.n_fits == 4 + 4 + 3 * 3
+    assert log.n_fits_in_vain == 3  # folds 3 to 5 of configuration 2, begun in the second round
+    assert run(SerialExecutor())[1].n_fits_in_vain == 0
+
+
+def test_errors_that_are_to_be_raised_are_met_in_their_round():
+    executor = Eager(100)
+    run(executor, raise_errors=True)
+    assert not any(executor.offered)
+
+
+def test_idle_processes_begin_early():
+    """Three processes wait for one slow configuration: they begin what follows, and nothing changes."""
+    raced = run(ParallelExecutor(3), seconds=1.0)
+    same(run(SerialExecutor()), raced)
+    assert raced[1].n_fits_in_vain > 0
