@@ -86,6 +86,18 @@ def test_a_signal_while_modules_are_imported_leaves_no_traceback(tmp_path, numbe
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_while_arguments_are_read(number, code):
+    run = (
+        "import os; from sobercv.cli import app, main\n"
+        f"app.app.registered_callback.callback = lambda: os.kill(os.getpid(), {int(number)})\n"
+        "main(['check', 'data.csv'])"
+    )
+    ended = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True)
+    assert ended.returncode == code, ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_while_the_table_is_read(tmp_path, begin, number, code):
     os.mkfifo(tmp_path / "data.csv")
     running = begin("fit", "data.csv", "--target", "y", *SMALL, "-o", "run")

@@ -6,6 +6,7 @@ Takes arguments, gives an exit code: 0 done, 1 failed, 2 bad usage or data, 129,
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..signals import last_raised
 from .exit_code import exit_code_of
 from .options import READING, ROLES, SHOWN, TUNING, takes
 
@@ -33,9 +35,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     plain = [a for a in given if a != "--debug"] or ["--help"]
     command = typer.main.get_command(app)
-    return exit_code_of(
-        lambda: command.main(args=plain, prog_name="sober", standalone_mode=False) or 0, debug="--debug" in given
-    )
+
+    def call() -> int:
+        code = command.main(args=plain, prog_name="sober", standalone_mode=False) or 0
+        # typer makes this of every interrupt that comes while it reads the arguments.
+        return 128 + last_raised() if code == 128 + signal.SIGINT else code
+
+    return exit_code_of(call, debug="--debug" in given)
 
 
 def _check_run(folder: Any, data: Any = None) -> None:
