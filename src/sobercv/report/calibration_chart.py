@@ -75,7 +75,9 @@ def _smooth(evidence: Evidence, probabilities: Array, positive: Array) -> Line |
     kernels = []
     for repeat in range(evidence.n_repeats):
         distance = np.abs(probabilities[some, repeat] - places[:, None])  # [G, n]
-        reach = np.quantile(distance[:, evidence.seen[some, repeat]], SPAN, axis=1, keepdims=True)
+        here = distance[:, evidence.seen[some, repeat]]
+        # A run that was ended early may have nothing of a repeat; it has no weight then.
+        reach = np.quantile(here, SPAN, axis=1, keepdims=True) if here.size else np.ones((len(places), 1))
         kernels.append(np.clip(1.0 - (distance / np.maximum(reach, 1e-3)) ** 3, 0.0, None) ** 3)
 
     def curve(repeat: int, weight: Array) -> Array:
