@@ -36,7 +36,7 @@ architecture: $(DEV_STAMP)
 	$(VENV)/bin/lint-imports --no-cache
 
 tests: $(DEV_STAMP)
-	$(RUN) -m pytest -n 2 --cov --cov-report=term:skip-covered tests
+	$(RUN) -m pytest -n 2 --durations=10 --cov --cov-report=term:skip-covered tests
 
 # Real tables for the journey, where there are some: make bench DATA=../shared/data
 bench: $(DEV_STAMP)

@@ -31,8 +31,9 @@ def test_bias_table(n, c, repetitions, cvt, tt, bbc, bbc_f):
     for seed in range(repetitions * SOAK):
         data = simulate.beta_accuracy(n, c, a=9, b=6, seed=seed)
         run = {"metric": data.metric, "folds": data.folds, "n_jobs": 1}
-        by_sample = sobercv.bbc(data.y, data.predictions, **run, n_bootstraps=100, random_state=seed)
-        by_fold = sobercv.bbc(data.y, data.predictions, **run, by="fold", n_bootstraps=100, random_state=seed)
+        draws = {"n_bootstraps": 100, "random_state": seed, "interval": "percentile"}
+        by_sample = sobercv.bbc(data.y, data.predictions, **run, **draws)
+        by_fold = sobercv.bbc(data.y, data.predictions, **run, **draws, by="fold")
         corrected = sobercv.tibshirani(data.y, data.predictions, **run)
         errors.append(
             [
@@ -59,10 +60,11 @@ def test_632_plus_is_less_biased_than_bbc(n):
                 errors = {"bbc": [], "632+": []}
                 for seed in range(150 * SOAK):
                     data = simulate.correlated_accuracy(n, c, a=a, b=b, seed=seed, rho=rho)
-                    for method in errors:
-                        run = {"method": method, "n_bootstraps": 100, "random_state": seed, "n_jobs": 1}
-                        estimate = sobercv.bbc(data.y, data.predictions, data.metric, **run)
-                        errors[method].append(estimate.value - data.truth[estimate.winner])
+                    run = {"n_bootstraps": 100, "random_state": seed, "n_jobs": 1, "interval": "percentile"}
+                    estimate = sobercv.bbc(data.y, data.predictions, data.metric, **run)
+                    truth = data.truth[estimate.winner]
+                    errors["bbc"].append(estimate.value - truth)
+                    errors["632+"].append(estimate.as_632plus().value - truth)
                 for method, values in errors.items():
                     bias[method].append(abs(np.mean(values)))
     assert np.mean(bias["632+"]) < np.mean(bias["bbc"])
