@@ -5,12 +5,14 @@ import io
 import os
 import shutil
 import sys
+import time
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from sobercv.cli import fitting
 from sobercv.cli.app import run
 from sobercv.runs import RunFolder
 
@@ -46,6 +48,8 @@ def sober(tmp_path, monkeypatch):
             fake = _Stream()
             fake._buffer = io.BytesIO(stdin)
             monkeypatch.setattr(sys, "stdin", fake)
+        # A command is a process of its own; this one may be as old as all tests.
+        monkeypatch.setattr(fitting, "BEGAN", time.monotonic())
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = run([str(a) for a in arguments])
         return Ended(code, out.getvalue(), err.getvalue())
