@@ -6,8 +6,6 @@ Takes a folder of data and a work folder, gives all rows of `measure`; writes no
 from __future__ import annotations
 
 import json
-import os
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,6 +16,7 @@ import numpy as np
 
 from sobercv.errors import SoberWarning
 
+from ..pieces import telling, whole
 from . import measure, simulated, tables
 
 HERE = Path(__file__).parent
@@ -48,7 +47,7 @@ def run_real(
         todo = tables.run(folders, work / "tables", todo, say)
     found = [place for place in todo if (work / "tables" / place.file).exists()]
     rows: Rows = []
-    for place in _telling(found, "tables judged", say):
+    for place in telling(found, "tables judged", say):
         judged = _kept(work / "judged" / f"{Path(place.file).stem}.json", lambda place=place: _judge(work, place))
         about = {"set": place.name, "n": place.n, "sample": place.sample, "most repeats": place.repeats}
         rows += [{**about, **row} for row in judged]
@@ -71,7 +70,7 @@ def run_simulated(work: Path, *, quick: bool, repetitions: int = REPETITIONS, sa
     size = min(PIECE, repetitions)
     todo = [(first, i, setting) for first in range(0, repetitions, size) for i, setting in chosen]
     rows: Rows = []
-    for first, i, setting in _telling(todo, "pieces simulated", say):
+    for first, i, setting in telling(todo, "pieces simulated", say):
         path = work / "simulated" / f"{setting.name.replace(' ', '_')}-{first:05d}-{size}.json"
         made = _kept(path, lambda i=i, first=first, s=setting: _piece(s, 1_000_003 * i + first, size))
         rows += [{"setting": setting.name, "n": setting.n, "metric": setting.metric, **row} for row in made]
@@ -88,18 +87,6 @@ def _kept(path: Path, make: Callable[[], Rows]) -> Rows:
     """Read what is there; make and keep what is not."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(f".{os.getpid()}.tmp")
-        part.write_text(json.dumps(make()))
-        part.rename(path)  # a piece is there as a whole or not at all
+        with whole(path) as part:
+            part.write_text(json.dumps(make()))
     return json.loads(path.read_text())  # type: ignore[no-any-return]
-
-
-def _telling(todo: Sequence[Any], what: str, say: Callable[[str], None]) -> Any:
-    """Go through a list, and say once a minute how far."""
-    start = told = time.perf_counter()
-    for done, item in enumerate(todo):
-        if time.perf_counter() - told > 60:
-            told = time.perf_counter()
-            say(f"{done} of {len(todo)} {what} after {(told - start) / 60:.1f} min")
-        yield item
-    say(f"{len(todo)} {what}")

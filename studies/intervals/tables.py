@@ -6,7 +6,6 @@ scores: a file holds predictions, so that any metric and any rule of selection f
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..pieces import make_missing
 from . import data, learners
 
 FOLDS = 10
@@ -100,19 +100,15 @@ def run(folders: Sequence[Path], work: Path, todo: Sequence[Place], say: Callabl
     """Make the tables that are missing; give those whose data are at hand."""
     work.mkdir(parents=True, exist_ok=True)
     found = [p for p in todo if data.find(folders, p.name) is not None]
-    missing = [p for p in found if not (work / p.file).exists()]
-    say(f"{len(found)} tables of {len({p.name for p in found})} sets; {len(missing)} are missing")
-    start = told = time.perf_counter()
-    for done, place in enumerate(missing, 1):
-        path = data.find(folders, place.name)
-        assert path is not None
-        made = table(data.load(path, place.name), place)
-        part = work / f".{place.file}.{os.getpid()}.tmp.npz"
-        np.savez_compressed(part, **made)
-        part.rename(work / place.file)  # a table is there as a whole or not at all
-        if time.perf_counter() - told > 60:
-            told = time.perf_counter()
-            say(f"{done} of {len(missing)} after {(told - start) / 60:.1f} min")
+    by_path = {work / place.file: place for place in found}
+
+    def make(path: Path) -> dict[str, np.ndarray]:
+        place = by_path[path]
+        file = data.find(folders, place.name)
+        assert file is not None
+        return table(data.load(file, place.name), place)
+
+    make_missing(list(by_path), make, say)
     return found
 
 

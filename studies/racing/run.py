@@ -18,6 +18,7 @@ from scipy import stats
 import sobercv
 from sobercv.testing import simulate
 
+from ..pieces import whole
 from . import tables
 from .measure import ROW_RULES, RULES, measure
 
@@ -96,9 +97,8 @@ def run(
     say(f"{len(pieces)} tables to replay races on; {len(pieces) - len(missing)} are there already")
     results = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(call for _, _, call in missing)
     for done, ((name, _, _), rows) in enumerate(zip(missing, results, strict=True), 1):
-        part = folder / f".{name}.tmp"
-        part.write_text(json.dumps(rows))
-        part.rename(folder / f"{name}.json")
+        with whole(folder / f"{name}.json") as part:
+            part.write_text(json.dumps(rows))
         if done % 100 == 0:
             say(f"{done} of {len(missing)}")
     found: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)

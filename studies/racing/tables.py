@@ -6,7 +6,6 @@ drops: a file holds the predictions of all configurations on all folds.
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -27,6 +26,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
+
+from ..pieces import make_missing
 
 FOLDS = 10
 MOST_JUDGES = 1500  # rows that tell the truth
@@ -84,18 +85,8 @@ def run(data: Path, work: Path, todo: Sequence[Place], say: Callable[[str], None
     """Make the tables that are missing; give those whose data are at hand."""
     work.mkdir(parents=True, exist_ok=True)
     found = [p for p in todo if (data / f"{p.name}.npz").exists()]
-    missing = [p for p in found if not (work / p.file).exists()]
-    say(f"{len(found)} tables of {len({p.name for p in found})} sets; {len(missing)} are missing")
-    start = told = time.perf_counter()
-    for done, place in enumerate(missing, 1):
-        if not (work / place.file).exists():  # another process may be at work on the same folder
-            made = table(data / f"{place.name}.npz", place)
-            part = work / f".{place.file}.{os.getpid()}.tmp.npz"
-            np.savez_compressed(part, **made)
-            part.rename(work / place.file)  # a table is there as a whole or not at all
-        if time.perf_counter() - told > 60:
-            told = time.perf_counter()
-            say(f"{done} of {len(missing)} after {(told - start) / 60:.1f} min")
+    by_path = {work / place.file: place for place in found}
+    make_missing(list(by_path), lambda path: table(data / f"{by_path[path].name}.npz", by_path[path]), say)
     return found
 
 

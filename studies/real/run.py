@@ -14,6 +14,7 @@ from typing import Any
 
 import joblib
 
+from ..pieces import whole
 from ..results_file import write_results
 from .data import Source, fits, load, sub_sample
 from .design import FOLDS, SCALES, Scale, one_sub_sample
@@ -26,9 +27,8 @@ def _piece(source: Source, n: int, sample: int, scale: Scale, seed: int, path: P
     start = time.process_time()
     numbers = one_sub_sample(sub_sample(X, y, n, sample, seed), scale, seed * 1009 + sample)
     row = {"data": source.name, "n": n, "sample": sample, **numbers, "seconds": time.process_time() - start}
-    part = path.with_suffix(".tmp")
-    part.write_text(json.dumps(row))
-    part.rename(path)  # a piece is there as a whole or not at all
+    with whole(path) as part:
+        part.write_text(json.dumps(row))
 
 
 def run(

@@ -12,6 +12,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 
+from ..pieces import whole
 from ..results_file import write_results
 from .design import COLUMNS, LEVELS, PROTOCOLS, WITH_INTERVAL, Setting, one_table, settings
 
@@ -22,9 +23,8 @@ QUICK_SAMPLES, QUICK_CONFIGURATIONS, QUICK_REPETITIONS = (20, 100, 500), (50, 50
 
 def _piece(setting: Setting, first: int, last: int, seed: int, shared: bool, path: Path) -> None:
     rows = np.array([one_table(setting, r, seed, shared) for r in range(first, last)])
-    part = path.with_suffix(f".{first}.tmp.npy")
-    np.save(part, rows)
-    part.rename(path)  # a piece is there as a whole or not at all
+    with whole(path) as part:
+        np.save(part, rows)
 
 
 def run(

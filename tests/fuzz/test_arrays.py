@@ -7,16 +7,13 @@ there is one, is that of a plain copy. `SOBER_SOAK=1` tries many more; the count
 """
 
 import math
-import os
-import signal
 import warnings
-from collections import Counter
 from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -29,41 +26,15 @@ from sobercv.importers import correct, recognise
 from ..oracles import paper
 from . import arrays
 from .arrays import anything, dressed
-
-SOAK = os.environ.get("SOBER_SOAK") == "1"
-TRIED = Counter()
-#: Seconds after which a call hangs; the first one compiles.
-PATIENCE = 120
-
-
-def examples(soak, usual):
-    return settings(max_examples=soak if SOAK else usual)
-
-
-@pytest.fixture(autouse=True)
-def _count(record_property):
-    TRIED.clear()
-    yield
-    for kind, n in TRIED.items():
-        record_property(f"tried {kind}", n)
-
-
-def hangs(number, frame):
-    raise AssertionError("it hangs")
+from .trying import TRIED, examples, within_patience
 
 
 @contextmanager
-def within_patience():
-    before = signal.signal(signal.SIGALRM, hangs)
-    signal.alarm(PATIENCE)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", RuntimeWarning)  # an overflow is a number that is wrong
-            warnings.simplefilter("ignore", SoberWarning)
-            yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+def watched():
+    with within_patience(), warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)  # an overflow is a number that is wrong
+        warnings.simplefilter("ignore", SoberWarning)
+        yield
 
 
 def documented(error):
@@ -78,7 +49,7 @@ def documented(error):
 def answer(function, *arguments, **options):
     """Call; give the answer, or the error where it is one that is documented and says one sentence for people."""
     try:
-        with within_patience():
+        with watched():
             return function(*arguments, **options)
     except SoberError as error:
         return documented(error)

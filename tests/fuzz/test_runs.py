@@ -11,11 +11,9 @@ import os
 import random
 import re
 import shutil
-import signal
-from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sobercv.cli.app import run
@@ -23,15 +21,7 @@ from sobercv.runs import RunFolder
 from sobercv.runs.folder import FINGERPRINT, fingerprint
 
 from ..cli.conftest import table
-
-SOAK = os.environ.get("SOBER_SOAK") == "1"
-TRIED = Counter()
-#: Seconds after which a command hangs.
-PATIENCE = 120
-
-
-def examples(soak, usual):
-    return settings(max_examples=soak if SOAK else usual)
+from .trying import TRIED, examples, within_patience
 
 
 @pytest.fixture(scope="module")
@@ -47,29 +37,11 @@ def place(finished, tmp_path_factory):
     os.environ.pop("XDG_STATE_HOME") if before[1] is None else os.environ.update(XDG_STATE_HOME=before[1])
 
 
-@pytest.fixture(autouse=True)
-def _count(record_property):
-    TRIED.clear()
-    yield
-    for kind, n in TRIED.items():
-        record_property(f"tried {kind}", n)
-
-
-def hangs(number, frame):
-    raise AssertionError("it hangs")
-
-
 def ended(*arguments):
     """Run a command; give its exit code and its output, if it ended as documented."""
     out, err = io.StringIO(), io.StringIO()
-    before = signal.signal(signal.SIGALRM, hangs)
-    signal.alarm(PATIENCE)
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = run(list(arguments))
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+    with within_patience(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(list(arguments))
     said = err.getvalue()
     assert code in (0, 1, 2), (code, said)
     assert "Traceback" not in said

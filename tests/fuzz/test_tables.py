@@ -7,14 +7,13 @@ numbers, or a question. `SOBER_SOAK=1` tries many more; the count is printed.
 import contextlib
 import io
 import json
-import os
 import re
-from collections import Counter
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import sobercv
@@ -23,30 +22,22 @@ from sobercv.errors import SoberError
 from sobercv.tables import read
 
 from . import messy
+from .trying import TRIED, examples, within_patience
 
-SOAK = os.environ.get("SOBER_SOAK") == "1"
 DOCUMENTED = {0, 1, 2}
-TRIED = Counter()
-
-
-def examples(soak, usual):
-    return settings(max_examples=soak if SOAK else usual, suppress_health_check=list(HealthCheck))
+tables = partial(examples, suppress_health_check=list(HealthCheck))  # tables are slow to make
 
 
 @pytest.fixture(autouse=True)
-def _elsewhere(tmp_path, monkeypatch, record_property):
+def _elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / ".state"))
-    TRIED.clear()
-    yield
-    for kind, n in TRIED.items():
-        record_property(f"tried {kind}", n)
 
 
 def ends_well(*arguments, kind=""):
     """Run a command; give its exit code and output if it ended as documented."""
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with within_patience(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = run(list(arguments))
     said = err.getvalue()
     assert code in DOCUMENTED, (code, said)
@@ -64,7 +55,7 @@ def ends_well(*arguments, kind=""):
 SMALL = ("--preset", "quick", "--configurations", "2", "--cv", "2", "--jobs", "1", "--json")
 
 
-@examples(soak=250, usual=15)
+@tables(soak=250, usual=15)
 @given(messy.tables())
 def test_check_of_a_messy_table(raw):
     with open("d.csv", "wb") as file:
@@ -75,7 +66,7 @@ def test_check_of_a_messy_table(raw):
         assert code in (0, 2)
 
 
-@examples(soak=150, usual=15)
+@tables(soak=150, usual=15)
 @given(
     messy.anything | messy.jsonish.map(lambda v: json.dumps(v).encode()),
     st.sampled_from(["d", "d.csv", "d.parquet", "d.xlsx"]),
@@ -86,7 +77,7 @@ def test_check_of_what_is_hardly_a_table(raw, name):
     assert ends_well("check", name, "--target", "y", *SMALL)[0] in (0, 2)
 
 
-@examples(soak=200, usual=15)
+@tables(soak=200, usual=15)
 @given(
     messy.tables(),
     st.sampled_from([("--target", "y"), (), ("--target", "y", "--ignore", "model"), ("--group", "patient")]),
@@ -100,7 +91,7 @@ def test_correct_of_a_messy_table(raw, roles):
         assert np.isfinite(score["honest"])
 
 
-@examples(soak=150, usual=10)
+@tables(soak=150, usual=10)
 @given(messy.settings_files())
 def test_settings_files(raw):
     pd.DataFrame({"good": np.arange(30) * 0.37 % 1, "y": ["a", "b"] * 15}).to_csv("d.csv", index=False)
@@ -109,7 +100,7 @@ def test_settings_files(raw):
     ends_well("check", "d.csv", "--target", "y", "--jobs", "1", "--preset", "quick", "--json", kind="settings files")
 
 
-@examples(soak=30, usual=1)
+@tables(soak=30, usual=1)
 @given(messy.tables())
 def test_fit_and_predict_of_a_messy_table(raw):
     with open("d.csv", "wb") as file:
@@ -138,7 +129,7 @@ def written(number, decimal, thousands, digits=4):
     return text.replace(",", "§").replace(".", decimal).replace("§", thousands)
 
 
-@examples(soak=300, usual=40)
+@tables(soak=300, usual=40)
 @given(
     st.lists(st.lists(st.integers(-(10**8), 10**8), min_size=3, max_size=3), min_size=3, max_size=12),
     st.sampled_from(WAYS), st.sampled_from(messy.LINES), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
@@ -168,7 +159,7 @@ CHANCE = np.round(
 EXPECTED = sobercv.bbc(Y, CHANCE, "roc_auc", random_state=0).value
 
 
-@examples(soak=100, usual=10)
+@tables(soak=100, usual=10)
 @given(
     st.sampled_from([(".", ","), (",", ";"), (".", "\t")]), st.booleans(), st.permutations(range(4)),
     st.lists(st.sampled_from(["sample", "fold", "id", "row"]), unique=True),

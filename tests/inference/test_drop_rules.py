@@ -141,8 +141,30 @@ def test_groups_are_bet_on_as_wholes():
 )
 @pytest.mark.parametrize("metric", ["roc_auc", "f1", "neg_log_loss"])
 def test_what_cannot_be_served_is_refused_before_training(rule, metric):
+    table = table_of()[0]
     with pytest.raises(sobercv.SoberError, match="E114"):
-        rule.check(Question.ask(metric))
+        rule.check(table, Question.ask(metric))
+
+
+@pytest.mark.parametrize("rule", [sobercv.BettingDrop(), sobercv.ConfidenceDrop(), sobercv.HoeffdingDrop()])
+@pytest.mark.parametrize("what", ["repeats", "weights", "groups"])
+def test_samples_that_do_not_count_once_each_are_refused_before_training(rule, what):
+    """A search asks with a table in which nothing is predicted; groups can be bet on as wholes."""
+    from sklearn.datasets import make_classification
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = make_classification(60, random_state=0)
+
+    class Trains(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            raise AssertionError("trained")
+
+    repeats = {"n_repeats": 2} if what == "repeats" else {}
+    given = {"weights": {"sample_weight": np.ones(60)}, "groups": {"groups": np.arange(60) // 2}}.get(what, {})
+    search = sobercv.BBCSearchCV(Trains(), {"C": [1, 2]}, scoring="accuracy", drop=rule, error_score="raise", **repeats)
+    expected = AssertionError if what == "groups" and isinstance(rule, sobercv.BettingDrop) else sobercv.SoberError
+    with pytest.raises(expected, match="trained" if expected is AssertionError else f"E114|{what}"):
+        search.fit(X, y, **given)
 
 
 def test_a_search_asks_before_it_trains():

@@ -124,7 +124,8 @@ def test_survivors_alone_are_optimistic():
                 last[c] = None if keep else k
         finishers, leavers, _ = left_after(table, last)
         for counted in bias:
-            opened = RacedTable(replace(finishers, n_dropped=len(leavers)), leavers if counted else [], question)
+            alone = MemoryTable(replace(finishers, n_dropped=len(leavers)), question)
+            opened = RacedTable(finishers, leavers, question) if counted else alone
             (found,) = corrected(opened).values()
             bias[counted].append(found.value - data.truth[found.winner])
     assert np.mean(bias[True]) < np.mean(bias[False]) - 0.01

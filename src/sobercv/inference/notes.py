@@ -17,7 +17,6 @@ from ..metrics.given import GivenScore
 
 FEW = 20  # samples or groups
 MANY_UNDEFINED = 0.05
-ALONE = ("W202", "W207")  # there was nothing to select from
 
 
 def warned(code: str, text: str) -> Note:

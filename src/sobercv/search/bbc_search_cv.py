@@ -278,8 +278,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         configurations = expand(self._space(), self.n_iter, seed, self.estimator)
         made = design(self, X, y, routed, seed)
         problem, plan, question = made.problem, made.plan, made.question
-        rule = for_this_race(None if made.by_folds else rule, question)
         store = MemoryStore(problem, plan, len(configurations))
+        rule = for_this_race(None if made.by_folds else rule, store.nothing_yet(), question)
         wanted = tuple(dict.fromkeys(each for metric in question.metrics for each in metric.wanted))
         wanted += kept_besides(self.keep, wanted, problem.task)
         whole = problem.fit_arguments(np.arange(problem.n_samples))

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import SoberError
 from ..inference import BootstrapDrop, DropRule, Question
+from ..predictions import Predictions
 from .early_end import check_limits
 
 
@@ -34,12 +35,12 @@ def check_options(search: Any) -> DropRule | None:
     return _drop_rule(search.drop)
 
 
-def for_this_race(rule: DropRule | None, question: Question) -> DropRule | None:
+def for_this_race(rule: DropRule | None, nothing_yet: Predictions, question: Question) -> DropRule | None:
     """Ask a drop rule whether it can serve, and for a copy of its own for this race where it must remember."""
     if rule is None:
         return None
     if hasattr(rule, "check"):
-        rule.check(question)
+        rule.check(nothing_yet, question)
     fresh: DropRule = rule.for_race() if hasattr(rule, "for_race") else rule
     return fresh
 

@@ -41,9 +41,9 @@ class BettingDrop:
             raise SoberError("E108", f"`chance` must lie strictly between 0 and 1; got {chance!r}. Write 0.05.")
         self.chance = chance
 
-    def check(self, question: Question) -> None:
-        """Refuse, before any training, a question that cannot be bet on."""
-        check_row_means("BettingDrop", question)
+    def check(self, predictions: Predictions, question: Question) -> None:
+        """Refuse what cannot be bet on; `predictions` may be without any."""
+        check_row_means("BettingDrop", predictions, question, by_groups=True)
 
     def for_race(self) -> Bets:
         """Give a rule that remembers its bets through one race: the leader of a round may be gone in the next."""
@@ -72,7 +72,7 @@ class Bets:
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
         """Bet on the units that are new, and drop whom the bets have ruined."""
-        check_row_means("BettingDrop", question)
+        check_row_means("BettingDrop", predictions, question, by_groups=True)
         who, c = predictions.configurations, predictions.n_configurations
         rows = predictions.rows
         unit = np.arange(predictions.n_samples) if predictions.groups is None else predictions.groups

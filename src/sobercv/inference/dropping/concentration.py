@@ -40,17 +40,14 @@ class HoeffdingDrop:
             )
         self.chance, self.rounds = chance, rounds
 
-    def check(self, question: Question) -> None:
-        """Refuse, before any training, a metric that is no mean over samples."""
-        check_row_means(type(self).__name__, question)
+    def check(self, predictions: Predictions, question: Question) -> None:
+        """Refuse what is no mean over independent samples; `predictions` may be without any."""
+        check_row_means(type(self).__name__, predictions, question)
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
         """Compare the intervals of the mean losses."""
-        self.check(question)
-        table = predictions.only_seen()
-        if table.groups is not None:
-            raise SoberError("E114", f"{type(self).__name__} takes samples as independent; got groups. Write 'bced'.")
-        losses = row_losses(table, question)
+        self.check(predictions, question)
+        losses = row_losses(predictions.only_seen(), question)
         mean, n = losses.mean(axis=0), len(losses)
         best = int(np.argmin(mean))
         half = self._half_width(losses, n, np.log(2 * losses.shape[1] * self.rounds / self.chance))

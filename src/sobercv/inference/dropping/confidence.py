@@ -46,25 +46,23 @@ class ConfidenceDrop:
             )
         self.level, self.min_predictions, self.n_bootstraps = level, min_predictions, n_bootstraps
 
-    def check(self, question: Question) -> None:
-        """Refuse, before any training, a metric that is no mean over samples."""
-        check_row_means("ConfidenceDrop", question)
+    def check(self, predictions: Predictions, question: Question) -> None:
+        """Refuse what is no mean over independent samples; `predictions` may be without any."""
+        check_row_means("ConfidenceDrop", predictions, question)
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
         """Test every configuration against all others."""
-        self.check(question)
+        self.check(predictions, question)
         table = predictions.only_seen()
         c = table.n_configurations
         if table.n_samples < self.min_predictions or c < 2:
             return DropVerdict.everybody(c)
-        if table.groups is not None:
-            raise SoberError("E114", "ConfidenceDrop takes samples as independent; got groups. Write drop='bced'.")
         losses = row_losses(table, question)
         draws = generator(question.seed, "multipliers", round_index).standard_normal((self.n_bootstraps, len(losses)))
         p = np.array([_refuted(losses, j, draws) for j in range(c)])
-        best = int(np.argmin(losses.mean(axis=0)))
-        keep = p >= self.level
-        keep[losses.mean(axis=0) <= losses.mean(axis=0)[best]] = True
+        mean = losses.mean(axis=0)
+        best = int(np.argmin(mean))
+        keep = (p >= self.level) | (mean <= mean[best])
         return DropVerdict(keep, 1.0 - p, best)
 
     def __repr__(self) -> str:

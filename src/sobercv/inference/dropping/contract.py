@@ -3,8 +3,8 @@
 A rule is any callable ``rule(predictions, question, round_index)`` that gives a `DropVerdict`, or None to keep all. It
 sees what the configurations still in the race have predicted so far; its draws, if any, come from the question's seed.
 A new rule is a file beside this one; `sobercv.testing.contracts.DropRuleContract` tests it. Two methods are optional:
-``check(question)`` refuses, before any training, what the rule cannot serve; ``for_race()`` gives a rule of its own to
-each race, where it must remember earlier rounds.
+``check(predictions, question)`` refuses what the rule cannot serve, asked before any training with a table in which
+nothing is predicted yet; ``for_race()`` gives a rule of its own to each race, where it must remember earlier rounds.
 """
 
 from __future__ import annotations

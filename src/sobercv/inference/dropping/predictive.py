@@ -18,6 +18,7 @@ from ...metrics import Scorer, blocks
 from ...predictions import Predictions
 from ..question import Question
 from ..resample import Bootstrap
+from ..tables.base import spread
 from .contract import DropVerdict, best_so_far
 
 
@@ -88,9 +89,9 @@ class PredictiveDrop:
         scores = np.concatenate(blocks.run(partial(_scores, scorer, draws), cut, question.n_threads))
         lead = whole[0, top] - whole[0]
         with np.errstate(invalid="ignore", divide="ignore"):
-            error = _spread(scores[:, [top]] - scores) * np.sqrt(left)
+            error = spread(scores[:, [top]] - scores) * np.sqrt(left)
             # On all samples the score of the best varies less than on those seen so far.
-            indifferent = self.zone * _spread(scores[:, [top]])[0] * np.sqrt(1.0 - left)
+            indifferent = self.zone * spread(scores[:, [top]])[0] * np.sqrt(1.0 - left)
             z = (lead + indifferent) / error
         p = special.ndtr(np.where(np.isnan(z), 0.0, z))
         keep = (1.0 - p >= self.chance) | (lead <= 0)  # equals of the best stay, whatever the zone
@@ -103,8 +104,3 @@ class PredictiveDrop:
 
 def _scores(scorer: Scorer, draws: Bootstrap, start: int, stop: int) -> Array:
     return scorer.scores(draws.counts(start, stop))
-
-
-def _spread(scores: Array) -> Array:
-    """Standard deviation over the resamples in which a score is defined: [B, C] -> [C]."""
-    return np.asarray(np.nanstd(scores, axis=0, ddof=1))

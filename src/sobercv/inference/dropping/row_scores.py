@@ -1,7 +1,7 @@
 """Scores of single samples, for rules that reason about means of them.
 
-Takes a table and a question whose metric is a mean over samples, gives a loss between 0 and 1 for each unit (sample or
-group) and configuration; refuses metrics that are no such means, before any training.
+Takes a table and a question whose metric is a mean over samples, gives a loss between 0 and 1 for each sample and
+configuration; refuses what is no such mean, which a table tells before anything is predicted.
 """
 
 from __future__ import annotations
@@ -16,8 +16,19 @@ from ..question import Question
 _TOGETHER = 256  # samples scored at a time: each by counts that hold it alone
 
 
-def check_row_means(rule: str, question: Question) -> None:
-    """Refuse a metric that is not a mean over samples of something bounded."""
+def check_row_means(rule: str, table: Predictions, question: Question, by_groups: bool = False) -> None:
+    """Refuse what is not a mean over samples of something bounded: by its metric, or by how samples count.
+
+    Parameters
+    ----------
+    rule : str
+        Who asks.
+    table : Predictions
+        Perhaps before anything is predicted.
+    question : Question
+    by_groups : bool
+        Whether the rule can take groups as wholes.
+    """
     metric = question.first
     low, high = metric.range
     if not metric.linear or not np.isfinite([low, high]).all() or question.aggregate != "pooled":
@@ -27,12 +38,22 @@ def check_row_means(rule: str, question: Question) -> None:
             f"neg_brier_score, pooled over folds; got {metric.name}, aggregate={question.aggregate!r}. Write "
             "drop=sobercv.PredictiveDrop(), which serves every metric.",
         )
+    got = {
+        f"{table.n_repeats} repeats": table.n_repeats > 1,
+        "weights": table.sample_weight is not None,
+        "groups": table.groups is not None and not by_groups,
+    }
+    unfit = [what for what, is_there in got.items() if is_there]
+    if unfit:
+        raise SoberError(
+            "E114",
+            f"{rule} takes samples that count once each, alone; got {', '.join(unfit)}. Write "
+            "drop=sobercv.PredictiveDrop(), which takes them.",
+        )
 
 
 def row_losses(table: Predictions, question: Question) -> Array:
     """Loss of every sample by itself, 0 the best and 1 the worst possible [N, C]."""
-    if table.n_repeats > 1 or table.sample_weight is not None:
-        raise SoberError("E114", "This drop rule serves one repeat without weights. Write drop='bced'.")
     low, high = question.first.range
     out = np.empty((table.n_samples, table.n_configurations))
     for at in range(0, table.n_samples, _TOGETHER):

@@ -126,18 +126,22 @@ class MemoryTable(Table):
         return [3.0 if scores is None else _kurtosis(scores[1:] - scores[0]) for scores in scored]
 
     def notes(self, winner: int, chosen: Array) -> list[Note]:
+        """What is special about the sizes, the samples, the folds and the responses."""
+        table = self.predictions
+        size = notes.on_size(table.n_configurations, table.n_dropped, self.n_samples, self.n_groups)
+        return [*size, *self.special(winner)]
+
+    def special(self, winner: int) -> list[Note]:
         """What is special about the samples, the folds and the responses."""
         table, question = self.predictions, self.question
-        c = table.n_configurations
         found = [
             self.scales(winner),
-            notes.left_out(table.n_left_out, c),
+            notes.left_out(table.n_left_out, table.n_configurations),
             notes.from_probabilities(question.metrics, table.responses),
             notes.incomplete(self._is_complete),
             None if self._own_draws else notes.few_calls(question.first, self.n_resamples, question.n_bootstraps),
         ]
-        size = notes.on_size(c, table.n_dropped, self.n_samples, self.n_groups)
-        return [*size, *(note for note in found if note is not None)]
+        return [note for note in found if note is not None]
 
     def scales(self, winner: int) -> Note | None:
         """Say so when the folds that a ranking metric pools live on different scales."""

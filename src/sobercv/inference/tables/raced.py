@@ -38,8 +38,6 @@ class RacedTable(Table):
     """
 
     def __init__(self, finishers: Predictions, leavers: Sequence[Predictions], question: Question) -> None:
-        self._n_leavers = sum(group.n_configurations for group in leavers)
-        finishers = replace(finishers, n_dropped=max(finishers.n_dropped, self._n_leavers))
         inner = self._inner = MemoryTable(finishers, question)
         self.question, self.target, self.groups, self.fold_of = (
             inner.question,
@@ -93,12 +91,12 @@ class RacedTable(Table):
         return RacedResamples(self, self._inner.resamples(start, stop))
 
     def notes(self, winner: int, chosen: Array) -> list[Note]:
-        """Give those of the finishers' table, and say who else took part."""
+        """Say who took part beside the finishers, and what is special about their table."""
+        n, left = len(self.configurations), self._home != _FINISHED
         some = chosen[chosen >= 0]
-        share = float((self._home[some] != _FINISHED).mean()) if len(some) else 0.0
-        inner = self._inner.notes(self._reference, chosen)
-        told = [note for note in inner if note.code not in notes.ALONE]
-        return [notes.with_leavers(self._n_leavers, len(self.configurations), share), *told]
+        share = float(left[some].mean()) if len(some) else 0.0
+        size = notes.on_size(n, 0, self.n_samples, self.n_groups)
+        return [notes.with_leavers(int(left.sum()), n, share), *size, *self._inner.special(self._reference)]
 
     def complaint(self, metric: int) -> str:
         """Give that of the finishers' table."""

@@ -7,6 +7,7 @@ gives depends on which outcomes it holds, not on the order in which they came. A
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -137,13 +138,22 @@ class MemoryStore:
             for name, tensor in self._tensors.items()
             if self._given[name][np.ix_(configurations, positions)].all()
         }
-        return Predictions(
-            target=self.problem.target,
+        return replace(
+            self.nothing_yet(),
             responses=responses,
             seen=self.plan.seen(positions),
+            configurations=configurations,
+            n_dropped=len(keep) - len(configurations),
+        )
+
+    def nothing_yet(self) -> Predictions:
+        """Give the table before anything is predicted: samples, folds, groups, weights and configurations are known."""
+        return Predictions(
+            target=self.problem.target,
+            responses={},
+            seen=self.plan.seen([]),
             fold_of=self.plan.fold_of,
             groups=self.problem.group_codes,
             sample_weight=self.problem.sample_weight,
-            configurations=configurations,
-            n_dropped=len(keep) - len(configurations),
+            configurations=np.arange(len(self.done)),
         )
