@@ -35,6 +35,18 @@ def test_equal_up_to_rounding_is_equal():
     assert estimate.win_counts.tolist() == [100, 0, 0, 0]
 
 
+@pytest.mark.parametrize("rule", ["best", sobercv.simplest_within(tolerance=0.0)])
+@pytest.mark.parametrize("unit", [1e-12, 1e-9, 1.0, 1e9])
+def test_the_winner_does_not_depend_on_the_unit_of_the_target(unit, rule):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=60)
+    worse, better = y + rng.normal(size=60), y + 0.1 * rng.normal(size=60)
+    predictions = unit * np.column_stack([worse, better, better])
+    found = sobercv.bbc(unit * y, predictions, metric="neg_mean_squared_error", select=rule, random_state=0)
+    assert found.winner == 1
+    assert found.value == pytest.approx(-0.01 * unit**2, rel=0.5)
+
+
 def test_a_real_difference_is_not_rounding():
     y = np.zeros(20)
     p = np.column_stack([np.full(20, 1.0), np.full(20, 1 - 1e-9)])

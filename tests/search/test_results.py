@@ -41,7 +41,7 @@ def log(status, dropped_at=None):
     ],
 )
 def test_ranks(scores, status, dropped_at, expected):
-    found = ranks(np.array(scores), log(status, dropped_at))
+    found = ranks(np.array(scores), log(status, dropped_at), unit=1.0)
     assert found.tolist() == expected
     assert found.dtype == np.int32
 

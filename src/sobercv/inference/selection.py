@@ -16,25 +16,25 @@ from ..errors import SoberError
 
 SelectionRule = Callable[[Array], Array]
 
-#: Scores closer than this (relative to 1 + their size) are equal: products round by the shape of their blocks, and a
-#: winner must not depend on that.
+#: Scores closer than this (relative to the metric's unit + their size) are equal: products round by the shape of their
+#: blocks, and a winner must not depend on that.
 TIE = 1e-12
 
 
-def margin(scores: Array) -> Array:
-    """How far a score may lie below another and still be its equal."""
-    return TIE * (1.0 + np.abs(scores))
+def margin(scores: Array, unit: float = 1.0) -> Array:
+    """How far a score may lie below another and still be its equal, by a metric of this `unit`."""
+    return TIE * (unit + np.abs(scores))
 
 
-def best(scores: Array) -> Array:
+def best(scores: Array, *, unit: float = 1.0) -> Array:
     """Pick the highest score; the first of equals."""
     from ..metrics.kernels import first_best, first_best_of_columns  # two passes where numpy would need five
 
     winners = np.empty(len(scores), np.int64)
     if scores.flags.f_contiguous and scores.dtype == np.float64:  # a copy would cost more than the search
-        first_best_of_columns(scores.T, TIE, winners)
+        first_best_of_columns(scores.T, TIE, unit, winners)
     else:
-        first_best(np.ascontiguousarray(scores, np.float64), TIE, winners)
+        first_best(np.ascontiguousarray(scores, np.float64), TIE, unit, winners)
     return winners
 
 
@@ -76,7 +76,7 @@ class simplest_within:
         """Whether the rule must be told the standard error of each configuration."""
         return self.standard_errors is not None
 
-    def __call__(self, scores: Array, standard_error: Array | None = None) -> Array:
+    def __call__(self, scores: Array, standard_error: Array | None = None, *, unit: float = 1.0) -> Array:
         """Pick a winner for each row of scores [B, C]."""
         if self.complexity is None:
             complexity = np.arange(scores.shape[1], dtype=np.float64)
@@ -88,7 +88,7 @@ class simplest_within:
                     f"`complexity` must have one number for each of the {scores.shape[1]} configurations; got shape "
                     f"{complexity.shape}.",
                 )
-        top = best(scores)
+        top = best(scores, unit=unit)
         row = np.arange(len(scores))
         height = scores[row, top]
         if self.needs_standard_errors:
@@ -98,10 +98,10 @@ class simplest_within:
         else:
             allowed = np.full(len(scores), float(self.tolerance or 0.0))
         with np.errstate(invalid="ignore"):
-            near = scores >= (height - allowed - margin(height))[:, None]
+            near = scores >= (height - allowed - margin(height, unit))[:, None]
         # Of equally simple ones take the better; of equally good ones the first.
         lowest = np.where(near, complexity, np.inf).min(axis=1)
-        winner = best(np.where(near & (complexity == lowest[:, None]), scores, np.nan))
+        winner = best(np.where(near & (complexity == lowest[:, None]), scores, np.nan), unit=unit)
         return np.where(top < 0, -1, winner)
 
     def for_configurations(self, configurations: Array) -> simplest_within:
@@ -142,12 +142,12 @@ def needs_standard_errors(rule: SelectionRule) -> bool:
     return bool(getattr(rule, "needs_standard_errors", False))
 
 
-def apply(rule: SelectionRule, scores: Array, standard_error: Array | None = None) -> Array:
-    """Run a rule and check what it gives."""
+def apply(rule: SelectionRule, scores: Array, unit: float, standard_error: Array | None = None) -> Array:
+    """Run a rule on scores by a metric of this `unit`, and check what it gives."""
     if rule is best:
-        return best(scores)
+        return best(scores, unit=unit)
     told = (scores, standard_error) if needs_standard_errors(rule) else (scores,)
-    winners = np.asarray(rule(*told))
+    winners = np.asarray(rule(*told, unit=unit) if isinstance(rule, simplest_within) else rule(*told))
     b, c = scores.shape
     hopeless = np.isnan(scores).all(axis=1)
     valid = winners.shape == (b,) and winners.dtype.kind in "iu"

@@ -151,6 +151,15 @@ class Metric(ABC):
             bound.append((None if everything else here, self.core(part, n_threads)))
         return Scorer(self, bound, aggregate == "fold", predictions.n_configurations)
 
+    @property
+    def unit(self) -> float:
+        """What rounding errors of a score are relative to, beside the score itself.
+
+        One, unless the only end of the range is 0: an error has the unit of the target, and in tiny units every
+        difference between two of them is tiny.
+        """
+        return 0.0 if sorted(map(abs, self.range)) == [0.0, np.inf] else 1.0
+
     # ---- the same metric, read otherwise --------------------------------------------------------------------------
     def named(self, name: str) -> Metric:
         """Call it by another name in results."""

@@ -42,7 +42,7 @@ def cv_results(
             splits[log.status == "failed"] = pooled[log.status == "failed"] = error_score
         mean = _add_splits(results, splits, f"test_{tail}")
         results[f"pooled_test_{tail}"] = pooled
-        results[f"rank_test_{tail}"] = ranks(mean if question.aggregate == "fold" else pooled, log)
+        results[f"rank_test_{tail}"] = ranks(mean if question.aggregate == "fold" else pooled, log, metric.unit)
         trained = training_scores(store, metric.name)
         if trained is not None:
             if not isinstance(error_score, str):
@@ -116,10 +116,11 @@ def _leavers(store: MemoryStore, log: RaceLog) -> list[Predictions]:
     ]
 
 
-def ranks(scores: Array, log: RaceLog) -> Array:
+def ranks(scores: Array, log: RaceLog, unit: float) -> Array:
     """Rank from 1 (best): finishers by score, then the dropped (latest first), then the failed.
 
-    Equal ones share the best rank, as in scikit-learn; what counts as equal is what the selection takes for equal.
+    Equal ones share the best rank, as in scikit-learn; what counts as equal is what the selection takes for equal by a
+    metric of this `unit`.
     """
     score = np.where(np.isnan(scores), -np.inf, scores)
     place = np.select([log.status == "finished", log.status == "dropped"], [2, 1], 0)
@@ -128,7 +129,8 @@ def ranks(scores: Array, log: RaceLog) -> Array:
     rank, top = np.empty(len(scores), np.int32), order[0]
     for at, index in enumerate(order):
         same = (place[index], round_[index]) == (place[top], round_[top])
-        if at == 0 or not (same and (score[index] == score[top] or score[index] >= score[top] - margin(score[top]))):
+        equal = score[index] == score[top] or score[index] >= score[top] - margin(score[top], unit)
+        if at == 0 or not (same and equal):
             top, rank[index] = index, at + 1
         else:
             rank[index] = rank[top]

@@ -122,5 +122,5 @@ def _compare(scorer: Scorer, draws: Bootstrap, top: int, start: int, stop: int) 
     lead = scores[:, top]
     defined = ~np.isnan(lead)
     with np.errstate(invalid="ignore"):
-        worse = scores < (lead - margin(lead))[:, None]
+        worse = scores < (lead - margin(lead, scorer.metric.unit))[:, None]
     return worse[defined].sum(axis=0), np.full(scores.shape[1], defined.sum())

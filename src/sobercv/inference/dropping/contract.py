@@ -56,4 +56,4 @@ def best_so_far(question: Question, table: Predictions, whole: Array) -> int:
     A rule in standard errors has none to go by in the middle of a race: then the highest score is the yardstick.
     """
     rule = best if question.needs_standard_errors else question.rule_for(table.configurations)
-    return int(apply(rule, whole)[0])
+    return int(apply(rule, whole, question.first.unit)[0])

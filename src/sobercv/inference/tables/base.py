@@ -134,7 +134,7 @@ class Table(ABC):
 
     def select(self, scores: Array) -> Array:
         """Run the rule: scores [B, C] -> positions of the winners [B], -1 where no score is defined."""
-        return apply(self.rule, scores, self._errors)
+        return apply(self.rule, scores, self.question.first.unit, self._errors)
 
     def winner(self, whole: Array) -> int:
         """Select on the whole table."""

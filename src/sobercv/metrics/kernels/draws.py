@@ -37,8 +37,8 @@ def draw(key, first, n_draws, counts):
 
 
 @nb.njit(**options)
-def first_best(scores, tie, out):
-    """The first of the highest scores of each row, equal meaning within tie * (1 + size); -1 where all are NaN."""
+def first_best(scores, tie, unit, out):
+    """The first of the highest scores of each row, equal meaning within tie * (unit + size); -1 where all are NaN."""
     for b in range(scores.shape[0]):
         top = -np.inf
         for c in range(scores.shape[1]):
@@ -46,7 +46,7 @@ def first_best(scores, tie, out):
                 top = scores[b, c]
         out[b] = -1
         if top > -np.inf:
-            least = top - tie * (1.0 + abs(top))
+            least = top - tie * (unit + abs(top))
             for c in range(scores.shape[1]):
                 if scores[b, c] >= least:
                     out[b] = c
@@ -54,7 +54,7 @@ def first_best(scores, tie, out):
 
 
 @nb.njit(**options)
-def first_best_of_columns(scores, tie, out):
+def first_best_of_columns(scores, tie, unit, out):
     """The same as `first_best` for scores [C, B], as walks and tallies leave them: vectors over b."""
     n_configurations, n_resamples = scores.shape
     top = np.empty(n_resamples, np.float64)
@@ -65,7 +65,7 @@ def first_best_of_columns(scores, tie, out):
             top[b] = scores[c, b] if scores[c, b] > top[b] else top[b]
     for b in range(n_resamples):
         out[b] = -1
-        top[b] = top[b] - tie * (1.0 + abs(top[b])) if top[b] > -np.inf else np.nan
+        top[b] = top[b] - tie * (unit + abs(top[b])) if top[b] > -np.inf else np.nan
     for c in range(n_configurations - 1, -1, -1):  # backwards, so that the first of equals stays
         for b in range(n_resamples):
             out[b] = c if scores[c, b] >= top[b] else out[b]
