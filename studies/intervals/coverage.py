@@ -42,11 +42,11 @@ def judged(row: Row, interval: str, level: float, excess: float = CROSS_VALIDATE
     middle = row["value"] if interval == "percentile" else row["centre"]
     truth, tiny = row["truth"], 1e-9 * (1 + abs(row["truth"]))
     both, one = (special.ndtri(share) * row["truth error"] for share in ((1 + level) / 2, level))
-    covered = _out(low, middle, both) - tiny <= truth <= _out(high, middle, both) + tiny
-    return covered, truth >= _out(lower, middle, one) - tiny, low - tiny <= truth <= high + tiny, high - low
+    covered = moved_out(low, middle, both) - tiny <= truth <= moved_out(high, middle, both) + tiny
+    return covered, truth >= moved_out(lower, middle, one) - tiny, low - tiny <= truth <= high + tiny, high - low
 
 
-def _out(bound: float, middle: float, error: float) -> float:
+def moved_out(bound: float, middle: float, error: float) -> float:
     """Move a bound away from the middle by an error of the truth."""
     return middle + float(np.copysign(np.hypot(bound - middle, error), bound - middle)) if error > 0 else bound
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from sobercv.inference.wilson import CROSS_VALIDATED, DOUBT
 
@@ -18,7 +19,7 @@ from ..results_file import read_results
 from .coverage import EXCESSES, Row, choose, grouped
 from .measure import LEVELS
 from .run import HERE
-from .words import ABOUT, FAILS, KINDS, METHOD, SOURCES
+from .words import ABOUT, ALTERNATIVES, FAILS, KINDS, METHOD, SOURCES
 
 REAL = ("set", "n", "kind", "metric")
 REPEATED = ("metric", "repeats")
@@ -237,6 +238,7 @@ def write_page() -> None:
         _loo_words(covered),
     ]
     parts += ["## What repeats buy", _repeats(read("repeats"))]
+    parts += ["## What else was tried", alternatives(read("alternatives"))]
     parts += [
         "## Simulated tables, all levels",
         overall(simulated, "setting"),
@@ -253,6 +255,26 @@ def _loo_words(covered: dict[str, float]) -> str:
         "So the mean over data sets, none of which had a say in its own constant, is "
         f"{share(float(np.mean(list(covered.values()))))}, the worst set {share(covered[worst])} ({worst})."
     )
+
+
+def alternatives(rows: Sequence[Row]) -> str:
+    """The lower bound by maxT, and a factor that is estimated from the table at hand."""
+    bounds = ("wilson", "maxT", "maxT, with the factor")
+    lines = []
+    for n, some in sorted(grouped(rows, lambda row: row["n"]).items()):
+        cells = [f"{mean(some, f'{bound} is off'):.3f}" for bound in bounds]
+        held = [share(mean(some, f"{bound} holds")) for bound in bounds]
+        lines.append((f"{n:g}", *(cell for pair in zip(held, cells, strict=True) for cell in pair)))
+    heads = [head for bound in bounds for head in (f"{bound}: holds", "is off by")]
+    by_set = grouped([row for row in rows if row["repeated tables"]], lambda row: row["set"])
+    factors = [[mean(some, f"factor of {what}") for some in by_set.values()] for what in ("repeats", "the truth")]
+    worst = by(rows, "set", "maxT holds")
+    words = ALTERNATIVES.format(
+        maxT=share(float(np.mean(list(worst.values())))), worst=share(min(worst.values())),
+        name=min(worst, key=worst.get), low=min(factors[0]), high=max(factors[0]), sets=len(by_set),  # type: ignore[arg-type]
+        agree=stats.spearmanr(*factors).statistic,
+    )  # fmt: skip
+    return f"{words}\n\n{table(('N', *heads), lines)}"
 
 
 def _repeats(rows: Sequence[Row]) -> str:

@@ -57,6 +57,20 @@ FAILS = """Where it fails, and why:
   moves its number by .01 to .03.
 - **99 %**: .986 in the mean. The quantiles are normal ones where a metric has two ends."""
 
+ALTERNATIVES = """Two ideas that looked better on paper; metrics with two ends, 95 %, by
+`python -m studies.intervals.alternatives --work FOLDER` in the work folder of the study.
+
+- **A lower bound by maxT**: the winner's score minus its standard error times a quantile of the largest studentised
+  deviation of any configuration. For fixed models it holds whatever is selected, and it lies closer to the truth (the
+  columns "is off by"). Of cross-validated models it holds {maxT} in the mean of the data sets and {worst} in the worst
+  ({name}), because a score errs more than any resample of its rows shows; the factor of Wilson's interval does not make
+  up for it where rows are few. So there is no `bound="maxT"`: from some hundreds of rows on there is little to gain,
+  and below that it does not keep its promise.
+- **A factor of one's own**, estimated from the table as 1 + (variance between repeats) / (variance over resamples). It
+  lies between {low:.2f} and {high:.2f} in the mean of each of {sets} data sets, and it does not know where the score
+  errs: its rank correlation with the factor that would have been right is {agree:.2f}. Repeats share the rows, and
+  what all models owe to these rows is the larger part of the error. So one factor serves all."""
+
 SOURCES = """## Where the data come from
 Most sets are the NAME.npz files of the folder that `--data` names: sylvine, jasmine, madeline, gina, ada, sylva,
 hiva (AutoML and agnostic-learning challenges, OpenML), madelon, dexter, gisette (NIPS 2003), basehock, pcmac (20

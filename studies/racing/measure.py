@@ -28,6 +28,12 @@ RULES: dict[str, DropRule | None] = {
     "predictive .01, zone .1": sobercv.PredictiveDrop(0.01, zone=0.1),
     "predictive .005, guard 50": sobercv.PredictiveDrop(0.005, min_predictions=50),
 }
+#: On real tables only: how far it can be driven.
+SHARPER: dict[str, DropRule | None] = {
+    "predictive .02": sobercv.PredictiveDrop(0.02),
+    "predictive .02, zone .1": sobercv.PredictiveDrop(0.02, zone=0.1),
+    "predictive .01, zone .2": sobercv.PredictiveDrop(0.01, zone=0.2),
+}
 #: For metrics that are means over samples.
 ROW_RULES: dict[str, DropRule | None] = {
     "betting .05": sobercv.BettingDrop(0.05),

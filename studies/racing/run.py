@@ -8,19 +8,21 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 from scipy import stats
 
 import sobercv
+from sobercv.inference import DropRule
 from sobercv.testing import simulate
 
-from ..pieces import whole
+from ..pieces import telling, whole
 from . import tables
-from .measure import ROW_RULES, RULES, measure
+from .measure import ROW_RULES, RULES, SHARPER, measure
 
 HERE = Path(__file__).parent
 REPETITIONS = 60
@@ -32,7 +34,16 @@ SETTINGS = [
     for beta in ((9.0, 6.0), (24.0, 6.0))
     for rho in (0.0, 0.5, 0.9)
 ]
-Piece = tuple[str, dict[str, Any], Callable[[], list[dict[str, Any]]]]
+Rules = dict[str, DropRule | None]
+
+
+class Piece(NamedTuple):
+    """What is measured and kept together: one table, by one metric."""
+
+    name: str
+    place: dict[str, Any]
+    rules: Rules
+    measure: Callable[[Rules], list[dict[str, Any]]]
 
 
 def simulated(repetitions: int) -> Iterator[Piece]:
@@ -41,17 +52,14 @@ def simulated(repetitions: int) -> Iterator[Piece]:
         for n, c, (a, b), rho in SETTINGS:
             name = f"beta({a:g},{b:g}) c={c} rho={rho:g}"
             place = {"data": name, "n": n, "metric": "accuracy", "simulated": True}
-            yield (
-                f"sim-{n}-{c}-{a:g}-{rho:g}-{sample:03d}",
-                place,
-                joblib.delayed(_simulated)(n, c, a, b, rho, sample),
-            )
+            rules = {**RULES, **ROW_RULES} if c <= 50 else RULES  # tests of all pairs take minutes where there are 200
+            measure = partial(_simulated, n, c, a, b, rho, sample)
+            yield Piece(f"sim-{n}-{c}-{a:g}-{rho:g}-{sample:03d}", place, rules, measure)
 
 
-def _simulated(n: int, c: int, a: float, b: float, rho: float, sample: int) -> list[dict[str, Any]]:
+def _simulated(n: int, c: int, a: float, b: float, rho: float, sample: int, rules: Rules) -> list[dict[str, Any]]:
     data = simulate.correlated_accuracy(n=n, c=c, a=a, b=b, rho=rho, seed=sample)
     table = sobercv.Predictions.build(data.y, data.predictions, task="classification", folds=data.folds)
-    rules = {**RULES, **ROW_RULES} if c <= 50 else RULES  # tests of all pairs take minutes where there are 200
     return measure(table, data.truth, "accuracy", rules, seed=sample)
 
 
@@ -61,10 +69,11 @@ def real(work: Path, places: Sequence[tables.Place]) -> Iterator[Piece]:
         for metric in ("roc_auc", "accuracy"):
             about = {"data": place.name, "n": place.n, "metric": metric, "simulated": False}
             name = f"{place.file.removesuffix('.npz')}-{metric}"
-            yield name, about, joblib.delayed(_real)(work / "tables" / place.file, metric, place.sample)
+            rules = {**RULES, **SHARPER, **(ROW_RULES if metric == "accuracy" else {})}
+            yield Piece(name, about, rules, partial(_real, work / "tables" / place.file, metric, place.sample))
 
 
-def _real(path: Path, metric: str, seed: int) -> list[dict[str, Any]]:
+def _real(path: Path, metric: str, seed: int, rules: Rules) -> list[dict[str, Any]]:
     with np.load(path, allow_pickle=False) as file:
         d = dict(file)
     response, ours, judged = (
@@ -78,7 +87,7 @@ def _real(path: Path, metric: str, seed: int) -> list[dict[str, Any]]:
     truth = (
         (d[judged] == d["y_judges"][:, None]).mean(axis=0) if metric == "accuracy" else _auc(d["y_judges"], d[judged])
     )
-    return measure(table, truth, metric, {**RULES, **(ROW_RULES if metric == "accuracy" else {})}, seed=seed)
+    return measure(table, truth, metric, rules, seed=seed)
 
 
 def _auc(y: np.ndarray, scores: np.ndarray) -> np.ndarray:
@@ -90,22 +99,28 @@ def _auc(y: np.ndarray, scores: np.ndarray) -> np.ndarray:
 def run(
     work: Path, pieces: Sequence[Piece], n_jobs: int = 1, say: Callable[[str], None] = print
 ) -> list[dict[str, Any]]:
-    """Measure what is missing in the work folder, then give the means of all of it."""
+    """Measure what is missing in the work folder, rules that were added among it; give the means of all of it."""
     folder = work / "pieces"
     folder.mkdir(parents=True, exist_ok=True)
-    missing = [piece for piece in pieces if not (folder / f"{piece[0]}.json").exists()]
+    kept = {piece.name: _kept(folder / f"{piece.name}.json") for piece in pieces}
+    lacking = {p.name: {k: v for k, v in p.rules.items() if k not in {r["rule"] for r in kept[p.name]}} for p in pieces}
+    missing = [piece for piece in pieces if lacking[piece.name]]
     say(f"{len(pieces)} tables to replay races on; {len(pieces) - len(missing)} are there already")
-    results = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(call for _, _, call in missing)
-    for done, ((name, _, _), rows) in enumerate(zip(missing, results, strict=True), 1):
-        with whole(folder / f"{name}.json") as part:
-            part.write_text(json.dumps(rows))
-        if done % 100 == 0:
-            say(f"{done} of {len(missing)}")
+    calls = (joblib.delayed(piece.measure)(lacking[piece.name]) for piece in missing)
+    results = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(calls)
+    for piece, rows in zip(telling(missing, "races replayed", say), results, strict=True):
+        kept[piece.name] += rows
+        with whole(folder / f"{piece.name}.json") as part:
+            part.write_text(json.dumps(kept[piece.name]))
     found: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
-    for name, place, _ in pieces:
-        for row in json.loads((folder / f"{name}.json").read_text()):
-            found[(*place.items(), ("rule", row["rule"]))].append(row)
+    for piece in pieces:
+        for row in kept[piece.name]:
+            found[(*piece.place.items(), ("rule", row["rule"]))].append(row)
     return [{**dict(key), **means(rows)} for key, rows in found.items()]
+
+
+def _kept(path: Path) -> list[dict[str, Any]]:
+    return json.loads(path.read_text()) if path.exists() else []
 
 
 def means(rows: list[dict[str, Any]]) -> dict[str, float]:
