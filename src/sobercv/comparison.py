@@ -185,7 +185,7 @@ def compare(
     cv: Any = 10,
     n_repeats: int = 10,
     n_iter: int | None = None,
-    drop: Any = "auto",
+    drop: Any = "bced",
     select: Any = "best",
     aggregate: str = "pooled",
     within_folds: bool = False,
@@ -209,8 +209,9 @@ def compare(
         Any of "naive", "tt", "ncv", "bbc", "bbc-f", "632+", "bced" and "bbc-repeated".
     n_repeats : int, default=10
         Partitions of "bbc-repeated"; needs `cv` to be a number.
-    drop : rule, default="auto"
-        Drop rule of "bced".
+    drop : "auto" or rule, default="bced"
+        Drop rule of "bced". The paper's is followed by the paper's correction, of survivors alone; any other counts the
+        dropped.
 
     Returns
     -------
@@ -258,7 +259,8 @@ def compare(
             continue
         start = time.perf_counter()
         if protocol == "bced":
-            search = BBCSearchCV(estimator, param_grid, drop=drop, **fixed).fit(X, y, **data)
+            papers = isinstance(drop, str) and drop == "bced"
+            search = BBCSearchCV(estimator, param_grid, drop=drop, count_dropped=not papers, **fixed).fit(X, y, **data)
             rows.append(_row(protocol, search.estimate_, search.race_.n_fits + 1, None, time.perf_counter() - start))
         elif protocol == "bbc-repeated":
             search = BBCSearchCV(estimator, param_grid, drop=None, n_repeats=n_repeats, **options).fit(X, y, **data)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,21 +19,23 @@ from sobercv.inference.tables import MemoryTable, RacedTable, Table
 
 from ..race import replay
 
+#: From 20 predictions on, whatever the size: the study says where that is too early.
+_unguarded = partial(sobercv.PredictiveDrop, min_predictions=20)
 RULES: dict[str, DropRule | None] = {
     "none": None,
     "bced": sobercv.BootstrapDrop(),
-    "predictive .002": sobercv.PredictiveDrop(0.002),
-    "predictive .005": sobercv.PredictiveDrop(0.005),
-    "predictive .01": sobercv.PredictiveDrop(0.01),
-    "predictive .005, zone .1": sobercv.PredictiveDrop(0.005, zone=0.1),
-    "predictive .01, zone .1": sobercv.PredictiveDrop(0.01, zone=0.1),
-    "predictive .005, guard 50": sobercv.PredictiveDrop(0.005, min_predictions=50),
+    "predictive .002": _unguarded(0.002),
+    "predictive .005": _unguarded(0.005),
+    "predictive .01": _unguarded(0.01),
+    "predictive .005, zone .1": _unguarded(0.005, zone=0.1),
+    "predictive .01, zone .1": _unguarded(0.01, zone=0.1),
+    "predictive .005, guard 50": _unguarded(0.005, min_predictions=50),
 }
 #: On real tables only: how far it can be driven.
 SHARPER: dict[str, DropRule | None] = {
-    "predictive .02": sobercv.PredictiveDrop(0.02),
-    "predictive .02, zone .1": sobercv.PredictiveDrop(0.02, zone=0.1),
-    "predictive .01, zone .2": sobercv.PredictiveDrop(0.01, zone=0.2),
+    "predictive .02": _unguarded(0.02),
+    "predictive .02, zone .1": _unguarded(0.02, zone=0.1),
+    "predictive .01, zone .2": _unguarded(0.01, zone=0.2),
 }
 #: For metrics that are means over samples.
 ROW_RULES: dict[str, DropRule | None] = {

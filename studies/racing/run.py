@@ -114,13 +114,20 @@ def run(
             part.write_text(json.dumps(kept[piece.name]))
     found: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     for piece in pieces:
-        for row in kept[piece.name]:
-            found[(*piece.place.items(), ("rule", row["rule"]))].append(row)
+        by_rule = {row["rule"]: row for row in kept[piece.name]}
+        for rule in piece.rules:
+            found[(*piece.place.items(), ("rule", rule))].append(against(by_rule[rule], by_rule["none"]))
     return [{**dict(key), **means(rows)} for key, rows in found.items()]
 
 
 def _kept(path: Path) -> list[dict[str, Any]]:
     return json.loads(path.read_text()) if path.exists() else []
+
+
+def against(row: dict[str, Any], none: dict[str, Any]) -> dict[str, Any]:
+    """Add what the race has changed on this table: the error of the estimate, and its square."""
+    before, after = none["survivors"], row["counted"]
+    return {**row, "bias added": after - before, "squares added": after**2 - before**2}
 
 
 def means(rows: list[dict[str, Any]]) -> dict[str, float]:
@@ -139,6 +146,11 @@ def means(rows: list[dict[str, Any]]) -> dict[str, float]:
         "squares with the dropped": float((of("counted") ** 2).mean()),
         "variance of survivors": float(of("survivors").var(ddof=1)) if len(rows) > 1 else 0.0,
         "variance with the dropped": float(of("counted").var(ddof=1)) if len(rows) > 1 else 0.0,
+        **{f"{name} added": float(of(f"{name} added").mean()) for name in ("bias", "squares")},
+        **{
+            f"variance of {name} added": float(of(f"{name} added").var(ddof=1)) if len(rows) > 1 else 0.0
+            for name in ("bias", "squares")
+        },
         "covered by survivors": float(of("survivors covers").mean()),
         "covered with the dropped": float(of("counted covers").mean()),
     }  # fmt: skip

@@ -69,7 +69,7 @@ def test_the_race_adds_up_and_the_table_tells_everybodys_fate():
         row = by_index[c]
         assert row.status == status
         assert (row.dropped_after is not None) == (status == "dropped") == (row.p is not None)
-        assert (row.wins is None) == (status != "finished")
+        assert (row.wins is None) == (status == "failed")
     assert sum(row.wins or 0.0 for row in summary.configurations) == pytest.approx(1.0)
     assert [fault.index for fault in summary.failures] == list(log.failures)
     assert "nonsense" in summary.failures[0].params
@@ -100,7 +100,7 @@ def test_what_checks_found_is_said_once_and_suggestions_last():
     search, _, _ = cases.binary()
     given = [Note("S803", "One column holds dates: 'born'."), Note("W806", "Column 'x' predicts the target.", ("x",))]
     found = summarize(search, notes=given).notes
-    assert [note.code for note in found] == ["W806", "W303", "S803"]
+    assert [note.code for note in found] == ["W806", "W217", "W303", "S803"]
     assert found[0].columns == ("x",)
     judged = replace(next(iter(search.estimate_.values())), notes=(Note("W205", "There are few."),))
     few = copy(search)

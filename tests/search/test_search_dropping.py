@@ -43,11 +43,12 @@ class Fixed:
         return DropVerdict(~gone, np.where(gone, 0.999, 0.1), -1)
 
 
-def test_the_dropped_are_marked_and_come_after_all_finishers():
-    one = search(drop="auto").fit(X, Y)
+@pytest.mark.parametrize("drop", ["auto", "bced"])
+def test_the_dropped_are_marked_and_come_after_all_finishers(drop):
+    one = search(drop=drop).fit(X, Y)
     table, log = one.cv_results_, one.race_
     dropped = log.status == "dropped"
-    assert 0 < dropped.sum() < 5
+    assert 0 < dropped.sum() < 6
     assert set(log.status) == {"dropped", "finished"}
     assert table["status"].tolist() == log.status.tolist()
     assert np.array_equal(table["dropped_at"].mask, ~dropped)
@@ -57,7 +58,9 @@ def test_the_dropped_are_marked_and_come_after_all_finishers():
     assert table["rank_test_score"][dropped].min() > table["rank_test_score"][~dropped].max()
     assert table["rank_test_score"][one.best_index_] == 1
     assert one.predictions_.configurations.tolist() == np.flatnonzero(~dropped).tolist()
-    assert one.estimate_.configurations.tolist() == np.flatnonzero(~dropped).tolist()
+    assert one.estimate_.configurations.tolist() == list(range(6))  # the dropped take part in the correction
+    paper = search(drop=drop, count_dropped=False).fit(X, Y)
+    assert paper.estimate_.configurations.tolist() == np.flatnonzero(~dropped).tolist()
 
 
 def test_what_was_not_run_has_no_score_and_costs_no_fit():
@@ -78,7 +81,7 @@ def test_what_was_not_run_has_no_score_and_costs_no_fit():
 
 
 def test_scores_of_all_that_ran_are_those_of_the_search_without_dropping():
-    full, one = search(drop=None).fit(X, Y), search(drop="auto").fit(X, Y)
+    full, one = search(drop=None).fit(X, Y), search(drop="bced").fit(X, Y)
     for i in range(5):
         mine = one.cv_results_[f"split{i}_test_score"]
         ran = ~np.isnan(mine)
@@ -100,15 +103,19 @@ def test_rules_are_asked_after_every_round_about_all_that_live():
     assert {asked[1:3] for asked in rule.asked} == {("neg_log_loss", 7)}
 
 
-def test_auto_is_the_rule_with_its_defaults_and_its_draws_depend_on_nothing_else():
-    auto = search(drop="auto", random_state=3).fit(X, Y)
-    own = search(drop=sobercv.BootstrapDrop(0.99, 50, 1000), random_state=3).fit(X, Y)
+@pytest.mark.parametrize(
+    ("name", "rule"), [("auto", sobercv.PredictiveDrop(0.01)), ("bced", sobercv.BootstrapDrop(0.99, 50, 1000))]
+)
+def test_names_are_rules_with_their_defaults_and_draws_depend_on_nothing_else(name, rule):
+    auto = search(drop=name, random_state=3).fit(X, Y)
+    own = search(drop=rule, random_state=3).fit(X, Y)
     assert auto.race_.p.tobytes() == own.race_.p.tobytes()
+    assert repr(auto.drop_rule_) == repr(rule)
     asked = []
 
     def spy(predictions, question, round_index):
         asked.append(question)
-        return sobercv.BootstrapDrop()(predictions, question, round_index)
+        return rule(predictions, question, round_index)
 
     spied = search(drop=spy, random_state=3).fit(X, Y)
     assert spied.race_.p.tobytes() == auto.race_.p.tobytes()
@@ -138,7 +145,7 @@ def test_equals_are_never_dropped():
 
 
 def test_later_repeats_are_run_by_survivors_only():
-    one = search(n_repeats=3, drop="auto").fit(X, Y)
+    one = search(n_repeats=3, drop="bced").fit(X, Y)
     assert (one.race_.dropped_at < 5).all()
     assert one.n_fits_ == 5 * 3 * one.race_.finishers.sum() + (one.race_.dropped_at + 1).sum() + 1
     assert one.predictions_.is_complete
@@ -168,11 +175,25 @@ def test_splits_that_are_no_partition_can_be_raced(cv):
 
 
 def test_one_survivor_is_no_lack_of_configurations():
-    one = search(drop=Fixed({1: [0, 1, 2, 3, 5]})).fit(X, Y)  # no W202: there was a choice
+    one = search(drop=Fixed({1: [0, 1, 2, 3, 5]}), count_dropped=False).fit(X, Y)  # no W202: there was a choice
     assert one.best_index_ == 4
     assert one.estimate_.n_configurations == 1
     assert "left the race early" in one.estimate_.notes[0].text
     assert one.estimate_.notes[0].code == "W207"
+
+
+def test_auto_is_the_papers_rule_where_another_rule_than_the_best_selects():
+    one = search(select=sobercv.simplest_within(tolerance=0.05)).fit(X, Y)
+    assert isinstance(one.drop_rule_, sobercv.BootstrapDrop)
+    assert search(drop=None).fit(X, Y).drop_rule_ is None
+
+
+@pytest.mark.parametrize(("n", "first"), [(60, 4), (100, 1)])
+def test_few_samples_are_raced_late(n, first):
+    """Below 80 samples nobody is dropped before 50 predictions; from there on after 20."""
+    one = search(cv=5).fit(X[:n], Y[:n])
+    assert one.race_.dropped_at[one.race_.dropped_at >= 0].min(initial=9) >= first - 1
+    assert (one.race_.dropped_at >= 0).any() == (n >= 80)
 
 
 # ---- the other rules -------------------------------------------------------------------------------------------------
@@ -266,9 +287,9 @@ def test_the_dropped_take_part_in_the_correction():
     options = {"scoring": "roc_auc", "n_bootstraps": 200, "drop": sobercv.PredictiveDrop(0.01)}
     found = {}
     for name, more in {
-        "left out": {},
-        "counted": {"count_dropped": True},
-        "two": {"count_dropped": True, "n_jobs": 2},
+        "left out": {"count_dropped": False},
+        "counted": {},
+        "two": {"n_jobs": 2},
     }.items():
         found[name] = sobercv.BBCSearchCV(LogisticRegression(), grid, **options, **more).fit(X, y)
     out, counted, two = found.values()

@@ -196,7 +196,7 @@ class Estimate:
         size += f", {self.n_repeats} repeats" if self.n_repeats > 1 else ""
         rows = [("metric", self.title), ("honest score", f"{self.value:.4f}{interval}")]
         if self.method != "naive":
-            rows.append(("plain CV says", f"{self.naive:.4f}   optimism {self.optimism:+.4f}"))
+            rows.append(("plain CV says", f"{self.naive:.4f}   optimism {round(self.optimism, 4) + 0.0:+.4f}"))
         won = ""
         if self.win_counts is not None and self.win_counts.sum() > 0:
             wins = self.win_counts[self.configurations == self.winner].sum()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..containers import Array
-from ..inference import BootstrapDrop, Estimate
+from ..inference import Estimate
 from ..metrics import Metric
 from .configuration_words import in_words, winner_in_words
 from .records import ConfigurationRow, Fact, FailedConfiguration, Histogram, Race, Round, Score
@@ -105,9 +105,7 @@ def race(search: Any) -> Race:
         dropped = int((log.dropped_at == i).sum())
         rounds.append(Round(i + 1, alive, dropped, before - alive - dropped))
         before = alive
-    # Where folds are resampled there is no test, and nobody is dropped.
-    tests = search.drop is not None and search.question_.by == "sample"
-    rule = "" if not tests else clean(BootstrapDrop() if search.drop == "auto" else search.drop)
+    rule = "" if search.drop_rule_ is None else clean(search.drop_rule_)
     return Race(len(log.status), tuple(rounds), int(log.n_fits), int(log.n_fits_saved), rule)
 
 
@@ -116,11 +114,9 @@ def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
     results, log = search.cv_results_, search.race_
     estimate = estimates_of(search)[0]
     tail = estimate.metric if search.multimetric_ else "score"
-    wins = np.full(len(log.status), np.nan)
+    wins = np.full(len(log.status), np.nan)  # of those who took part in the correction
     if estimate.win_counts is not None:
-        wins[:] = 0.0
         wins[estimate.configurations] = estimate.win_counts / max(estimate.win_counts.sum(), 1)
-    wins[~log.finishers] = np.nan
     names, default = names_of(search), getattr(search.estimator, "steps", [("", search.estimator)])[-1][1]
     made = [
         ConfigurationRow(

@@ -36,7 +36,7 @@ def methods(search: Any, planned: PlannedSearch, data: Dataset, summary: Summary
     interval = (
         "" if score.interval is None else f" ({100 * score.level:g} % CI {between(score.interval, score.digits)})"
     )
-    early = "; with early dropping of inferior configurations BCED-CV, also known as BBCD-CV"
+    early = "; with early dropping of inferior configurations, in the manner of BCED-CV, also known as BBCD-CV"
     paragraphs = [
         "# Methods",
         f"Models were tuned and assessed with sober {version}. The data comprised {_data(data)}. We compared "
@@ -122,7 +122,8 @@ def _dropping(search: Any) -> str:
     dropped = int((search.race_.status == "dropped").sum())
     if not dropped:
         return ""
+    reason = getattr(search.drop_rule_, "reason", f"were found inferior by {search.drop_rule_!r}")
     return (
-        f"{count(dropped, 'configuration')} that scored below the best in more than 99 % of bootstrap samples of the "
-        f"predictions made so far were dropped early, which left {search.race_.n_fits:,} fits. "
+        f"{count(dropped, 'configuration')} that {reason} were dropped early, which left {search.race_.n_fits:,} fits"
+        f"{'; they took part in the correction with the predictions that they had' if search.count_dropped else ''}. "
     )

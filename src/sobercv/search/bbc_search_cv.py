@@ -42,7 +42,7 @@ from .fit_lines import show_fits
 from .kept import alone, kept_besides
 from .metadata import CitizenMixin, route
 from .model_scores import scorer_of, with_names
-from .options import check_options, for_this_race
+from .options import check_options, drop_rule
 from .prediction_scorer import as_scorers
 from .progress import audience, display
 from .results import cv_results, table_of
@@ -78,10 +78,11 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     n_iter : int, optional
         Draw this many configurations at random instead of trying all.
     drop : {"auto", "bced", None} or rule, default="auto"
-        After each fold, stop training configurations that will not win. "bced" is `BootstrapDrop()`, the paper's test;
-        `PredictiveDrop(...)` looks at what can still happen. A rule of one's own is called with (predictions, question,
-        round); see `sobercv.inference.DropRule`. "auto" is what docs/dropping.md found best: the paper's test.
-    count_dropped : bool, default=False
+        After each fold, stop training configurations that will not win. "auto" is `PredictiveDrop()`, which looks at
+        what can still happen (where another rule than the highest score selects, the paper's); "bced" the paper's
+        `BootstrapDrop()`. A rule of one's own is called with (predictions, question, round); see
+        `sobercv.inference.DropRule`. docs/racing.md compares them.
+    count_dropped : bool, default=True
         Let the dropped take part in the correction with the predictions that they have. The paper leaves them out,
         which turns optimistic when much is dropped.
     select : {"best"}, simplest_within(...) or callable, default="best"
@@ -145,6 +146,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         Out-of-sample predictions of the finishers.
     winner_predictions_ : Predictions
         Those of the winner alone, with all that was kept of it; other finishers may lack some.
+    drop_rule_ : rule or None
+        That dropped; None where nobody could be.
     race_ : RaceLog
         Who was dropped when, with which p, and who failed why.
     stopped_ : {"finished", "interrupted", "terminated", "max_seconds", "half_width"}
@@ -197,7 +200,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         n_repeats: int = 1,
         n_iter: int | None = None,
         drop: Any = "auto",
-        count_dropped: bool = False,
+        count_dropped: bool = True,
         select: Any = "best",
         aggregate: str = "pooled",
         within_folds: bool = False,
@@ -272,14 +275,14 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
             estimator's `fit`. Where metadata routing is enabled, each goes to whoever asked for it: the estimator, the
             splitter, and every scorer for itself.
         """
-        rule = check_options(self)
+        check_options(self)
         seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
         routed = route(self, groups, params)
         configurations = expand(self._space(), self.n_iter, seed, self.estimator)
         made = design(self, X, y, routed, seed)
         problem, plan, question = made.problem, made.plan, made.question
         store = MemoryStore(problem, plan, len(configurations))
-        rule = for_this_race(None if made.by_folds else rule, store.nothing_yet(), question)
+        rule = self.drop_rule_ = None if made.by_folds else drop_rule(self.drop, store.nothing_yet(), question)
         wanted = tuple(dict.fromkeys(each for metric in question.metrics for each in metric.wanted))
         wanted += kept_besides(self.keep, wanted, problem.task)
         whole = problem.fit_arguments(np.arange(problem.n_samples))

@@ -1,6 +1,7 @@
 """The options of a search that concern neither data nor inference, checked before any training.
 
-Takes an unfitted search, gives its drop rule; what is asked of the predictions is checked by `inference.Question`.
+Takes an unfitted search, refuses what means nothing, gives its drop rule; what is asked of the predictions is checked
+by `inference.Question`.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import SoberError
-from ..inference import BootstrapDrop, DropRule, Question
+from ..inference import BootstrapDrop, DropRule, PredictiveDrop, Question, best
 from ..predictions import Predictions
 from .early_end import check_limits
 
 
-def check_options(search: Any) -> DropRule | None:
-    """Refuse what means nothing; give the drop rule."""
+def check_options(search: Any) -> None:
+    """Refuse what means nothing."""
     if not hasattr(search.estimator, "fit"):
         raise TypeError(f"`estimator` must have a fit method; got {search.estimator!r}.")
     if not isinstance(search.refit, (bool, np.bool_, str)) and not callable(search.refit):
@@ -32,31 +33,31 @@ def check_options(search: Any) -> DropRule | None:
     score = search.error_score
     if not (isinstance(score, str) and score == "raise") and not isinstance(score, Real):
         raise SoberError("E108", f'`error_score` must be "raise", NaN or another number; got {score!r}.')
-    return _drop_rule(search.drop)
+    _check_drop(search.drop)
 
 
-def for_this_race(rule: DropRule | None, nothing_yet: Predictions, question: Question) -> DropRule | None:
-    """Ask a drop rule whether it can serve, and for a copy of its own for this race where it must remember."""
-    if rule is None:
+def drop_rule(drop: Any, nothing_yet: Predictions, question: Question) -> DropRule | None:
+    """Find the rule for this race; ask it whether it can serve, and for a copy of its own where it must remember."""
+    if drop is None:
         return None
+    rule: DropRule = drop
+    if isinstance(drop, str):
+        # Only where the highest score wins does a rule know whom it must not drop by what can still happen to scores.
+        rule = PredictiveDrop() if drop == "auto" and question.select is best else BootstrapDrop()
     if hasattr(rule, "check"):
         rule.check(nothing_yet, question)
     fresh: DropRule = rule.for_race() if hasattr(rule, "for_race") else rule
     return fresh
 
 
-def _drop_rule(drop: Any) -> DropRule | None:
-    if drop is None:
-        return None
-    if isinstance(drop, str) and drop in ("auto", "bced"):
-        return BootstrapDrop()
-    if not isinstance(drop, str) and _is_drop_rule(drop):
-        rule: DropRule = drop
-        return rule
+def _check_drop(drop: Any) -> None:
+    known = drop in ("auto", "bced") if isinstance(drop, str) else drop is None or _is_drop_rule(drop)
+    if known:
+        return
     raise SoberError(
         "E108",
         f'`drop` must be "auto", "bced", None, or a rule that is called with (predictions, question, round), such as '
-        f"BootstrapDrop(); got {drop!r}.",
+        f"PredictiveDrop(); got {drop!r}.",
     )
 
 

@@ -50,7 +50,7 @@ error_score, verbose, on_event, pre_dispatch, return_train_score, keep
         cv: Any = 10,
         n_repeats: int = 1,
         drop: Any = "auto",
-        count_dropped: bool = False,
+        count_dropped: bool = True,
         select: Any = "best",
         aggregate: str = "pooled",
         within_folds: bool = False,

@@ -109,6 +109,12 @@ class BootstrapDrop:
                 break
         return worse, defined
 
+    @property
+    def reason(self) -> str:
+        """Why somebody was dropped, for the methods section of a paper."""
+        share = f"{100 * self.threshold:g} %"
+        return f"scored below the best in more than {share} of bootstrap samples of the predictions made so far"
+
     def __repr__(self) -> str:
         return (
             f"BootstrapDrop(threshold={self.threshold}, min_predictions={self.min_predictions}, "

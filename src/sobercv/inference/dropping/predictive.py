@@ -21,6 +21,10 @@ from ..resample import Bootstrap
 from ..tables.base import spread
 from .contract import DropVerdict, best_so_far
 
+SMALL = 80  # samples: below that
+MANY = 50  # predictions are needed before anybody is dropped
+FEW = 20  # else
+
 
 class PredictiveDrop:
     """Drop configurations that are unlikely to overtake the best with the samples that are left.
@@ -30,13 +34,14 @@ class PredictiveDrop:
 
     Parameters
     ----------
-    chance : float, default=0.005
+    chance : float, default=0.01
         Drop a configuration when the chance that it overtakes the best is below this.
     zone : float, default=0
         Indifference: drop a configuration when it is unlikely to overtake the best by more than this many standard
         errors of the best score. More is dropped, and the winner may be one that is as good as the best.
-    min_predictions : int, default=20
-        Drop nobody before this many samples have predictions.
+    min_predictions : int, optional
+        Drop nobody before this many samples have predictions. Unless given, 20, or 50 where there are fewer than 80
+        samples: on so few the correction for the dropped fails.
     n_bootstraps : int, default=200
         Resamples for the standard errors.
 
@@ -44,17 +49,17 @@ class PredictiveDrop:
     --------
     >>> import sobercv
     >>> sobercv.PredictiveDrop(zone=0.1)
-    PredictiveDrop(chance=0.005, zone=0.1, min_predictions=20)
+    PredictiveDrop(chance=0.01, zone=0.1)
     """
 
     def __init__(
-        self, chance: float = 0.005, zone: float = 0.0, min_predictions: int = 20, n_bootstraps: int = 200
+        self, chance: float = 0.01, zone: float = 0.0, min_predictions: int | None = None, n_bootstraps: int = 200
     ) -> None:
         if not 0.0 < chance < 0.5:
-            raise SoberError("E108", f"`chance` must lie between 0 and 0.5; got {chance!r}. Write 0.005 for 0.5 %.")
+            raise SoberError("E108", f"`chance` must lie between 0 and 0.5; got {chance!r}. Write 0.01 for 1 %.")
         if not zone >= 0.0:
             raise SoberError("E108", f"`zone` must be 0 or more standard errors; got {zone!r}. Write 0.1.")
-        if min_predictions < 0 or n_bootstraps < 2:
+        if (min_predictions is not None and min_predictions < 0) or n_bootstraps < 2:
             raise SoberError(
                 "E108",
                 f"`min_predictions` must be 0 or more and `n_bootstraps` 2 or more; got {min_predictions} and "
@@ -75,7 +80,7 @@ class PredictiveDrop:
         """
         table, left = predictions.only_seen(), 1.0 - float(predictions.seen.mean())
         c = table.n_configurations
-        if table.n_samples < self.min_predictions or c < 2 or left <= 0:
+        if table.n_samples < self._enough(predictions.n_samples) or c < 2 or left <= 0:
             return DropVerdict.everybody(c)
         question = question.for_target(table.target)
         scorer = question.bind(table)
@@ -98,8 +103,21 @@ class PredictiveDrop:
         keep[top] = True
         return DropVerdict(keep, p, top)
 
+    def _enough(self, n_samples: int) -> int:
+        """How many predictions it takes before anybody is dropped; the default is that of docs/racing.md."""
+        if self.min_predictions is not None:
+            return self.min_predictions
+        return FEW if n_samples >= SMALL else MANY
+
+    @property
+    def reason(self) -> str:
+        """Why somebody was dropped, for the methods section of a paper."""
+        by = f" by more than {self.zone:g} standard errors" if self.zone else ""
+        return f"had a chance of less than {100 * self.chance:g} % to overtake the best{by} with the samples left"
+
     def __repr__(self) -> str:
-        return f"PredictiveDrop(chance={self.chance}, zone={self.zone}, min_predictions={self.min_predictions})"
+        guard = "" if self.min_predictions is None else f", min_predictions={self.min_predictions}"
+        return f"PredictiveDrop(chance={self.chance:g}, zone={self.zone:g}{guard})"
 
 
 def _scores(scorer: Scorer, draws: Bootstrap, start: int, stop: int) -> Array:
