@@ -1,10 +1,16 @@
 """One profile for everybody: the same examples in every run, so that a red test is a change and not the weather."""
 
+import os
 import sys
 from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Before numpy is imported, here and in what tests start: two workers share two cores, and threads of linear algebra
+# that wait for a core of their own made some tests three times slower.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
 
 settings.register_profile(
     "sober", derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=False

@@ -49,6 +49,9 @@ class Predictions:
         Configurations of the input that were left out because they lack predictions that others have.
     n_dropped : int
         Configurations that left a race before its end, dropped or failed, and are not in the table.
+    leavers : tuple of Predictions
+        What the dropped had predicted when they left, together those who left after the same splits; of the same
+        samples. They take part in the correction. A part of the table has none.
     """
 
     target: Target
@@ -61,6 +64,7 @@ class Predictions:
     folds_known: bool = True
     n_left_out: int = 0
     n_dropped: int = 0
+    leavers: tuple[Predictions, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.configurations) != self.n_configurations:
@@ -167,18 +171,19 @@ class Predictions:
             fold_of=self.fold_of[rows],
             groups=None if self.groups is None else self.groups[rows],
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
+            leavers=(),
         )
 
     def take_configurations(self, keep: Array) -> Predictions:
         """Keep these configurations (positions or a mask); they keep their index for life."""
         cut = {name: array[:, keep] for name, array in self.responses.items()}
-        return replace(self, responses=cut, configurations=self.configurations[keep])
+        return replace(self, responses=cut, configurations=self.configurations[keep], leavers=())
 
     def take_repeat(self, repeat: int) -> Predictions:
         """Keep one repeat."""
         one = slice(repeat, repeat + 1)
         cut = {name: array[:, :, one] for name, array in self.responses.items()}
-        return replace(self, responses=cut, seen=self.seen[:, one], fold_of=self.fold_of[:, one])
+        return replace(self, responses=cut, seen=self.seen[:, one], fold_of=self.fold_of[:, one], leavers=())
 
     def only_seen(self) -> Predictions:
         """Leave out the samples that no repeat has predicted yet: they are not in the table."""

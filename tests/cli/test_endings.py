@@ -13,7 +13,7 @@ from .conftest import SMALL, table
 
 SOBER = [sys.executable, "-m", "sobercv.cli"]
 #: Long enough to be met in any phase.
-LONG = ("--target", "y", "--preset", "quick", "--configurations", "8", "--cv", "5", "--repeats", "3", "--jobs", "1")
+LONG = ("--target", "y", "--preset", "quick", "--configurations", "6", "--cv", "5", "--repeats", "2", "--jobs", "1")
 
 
 @pytest.fixture

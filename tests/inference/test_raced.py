@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
 
 import sobercv
 from sobercv.inference import Question
@@ -130,3 +132,37 @@ def test_survivors_alone_are_optimistic():
             bias[counted].append(found.value - data.truth[found.winner])
     assert np.mean(bias[True]) < np.mean(bias[False]) - 0.01
     assert abs(np.mean(bias[True])) < 0.03
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
+def test_predictions_of_a_search_carry_their_leavers(metric):
+    """`bbc` on what a search kept gives what the search says; a part of the table is on its own."""
+    X, y = make_classification(150, 8, n_informative=3, flip_y=0.2, random_state=1)
+    search = sobercv.BBCSearchCV(
+        LogisticRegression(), {"C": np.logspace(-5, 2, 8)}, scoring=metric, n_bootstraps=100, random_state=0
+    ).fit(X, y)
+    table = search.predictions_
+    assert table.leavers
+    again = sobercv.bbc(None, table, metric, n_bootstraps=100, random_state=0)
+    assert again.draws.tolist() == search.estimate_.draws.tolist()
+    assert "W217" in {note.code for note in again.notes}
+    alone = sobercv.bbc(None, table.take_configurations(np.arange(table.n_configurations)), metric, random_state=0)
+    assert alone.n_configurations == table.n_configurations
+    by_fold = sobercv.bbc(None, table, metric, by="fold", random_state=0)
+    assert by_fold.n_configurations == table.n_configurations
+
+
+def test_leavers_may_lack_what_finishers_have():
+    """Models that give probabilities are kept with them; one that does not may have left the race."""
+    rng = np.random.default_rng(0)
+    y, folds = rng.integers(0, 2, 80), np.arange(80) % 4
+    values = rng.random((80, 3, 1)) * 0.4 + 0.6 * y[:, None, None]
+    both = {"decision_function": values, "predict_proba": np.clip(values, 0, 1)}
+    table = Predictions.build(y, both, task="classification", folds=folds)
+    leaver = replace(
+        table.take_configurations(np.array([2])),
+        responses={"decision_function": values[:, [2]]}, seen=table.fold_of < 2,
+    )  # fmt: skip
+    finishers = replace(table.take_configurations(np.array([0, 1])), leavers=(leaver,))
+    found = sobercv.bbc(None, finishers, "roc_auc", n_bootstraps=50, random_state=0)
+    assert found.configurations.tolist() == [0, 1, 2]

@@ -221,14 +221,15 @@ def test_the_simplest_within_a_tolerance():
     assert simple.predict(X).shape == Y.shape
 
 
+@pytest.mark.parametrize("counted", [True, False])
 @pytest.mark.parametrize("rule", [{"tolerance": 0.1}, {"standard_errors": 1.0}, {}], ids=str)
-def test_complexities_follow_the_survivors(rule):
+def test_complexities_follow_the_survivors(rule, counted):
     """Each configuration has its complexity for life, also after others were dropped."""
     complexity = np.array([1, 2, 3, 6, 5, 4])
     select = sobercv.simplest_within(**rule, complexity=complexity)
     drop = Fixed({0: [0], 1: [1]})
-    one = search(select=select, drop=drop).fit(X, Y)
-    alive = one.predictions_.configurations
+    one = search(select=select, drop=drop, count_dropped=counted).fit(X, Y)
+    alive = np.arange(6) if counted else one.predictions_.configurations
     full = sobercv.bbc(
         None, one.predictions_, "neg_log_loss", n_bootstraps=50, random_state=0,
         select=sobercv.simplest_within(**rule, complexity=complexity[alive]),

@@ -173,7 +173,7 @@ FILES = {
     "model.joblib": "the final model",
     "model.json": "what the model is: columns, classes, versions, fingerprint",
     "model.skops": "the final model in a format that runs no code (where skops is installed)",
-    "predictions.parquet": "out-of-sample predictions of every finisher, one row each",
+    "predictions.parquet": "out-of-sample predictions of every configuration, one row each",
     "refit.py": "trains the winner again without sober",
     "data.csv": "the data, where they came by standard input",
     "data.xlsx": "the data, where they came by standard input",

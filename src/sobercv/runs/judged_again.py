@@ -14,7 +14,7 @@ from ..checks.planned_search import positive_label
 from ..errors import SoberError
 from ..inference import Estimate, Question
 from ..inference.bbc import corrected
-from ..inference.tables import MemoryTable
+from ..inference.tables import open_predictions
 from ..predictions import Predictions
 from ..targets import Target, task_name
 from .folder import RunFolder
@@ -60,7 +60,7 @@ def judge_again(
         list(asked.values()), aggregate=settings.aggregate, stratify=settings.stratify,
         within_folds=settings.within_folds, interval=settings.interval, random_state=settings.seed, n_jobs=jobs,
     )  # fmt: skip
-    found = corrected(MemoryTable(table, question))
+    found = corrected(open_predictions(table, question))
     if not any(row.is_winner and row.index == found[own[0]].winner for row in results.summary.configurations):
         raise folder.damaged(RESULTS, "its winner is not that of predictions.parquet")
     return results, {metric.name: found[metric.name] for metric in wanted}
@@ -82,10 +82,12 @@ def _with_positive(table: Predictions, label: str) -> Predictions:
     classes = table.target.classes
     assert classes is not None
     if classes.tolist().index(label) == 1:
-        return replace(table, target=replace(table.target, positive=1))
+        positive = replace(table.target, positive=1)
+        return replace(table, target=positive, leavers=tuple(replace(g, target=positive) for g in table.leavers))
     turned = {"predict": lambda v: 1 - v, "predict_proba": lambda v: 1.0 - v, "decision_function": lambda v: -v}
     return replace(
         table,
+        leavers=tuple(_with_positive(group, label) for group in table.leavers),
         target=Target(table.task, 1 - table.y, classes[::-1], 1),
         responses={name: turned[name](values) for name, values in table.responses.items()},
     )

@@ -19,7 +19,7 @@ PREDICTED, DECISION, GROUP = ".pred", ".decision", ".group"
 
 
 def long_table(table: Predictions, rows: Array) -> Any:
-    """Write every seen prediction as a row.
+    """Write every seen prediction as a row; those of configurations that left the race early come last.
 
     Parameters
     ----------
@@ -33,6 +33,16 @@ def long_table(table: Predictions, rows: Array) -> Any:
         `.row` (from 1), `.config`, `id` (repeat), `id2` (fold), `.group` where there are groups, `.pred_class`,
         `.pred_<class>`, `.pred`, `.pred_survival_at(<time>)`, `truth`.
     """
+    import pyarrow as pa
+
+    finished = _rows_of(table, rows)
+    left = (_rows_of(group, rows) for group in table.leavers)
+    # What finishers do not have in common is not in the file; what a leaver lacks is empty.
+    cut = [part.select([name for name in finished.column_names if name in part.column_names]) for part in left]
+    return pa.concat_tables([finished, *cut], promote_options="default").unify_dictionaries()
+
+
+def _rows_of(table: Predictions, rows: Array) -> Any:
     import pyarrow as pa
 
     sample, repeat = np.nonzero(table.seen)  # [M], the same for every configuration

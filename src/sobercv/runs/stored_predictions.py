@@ -6,6 +6,7 @@ configurations. Labels are text. Never judges.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ FILE = "predictions.parquet"
 
 
 def stored_predictions(folder: RunFolder, task: TaskName) -> Predictions:
-    """Read the out-of-sample predictions of a run's finishers.
+    """Read the out-of-sample predictions of a run: of its finishers, and of those who left its race early.
 
     Parameters
     ----------
@@ -42,30 +43,44 @@ def _predictions(table: Any, task: TaskName) -> Predictions:
     names, configuration = _coded(table[".config"])
     repeats, repeat = _coded(table["id"])
     n, c, r = len(rows), len(names), len(repeats)
-    sample = sample.reshape(-1)
-
-    def spread(values: Array) -> Array:
-        out = np.zeros((n, c, r), values.dtype)
-        out[sample, configuration, repeat] = values
-        return out
-
-    seen, fold = np.zeros((n, r), bool), np.zeros((n, r), np.int64)
-    seen[sample, repeat] = True
-    fold[sample, repeat] = _coded(table["id2"])[1]
+    at = sample.reshape(-1), configuration, repeat
+    present, fold = np.zeros((n, c, r), bool), np.zeros((n, r), np.int64)
+    present[at] = True
+    fold[at[0], repeat] = _coded(table["id2"])[1]
     groups = None
     if GROUP in table.column_names:
         groups = np.zeros(n, np.int64)
-        groups[sample] = _numbers(table[GROUP])
-    target = _target(table, sample, n, task)
-    return Predictions(
+        groups[at[0]] = _numbers(table[GROUP])
+    target = _target(table, at[0], n, task)
+    everybody = Predictions(
         target=target,
-        responses={name: spread(values) if values.ndim == 1 else np.stack([spread(v) for v in values.T], axis=3)
-                   for name, values in _responses(table, target).items()},
-        seen=seen,
+        responses={name: _spread(values, at, (n, c, r)) for name, values in _responses(table, target).items()},
+        seen=np.asarray(present.any(axis=1)),
         fold_of=fold,
         groups=groups,
         configurations=np.array([int(name.removeprefix("Configuration")) for name in names]),
-    )  # fmt: skip
+    )
+    patterns, which = np.unique(np.moveaxis(present, 1, 0).reshape(c, -1), axis=0, return_inverse=True)
+    parts = [
+        replace(_in_common(everybody.take_configurations(np.flatnonzero(which == k)), seen), seen=seen)
+        for k, seen in enumerate(patterns.reshape(-1, n, r))
+    ]
+    finished = max(range(len(parts)), key=lambda k: int(parts[k].seen.sum()))
+    return replace(parts[finished], leavers=tuple(part for k, part in enumerate(parts) if k != finished))
+
+
+def _in_common(part: Predictions, seen: Array) -> Predictions:
+    """Keep the responses that all configurations of a part have."""
+    at = np.nonzero(seen)
+    has = {k: v for k, v in part.responses.items() if v.dtype.kind != "f" or not np.isnan(v[at[0], :, at[1]]).any()}
+    return replace(part, responses=has)
+
+
+def _spread(values: Array, at: tuple[Array, ...], shape: tuple[int, ...]) -> Array:
+    """Lay values [M] or [M, K] out as [N, C, R] or [N, C, R, K]; zero where there is none."""
+    out = np.zeros((*shape, *values.shape[1:]), values.dtype)
+    out[at] = values
+    return out
 
 
 def _responses(table: Any, target: Target) -> dict[str, Array]:

@@ -45,7 +45,7 @@ from .model_scores import scorer_of, with_names
 from .options import check_options, drop_rule
 from .prediction_scorer import as_scorers
 from .progress import audience, display
-from .results import cv_results, table_of
+from .results import cv_results, raced_predictions, table_of
 from .showing import ReaderMixin
 from .winner import WinnerMixin, chosen_by
 
@@ -319,8 +319,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
 
     def _judge(self, store: MemoryStore, log: RaceLog, question: Question, incomplete: Note | None) -> None:
         """Turn predictions, or scores of models, into the honest claim, by all metrics, and remember it."""
-        start, predictions = time.perf_counter(), store.predictions(log.finishers)
-        estimates = corrected(table_of(predictions, store, log, question, self.count_dropped))
+        start = time.perf_counter()
+        predictions = raced_predictions(store, log, self.count_dropped and question.by == "sample")
+        estimates = corrected(table_of(predictions, store, log, question))
         found = {name: marked(estimate, incomplete) for name, estimate in estimates.items()}
         self.judge_time_ = time.perf_counter() - start
         self.question_, self.predictions_ = question, predictions

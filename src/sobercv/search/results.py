@@ -15,7 +15,7 @@ import numpy as np
 from ..containers import Array
 from ..inference import Question
 from ..inference.selection import margin
-from ..inference.tables import GivenTable, MemoryTable, RacedTable, Table
+from ..inference.tables import GivenTable, Table, open_predictions
 from ..metrics import Metric
 from ..metrics.given import GivenScore
 from ..predictions import Predictions
@@ -92,28 +92,21 @@ def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, question: Que
     return splits, pooled
 
 
-def table_of(
-    predictions: Predictions, store: MemoryStore, log: RaceLog, question: Question, count_dropped: bool
-) -> Table:
-    """Open what the finishers are judged by: their predictions, or their scores on the splits that all of them have.
-
-    With `count_dropped`, those who were dropped take part with the predictions that they have.
-    """
+def table_of(predictions: Predictions, store: MemoryStore, log: RaceLog, question: Question) -> Table:
+    """Open what the finishers are judged by: their predictions, or their scores on the splits that all of them have."""
     if question.by == "sample":
-        leavers = _leavers(store, log) if count_dropped else []
-        return RacedTable(predictions, leavers, question) if leavers else MemoryTable(predictions, question)
+        return open_predictions(predictions, question)
     complete = store.done[log.finishers].all(axis=0)
     each = (split_scores(store, log, metric, question)[0] for metric in question.metrics)
     return GivenTable(predictions, [scores[log.finishers][:, complete].T for scores in each], question)
 
 
-def _leavers(store: MemoryStore, log: RaceLog) -> list[Predictions]:
-    """Predictions of the dropped, together those who left after the same splits."""
-    dropped = log.status == "dropped"
-    return [
-        store.predictions(dropped & (store.done == pattern).all(axis=1))
-        for pattern in np.unique(store.done[dropped], axis=0)
-    ]
+def raced_predictions(store: MemoryStore, log: RaceLog, count_dropped: bool) -> Predictions:
+    """Predictions of the finishers; with `count_dropped`, what the others had predicted when they left stays there."""
+    dropped, finished = log.status == "dropped", store.predictions(log.finishers)
+    patterns: Sequence[Array] = list(np.unique(store.done[dropped], axis=0)) if count_dropped else []
+    leavers = (store.predictions(dropped & (store.done == pattern).all(axis=1)) for pattern in patterns)
+    return replace(finished, leavers=tuple(leavers))
 
 
 def ranks(scores: Array, log: RaceLog, unit: float) -> Array:

@@ -4,7 +4,17 @@ from .base import Resamples, Table
 from .given import GivenTable
 from .inputs import Inputs
 from .memory import MemoryTable
-from .opening import open_memory, open_table
+from .opening import open_memory, open_predictions, open_table
 from .raced import RacedTable
 
-__all__ = ["GivenTable", "Inputs", "MemoryTable", "RacedTable", "Resamples", "Table", "open_memory", "open_table"]
+__all__ = [
+    "GivenTable",
+    "Inputs",
+    "MemoryTable",
+    "RacedTable",
+    "Resamples",
+    "Table",
+    "open_memory",
+    "open_predictions",
+    "open_table",
+]

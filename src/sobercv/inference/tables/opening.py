@@ -6,6 +6,8 @@ in `STREAMED`.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ... import sources
 from ...errors import SoberError, warn
 from ...predictions import Predictions
@@ -17,6 +19,7 @@ from .columns import ColumnTable
 from .folds import FoldTable
 from .inputs import Inputs
 from .memory import MemoryTable
+from .raced import RacedTable
 from .rows import RowTable
 from .streamed import StreamedTable
 
@@ -28,6 +31,9 @@ def open_table(inputs: Inputs, question: Question) -> Table:
     """Open the predictions, wherever they are, for a question that resamples them."""
     given = inputs.predictions
     streamed = sources.recognise(given if inputs.approximate is False else sources.stream(given))
+    if isinstance(given, Predictions) and given.leavers and question.by == "sample":
+        _refuse_twice(inputs)
+        return open_predictions(given, question, inputs.counts)
     if streamed is None:
         table: Table = open_memory(inputs, question)
     else:
@@ -42,13 +48,18 @@ def open_table(inputs: Inputs, question: Question) -> Table:
     return FoldTable(table, inputs.counts) if question.by == "fold" else table
 
 
+def open_predictions(table: Predictions, question: Question, counts: Any = None) -> Table:
+    """Open a finished table; those who left the race before its end take part where samples are drawn."""
+    if table.leavers and question.by == "sample":
+        return RacedTable(table, table.leavers, question, counts)
+    return MemoryTable(table, question, counts)
+
+
 def open_memory(inputs: Inputs, question: Question) -> MemoryTable:
     """Open predictions that are in memory, as all protocols but the bootstrap need them."""
     counts = inputs.counts if question.by == "sample" else None
     if isinstance(inputs.predictions, Predictions):
-        for name in ("groups", "folds", "sample_weight", "seen", "pos_label"):
-            if getattr(inputs, name) is not None:
-                raise SoberError("E114", f"`{name}` is part of a Predictions table already; leave it out here.")
+        _refuse_twice(inputs)
         return MemoryTable(inputs.predictions, question, counts)
     question = question.for_target(inputs.y)
     table = Predictions.build(
@@ -66,3 +77,10 @@ def open_memory(inputs: Inputs, question: Question) -> MemoryTable:
     if lacking is not None:
         warn(lacking.code, lacking.text)
     return MemoryTable(table, question, counts)
+
+
+def _refuse_twice(inputs: Inputs) -> None:
+    """Refuse what a table of predictions holds already."""
+    for name in ("groups", "folds", "sample_weight", "seen", "pos_label"):
+        if getattr(inputs, name) is not None:
+            raise SoberError("E114", f"`{name}` is part of a Predictions table already; leave it out here.")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -35,10 +36,14 @@ class RacedTable(Table):
         Of the same samples; each holds configurations that left after the same splits.
     question : Question
         That draws samples.
+    counts : int array [B, N], optional
+        As in `MemoryTable`.
     """
 
-    def __init__(self, finishers: Predictions, leavers: Sequence[Predictions], question: Question) -> None:
-        inner = self._inner = MemoryTable(finishers, question)
+    def __init__(
+        self, finishers: Predictions, leavers: Sequence[Predictions], question: Question, counts: Any = None
+    ) -> None:
+        inner = self._inner = MemoryTable(finishers, question, counts)
         self.question, self.target, self.groups, self.fold_of = (
             inner.question,
             inner.target,
@@ -131,7 +136,11 @@ class Leavers:
         beside = finishers.take_configurations(np.array([reference])).responses
         table = replace(
             group,
-            responses={name: np.concatenate([group.responses[name], beside[name]], axis=1) for name in beside},
+            responses={  # what is kept besides what is scored, not all models have
+                name: np.concatenate([group.responses[name], beside[name]], axis=1)
+                for name in beside
+                if name in group.responses
+            },
             configurations=np.append(group.configurations, finishers.configurations[reference]),
             seen=seen,
         )

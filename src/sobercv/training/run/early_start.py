@@ -1,6 +1,6 @@
 """Worker processes that are started before there is work: they import while the table is read.
 
-Takes the number of jobs that a search will have, starts as many processes as it will ask for, and lets them wait. Never
+Takes the number of jobs that a search will have, has as many processes as it will ask for, and lets them wait. Never
 imports what takes long itself.
 """
 
@@ -10,7 +10,7 @@ import os
 import queue
 
 from ... import threads
-from .process import Process, give_back
+from .process import give_back, take
 
 
 def start_early(n_jobs: int | None, is_limited: bool = False) -> None:
@@ -27,5 +27,5 @@ def start_early(n_jobs: int | None, is_limited: bool = False) -> None:
     if n_workers == 1 and not is_limited:
         return
     environment = {**os.environ, **threads.thread_shares(n_workers, threads.count(-1))}
-    for _ in range(n_workers):
-        give_back(Process(environment, queue.SimpleQueue()))
+    for process in [take(environment, queue.SimpleQueue()) for _ in range(n_workers)]:
+        give_back(process)
