@@ -138,7 +138,7 @@ def by_hand():
             Score("neg_log_loss", "Negative log loss", -0.51, (-0.6, -0.4), 0.95, -0.45, 0.06, 1000, 0, 3),
         ),
         draws=Histogram((0.7, 0.8, 0.9), (3, 5)),
-        race=Race(12, (Round(1, 11, 0, 1), Round(2, 6, 5, 0)), 17, 7, "BootstrapDrop(threshold=0.99)"),
+        race=Race(12, (Round(1, 11, 0, 1), Round(2, 6, 5, 0)), 17, 7, "BootstrapDrop(threshold=0.99)", "were worse", True),
         configurations=(
             ConfigurationRow(4, "C=1", "finished", True, 1, 0.8611, 0.87, 0.05, 0.64, 0.0042, None, None),
             ConfigurationRow(7, "C=10, kernel='rbf'", "dropped", False, 7, 0.71, 0.72, 0.0, None, 1.5, 2, 0.9951),

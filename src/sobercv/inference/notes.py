@@ -63,7 +63,7 @@ def left_out(n_left_out: int, n_configurations: int) -> Note | None:
     return Note(
         "W204",
         f"{n_left_out} of {n_left_out + n_configurations} configurations lack predictions that others have, and were "
-        "left out.",
+        "left out; if they were stopped for their scores, the estimate is slightly too good.",
     )
 
 

@@ -103,7 +103,7 @@ def method(search: Any) -> str:
     text = METHODS[estimate.method]
     dropped = int((search.race_.status == "dropped").sum())
     if dropped:
-        text += f"; with early dropping it is BCED-CV (BBCD-CV): {count(dropped, 'configuration')} dropped"
+        text += f"; with early dropping, in the manner of BCED-CV (BBCD-CV): {count(dropped, 'configuration')} dropped"
     by_fold = search.question_.aggregate == "fold"
     rule = "mean over folds" if by_fold else "score of all out-of-sample predictions together"
     return f"{text}. The winner was chosen by {estimate.title}, the {rule}."

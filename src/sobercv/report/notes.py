@@ -41,6 +41,7 @@ def notes(search: Any, checked: Iterable[Note] = ()) -> tuple[Note, ...]:
         What checks of the table found. What the estimate itself says under the same code is said once.
     """
     noted = list(dict.fromkeys(note for estimate in estimates_of(search) for note in estimate.notes))
+    noted = [note for note in noted if note.code != "W217"]  # no caveat; the chart of the race says it
     said = {note.code for note in noted}
     found = [*(note for note in checked if note.code not in said), *noted]
     failures = search.race_.failures

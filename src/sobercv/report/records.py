@@ -53,13 +53,15 @@ class Round:
 
 @dataclass(frozen=True)
 class Race:
-    """Who was alive when, and what dropping saved."""
+    """Who was alive when, why others were dropped, whether they were corrected for, and what dropping saved."""
 
     n_start: int
     rounds: tuple[Round, ...]
     n_trained: int
     n_saved: int
     rule: str
+    reason: str
+    counted: bool
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,16 @@ def race(search: Any) -> Race:
         dropped = int((log.dropped_at == i).sum())
         rounds.append(Round(i + 1, alive, dropped, before - alive - dropped))
         before = alive
-    rule = "" if search.drop_rule_ is None else clean(search.drop_rule_)
-    return Race(len(log.status), tuple(rounds), int(log.n_fits), int(log.n_fits_saved), rule)
+    rule = search.drop_rule_
+    return Race(
+        len(log.status), tuple(rounds), int(log.n_fits), int(log.n_fits_saved),
+        rule="" if rule is None else clean(rule), reason=reason(rule), counted=bool(search.predictions_.leavers),
+    )  # fmt: skip
+
+
+def reason(rule: Any) -> str:
+    """Why somebody was dropped, to follow on "configurations that"."""
+    return str(getattr(rule, "reason", f"{clean(rule)} found inferior"))
 
 
 def configurations(search: Any) -> tuple[ConfigurationRow, ...]:

@@ -13,6 +13,7 @@ from ..inference.wilson import CROSS_VALIDATED
 from ..report import diagnostics
 from ..report.configuration_words import family_of, winner_in_words
 from ..report.records import Score, Summary
+from ..report.search_records import reason
 from ..report.words import between, count, number
 from ..tables import Dataset
 
@@ -122,8 +123,8 @@ def _dropping(search: Any) -> str:
     dropped = int((search.race_.status == "dropped").sum())
     if not dropped:
         return ""
-    reason = getattr(search.drop_rule_, "reason", f"were found inferior by {search.drop_rule_!r}")
+    counted = "; they took part in the correction with the predictions that they had"
     return (
-        f"{count(dropped, 'configuration')} that {reason} were dropped early, which left {search.race_.n_fits:,} fits"
-        f"{'; they took part in the correction with the predictions that they had' if search.count_dropped else ''}. "
+        f"{count(dropped, 'configuration')} that {reason(search.drop_rule_)} were dropped early, which left "
+        f"{search.race_.n_fits:,} fits{counted if search.predictions_.leavers else ''}. "
     )

@@ -137,7 +137,10 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     ----------
     estimate_ : Estimate, or dict of them
         The honest score. This is the number to report.
-    best_estimator_, best_params_, best_index_ : the winner
+    best_estimator_ : estimator
+        The winner, trained on all data.
+    best_params_ : dict
+    best_index_ : int
     best_score_ : float
         scikit-learn's meaning: the winner's mean over folds. Optimistic; do not report it.
     cv_results_ : dict of arrays
@@ -166,10 +169,14 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     multimetric_ : bool
     question_ : Question
         What was asked of the predictions: metrics, rule, draws; the same for dropping, selecting and judging.
-    refit_time_, judge_time_ : float
-        Seconds of the final fit, and of the bootstrap.
+    refit_time_ : float
+        Seconds of the final fit.
+    judge_time_ : float
+        Seconds of the bootstrap.
     seed_ : int
         The root seed of the run; passed as `random_state` it repeats the run.
+    n_features_in_ : int
+        Columns of X, where the winner counted them.
 
     Examples
     --------

@@ -6,6 +6,7 @@ Takes what `RandomizedSearchCV` takes and all options of `BBCSearchCV`; adds no 
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import cleandoc
 from typing import Any
 
 import numpy as np
@@ -106,3 +107,12 @@ error_score, verbose, on_event, pre_dispatch, return_train_score, keep
 
     def _space(self) -> Any:
         return self.param_distributions
+
+
+def _attributes() -> str:
+    """Give what is written on the attributes of `BBCSearchCV`: they are the same."""
+    return cleandoc(BBCSearchCV.__doc__ or "").partition("Attributes\n")[2].partition("Examples\n")[0].rstrip()
+
+
+_first, _, _last = cleandoc(BBCRandomizedSearchCV.__doc__ or "").partition("Examples\n")
+BBCRandomizedSearchCV.__doc__ = f"{_first}Attributes\n{_attributes()}\n\nExamples\n{_last}\n"
