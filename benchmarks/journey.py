@@ -30,7 +30,7 @@ from . import peers
 from .peers import Result, Task
 from .report import Goal, Section, number, ratio
 
-FASTER, FASTER_THAN_NESTED, SHARE = 3.0, 20.0, 0.01
+FASTER, FASTER_THAN_NESTED, SHARE = 4.0, 20.0, 0.01
 LONG_FIT = 0.02  # seconds: the promise about the bootstrap is for fits of this length or more
 FOLDS = 10
 QUICK_N = 500
@@ -294,8 +294,7 @@ def _summary(runs: dict[str, list[dict[str, Result]]], left_out: list[str]) -> S
             "sub-samples and its standard error (sub-samples of one set share rows, so the true one is larger). The "
             "bounds of the two goals about the report are GridSearchCV's own numbers.",
             *(_sentence(peer, faster[peer], better[peer]) for peer in (HALVING, OPTUNA) if peer in faster),
-            "Small tables gain least: with 100 or 200 rows nobody can be dropped before the guard of 50 predictions, "
-            "which is half or a quarter of the folds, and after each fold one worker waits for the other.",
+            "Small tables gain least: with 100 or 200 rows few can be dropped on the predictions of one or two folds.",
             *_absent(left_out),
         ],
     )  # fmt: skip

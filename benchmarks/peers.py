@@ -237,7 +237,7 @@ def _inference_clock() -> Iterator[list[float]]:
 
         return call
 
-    rule = sobercv.BootstrapDrop
+    rule = sobercv.PredictiveDrop  # the default
     with (
         patch.object(rule, "__call__", clocked(rule.__call__)),
         patch.object(bbc_search_cv, "corrected", clocked(bbc_search_cv.corrected)),
