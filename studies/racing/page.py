@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..pictures import DOCS
+from ..results_file import read_results
 
 HERE = Path(__file__).parent
 HEADS = (
@@ -115,6 +116,9 @@ with the chance that the other sets choose:
 
 {left_out}
 
+## The guarantee of the betting rule
+{guarantee}
+
 ## How to read the tables
 "Fewer models" is a harmonic mean over tables, "true score lost" in standard errors of the winner's score, "covered" is
 the share of 95 % intervals (percentile, with the dropped) that hold the true score of the model that is returned. Real
@@ -199,6 +203,37 @@ def left_out(rows: Rows) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def guarantee(rows: Rows) -> str:
+    """How often the betting rule has lost a winner."""
+    races = sum(int(row["races"]) for row in rows if row["chance"] == rows[0]["chance"])
+    heads = (
+        "N",
+        "accuracies",
+        "correlation",
+        "chance promised",
+        "winners lost",
+        "standard error",
+        "models trained",
+        "kept",
+    )
+    lines = [heads, ("---",) * len(heads)]
+    for row in rows:
+        kept = row["lost"] <= row["chance"] + 2 * row["error"]
+        lines.append(
+            (
+                f"{row['n']:.0f}", "equal" if row["equal"] == "True" else "beta(9, 6)", f"{row['rho']:g}",
+                f"{100 * row['chance']:g} %", f"{100 * row['lost']:.2f} %", f"{100 * row['error']:.2f} %",
+                f"{100 * row['models']:.0f} %", "yes" if kept else "**no**",
+            )
+        )  # fmt: skip
+    words = (
+        f"`BettingDrop(chance)` promises to drop the winner of the whole cross-validation with at most that chance. "
+        f"{races:,} simulated races of {rows[0]['configurations']:.0f} configurations at each chance, by "
+        "`python -m studies.racing.guarantee`; a winner is easiest to lose where all configurations are equally good."
+    )
+    return words + "\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
 def verdicts(rows: Rows) -> str:
     """Sentences, with their numbers."""
     lines = []
@@ -233,6 +268,7 @@ def main() -> None:
         verdicts=verdicts(rows),
         chances=", ".join(CHANCES),
         left_out=left_out(rows),
+        guarantee=guarantee(read_results(HERE / "results-guarantee.csv", text=("equal",))),
         configurations=about["configurations of real tables"],
         folds=about["folds"],
         tables="\n\n".join(f"## {title}\n{text}" for title, text in sections(rows)),
