@@ -11,6 +11,7 @@ from .dropping import (
     PredictiveDrop,
 )
 from .estimate import Estimate
+from .procedures import SelectionProcedure, best_with_threshold
 from .question import Question
 from .rivals import naive, nested, tibshirani
 from .selection import SelectionRule, best, simplest_within
@@ -26,8 +27,10 @@ __all__ = [
     "HoeffdingDrop",
     "PredictiveDrop",
     "Question",
+    "SelectionProcedure",
     "SelectionRule",
     "best",
+    "best_with_threshold",
     "naive",
     "nested",
     "simplest_within",

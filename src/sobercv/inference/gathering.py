@@ -72,9 +72,14 @@ def gather(resamples: Resamples, in_bag: Array, judged: tuple[Array, list[Array]
     rest = resamples.out_of_bag(np.where(known, -1, winner))
     own = [np.where(known, draw, other) for draw, other in zip(draws, rest, strict=True)]
     inside = resamples.in_bag_of(winner) if len(draws) > 1 else []
-    off, last = in_bag - whole, len(in_bag) // blocks.UNIT * blocks.UNIT
-    units = (off[:last].reshape(-1, blocks.UNIT, len(whole)), off[None, last:])  # whole ones, and what is left
-    return Spread(own, inside, np.concatenate([_sums(some) for some in units if some.size]))
+    return Spread(own, inside, sums_by_unit(in_bag - whole))
+
+
+def sums_by_unit(off: Array) -> Array:
+    """Count, sum and sum of squares of how much scores are off [B, C], unit by unit [U, 3, C]."""
+    last = len(off) // blocks.UNIT * blocks.UNIT
+    units = (off[:last].reshape(-1, blocks.UNIT, off.shape[1]), off[None, last:])  # whole ones, and what is left
+    return np.concatenate([_sums(some) for some in units if some.size])
 
 
 def _sums(off: Array) -> Array:

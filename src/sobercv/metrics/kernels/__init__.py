@@ -4,6 +4,7 @@ Takes plain arrays, gives plain arrays; knows nothing of metrics, tables or sign
 threads over blocks of resamples use all cores.
 """
 
+from .cuts import best_cuts, make_cuts, place_cuts
 from .draws import draw, first_best, first_best_of_columns
 from .lines import logistic_lines
 from .sorted_rows import average_precision, first_present, medians, partial_area
@@ -28,15 +29,18 @@ __all__ = [
     "TIED",
     "WINNER",
     "average_precision",
+    "best_cuts",
     "draw",
     "expected_information",
     "first_best",
     "first_best_of_columns",
     "first_present",
     "logistic_lines",
+    "make_cuts",
     "make_walks",
     "medians",
     "partial_area",
+    "place_cuts",
     "tally",
     "tally_picked",
     "walk_alone",
