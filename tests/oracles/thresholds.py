@@ -5,6 +5,7 @@ Nothing here is clever: every cut labels all rows anew, and they are counted one
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -63,7 +64,7 @@ def score(metric, y, said, w):
 def cuts(scores):
     """All thresholds that part the rows differently, the highest first: above all, between neighbours, below all."""
     distinct = sorted(set(scores), reverse=True)
-    between = [(a + b) / 2 for a, b in zip(distinct[:-1], distinct[1:], strict=True)]
+    between = [(a + b) / 2 for a, b in itertools.pairwise(distinct)]
     return [math.inf, *between, -math.inf]
 
 

@@ -74,8 +74,8 @@ class DecisionJudge:
         if self.winner < 0:
             raise SoberError(
                 "E109",
-                f"{table.question.first.name} is undefined on these samples, or no cut keeps the floors that were asked "
-                "for, so nothing can be selected. Check `y`, or lower the floors.",
+                f"{table.question.first.name} is undefined on these samples, or no cut keeps the floors asked for, so "
+                "nothing can be selected. Check `y`, or lower the floors.",
             )
         self.alone = [scorer.scores(everybody)[0] for scorer in self._bound(decider.alternatives())]
         self._fixed = self._bound(self.final.predictions())
@@ -91,7 +91,7 @@ class DecisionJudge:
 
     def __call__(self, start: int, stop: int) -> tuple[Judged, Decisions]:
         """Decide and judge on resamples start to stop - 1."""
-        counts = self._table.resamples(start, stop).counts
+        counts = self._table.counts(start, stop)
         decisions = self._decider.decide(counts)
         absent = (counts == 0).view(np.uint8)
         each = np.where(decisions.winners < 0, -1, np.arange(len(counts)))

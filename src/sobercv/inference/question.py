@@ -199,6 +199,11 @@ class Question:
         asked = (metric.responses for metric in self.metrics if metric.responses[0] != "predict")
         return next(asked, self.first.responses)
 
+    @property
+    def makes_labels(self) -> bool:
+        """Whether labels are made of scores by what is selected, so that none need be predicted."""
+        return self.procedure is not None and self.procedure.makes_labels
+
     def for_target(self, y: Any) -> Question:
         """Settle the task of metrics that leave it open, by looking at the target."""
         settled = tuple(settle(metric, y) for metric in self.metrics)

@@ -142,15 +142,15 @@ def test_decision_values_of_any_size():
 
 def test_a_threshold_between_neighbouring_numbers_parts_them():
     low, high = 0.5, float(np.nextafter(0.5, 1.0))
-    y = np.array([0, 0, 0, 1, 1, 1])
-    estimate = sobercv.bbc(y, np.where(y, high, low)[:, None], "f1", select=best_with_threshold())
+    y = np.arange(40) % 2
+    estimate = sobercv.bbc(y, np.where(y, high, low)[:, None].repeat(2, axis=1), "f1", select=best_with_threshold())
     assert estimate.decision.value == high
     assert estimate.naive == 1.0
 
 
 def test_groups_and_strata_are_drawn_as_ever():
     y, scores, _, rng = table(9, n=60)
-    groups = rng.integers(0, 15, 60)
+    groups = rng.integers(0, 40, 60)
     grouped = sobercv.bbc(y, scores, "f1", groups=groups, select=best_with_threshold())
     assert grouped.n_groups == len(set(groups))
     assert sobercv.bbc(y, scores, "f1", stratify=True, select=best_with_threshold()).n_undefined == 0

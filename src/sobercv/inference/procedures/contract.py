@@ -1,8 +1,8 @@
 """The contract of a selection procedure: counts in, decisions out, each of which predicts like a configuration.
 
 A selection rule maps scores to columns; a procedure maps the samples that are present to a *decision*: a column with a
-threshold, a mix of columns. It is bound to a table once, decides on any resamples, and is judged by `inference.deciding`
-on what is absent. It never sees which samples those are.
+threshold, a mix of columns. It is bound to a table once and decides on any resamples; `inference.deciding` judges it on
+what is absent. It never sees which samples those are.
 """
 
 from __future__ import annotations
@@ -75,9 +75,12 @@ class SelectionProcedure(ABC):
 
     #: Whether the best single configuration is judged beside the decision, with the difference between the two.
     stands_beside = False
+    #: Whether it makes labels of scores.
+    makes_labels = False
 
     def check(self, question: Question) -> None:
         """Refuse, before anything is trained, what the procedure cannot serve."""
+        return
 
     @abstractmethod
     def bind(self, predictions: Predictions, question: Question) -> Decider:

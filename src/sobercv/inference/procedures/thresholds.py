@@ -1,8 +1,8 @@
 """Thresholds: the configuration and the cut of its scores that together score best, found anew in every resample.
 
 Takes scores or probabilities of two classes and a metric of true and false positives, gives a column with a threshold.
-A sample is positive from the threshold on. The threshold lies midway between the scores of two samples that are present,
-so that it knows nothing of those that are absent; tied samples fall on the same side.
+A sample is positive from the threshold on. The threshold lies midway between the scores of two samples that are
+present, so that it knows nothing of those that are absent; tied samples fall on the same side.
 """
 
 from __future__ import annotations
@@ -183,6 +183,8 @@ class best_with_threshold(SelectionProcedure):
     True
     """
 
+    makes_labels = True
+
     def __init__(
         self,
         metric: str | Metric | None = None,
@@ -212,7 +214,7 @@ class best_with_threshold(SelectionProcedure):
         if first.at_cuts is None:
             raise SoberError(
                 "E121",
-                f"A threshold is tuned for a metric of true and false positives, such as f1, balanced_accuracy, youden, "
+                "A threshold is tuned for a metric of true and false positives, such as f1, balanced_accuracy, youden, "
                 f"matthews_corrcoef, accuracy or neg_cost(missed=5); {first.name} is none. Choose one of them.",
             )
         needed = first.at_cuts.one_sided
@@ -255,8 +257,8 @@ class best_with_threshold(SelectionProcedure):
         return (
             Note(
                 "W218",
-                f"The threshold was tuned on these predictions: {decision.shown()}. The bootstrap tuned it again in every "
-                "resample, so that the score is corrected for it.",
+                f"The threshold was tuned on these predictions: {decision.shown()}. The bootstrap tuned it again in "
+                "every resample, so that the score is corrected for it.",
             ),
         )
 

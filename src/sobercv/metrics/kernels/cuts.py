@@ -1,7 +1,7 @@
 """Cuts: samples from the highest score down, and what a metric is when all above a place are said to be positive.
 
-Takes walks and counts, gives the best score over all cuts, and where the best cut lies. Tied samples fall on one side of
-every cut. All cuts of all resamples are met in one walk through the samples of a configuration.
+Takes walks and counts, gives the best score over all cuts, and where the best cut lies. Tied samples fall on one
+side of every cut. All cuts of all resamples are met in one walk through the samples of a configuration.
 """
 
 from __future__ import annotations
