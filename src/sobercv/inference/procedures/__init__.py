@@ -2,14 +2,19 @@
 
 from .columns import columns
 from .contract import Decider, Decision, Decisions, SelectionProcedure
+from .ensembles import Mix, average_of_best, greedy_ensemble, stacked_ensemble
 from .thresholds import Threshold, best_with_threshold
 
 __all__ = [
     "Decider",
     "Decision",
     "Decisions",
+    "Mix",
     "SelectionProcedure",
     "Threshold",
+    "average_of_best",
     "best_with_threshold",
     "columns",
+    "greedy_ensemble",
+    "stacked_ensemble",
 ]

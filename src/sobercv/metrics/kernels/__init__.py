@@ -7,6 +7,7 @@ threads over blocks of resamples use all cores.
 from .cuts import best_cuts, make_cuts, place_cuts
 from .draws import draw, first_best, first_best_of_columns
 from .lines import logistic_lines
+from .mixes import greedy_mix, least_squares_mix
 from .sorted_rows import average_precision, first_present, medians, partial_area
 from .tables import expected_information
 from .tallies import tally, tally_picked
@@ -35,6 +36,8 @@ __all__ = [
     "first_best",
     "first_best_of_columns",
     "first_present",
+    "greedy_mix",
+    "least_squares_mix",
     "logistic_lines",
     "make_cuts",
     "make_walks",
