@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metadata_routing import UNUSED
 
 from .. import seeds
@@ -45,7 +45,8 @@ from .model_scores import scorer_of, with_names
 from .options import check_options, for_this_race
 from .prediction_scorer import as_scorers
 from .progress import audience, display
-from .results import cv_results, table_of
+from .results import add_tuned, cv_results, table_of
+from .selected import also_wanted, as_decided, estimate_of, members, n_members
 from .showing import ReaderMixin
 from .winner import WinnerMixin, chosen_by
 
@@ -84,8 +85,12 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     count_dropped : bool, default=False
         Let the dropped take part in the correction with the predictions that they have. The paper leaves them out,
         which turns optimistic when much is dropped.
-    select : {"best"}, simplest_within(...) or callable, default="best"
-        How the winner is picked from scores [B, C]; the bootstrap re-runs the same rule.
+    select : {"best"}, simplest_within(...), best_with_threshold(...), an ensemble or callable, default="best"
+        How the winner is picked from scores [B, C]; the bootstrap re-runs the same rule. What selects more than one
+        configuration as it is (`best_with_threshold`, `greedy_ensemble`, `stacked_ensemble`, `average_of_best`) drops
+        nobody, and `best_estimator_` is what was selected: a model with its threshold, or a voting model.
+    tune_threshold : bool, default=False
+        Tune the decision threshold of every configuration for the metric that selects: `best_with_threshold()`.
     aggregate : {"pooled", "fold"}, default="pooled"
         Select by the score of all out-of-sample predictions together, or by the mean over folds as scikit-learn does.
     within_folds : bool, default=False
@@ -140,7 +145,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     best_score_ : float
         scikit-learn's meaning: the winner's mean over folds. Optimistic; do not report it.
     cv_results_ : dict of arrays
-        scikit-learn's columns plus `pooled_test_score`, `status` and `dropped_at`.
+        scikit-learn's columns plus `pooled_test_score`, `status` and `dropped_at`; with tuned thresholds
+        `tuned_test_score` too, and ranks by it.
     predictions_ : Predictions
         Out-of-sample predictions of the finishers.
     winner_predictions_ : Predictions
@@ -199,6 +205,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         drop: Any = "auto",
         count_dropped: bool = False,
         select: Any = "best",
+        tune_threshold: bool = False,
         aggregate: str = "pooled",
         within_folds: bool = False,
         method: str = "bbc",
@@ -230,6 +237,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.drop = drop
         self.count_dropped = count_dropped
         self.select = select
+        self.tune_threshold = tune_threshold
         self.aggregate = aggregate
         self.within_folds = within_folds
         self.method = method
@@ -279,8 +287,10 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         made = design(self, X, y, routed, seed)
         problem, plan, question = made.problem, made.plan, made.question
         store = MemoryStore(problem, plan, len(configurations))
-        rule = for_this_race(None if made.by_folds else rule, store.nothing_yet(), question)
+        rule = None if made.by_folds or question.procedure is not None else rule
+        rule = for_this_race(rule, store.nothing_yet(), question)
         wanted = tuple(dict.fromkeys(each for metric in question.metrics for each in metric.wanted))
+        wanted += also_wanted(question, wanted)
         wanted += kept_besides(self.keep, wanted, problem.task)
         whole = problem.fit_arguments(np.arange(problem.n_samples))
         callbacks = SearchCallbacks(self, X, y, whole, len(configurations), plan)
@@ -327,6 +337,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
 
     def _remember(self, configurations: list[Any], store: MemoryStore, log: RaceLog, plan: Plan) -> None:
         self.cv_results_ = cv_results(configurations, store, log, self.question_, self.error_score)
+        add_tuned(self.cv_results_, log, self.question_, self.estimate_)
         if self.verbose > 2:
             names = [metric.name for metric in self.question_.metrics] if self.multimetric_ else []
             show_fits(self.cv_results_, store, names)
@@ -343,7 +354,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.seed_ = self.question_.seed
         self.n_splits_ = plan.n_splits
         self.splits_ = [(split.train, split.test) for split in plan.splits]
-        self.n_fits_ = log.n_fits + bool(self.refit)
+        self.n_fits_ = log.n_fits + (n_members(estimate_of(self)) if self.refit else 0)
         self.winner_predictions_ = alone(store, self.predictions_, self.best_index_)
         self.best_params_ = dict(configurations[self.best_index_].params)
         tail = self.question_.first.name if self.multimetric_ else "score"
@@ -353,11 +364,16 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
             del self.best_score_
 
     def _refit(self, problem: Problem, arguments: dict[str, Any], callbacks: SearchCallbacks) -> None:
-        start = time.perf_counter()
-        best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
-        with callbacks.refit(best):
-            best.fit(problem.X, *(() if problem.y is None else (problem.y,)), **arguments)
-        self.best_estimator_ = best
+        start, decision, truth = (
+            time.perf_counter(),
+            estimate_of(self).decision,
+            () if problem.y is None else (problem.y,),
+        )
+        trained = []
+        for model in members(self, decision):
+            with callbacks.refit(model):
+                trained.append(model.fit(problem.X, *truth, **arguments))
+        self.best_estimator_ = best = as_decided(decision, trained, problem.X, *truth)
         self.refit_time_ = time.perf_counter() - start
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_

@@ -15,6 +15,7 @@ from ..errors import SoberError
 from ..inference import BootstrapDrop, DropRule, Question
 from ..predictions import Predictions
 from .early_end import check_limits
+from .selected import check_selection
 
 
 def check_options(search: Any) -> DropRule | None:
@@ -32,7 +33,9 @@ def check_options(search: Any) -> DropRule | None:
     score = search.error_score
     if not (isinstance(score, str) and score == "raise") and not isinstance(score, Real):
         raise SoberError("E108", f'`error_score` must be "raise", NaN or another number; got {score!r}.')
-    return _drop_rule(search.drop)
+    rule = _drop_rule(search.drop)
+    check_selection(search)
+    return rule
 
 
 def for_this_race(rule: DropRule | None, nothing_yet: Predictions, question: Question) -> DropRule | None:

@@ -1,6 +1,6 @@
 """Contract suites: subclass one, name your object, and pytest checks what the library relies on.
 
-Takes a metric, a drop rule, a selection rule or a selection procedure of yours, gives test methods; uses plain asserts only.
+Takes a metric, a drop rule, a selection rule or procedure of yours, gives test methods; uses plain asserts only.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class SelectionProcedureContract(ABC):
         """A decision does not depend on the other resamples, to the last bit."""
         table = self.predictions()
         counts = self._counts(table.n_samples)
-        for values in zip(self._predicted(table, counts), *(self._predicted(table, row[None]) for row in counts)):
-            together, *alone = values
+        apart = [self._predicted(table, row[None]) for row in counts]
+        for together, *alone in zip(self._predicted(table, counts), *apart, strict=True):
             assert np.array_equal(together, np.concatenate(alone, axis=1))
 
     def test_what_is_absent_does_not_matter(self) -> None:

@@ -16,6 +16,7 @@ from ...containers import Array
 from ...errors import Note
 from ...metrics import Metric
 from ...predictions import Predictions
+from ...targets import Target
 
 if TYPE_CHECKING:
     from ..question import Question
@@ -81,6 +82,14 @@ class SelectionProcedure(ABC):
     def check(self, question: Question) -> None:
         """Refuse, before anything is trained, what the procedure cannot serve."""
         return
+
+    def check_table(self, target: Target, n_repeats: int) -> None:
+        """Refuse, before anything is trained, data that the procedure cannot serve."""
+        return
+
+    def for_estimator(self, estimator: Any) -> SelectionProcedure:
+        """Settle what was left open by what an estimator can give."""
+        return self
 
     @abstractmethod
     def bind(self, predictions: Predictions, question: Question) -> Decider:

@@ -8,6 +8,7 @@ present, so that it knows nothing of those that are absent; tied samples fall on
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from ...containers import Array
 from ...errors import Note, SoberError
 from ...metrics import Metric, get
 from ...predictions import Predictions
+from ...targets import Target
 from ..selection import best
 from .contract import Decider, Decision, Decisions, SelectionProcedure
 from .cutting import Cuts, Floors
@@ -229,19 +231,31 @@ class best_with_threshold(SelectionProcedure):
         """Scores or probabilities."""
         return (SCORES if self.response == "auto" else (self.response,),)
 
+    def check_table(self, target: Target, n_repeats: int) -> None:
+        """Refuse what is not two classes, and repeats."""
+        if target.n_classes != 2:
+            raise SoberError(
+                "E121", f"A threshold parts two classes; `y` has {target.n_classes}. Leave best_with_threshold out."
+            )
+        if n_repeats > 1:
+            raise SoberError(
+                "E121",
+                f"A threshold is tuned on one cross-validation; got {n_repeats} repeats, each with scores of its own. "
+                "Use one repeat.",
+            )
+
+    def for_estimator(self, estimator: Any) -> best_with_threshold:
+        """Take probabilities, unless an estimator has decision values alone: all configurations share one scale."""
+        if self.response != "auto":
+            return self
+        values = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
+        made = copy(self)
+        made.response = "decision_function" if values else "predict_proba"
+        return made
+
     def bind(self, predictions: Predictions, question: Question) -> ThresholdDecider:
         """Sort the samples of every configuration."""
-        if predictions.n_classes != 2:
-            raise SoberError(
-                "E121",
-                f"A threshold parts two classes; `y` has {predictions.n_classes}. Leave best_with_threshold out.",
-            )
-        if predictions.n_repeats > 1:
-            raise SoberError(
-                "E121",
-                f"A threshold is tuned on one cross-validation; got {predictions.n_repeats} repeats, of which each has "
-                "scores of its own. Pass one repeat.",
-            )
+        self.check_table(predictions.target, predictions.n_repeats)
         allowed = SCORES if self.response == "auto" else (self.response,)
         response = next((name for name in allowed if name in predictions.responses), None)
         if response is None:
