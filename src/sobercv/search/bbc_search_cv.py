@@ -364,11 +364,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
             del self.best_score_
 
     def _refit(self, problem: Problem, arguments: dict[str, Any], callbacks: SearchCallbacks) -> None:
-        start, decision, truth = (
-            time.perf_counter(),
-            estimate_of(self).decision,
-            () if problem.y is None else (problem.y,),
-        )
+        start, decision = time.perf_counter(), estimate_of(self).decision
+        truth = () if problem.y is None else (problem.y,)
         trained = []
         for model in members(self, decision):
             with callbacks.refit(model):

@@ -44,8 +44,8 @@ def check_selection(search: Any) -> None:
         if not any(value is each or (isinstance(value, str) and value == each) for each in usual):
             raise SoberError(
                 "E121",
-                "Nobody is dropped where more than a configuration is selected: who is behind may win with a threshold of "
-                f"its own, or help in a mix. Leave `{name}` out.",
+                "Nobody is dropped where more than a configuration is selected: who is behind may win with a threshold "
+                f"of its own, or help in a mix. Leave `{name}` out.",
             )
     if callable(search.refit):
         raise SoberError(
