@@ -74,8 +74,8 @@ def page(rows: list[dict[str, Any]], about: dict[str, Any]) -> str:
         HEAD,
         "## Is it honest? Simulated, so that the truth is known\n",
         f"{times} tables a row; classes of 35 and 65 %; scores of all configurations share half of their noise; "
-        "bias is the mean of estimate less truth of the final decision, with its standard error; coverage is that of the 95 % "
-        "interval. The truth of a threshold is exact; that of a mix is measured on 4,000 new samples.\n",
+        "bias is the mean of estimate less truth of the final decision, with its standard error; coverage is that of "
+        "the 95 % interval. The truth of a threshold is exact; that of a mix is measured on 4,000 new samples.\n",
         "| tuned | N | C | truth | naive bias | corrected bias | coverage |",
         "| --- | --- | --- | --- | --- | --- | --- |",
         *(_line(row) for row in rows),

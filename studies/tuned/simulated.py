@@ -47,12 +47,11 @@ def settings() -> list[Setting]:
 
 def _scores(rng: np.random.Generator, n: int, distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The truth, and binormal scores of configurations that differ in how far they part the classes."""
-    y = (rng.random(n) < SHARE).astype(np.int8)
-    y[:4] = 0, 0, 1, 1
-    noise = np.sqrt(SHARED) * rng.standard_normal((n, 1)) + np.sqrt(1 - SHARED) * rng.standard_normal(
-        (n, len(distance))
-    )
-    return y, (y[:, None] - 0.5) * distance + noise
+    y = np.zeros(n, np.int8)
+    while not 2 <= y.sum() <= n - 2:
+        y = (rng.random(n) < SHARE).astype(np.int8)
+    common, own = rng.standard_normal((n, 1)), rng.standard_normal((n, len(distance)))
+    return y, (y[:, None] - 0.5) * distance + np.sqrt(SHARED) * common + np.sqrt(1 - SHARED) * own
 
 
 def _chances(scores: np.ndarray) -> np.ndarray:
