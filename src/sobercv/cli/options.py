@@ -127,6 +127,10 @@ OPTIONS: dict[str, Any] = {
     "within_folds": _switch(
         "--within-folds", help="Metrics that rank compare only rows of the same fold.", panel=MODEL
     ),
+    "tune_threshold": _switch(
+        "--tune-threshold", help="Two classes: tune the probability from which on the positive one is predicted; "
+        "for f1, balanced_accuracy and the like.", panel=MODEL,
+    ),
     "half_width": _option(
         float | None, "--half-width", help="Stop when half the width of the interval is within this.", panel=MODEL
     ),

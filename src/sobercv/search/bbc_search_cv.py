@@ -46,7 +46,7 @@ from .options import check_options, for_this_race
 from .prediction_scorer import as_scorers
 from .progress import audience, display
 from .results import add_tuned, cv_results, table_of
-from .selected import also_wanted, as_decided, estimate_of, members, n_members
+from .selected import also_wanted, as_decided, at_threshold, estimate_of, members, n_members
 from .showing import ReaderMixin
 from .winner import WinnerMixin, chosen_by
 
@@ -150,7 +150,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     predictions_ : Predictions
         Out-of-sample predictions of the finishers.
     winner_predictions_ : Predictions
-        Those of the winner alone, with all that was kept of it; other finishers may lack some.
+        Those of the winner alone, with all that was kept of it; other finishers may lack some. Its labels are those
+        of a tuned threshold.
     race_ : RaceLog
         Who was dropped when, with which p, and who failed why.
     stopped_ : {"finished", "interrupted", "terminated", "max_seconds", "half_width"}
@@ -355,7 +356,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.n_splits_ = plan.n_splits
         self.splits_ = [(split.train, split.test) for split in plan.splits]
         self.n_fits_ = log.n_fits + (n_members(estimate_of(self)) if self.refit else 0)
-        self.winner_predictions_ = alone(store, self.predictions_, self.best_index_)
+        own = alone(store, self.predictions_, self.best_index_)
+        self.winner_predictions_ = at_threshold(own, estimate_of(self).decision)
         self.best_params_ = dict(configurations[self.best_index_].params)
         tail = self.question_.first.name if self.multimetric_ else "score"
         if note is None:  # as in scikit-learn, a callable's pick has no score

@@ -7,13 +7,16 @@ Never scores.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from ..errors import SoberError
 from ..inference import Estimate, Question, SelectionProcedure, best_with_threshold
 from ..inference.procedures import Mix, Threshold
+from ..predictions import Predictions
 
 
 def selection_of(search: Any) -> Any:
@@ -86,6 +89,24 @@ def members(search: Any, decision: Any) -> list[Any]:
     if isinstance(decision, Mix):
         chosen = [search.cv_results_["params"][configuration] for configuration in decision.configurations]
     return [clone(search.estimator).set_params(**clone(params, safe=False)) for params in chosen]
+
+
+def at_threshold(own: Predictions, decision: Any) -> Predictions:
+    """Give the winner's predictions with the labels of its threshold, where it has one.
+
+    Parameters
+    ----------
+    own : Predictions
+        Of the winner alone.
+    decision : Decision or None
+    """
+    if not isinstance(decision, Threshold) or own.classes is None or decision.response not in own.responses:
+        return own
+    k, values = own.classes.tolist().index(decision.positive), own.responses[decision.response]
+    if k == 0:  # scores are those of the second class
+        values = 1.0 - values if decision.response == "predict_proba" else -values
+    labels = np.where(values >= decision.value, k, 1 - k).astype(np.int8)
+    return replace(own, responses={**own.responses, "predict": labels})
 
 
 def as_decided(decision: Any, trained: Sequence[Any], X: Any, y: Any = None) -> Any:
