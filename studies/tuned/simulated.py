@@ -24,7 +24,6 @@ TUNED: dict[str, tuple[Any, str, int]] = {
     "threshold": (sobercv.best_with_threshold(), "balanced_accuracy", 500),
     "threshold, F1": (sobercv.best_with_threshold(), "f1", 500),
     "greedy ensemble": (sobercv.greedy_ensemble(), "roc_auc", 200),
-    "mean of 5": (sobercv.average_of_best(5), "roc_auc", 200),
 }
 
 

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -38,7 +39,7 @@ def test_the_final_model_predicts_with_the_tuned_threshold(rare, tuned):
     assert model.threshold == threshold
     chances = tuned.predict_proba(X)[:, 1]
     np.testing.assert_array_equal(tuned.predict(X), (chances >= threshold).astype(int))
-    plain = PIPELINE.set_params(**tuned.best_params_).fit(*rare)
+    plain = clone(PIPELINE).set_params(**tuned.best_params_).fit(*rare)
     np.testing.assert_allclose(chances, plain.predict_proba(X)[:, 1])
     assert pickle.loads(pickle.dumps(tuned)).estimate_.decision == tuned.estimate_.decision
 
@@ -98,7 +99,8 @@ def test_an_ensemble_is_a_vote_of_its_members(rare):
     mix = search.estimate_.decision
     assert isinstance(search.best_estimator_, VotingClassifier)
     each = [
-        PIPELINE.set_params(**search.cv_results_["params"][c]).fit(X, y).predict_proba(X) for c in mix.configurations
+        clone(PIPELINE).set_params(**search.cv_results_["params"][c]).fit(X, y).predict_proba(X)
+        for c in mix.configurations
     ]
     np.testing.assert_allclose(search.predict_proba(X), np.tensordot(mix.weights, each, axes=1))
     assert search.n_fits_ == 3 * 4 + len(mix.configurations)

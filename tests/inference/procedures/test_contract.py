@@ -66,5 +66,6 @@ def test_columns_give_the_bits_of_the_rule(metric):
     for name, estimate in rule.items():
         other = procedure[name]
         np.testing.assert_array_equal(estimate.draws, other.draws)
-        assert (estimate.value, estimate.naive, estimate.winner) == (other.value, other.naive, other.winner)
+        assert (estimate.value, estimate.winner) == (other.value, other.winner)
+        assert estimate.naive == pytest.approx(other.naive, abs=1e-14)  # a column alone is multiplied in another shape
         np.testing.assert_allclose(estimate.interval, other.interval, atol=1e-12)
