@@ -75,7 +75,7 @@ def _balanced(p: Array, n: Array, *, gain: float, rest: float) -> Numbers:
 
 
 def _matthews(p: Array, n: Array) -> Numbers:
-    return p, 0.0, n, 0.0
+    return p, 1e-12 * (p + n) ** 2, n, 0.0  # sums of weights round; a variance this small is none
 
 
 def _sensitivity(p: Array, n: Array) -> Numbers:

@@ -48,14 +48,14 @@ def make_cuts(order, score, positive, samples, actions):
 
 @nb.njit(inline="always", **options)
 def _score(kind, gain, hits, loss, rest, tp, fp):
-    """One formula at one cut; see `metrics.cuts`. For MATTHEWS, gain and loss are the weights of the classes."""
+    """One formula at one cut; see `metrics.cuts`. MATTHEWS: gain and loss are the classes' weights, hits is tiny."""
     if kind == 0:
         return gain * tp - loss * fp + rest
     if kind == 1:
         below = hits * tp + loss * fp + rest
         return gain * tp / below if below > 0.0 else 0.0
     said = (tp + fp) * (gain + loss - tp - fp)
-    return (tp * loss - fp * gain) / math.sqrt(said * gain * loss) if said > 0.0 else 0.0
+    return (tp * loss - fp * gain) / math.sqrt(said * gain * loss) if said > hits else 0.0
 
 
 @nb.njit(inline="always", **options)
@@ -100,6 +100,8 @@ def best_cuts(kind, samples, actions, counts, address, numbers, floors, precisio
                 _look(kind, gain, hits, loss, rest, floors, precision, bounded, tp, fp, best)
         _look(kind, gain, hits, loss, rest, floors, precision, bounded, tp, fp, best)
         for b in range(out.shape[1]):
+            if kind == 2 and not bounded:
+                best[b] = math.copysign(math.sqrt(abs(best[b]) / (gain[b] * loss[b])), best[b])
             out[c, b] = best[b] if best[b] > -np.inf and not np.isnan(rest[b]) else np.nan
 
 
@@ -123,10 +125,10 @@ def _look(kind, gain, hits, loss, rest, floors, precision, bounded, tp, fp, best
             score = gain[b] * t / max(below, 1e-300)  # nothing found, so that nothing is divided by next to nothing
             best[b] = score if score > best[b] else best[b]
     else:
-        for b in range(best.shape[0]):
+        for b in range(best.shape[0]):  # the square with its sign: roots are slow, and are taken of the best alone
             t, f = float(tp[b]), float(fp[b])
-            said = (t + f) * (gain[b] + loss[b] - t - f) * gain[b] * loss[b]
-            score = (t * loss[b] - f * gain[b]) / math.sqrt(said) if said > 0.0 else 0.0
+            said, over = (t + f) * (gain[b] + loss[b] - t - f), t * loss[b] - f * gain[b]
+            score = over * abs(over) / said if said > hits[b] else 0.0
             best[b] = score if score > best[b] else best[b]
 
 
