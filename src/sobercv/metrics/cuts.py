@@ -57,6 +57,20 @@ class AtCuts:
         out[:, undefined] = np.nan
         return out
 
+    def scores(self, found: Array, alarms: Array, positives: float, negatives: float) -> Array:
+        """Score at some cuts of one set of samples, by true and false positives [G] and the weights of the classes."""
+        numbers = self.coefficients(np.array([positives]), np.array([negatives]))[:, 0]
+        gain, hits, loss, rest = (float(number) for number in numbers)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.kind == LINEAR:
+                return np.asarray(gain * found - loss * alarms + rest)
+            if self.kind == RATIO:
+                below = hits * found + loss * alarms + rest
+                return np.where(np.isnan(rest), np.nan, np.where(below > 0, gain * found / below, 0.0))
+            said = (found + alarms) * (gain + loss - found - alarms)
+            score = (found * loss - alarms * gain) / np.sqrt(said * gain * loss)
+            return np.where(np.isnan(rest), np.nan, np.where(said > hits, score, 0.0))
+
 
 # Plain functions, and `partial` of them, so that a metric can be sent to other machines.
 Numbers = tuple[Array | float, ...]
