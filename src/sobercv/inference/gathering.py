@@ -15,7 +15,7 @@ import numpy as np
 from ..containers import Array
 from ..metrics import Metric, blocks
 from .tables import Resamples, Table
-from .wilson import CROSS_VALIDATED, Evidence
+from .wilson import CROSS_VALIDATED, DOUBT, Evidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +123,7 @@ def evidence(table: Table, wholes: list[Array], winner: int, values: list[float]
             clustered=table.n_groups is not None or table.question.by == "fold",
             excess=1.0 if table.question.fixed_models else CROSS_VALIDATED,
             trained=1.0 if table.question.fixed_models else table.trained_share,
+            doubt=DOUBT if table.question.procedure is None else table.question.procedure.doubt,
         )
         for k, (metric, whole, value) in enumerate(zip(metrics, wholes, values, strict=True))
     ]

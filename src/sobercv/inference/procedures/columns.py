@@ -15,6 +15,7 @@ from ...containers import Array
 from ...metrics import Scorer
 from ...predictions import Predictions
 from ..selection import SelectionRule, apply
+from ..wilson import DOUBT
 from .contract import Decider, Decision, Decisions, SelectionProcedure
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ class columns(SelectionProcedure):
     rule : callable
         Scores [B, C] -> winners [B]; not one that counts in standard errors.
     """
+
+    doubt = DOUBT
 
     def __init__(self, rule: SelectionRule) -> None:
         self.rule = rule

@@ -17,6 +17,7 @@ from ...errors import Note
 from ...metrics import Metric
 from ...predictions import Predictions
 from ...targets import Target
+from ..wilson import DOUBT_TUNED
 
 if TYPE_CHECKING:
     from ..question import Question
@@ -76,6 +77,8 @@ class SelectionProcedure(ABC):
 
     #: Whether the best single configuration is judged beside the decision, with the difference between the two.
     stands_beside = False
+    #: How well its correction is known; see `wilson.DOUBT`.
+    doubt = DOUBT_TUNED
     #: Whether it makes labels of scores.
     makes_labels = False
 
