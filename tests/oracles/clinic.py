@@ -112,7 +112,7 @@ def youden(y, p, w=None):
 
 def neg_cost(missed, alarm, pos_label=1):
     def oracle(y, p, w=None):
-        w = ones_like(y, w)
+        w = weights(y, w)
         total = 0.0
         for truth, said, weight in zip(y, p, w, strict=True):
             if truth != said:
