@@ -7,7 +7,7 @@ import pytest
 
 import sobercv
 from sobercv.inference import Question, best
-from sobercv.inference.procedures import columns
+from sobercv.inference.procedures import by_rule
 from sobercv.testing import simulate
 from sobercv.testing.contracts import SelectionProcedureContract
 
@@ -26,7 +26,7 @@ class Case(SelectionProcedureContract):
 
 class TestColumns(Case):
     def procedure(self):
-        return columns(best)
+        return by_rule(best)
 
 
 class TestThreshold(Case):
@@ -62,7 +62,7 @@ class TestAverage(Case):
 def test_columns_give_the_bits_of_the_rule(metric):
     table = Case.predictions(None)
     rule = sobercv.bbc(None, table, [metric, "neg_brier_score"], n_bootstraps=100)
-    procedure = sobercv.bbc(None, table, [metric, "neg_brier_score"], n_bootstraps=100, select=columns(best))
+    procedure = sobercv.bbc(None, table, [metric, "neg_brier_score"], n_bootstraps=100, select=by_rule(best))
     for name, estimate in rule.items():
         other = procedure[name]
         np.testing.assert_array_equal(estimate.draws, other.draws)

@@ -74,7 +74,7 @@ class ColumnDecider(Decider):
         return self._table
 
 
-class columns(SelectionProcedure):
+class by_rule(SelectionProcedure):
     """Select a column by a rule.
 
     Parameters
@@ -93,4 +93,4 @@ class columns(SelectionProcedure):
         return ColumnDecider(predictions, question.bind(predictions), self.rule)
 
     def __repr__(self) -> str:
-        return f"columns({getattr(self.rule, '__name__', self.rule)})"
+        return f"by_rule({getattr(self.rule, '__name__', self.rule)})"
