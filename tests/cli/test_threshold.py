@@ -14,7 +14,19 @@ def test_a_run_tunes_judges_and_predicts_with_its_threshold(sober, tmp_path):
     frame = table("binary")
     frame.to_csv(tmp_path / "data.csv", index=False)
     ended = sober(
-        "fit", "data.csv", "--target", "y", "--metric", "f1", "--tune-threshold", *SMALL, "--fast", "-o", "run"
+        "fit",
+        "data.csv",
+        "--target",
+        "y",
+        "--positive",
+        "ill",
+        "--metric",
+        "f1",
+        "--tune-threshold",
+        *SMALL,
+        "--fast",
+        "-o",
+        "run",
     )
     assert ended.code == 0, ended.err
     results = json.loads((tmp_path / "run" / "results.json").read_text())
@@ -55,7 +67,20 @@ def test_what_cannot_be_tuned_is_said_before_anything_is_written(sober, tmp_path
         assert "E121" in ended.err
         assert hint in " ".join(ended.err.split())
     ended = sober(
-        "fit", "data.csv", "--target", "y", "--tune-threshold", "--metric", "f1", "--repeats", "2", *SMALL, "-o", "run"
+        "fit",
+        "data.csv",
+        "--target",
+        "y",
+        "--positive",
+        "ill",
+        "--tune-threshold",
+        "--metric",
+        "f1",
+        "--repeats",
+        "2",
+        *SMALL,
+        "-o",
+        "run",
     )
     assert ended.code == 2
     assert "one repeat" in " ".join(ended.err.split())
