@@ -24,6 +24,11 @@ def test_the_truth_of_a_threshold_is_that_of_new_samples():
     assert abs(measured - exact) < 5 * 0.5 / np.sqrt(140_000)
 
 
+def test_the_page_is_that_of_the_results():
+    about = json.loads(run.RESULTS.with_suffix(".json").read_text())
+    assert page.PAGE.read_text() == page.page(read_results(run.RESULTS, text=("tuned",)), about)
+
+
 def test_pieces_make_rows_and_a_page(tmp_path):
     for setting in simulated.settings():
         truth = np.linspace(0.6, 0.7, 10)
