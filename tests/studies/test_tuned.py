@@ -1,6 +1,9 @@
 """The study of what was tuned: its truth, its pieces, its page."""
 
+import json
+
 import numpy as np
+from studies.results_file import read_results
 from studies.tuned import page, run, simulated
 
 
