@@ -20,10 +20,12 @@ from . import (
     startup,
     store,
     time_limits,
+    tuned,
 )
 
 SECTIONS = {
     "kernels": kernels.run,
+    "tuned": tuned.run,
     "growth": growth.run,
     "intervals": intervals.run,
     "startup": startup.run,

@@ -104,8 +104,29 @@ def integrated_brier(times):
 
 sensitivity, specificity = shares(recall, "binary"), shares(recall, "binary", pos_label=0)
 ppv, npv = shares(precision, "binary"), shares(precision, "binary", pos_label=0)
+
+
+def youden(y, p, w=None):
+    return sensitivity(y, p, w) + specificity(y, p, w) - 1
+
+
+def neg_cost(missed, alarm, pos_label=1):
+    def oracle(y, p, w=None):
+        w = weights(y, w)
+        total = 0.0
+        for truth, said, weight in zip(y, p, w, strict=True):
+            if truth != said:
+                total += weight * (missed if truth == pos_label else alarm)
+        return -total / sum(w)
+
+    return oracle
+
+
 ORACLES = {
     "sensitivity": sensitivity,
+    "youden": youden,
+    "neg_cost(missed=5)": neg_cost(5, 1),
+    "neg_cost(missed=0.5, alarm=2, pos_label=0)": neg_cost(0.5, 2, pos_label=0),
     "specificity": specificity,
     "ppv": ppv,
     "npv": npv,

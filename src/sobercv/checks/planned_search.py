@@ -53,7 +53,7 @@ class PlannedSearch:
         return self.preset.n_configurations * self.cv * self.repeats + 1
 
 
-def plan_search(
+def plan_search(  # noqa: PLR0913 - the options of a command, by their names
     data: Dataset,
     *,
     preset: str = "standard",
@@ -63,6 +63,7 @@ def plan_search(
     seed: int = 0,
     configurations: int | None = None,
     positive: str | None = None,
+    probabilities: bool = False,
 ) -> PlannedSearch:
     """Plan a search.
 
@@ -79,6 +80,8 @@ def plan_search(
         Draw so many at random instead of trying all.
     positive : str, optional
         The positive one of two classes; where a metric depends on it and their names leave no doubt, it is found.
+    probabilities : bool, default=False
+        Every configuration must give some, also where no metric asks for them.
     """
     names = list(scoring) or [DEFAULT_METRICS[data.task]]
     found = [metrics.get(name) for name in names]
@@ -86,7 +89,7 @@ def plan_search(
     target = Target.read(data.y, task_name(data.task), pos_label=label)
     for metric in found:
         metric.check_target(target)
-    probabilities = any(metric.responses == ("predict_proba",) or metric.times for metric in found)
+    probabilities = probabilities or any(metric.responses == ("predict_proba",) or metric.times for metric in found)
     made = presets.get(preset, data.task, data.X, data.y, seed=seed, probabilities=probabilities)
     if configurations is not None:
         made = made.drawn(configurations, seed)

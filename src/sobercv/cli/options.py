@@ -78,7 +78,7 @@ OPTIONS: dict[str, Any] = {
     "predictions": Annotated[
         str, Argument(help="Out-of-fold predictions of another tool, or the folder of a run.", show_default=False)
     ],
-    "study_name": Annotated[str, Argument(help="simulation, real, intervals or racing.", show_default=False)],
+    "study_name": Annotated[str, Argument(help="simulation, real, intervals, racing or tuned.", show_default=False)],
     # ---- what to predict
     "target": _text("--target", "-t", help="The column to predict.", panel=DATA),
     "time": _text("--time", help="Survival: the column with the time.", panel=DATA),
@@ -126,6 +126,10 @@ OPTIONS: dict[str, Any] = {
     ),
     "within_folds": _switch(
         "--within-folds", help="Metrics that rank compare only rows of the same fold.", panel=MODEL
+    ),
+    "tune_threshold": _switch(
+        "--tune-threshold", help="Two classes: tune the probability from which on the positive one is predicted; "
+        "for f1, balanced_accuracy and the like.", panel=MODEL,
     ),
     "half_width": _option(
         float | None, "--half-width", help="Stop when half the width of the interval is within this.", panel=MODEL

@@ -102,7 +102,8 @@ def _objections(imported: ImportedPredictions) -> list[Note]:
             Note(
                 "E815",
                 f"{first!r} looks like a stacked ensemble, whose predictions were fitted to the same truth; its score "
-                f"cannot be corrected. Leave it out with --ignore {first}.",
+                f"cannot be corrected. Leave it out with --ignore {first}; an ensemble of the others is corrected by "
+                "sobercv.bbc(..., select=sobercv.greedy_ensemble()).",
             )
         )
     if len(imported.names) == 1:

@@ -11,6 +11,13 @@ from .dropping import (
     PredictiveDrop,
 )
 from .estimate import Estimate
+from .procedures import (
+    SelectionProcedure,
+    average_of_best,
+    best_with_threshold,
+    greedy_ensemble,
+    stacked_ensemble,
+)
 from .question import Question
 from .rivals import naive, nested, tibshirani
 from .selection import SelectionRule, best, simplest_within
@@ -26,10 +33,15 @@ __all__ = [
     "HoeffdingDrop",
     "PredictiveDrop",
     "Question",
+    "SelectionProcedure",
     "SelectionRule",
+    "average_of_best",
     "best",
+    "best_with_threshold",
+    "greedy_ensemble",
     "naive",
     "nested",
     "simplest_within",
+    "stacked_ensemble",
     "tibshirani",
 ]

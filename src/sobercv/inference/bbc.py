@@ -7,14 +7,17 @@ table: in memory, in blocks of rows or columns, by histograms, by folds.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypedDict, Unpack, overload
 
 from ..containers import Array
 from ..metrics import blocks
 from ..threads import one_blas_thread
+from .deciding import decided
 from .drawn import Judged, estimates
 from .estimate import Estimate, with_names
 from .gathering import gather
+from .procedures import SelectionProcedure
 from .question import MetricLike, Options, Question
 from .selection import SelectionRule
 from .tables import Inputs, Resamples, Table, open_table
@@ -53,7 +56,7 @@ def bbc(
     sample_weight: Any = None,
     seen: Any = None,
     pos_label: Any = None,
-    select: str | SelectionRule = "best",
+    select: str | SelectionRule | SelectionProcedure = "best",
     aggregate: str = "pooled",
     by: str = "sample",
     method: str = "bbc",
@@ -95,8 +98,9 @@ def bbc(
         The positive one of two classes. Precision, recall, F1 and the like are of it, and one score or probability a
         sample is that of it. Unless given, scores are those of the greater label, and precision and the like are of
         the label 1, as in scikit-learn.
-    select : {"best"}, simplest_within(...) or callable, default="best"
-        The rule that picked the winner; re-run in every resample. A callable maps scores [B, C] to winners [B].
+    select : {"best"}, simplest_within(...), best_with_threshold(...), an ensemble or callable, default="best"
+        The rule that picked the winner; re-run in every resample. A callable maps scores [B, C] to winners [B]. What
+        selects more than a column (a threshold, a mix of configurations) is a `sobercv.inference.SelectionProcedure`.
     aggregate : {"pooled", "fold"}, default="pooled"
         Score all samples together, or take the mean over folds as scikit-learn does.
     by : {"sample", "fold"}, default="sample"
@@ -168,6 +172,17 @@ def bbc(
 @one_blas_thread()
 def corrected(table: Table) -> dict[str, Estimate]:
     """Select on the whole table, draw, select and judge anew in every resample: an estimate for each metric."""
+    procedure = table.question.procedure
+    if procedure is None:
+        return _by_rule(table)
+    found = decided(table, procedure)
+    if not procedure.stands_beside:
+        return found
+    alone = _by_rule(table.asking(replace(table.question, procedure=None)))
+    return {name: replace(estimate, single=alone[name]) for name, estimate in found.items()}
+
+
+def _by_rule(table: Table) -> dict[str, Estimate]:
     wholes = table.whole()
     winner = table.winner(wholes[0])
 

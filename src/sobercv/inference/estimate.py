@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ..errors import Note, SoberError
 from ..targets import titled
 from .intervals import check_level, percentile_interval, quantile
 from .wilson import Wilson
+
+if TYPE_CHECKING:
+    from .procedures import Decision
 
 METHODS = {
     "bbc": "BBC-CV: bootstrap bias corrected",
@@ -94,6 +97,10 @@ class Estimate:
         Repeats the draws when passed as `random_state`.
     notes : tuple of Note
         What the reader should know: sentences, each with its code.
+    decision : Decision or None
+        What was decided beside the winner: a threshold, or the weights of a mix, whose best member is the winner.
+    single : Estimate or None
+        Where several configurations were mixed, the best one alone, corrected by the same draws; see `gain`.
     """
 
     value: float
@@ -119,6 +126,8 @@ class Estimate:
     winner_name: str | None = None
     winner_params: dict[str, Any] | None = None
     wilson: Wilson | None = None
+    decision: Decision | None = None
+    single: Estimate | None = None
     _shift: float = field(default=0.0, repr=False)
     _range: tuple[float, float] = field(default=(-np.inf, np.inf), repr=False)
 
@@ -126,6 +135,23 @@ class Estimate:
     def optimism(self) -> float:
         """How much plain cross-validation overstates: `naive - value`."""
         return self.naive - self.value
+
+    @property
+    def gain(self) -> float | None:
+        """How much better than the best single configuration: the mean difference over the draws that both have."""
+        return None if self.single is None else float(np.nanmean(self._gains))
+
+    @property
+    def gain_interval(self) -> tuple[float, float] | None:
+        """Percentile interval of `gain` at `confidence_level`."""
+        return None if self.single is None else percentile_interval(np.sort(self._gains), self.confidence_level)
+
+    @property
+    def _gains(self) -> Array:
+        assert self.single is not None
+        assert self.draws is not None
+        assert self.single.draws is not None
+        return np.asarray(self.draws - self.single.draws)
 
     @property
     def n_configurations(self) -> int:
@@ -202,6 +228,12 @@ class Estimate:
             wins = self.win_counts[self.configurations == self.winner].sum()
             won = f"   won {100 * wins / self.win_counts.sum():.0f} % of the resamples"
         rows.append(("winner", f"{self._winner()}{won}"))
+        if self.decision is not None and self.decision.shown():
+            rows.append(("decision", self.decision.shown()))
+        if self.single is not None and self.gain_interval is not None:
+            low, high = self.gain_interval
+            beside = f"{self.single.value:.4f}   the mix is {self.gain:+.4f} [{low:+.4f}, {high:+.4f}] better"
+            rows.append(("winner alone", beside))
         how = "" if self.interval_method is None else f"; {INTERVALS[self.interval_method]}"
         rows.append(("method", METHODS.get(self.method, self.method) + how))
         rows.append(("data", size))
@@ -273,4 +305,8 @@ class Estimate:
             "n_left_out": self.n_left_out,
             "seed": self.seed,
             "notes": [note.to_dict() for note in self.notes],
+            "decision": None if self.decision is None else self.decision.to_dict(),
+            "single": None if self.single is None else self.single.to_dict(),
+            "gain": self.gain,
+            "gain_interval": None if self.gain_interval is None else list(self.gain_interval),
         }

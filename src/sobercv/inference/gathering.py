@@ -15,7 +15,7 @@ import numpy as np
 from ..containers import Array
 from ..metrics import Metric, blocks
 from .tables import Resamples, Table
-from .wilson import CROSS_VALIDATED, Evidence
+from .wilson import CROSS_VALIDATED, DOUBT, Evidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +72,14 @@ def gather(resamples: Resamples, in_bag: Array, judged: tuple[Array, list[Array]
     rest = resamples.out_of_bag(np.where(known, -1, winner))
     own = [np.where(known, draw, other) for draw, other in zip(draws, rest, strict=True)]
     inside = resamples.in_bag_of(winner) if len(draws) > 1 else []
-    off, last = in_bag - whole, len(in_bag) // blocks.UNIT * blocks.UNIT
-    units = (off[:last].reshape(-1, blocks.UNIT, len(whole)), off[None, last:])  # whole ones, and what is left
-    return Spread(own, inside, np.concatenate([_sums(some) for some in units if some.size]))
+    return Spread(own, inside, sums_by_unit(in_bag - whole))
+
+
+def sums_by_unit(off: Array) -> Array:
+    """Count, sum and sum of squares of how much scores are off [B, C], unit by unit [U, 3, C]."""
+    last = len(off) // blocks.UNIT * blocks.UNIT
+    units = (off[:last].reshape(-1, blocks.UNIT, off.shape[1]), off[None, last:])  # whole ones, and what is left
+    return np.concatenate([_sums(some) for some in units if some.size])
 
 
 def _sums(off: Array) -> Array:
@@ -118,6 +123,7 @@ def evidence(table: Table, wholes: list[Array], winner: int, values: list[float]
             clustered=table.n_groups is not None or table.question.by == "fold",
             excess=1.0 if table.question.fixed_models else CROSS_VALIDATED,
             trained=1.0 if table.question.fixed_models else table.trained_share,
+            doubt=DOUBT if table.question.procedure is None else table.question.procedure.doubt,
         )
         for k, (metric, whole, value) in enumerate(zip(metrics, wholes, values, strict=True))
     ]

@@ -21,6 +21,7 @@ from ..metrics.base import Aggregate
 from ..metrics.registry import settle
 from ..predictions import Predictions
 from .intervals import check_level
+from .procedures import SelectionProcedure
 from .selection import SelectionRule, best, narrowed, needs_standard_errors, rule_of
 
 MetricLike = str | Metric | Callable[..., Any]
@@ -37,7 +38,7 @@ ALLOWED = {
 class Options(TypedDict, total=False):
     """What can be asked beside the metric, by the names that users type; `sobercv.bbc` documents them."""
 
-    select: str | SelectionRule
+    select: str | SelectionRule | SelectionProcedure
     aggregate: str
     by: str
     method: str
@@ -61,6 +62,8 @@ class Question:
         The first selects, all judge.
     select : callable
         The selection rule; see `rule_for`.
+    procedure : SelectionProcedure or None
+        What selects more than a column, and then takes the place of the rule.
     aggregate : {"pooled", "fold"}
     by : {"sample", "fold"}
         What is resampled.
@@ -94,6 +97,7 @@ class Question:
     seed: int = 0
     n_jobs: int | None = None
     several: bool = False
+    procedure: SelectionProcedure | None = None
 
     @classmethod
     def ask(cls, metric: MetricLike | Sequence[MetricLike], **options: Unpack[Options]) -> Question:
@@ -102,7 +106,10 @@ class Question:
         many: list[Any] = list(metric) if isinstance(metric, (list, tuple)) else [metric]
         given: dict[str, Any] = dict(options)
         given["seed"] = seeds.root(given.pop("random_state", 0))
-        given["select"] = rule_of(given.get("select", "best"))
+        selects = given.get("select", "best")
+        if isinstance(selects, SelectionProcedure):
+            selects, given["procedure"] = best, selects
+        given["select"] = rule_of(selects)
         given["level"] = given.pop("confidence_level", 0.95)
         return cls(tuple(get_metric(m) for m in many), **given, several=several)
 
@@ -119,6 +126,8 @@ class Question:
         if not self.metrics:
             raise SoberError("E105", "`metric` is an empty list. Name at least one metric.")
         self._check_together()
+        if self.procedure is not None:
+            self._check_procedure(self.procedure)
         if self.by == "fold":  # folds are scored one by one, so that the winner is picked by their mean
             object.__setattr__(self, "aggregate", "fold")
 
@@ -150,6 +159,16 @@ class Question:
                 "Leave it out.",
             )
 
+    def _check_procedure(self, procedure: SelectionProcedure) -> None:
+        """Refuse what has no meaning, or has not been tested, where more than a column is selected."""
+        usual = {"aggregate": "pooled", "by": "sample", "method": "bbc", "within_folds": False}
+        for name, value in usual.items():
+            if getattr(self, name) != value:
+                raise SoberError(
+                    "E121", f"{procedure!r} goes with {name}={value!r} only; got {getattr(self, name)!r}. Leave it out."
+                )
+        procedure.check(self)
+
     # ---- what it comes to ----------------------------------------------------------------------------------------
     @property
     def first(self) -> Metric:
@@ -174,8 +193,16 @@ class Question:
     @property
     def responses(self) -> tuple[str, ...]:
         """How a bare array is read when several metrics share it: probabilities serve all, labels only some."""
+        wanted = () if self.procedure is None else self.procedure.wanted(self.first)
+        if wanted:
+            return wanted[0]
         asked = (metric.responses for metric in self.metrics if metric.responses[0] != "predict")
         return next(asked, self.first.responses)
+
+    @property
+    def makes_labels(self) -> bool:
+        """Whether labels are made of scores by what is selected, so that none need be predicted."""
+        return self.procedure is not None and self.procedure.makes_labels
 
     def for_target(self, y: Any) -> Question:
         """Settle the task of metrics that leave it open, by looking at the target."""
@@ -189,6 +216,12 @@ class Question:
 
     def rule_for(self, configurations: Array) -> SelectionRule:
         """Give the selection rule for a table that holds these of the configurations."""
+        if self.procedure is not None:
+            raise SoberError(
+                "E121",
+                f"{self.procedure!r} selects more than a column, which sobercv.bbc and BBCSearchCV know how to judge, "
+                'and nothing else. Write select="best".',
+            )
         return narrowed(self.select, configurations)
 
     def bind(self, table: Predictions, metric: Metric | None = None) -> Scorer:

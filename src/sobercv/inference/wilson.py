@@ -25,6 +25,8 @@ from .intervals import check_level
 CROSS_VALIDATED = 1.2
 #: Standard deviation of the correction for selection, in units of the correction. Measured there, too.
 DOUBT = 0.5
+#: The same where a threshold or a mix is tuned as well: the correction is larger, and better known. See docs/tuned.md.
+DOUBT_TUNED = 0.2
 #: What a model loses falls with this power of the rows that it learns from, as learning curves usually do. The winner
 #: is refitted on all rows, and so may be better than the models that were judged.
 LEARNING = 0.5
@@ -62,6 +64,8 @@ class Evidence:
         were trained on other data.
     trained : float
         Share of the rows that each model was trained on: .9 for ten folds, 1 where the models are those to be used.
+    doubt : float
+        Standard deviation of the correction, in units of the correction.
     """
 
     scores: Array
@@ -76,6 +80,7 @@ class Evidence:
     clustered: bool = False
     excess: float = CROSS_VALIDATED
     trained: float = 1.0
+    doubt: float = DOUBT
 
     @property
     def naive(self) -> float:
@@ -178,7 +183,7 @@ class Wilson:
         return cls(
             centre=(evidence.corrected + evidence.compromise) / 2,
             size=size / evidence.excess,
-            doubt=(DOUBT * (evidence.naive - evidence.corrected)) ** 2,
+            doubt=(evidence.doubt * (evidence.naive - evidence.corrected)) ** 2,
             range=evidence.range,
             freedom=_freedom(evidence),
             still_lost=evidence.trained**LEARNING,

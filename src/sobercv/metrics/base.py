@@ -21,6 +21,7 @@ from ..predictions import Predictions
 from ..responses import survival_at
 from ..targets import Target, TaskName
 from . import blocks
+from .cuts import AtCuts
 from .part import Core, Part, as_counts, part_of
 from .scorer import Scorer
 
@@ -61,6 +62,9 @@ class Metric(ABC):
         Whether it is another number when the other one of two classes is the positive one.
     pos_label : label or None
         The positive class, where the metric itself was told; else the target tells.
+    at_cuts : AtCuts or None
+        What it is of true and false positives, for two classes; None where they alone do not tell, or where more of
+        them is not always better.
     """
 
     name: str
@@ -79,6 +83,7 @@ class Metric(ABC):
     max_classes: int | None = None
     depends_on_positive: bool = False
     pos_label: Any = None
+    at_cuts: AtCuts | None = None
 
     @abstractmethod
     def core(self, part: Part, n_threads: int = 1) -> Core:
@@ -172,7 +177,7 @@ class Metric(ABC):
         if greater_is_better == self.greater_is_better:
             return self
         made, (low, high) = copy(self), self.range
-        made.greater_is_better, made.range = greater_is_better, (-high, -low)
+        made.greater_is_better, made.range, made.at_cuts = greater_is_better, (-high, -low), None
         made.name = self.name.removeprefix("neg_") if greater_is_better else f"neg_{self.name}"
         return made
 

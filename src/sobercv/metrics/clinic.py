@@ -16,6 +16,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
+from . import cuts
 from .base import Metric
 from .confusion import Averaged, Share, of_predicted, of_true
 from .explained import d2_brier
@@ -48,6 +49,7 @@ class AtThreshold(Averaged):
         super().__init__(share, pos_label=pos_label, other=other)
         self._threshold = None if threshold is None else _threshold(threshold)
         self.responses = ("predict",) if threshold is None else ("predict_proba",)
+        self.at_cuts = self.at_cuts if threshold is None else None  # the cut is given
 
     def core(self, part: Part, n_threads: int = 1) -> Core:
         if self._threshold is None:
@@ -92,6 +94,34 @@ def net_benefit(*, threshold: float, pos_label: Any = None) -> Pointwise:
     ends = (-at / (1.0 - at), 1.0)
     made = Pointwise("classification", loss, responses=("predict_proba",), greater_is_better=True, range=ends)
     made.max_classes, made.depends_on_positive, made.pos_label = 2, True, pos_label
+    return made
+
+
+# ---- costs ----------------------------------------------------------------------------------------------------------
+def _cost(part: Part, values: Array, *, missed: float, alarm: float, pos_label: Any) -> Array:
+    ill = part.y == part.index_of_positive(pos_label)
+    return np.where(values == part.y, 0.0, np.where(ill, missed, alarm))
+
+
+def neg_cost(*, missed: float, alarm: float = 1.0, pos_label: Any = None) -> Pointwise:
+    """Mean cost of wrong labels.
+
+    Parameters
+    ----------
+    missed : float
+        What it costs to take a positive for a negative.
+    alarm : float, default=1
+        What it costs to take a negative for a positive.
+    pos_label : label, optional
+    """
+    for name, value in (("missed", missed), ("alarm", alarm)):
+        number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+        if not number or not 0 < value < np.inf:
+            raise SoberError("E108", f"`{name}` must be a cost above 0; got {value!r}. Write missed=5, alarm=1.")
+    loss = partial(_cost, missed=float(missed), alarm=float(alarm), pos_label=pos_label)
+    made = Pointwise("classification", loss, range=(-float(max(missed, alarm)), 0.0))
+    made.min_classes, made.max_classes, made.depends_on_positive, made.pos_label = 2, 2, True, pos_label
+    made.at_cuts = cuts.cost(missed=float(missed), alarm=float(alarm))
     return made
 
 
@@ -153,6 +183,7 @@ def makers() -> dict[str, Callable[..., Metric]]:
         "ppv": _shares(of_predicted, other=False),
         "npv": _shares(of_predicted, other=True),
         "net_benefit": net_benefit,
+        "neg_cost": neg_cost,
         "brier_scaled": d2_brier,
         "calibration_slope": partial(Calibration, slope=True),
         "calibration_intercept": partial(Calibration, slope=False),

@@ -18,6 +18,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
+from . import cuts
 from .base import Metric
 from .bits import pack, picked_tallies, tallies
 from .part import Core, Part
@@ -97,6 +98,7 @@ class Confusion(Margins):
         The fewest and the most classes it is defined for.
     of_positive : bool
         Whether the formula asks which class is the positive one.
+    at_cuts : AtCuts, optional
     """
 
     def __init__(
@@ -107,10 +109,11 @@ class Confusion(Margins):
         greater_is_better: bool = True,
         classes: tuple[int, int | None] = (1, None),
         of_positive: bool = False,
+        at_cuts: cuts.AtCuts | None = None,
     ) -> None:
         self._formula, self.range, self.greater_is_better = formula, range, greater_is_better
         self.min_classes, self.max_classes = classes
-        self.depends_on_positive = of_positive
+        self.depends_on_positive, self.at_cuts = of_positive, at_cuts
 
     def _score(self, part: Part, hits: Array, predicted: Array, true: Array) -> Array:
         return self._formula(part, hits, predicted, true)
@@ -224,6 +227,7 @@ class Averaged(Margins):
         self._share, self._average, self._labels = share, average, labels
         self.pos_label, self._other = pos_label, other
         self._zero = 0.0 if zero_division == "warn" else float(zero_division)
+        self.at_cuts = _at_cuts(share, other) if self.depends_on_positive and self._zero == 0.0 else None
 
     def _score(self, part: Part, hits: Array, predicted: Array, true: Array) -> Array:
         if self._average == "binary":
@@ -253,6 +257,16 @@ class Averaged(Margins):
         return [known.index(label) for label in self._labels or ()]
 
 
+def _at_cuts(share: Share, other: bool) -> cuts.AtCuts | None:
+    """What a share of the positive class (or of the other) is of true and false positives."""
+    if other:
+        return cuts.specificity() if share is of_true else None
+    if isinstance(share, partial):
+        return cuts.f_score(share.keywords["beta"])
+    known = {of_predicted: cuts.precision, of_true: cuts.sensitivity, of_either: cuts.jaccard}
+    return known[share]() if share in known else None
+
+
 # ---- all of them ----------------------------------------------------------------------------------------------------
 def balanced_accuracy(*, adjusted: bool = False) -> Confusion:
     """Mean over the classes present of the share found; needs two classes present.
@@ -262,8 +276,14 @@ def balanced_accuracy(*, adjusted: bool = False) -> Confusion:
     adjusted : bool, default=False
         Let guessing score 0.
     """
-    low = -1.0 if adjusted else 0.0
-    return Confusion(partial(_balanced, adjusted=bool(adjusted)), range=(low, 1.0), classes=(2, None))
+    low, at_cuts = -1.0 if adjusted else 0.0, cuts.balanced(bool(adjusted))
+    return Confusion(partial(_balanced, adjusted=bool(adjusted)), range=(low, 1.0), classes=(2, None), at_cuts=at_cuts)
+
+
+def youden() -> Confusion:
+    """Youden's index: sensitivity plus specificity less 1, for two classes."""
+    formula = partial(_balanced, adjusted=True)
+    return Confusion(formula, range=(-1.0, 1.0), classes=(2, 2), at_cuts=cuts.balanced(True))
 
 
 def _averages(share: Share) -> Callable[..., Metric]:
@@ -306,7 +326,10 @@ def makers() -> dict[str, Callable[..., Metric]]:
     """Everything that makes a metric of this file, by name."""
     found: dict[str, Callable[..., Metric]] = {
         "balanced_accuracy": balanced_accuracy,
-        "matthews_corrcoef": partial(Confusion, _matthews, range=(-1.0, 1.0), classes=(2, None)),
+        "youden": youden,
+        "matthews_corrcoef": partial(
+            Confusion, _matthews, range=(-1.0, 1.0), classes=(2, None), at_cuts=cuts.matthews()
+        ),
         "positive_likelihood_ratio": partial(
             Confusion, partial(_likelihood_ratio, sign="+"), range=(0.0, np.inf), classes=(2, 2), of_positive=True
         ),

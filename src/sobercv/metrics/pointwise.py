@@ -15,7 +15,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
-from . import blocks, losses
+from . import blocks, cuts, losses
 from .base import Metric
 from .bits import pack, picked_tallies, tallies
 from .blocks import ROWS, UNIT
@@ -168,6 +168,13 @@ def _regression(loss: Loss, link: Callable[[Array], Array] | None = None, check:
     return Pointwise("regression", loss, link=link, check=check)
 
 
+def accuracy() -> Pointwise:
+    """Share of labels that are right."""
+    made = _shares(losses.hit, True)
+    made.at_cuts = cuts.accuracy()
+    return made
+
+
 def brier(*, scale_by_half: bool | str = "auto") -> Pointwise:
     """Squared distance of probabilities to what happened.
 
@@ -247,7 +254,7 @@ def makers() -> dict[str, Callable[..., Metric]]:
     """Everything that makes a metric of this file, by name."""
     above = partial(losses.need, truth=(-1.0, True), guess=(-1.0, True))
     return {
-        "accuracy": partial(_shares, losses.hit, True),
+        "accuracy": accuracy,
         "neg_zero_one_loss": partial(_shares, losses.miss, False),
         "neg_hamming_loss": partial(_shares, losses.miss, False),  # the same, for one label a sample
         "top_k_accuracy": top_k,

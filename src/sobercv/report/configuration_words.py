@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..search.selected import estimate_of
 from .words import clean, parameters, short_names
 
 #: What a model is called in a paper, by a part of its class's name; the first that fits.
@@ -65,7 +66,9 @@ def winner_in_words(search: Any) -> str:
     """
     steps = getattr(search.estimator, "steps", None)
     short = short_names(name for params in search.cv_results_["params"] for name in params)
-    return in_words(search.best_params_, short, steps[-1][1] if steps else search.estimator)
+    words = in_words(search.best_params_, short, steps[-1][1] if steps else search.estimator)
+    decision = estimate_of(search).decision
+    return words if decision is None else f"{words}; {decision.shown()}"
 
 
 def _columns(select: Any) -> str:

@@ -35,6 +35,10 @@ class Band:
     low: Array
     high: Array
 
+    def at(self, places: Array) -> Band:
+        """Take these places, in this order."""
+        return Band(*(values[places] for values in (self.centre, self.low, self.high)))
+
     def where(self, keep: Array) -> Band:
         """Leave places undefined."""
         return Band(*(np.where(keep, values, np.nan) for values in (self.centre, self.low, self.high)))

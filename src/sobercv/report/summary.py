@@ -26,6 +26,7 @@ from .notes import in_order
 from .notes import notes as notes_of
 from .records import Chart, ColumnRow, ConfusionMatrix, Importance, Summary, Table
 from .thresholds import decision_curve, thresholds
+from .tuned_threshold import tuned_threshold
 from .words import clean
 
 CHARTS: dict[str, tuple[str, Callable[[Evidence], Chart | None]]] = {
@@ -137,6 +138,8 @@ def with_charts(summary: Summary, search: Any) -> Summary:
         return with_notes(summary, (Note("W704", text),))
     evidence = Evidence.of(search)
     charts, confusion = charts_of(evidence)
+    tuned = tuned_threshold(evidence, search)
+    charts = charts if tuned is None else (*charts, tuned)
     make = TABLES.get(evidence.task)
     made = None if make is None else make(evidence)
     summary = replace(summary, charts=charts, confusion=confusion, tables=() if made is None else (made,))

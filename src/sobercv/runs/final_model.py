@@ -16,9 +16,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
-from sklearn.base import clone
-
 from ..errors import Note
+from ..search.selected import as_decided, estimate_of, members
 from ..tables import Dataset
 from . import fit_alone
 from .fit_alone import MODEL, TASK
@@ -40,7 +39,8 @@ def train_final_model(search: Any, data: Dataset, seconds: float = math.inf) -> 
     Note or None
         W832, where there is no model.
     """
-    model = clone(search.estimator).set_params(**clone(search.best_params_, safe=False))
+    decision = estimate_of(search).decision
+    (model,) = members(search, decision)  # a run selects one configuration, with or without a threshold
     start = perf_counter()
     try:
         trained = _here(model, data) if seconds == math.inf else _elsewhere(model, data, seconds)
@@ -49,7 +49,7 @@ def train_final_model(search: Any, data: Dataset, seconds: float = math.inf) -> 
         return _none(f"it failed on all data with {type(error).__name__}: {said}".rstrip("."), "Choose another preset")
     if trained is None:
         return _none("the time was over", "Write sober resume, with more time,")
-    search.best_estimator_ = trained
+    search.best_estimator_ = trained = as_decided(decision, [trained], data.X, data.y)
     search.refit_time_ = perf_counter() - start
     search.n_fits_ += 1
     search.refit = True

@@ -12,7 +12,7 @@ from dataclasses import replace
 from .. import metrics
 from ..checks.planned_search import positive_label
 from ..errors import SoberError
-from ..inference import Estimate, Question
+from ..inference import Estimate, Question, best_with_threshold
 from ..inference.bbc import corrected
 from ..inference.tables import open_predictions
 from ..predictions import Predictions
@@ -56,8 +56,9 @@ def judge_again(
     for metric in asked.values():
         metric.check_target(table.target)
         _check_kept(metric, table)
+    select = best_with_threshold() if settings.tune_threshold else "best"
     question = Question.ask(
-        list(asked.values()), aggregate=settings.aggregate, stratify=settings.stratify,
+        list(asked.values()), select=select, aggregate=settings.aggregate, stratify=settings.stratify,
         within_folds=settings.within_folds, interval=settings.interval, random_state=settings.seed, n_jobs=jobs,
     )  # fmt: skip
     found = corrected(open_predictions(table, question))

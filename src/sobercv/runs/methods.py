@@ -9,12 +9,14 @@ from collections import Counter
 from typing import Any
 
 from ..checks import PlannedSearch
+from ..inference.procedures import Threshold
 from ..inference.wilson import CROSS_VALIDATED
 from ..report import diagnostics
 from ..report.configuration_words import family_of, winner_in_words
 from ..report.records import Score, Summary
 from ..report.search_records import reason
 from ..report.words import between, count, number
+from ..search.selected import estimate_of
 from ..tables import Dataset
 
 
@@ -106,6 +108,10 @@ def _folds(planned: PlannedSearch, data: Dataset) -> str:
 def _selection(search: Any, label: str) -> str:
     where = "on average over folds" if search.aggregate == "fold" else "over all out-of-sample predictions"
     refitted = " and was refitted on all data" if hasattr(search, "best_estimator_") else ""
+    if isinstance(estimate_of(search).decision, Threshold):
+        tuned = " at the best decision threshold of its own"
+        again = " The threshold was tuned again in every bootstrap sample."
+        return f"The configuration with the best {label} {where}{tuned} was selected{refitted}.{again}"
     return f"The configuration with the best {label} {where} was selected{refitted}."
 
 

@@ -39,6 +39,7 @@ class Manifest:
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     positive: str | int | float | bool | None = None
     survival: SurvivalCurve | None = None
+    threshold: float | None = None
 
 
 def save(model: Any, data: Dataset, folder: RunFolder, facts: dict[str, Any]) -> tuple[Note, ...]:

@@ -48,8 +48,8 @@ class Asked:
     Attributes
     ----------
     threshold : float, optional
-        The positive one of two classes is predicted where its probability is at least this; the likeliest class
-        unless given.
+        The positive one of two classes is predicted where its probability is at least this; unless given, from the
+        threshold on that the run tuned, or the likeliest class.
     times : sequence of float
         When the probability of survival is wanted.
     """
@@ -131,5 +131,6 @@ def _label(found: Any, manifest: Manifest, asked: Asked) -> str:
         others = [label for label in manifest.classes if label != manifest.positive]
         is_positive = found[chance].to_numpy() >= asked.threshold
         found[".pred_class"] = np.where(is_positive, manifest.positive, others[0])
-    limit = 0.5 if asked.threshold is None else asked.threshold
+    tuned = 0.5 if manifest.threshold is None else manifest.threshold
+    limit = tuned if asked.threshold is None else asked.threshold
     return f'"{manifest.positive}" where its probability is {limit:g} or more'

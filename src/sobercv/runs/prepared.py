@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from .. import metrics
 from ..checks import PlannedSearch, check_dataset, plan_search
 from ..errors import Note, SoberError
+from ..inference import Question, best_with_threshold
 from ..tables import Dataset, ReadingOptions, Roles, Table, assign, read
 from ..tables.source_bytes import check_source
+from ..targets import Target, task_name
 from .settings import Settings
 
 
@@ -57,6 +59,8 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
     check_source(settings.data)
     for name in settings.metric:  # a wrong one is heard of before the table is read
         metrics.get(name)
+    if settings.tune_threshold:
+        _check_threshold(settings)
     table = read(str(settings.data), ReadingOptions(settings.sheet, settings.decimal, settings.header))
     if sha256 is not None and table.sha256 != sha256:
         raise SoberError(
@@ -71,5 +75,23 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
         planned = plan_search(
             data, preset=settings.preset, scoring=settings.metric, cv=settings.cv, repeats=settings.repeats,
             seed=settings.seed, configurations=settings.configurations, positive=settings.positive,
+            probabilities=settings.tune_threshold,
         )  # fmt: skip
+    if settings.tune_threshold and planned is not None:
+        target = Target.read(data.y, task_name(data.task), pos_label=planned.positive)
+        best_with_threshold().check_table(target, settings.repeats)
     return Prepared(settings, table, data, findings, planned)
+
+
+def _check_threshold(settings: Settings) -> None:
+    """Refuse a metric that no threshold is tuned for; the usual one of two classes is none."""
+    if not settings.metric:
+        raise SoberError(
+            "E121",
+            "--tune-threshold needs the metric that the threshold is tuned for. Write --metric balanced_accuracy, or "
+            'f1, youden, matthews_corrcoef, accuracy or "neg_cost(missed=5)".',
+        )
+    Question.ask(
+        settings.metric[0], select=best_with_threshold(), aggregate=settings.aggregate,
+        within_folds=settings.within_folds,
+    )  # fmt: skip

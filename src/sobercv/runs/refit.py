@@ -130,10 +130,13 @@ class _Writer:
         return self._estimator(value, depth) if hasattr(value, "get_params") else repr(value)
 
     def _estimator(self, value: Any, depth: int) -> str:
+        from sklearn.frozen import FrozenEstimator
         from sklearn.pipeline import Pipeline
 
         from ..presets import SES
 
+        if isinstance(value, FrozenEstimator):  # the script trains what is frozen here
+            return self.source(value.estimator, depth)
         if isinstance(value, SES):
             self.imports["from sklearn.compose import ColumnTransformer"] = None
             # SES itself lives in sober; on the same rows it chooses these columns.

@@ -43,6 +43,7 @@ def tune(
         aggregate=settings.aggregate,
         stratify=settings.stratify,
         within_folds=settings.within_folds,
+        tune_threshold=settings.tune_threshold,
         interval=settings.interval,
         refit=False,
         n_jobs=settings.jobs,

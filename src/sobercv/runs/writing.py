@@ -15,6 +15,7 @@ from ..errors import Note
 from ..predictions import Predictions
 from ..report.html import to_html
 from ..report.records import Summary
+from ..search.selected import estimate_of
 from . import model
 from .folder import RunFolder
 from .long_table import long_table
@@ -63,6 +64,7 @@ def write_run(
         reading = prepared.table.record.to_dict()
         facts: dict[str, Any] = {"score": score, "versions": found, "command": settings.command(), "reading": reading}
         facts |= {"positive": _positive(search.predictions_), "survival": _curve(search)}
+        facts |= {"threshold": getattr(estimate_of(search).decision, "value", None)}
         notes = (*notes, *model.save(search.best_estimator_, data, folder, facts))
         folder.write("refit.py", refit_script(search, data, prepared.table, str(settings.data), found["sobercv"]))
     else:

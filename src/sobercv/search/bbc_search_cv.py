@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metadata_routing import UNUSED
 
 from .. import seeds
@@ -45,7 +45,8 @@ from .model_scores import scorer_of, with_names
 from .options import check_options, drop_rule
 from .prediction_scorer import as_scorers
 from .progress import audience, display
-from .results import cv_results, raced_predictions, table_of
+from .results import add_tuned, cv_results, raced_predictions, table_of
+from .selected import also_wanted, as_decided, at_threshold, estimate_of, members, n_members
 from .showing import ReaderMixin
 from .winner import WinnerMixin, chosen_by
 
@@ -85,8 +86,12 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     count_dropped : bool, default=True
         Let the dropped take part in the correction with the predictions that they have. The paper leaves them out,
         which turns optimistic when much is dropped.
-    select : {"best"}, simplest_within(...) or callable, default="best"
-        How the winner is picked from scores [B, C]; the bootstrap re-runs the same rule.
+    select : {"best"}, simplest_within(...), best_with_threshold(...), an ensemble or callable, default="best"
+        How the winner is picked from scores [B, C]; the bootstrap re-runs the same rule. What selects more than one
+        configuration as it is (`best_with_threshold`, `greedy_ensemble`, `stacked_ensemble`, `average_of_best`) drops
+        nobody, and `best_estimator_` is what was selected: a model with its threshold, or a voting model.
+    tune_threshold : bool, default=False
+        Tune the decision threshold of every configuration for the metric that selects: `best_with_threshold()`.
     aggregate : {"pooled", "fold"}, default="pooled"
         Select by the score of all out-of-sample predictions together, or by the mean over folds as scikit-learn does.
     within_folds : bool, default=False
@@ -144,11 +149,13 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     best_score_ : float
         scikit-learn's meaning: the winner's mean over folds. Optimistic; do not report it.
     cv_results_ : dict of arrays
-        scikit-learn's columns plus `pooled_test_score`, `status` and `dropped_at`.
+        scikit-learn's columns plus `pooled_test_score`, `status` and `dropped_at`; with tuned thresholds
+        `tuned_test_score` too, and ranks by it.
     predictions_ : Predictions
         Out-of-sample predictions of the finishers.
     winner_predictions_ : Predictions
-        Those of the winner alone, with all that was kept of it; other finishers may lack some.
+        Those of the winner alone, with all that was kept of it; other finishers may lack some. Its labels are those
+        of a tuned threshold.
     drop_rule_ : rule or None
         That dropped; None where nobody could be.
     race_ : RaceLog
@@ -209,6 +216,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         drop: Any = "auto",
         count_dropped: bool = True,
         select: Any = "best",
+        tune_threshold: bool = False,
         aggregate: str = "pooled",
         within_folds: bool = False,
         method: str = "bbc",
@@ -240,6 +248,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.drop = drop
         self.count_dropped = count_dropped
         self.select = select
+        self.tune_threshold = tune_threshold
         self.aggregate = aggregate
         self.within_folds = within_folds
         self.method = method
@@ -289,8 +298,10 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         made = design(self, X, y, routed, seed)
         problem, plan, question = made.problem, made.plan, made.question
         store = MemoryStore(problem, plan, len(configurations))
-        rule = self.drop_rule_ = None if made.by_folds else drop_rule(self.drop, store.nothing_yet(), question)
+        nobody_drops = made.by_folds or question.procedure is not None
+        rule = self.drop_rule_ = None if nobody_drops else drop_rule(self.drop, store.nothing_yet(), question)
         wanted = tuple(dict.fromkeys(each for metric in question.metrics for each in metric.wanted))
+        wanted += also_wanted(question, wanted)
         wanted += kept_besides(self.keep, wanted, problem.task)
         whole = problem.fit_arguments(np.arange(problem.n_samples))
         callbacks = SearchCallbacks(self, X, y, whole, len(configurations), plan)
@@ -338,6 +349,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
 
     def _remember(self, configurations: list[Any], store: MemoryStore, log: RaceLog, plan: Plan) -> None:
         self.cv_results_ = cv_results(configurations, store, log, self.question_, self.error_score)
+        add_tuned(self.cv_results_, log, self.question_, self.estimate_)
         if self.verbose > 2:
             names = [metric.name for metric in self.question_.metrics] if self.multimetric_ else []
             show_fits(self.cv_results_, store, names)
@@ -354,8 +366,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.seed_ = self.question_.seed
         self.n_splits_ = plan.n_splits
         self.splits_ = [(split.train, split.test) for split in plan.splits]
-        self.n_fits_ = log.n_fits + bool(self.refit)
-        self.winner_predictions_ = alone(store, self.predictions_, self.best_index_)
+        self.n_fits_ = log.n_fits + (n_members(estimate_of(self)) if self.refit else 0)
+        own = alone(store, self.predictions_, self.best_index_)
+        self.winner_predictions_ = at_threshold(own, estimate_of(self).decision)
         self.best_params_ = dict(configurations[self.best_index_].params)
         tail = self.question_.first.name if self.multimetric_ else "score"
         if note is None:  # as in scikit-learn, a callable's pick has no score
@@ -364,11 +377,13 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
             del self.best_score_
 
     def _refit(self, problem: Problem, arguments: dict[str, Any], callbacks: SearchCallbacks) -> None:
-        start = time.perf_counter()
-        best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
-        with callbacks.refit(best):
-            best.fit(problem.X, *(() if problem.y is None else (problem.y,)), **arguments)
-        self.best_estimator_ = best
+        start, decision = time.perf_counter(), estimate_of(self).decision
+        truth = () if problem.y is None else (problem.y,)
+        trained = []
+        for model in members(self, decision):
+            with callbacks.refit(model):
+                trained.append(model.fit(problem.X, *truth, **arguments))
+        self.best_estimator_ = best = as_decided(decision, trained, problem.X, *truth)
         self.refit_time_ = time.perf_counter() - start
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_

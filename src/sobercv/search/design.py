@@ -17,6 +17,7 @@ from .metadata import Routed
 from .model_scores import ModelScores, as_metrics, check_by_folds, model_scores, task_of
 from .scorer_routes import Scorers, routes
 from .scoring import scorers_of, scores_as_usual, several
+from .selected import selection_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,8 @@ def design(search: Any, X: Any, y: Any, routed: Routed, seed: int) -> Design:
     question = _question(search, scorers, problem, seed)
     for metric in question.metrics:
         metric.check_target(problem.target)
+    if question.procedure is not None:
+        question.procedure.check_table(problem.target, plan.n_repeats)
     asks = model_scores(scorers, not several(search.scoring), problem.target, search.return_train_score)
     return Design(problem, plan, question, asks)
 
@@ -121,7 +124,7 @@ def _question(search: Any, scorers: Scorers, problem: Problem, seed: int) -> Que
     metrics = as_metrics(scorers.found, problem.task)
     return Question.ask(
         metrics if several(search.scoring) else metrics[0],
-        select=search.select,
+        select=selection_of(search),
         aggregate=search.aggregate,
         by="fold" if scorers.by_models else "sample",
         method=search.method,

@@ -16,6 +16,7 @@ from ..errors import SoberError
 from ..inference import BootstrapDrop, DropRule, PredictiveDrop, Question, best
 from ..predictions import Predictions
 from .early_end import check_limits
+from .selected import check_selection
 
 
 def check_options(search: Any) -> None:
@@ -34,6 +35,7 @@ def check_options(search: Any) -> None:
     if not (isinstance(score, str) and score == "raise") and not isinstance(score, Real):
         raise SoberError("E108", f'`error_score` must be "raise", NaN or another number; got {score!r}.')
     _check_drop(search.drop)
+    check_selection(search)
 
 
 def drop_rule(drop: Any, nothing_yet: Predictions, question: Question) -> DropRule | None:

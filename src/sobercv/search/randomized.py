@@ -53,6 +53,7 @@ error_score, verbose, on_event, pre_dispatch, return_train_score, keep
         drop: Any = "auto",
         count_dropped: bool = True,
         select: Any = "best",
+        tune_threshold: bool = False,
         aggregate: str = "pooled",
         within_folds: bool = False,
         method: str = "bbc",
@@ -84,6 +85,7 @@ error_score, verbose, on_event, pre_dispatch, return_train_score, keep
         self.drop = drop
         self.count_dropped = count_dropped
         self.select = select
+        self.tune_threshold = tune_threshold
         self.aggregate = aggregate
         self.within_folds = within_folds
         self.method = method

@@ -53,6 +53,27 @@ def cv_results(
     return results
 
 
+def add_tuned(results: dict[str, Any], log: RaceLog, question: Question, found: Any) -> None:
+    """Add what the finishers score with thresholds of their own, and rank by it.
+
+    Parameters
+    ----------
+    results : dict of arrays
+    log : RaceLog
+    question : Question
+    found : Estimate, or dict of them
+    """
+    if not question.makes_labels:
+        return
+    for metric in question.metrics:
+        estimate = found[metric.name] if question.several else found
+        tail = metric.name if question.several else "score"
+        tuned = np.full(len(log.status), np.nan)
+        tuned[estimate.configurations] = estimate.scores
+        results[f"tuned_test_{tail}"] = tuned
+        results[f"rank_test_{tail}"] = ranks(tuned, log, metric.unit)
+
+
 def _add_splits(results: dict[str, Any], splits: Array, name: str) -> Array:
     """Add the scores of each split [C, splits], their means and standard deviations; give the means."""
     for i, column in enumerate(splits.T):

@@ -7,6 +7,7 @@ conclusions: selecting and judging is the same for all tables, see `inference.bb
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -121,6 +122,14 @@ class Table(ABC):
     def complaint(self, metric: int) -> str:
         """What a function that scores said when it refused, as a sentence to add to ours; "" where it said nothing."""
         return ""
+
+    def asking(self, question: Question) -> Table:
+        """Ask the same predictions and the same draws for another selection; the metrics stay."""
+        other = copy(self)
+        other.__dict__.pop("rule", None)
+        other.__dict__.pop("_errors", None)
+        other.question = question
+        return other
 
     # ---- the same for all ----------------------------------------------------------------------------------------
     @cached_property

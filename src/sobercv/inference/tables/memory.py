@@ -6,6 +6,7 @@ standard errors) is here as well.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,6 @@ class MemoryTable(Table):
     ----------
     predictions : Predictions
         The samples that have predictions.
-    scorers : list of Scorer
-        A metric each; the first selects, all judge.
     """
 
     def __init__(self, predictions: Predictions, question: Question, counts: Any = None) -> None:
@@ -53,13 +52,19 @@ class MemoryTable(Table):
         self.n_samples, self.n_repeats, self.n_left_out = table.n_samples, table.n_repeats, table.n_left_out
         self.n_groups = None if self.groups is None else len(np.unique(self.groups))
         self.check_size()
-        self.scorers = [question.bind(table, metric) for metric in question.metrics]
+        if question.procedure is None:
+            self.scorers  # noqa: B018 - refuses what a metric cannot score
         self._draws: Draws = Bootstrap(self.n_samples, question.seed, groups=self.groups, strata=self._strata())
         self._own_draws = counts is not None or question.by == "fold"
         self.n_resamples = question.first.affordable(int(question.n_bootstraps), table.n_configurations)
         if counts is not None:
             self._draws = Replayed.of(counts, predictions.n_samples).at(predictions.rows)
             self.n_resamples = self._draws.n_resamples
+
+    @cached_property
+    def scorers(self) -> list[Scorer]:
+        """A metric each; the first selects, all judge."""
+        return [self.question.bind(self.predictions, metric) for metric in self.question.metrics]
 
     def _strata(self) -> Array | None:
         if not self.question.stratify:
@@ -89,7 +94,11 @@ class MemoryTable(Table):
 
     def resamples(self, start: int, stop: int) -> MemoryResamples:
         """Draw some resamples."""
-        return MemoryResamples(self.scorers, self._draws.counts(start, stop))
+        return MemoryResamples(self.scorers, self.counts(start, stop))
+
+    def counts(self, start: int, stop: int) -> Array:
+        """How often each sample is present in resamples start to stop - 1 [B, N]."""
+        return self._draws.counts(start, stop)
 
     @one_blas_thread()
     def fold_scores(self) -> list[Array]:
@@ -137,7 +146,7 @@ class MemoryTable(Table):
         found = [
             self.scales(winner),
             notes.left_out(table.n_left_out, table.n_configurations),
-            notes.from_probabilities(question.metrics, table.responses),
+            None if question.makes_labels else notes.from_probabilities(question.metrics, table.responses),
             notes.incomplete(self._is_complete),
             None if self._own_draws else notes.few_calls(question.first, self.n_resamples, question.n_bootstraps),
         ]

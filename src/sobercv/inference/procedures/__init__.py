@@ -1,0 +1,20 @@
+"""Selection procedures: how more than a column is selected. A file a kind of decision."""
+
+from .contract import Decider, Decision, Decisions, SelectionProcedure
+from .ensembles import Mix, average_of_best, greedy_ensemble, stacked_ensemble
+from .single_column import by_rule
+from .thresholds import Threshold, best_with_threshold
+
+__all__ = [
+    "Decider",
+    "Decision",
+    "Decisions",
+    "Mix",
+    "SelectionProcedure",
+    "Threshold",
+    "average_of_best",
+    "best_with_threshold",
+    "by_rule",
+    "greedy_ensemble",
+    "stacked_ensemble",
+]

@@ -1,0 +1,107 @@
+"""The contract of a selection procedure: counts in, decisions out, each of which predicts like a configuration.
+
+A selection rule maps scores to columns; a procedure maps the samples that are present to a *decision*: a column with a
+threshold, a mix of columns. It is bound to a table once and decides on any resamples; `inference.deciding` judges it on
+what is absent. It never sees which samples those are.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...containers import Array
+from ...errors import Note
+from ...metrics import Metric
+from ...predictions import Predictions
+from ...targets import Target
+from ..wilson import DOUBT_TUNED
+
+if TYPE_CHECKING:
+    from ..question import Question
+
+
+class Decision(ABC):
+    """What was decided on the whole table, for people and for whoever trains the final model."""
+
+    @abstractmethod
+    def shown(self) -> str:
+        """In a few words, to stand behind the winner."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions(ABC):
+    """What was decided on some resamples.
+
+    Attributes
+    ----------
+    winners : int array [B]
+        Position of the configuration that was decided for, or that is the best one alone; -1 where nothing could be
+        decided.
+    scores : array [B, C]
+        Score of every configuration, decided on alone, on what is present.
+    """
+
+    winners: Array
+    scores: Array
+
+    @abstractmethod
+    def predictions(self) -> Predictions:
+        """What each decision predicts for every sample, as B configurations."""
+
+    @abstractmethod
+    def decision(self, resamples: Sequence[Decisions]) -> Decision:
+        """Give the first decision as an object of its own; those of the resamples tell how firm it is."""
+
+
+class Decider(ABC):
+    """A procedure bound to a table."""
+
+    @abstractmethod
+    def decide(self, counts: Array) -> Decisions:
+        """Decide on what is present in each resample; counts [B, N]. A resample never depends on another."""
+
+    @abstractmethod
+    def alternatives(self) -> Predictions:
+        """What every configuration predicts when it is decided on alone, with all samples: as many configurations."""
+
+
+class SelectionProcedure(ABC):
+    """How more than a column is selected; pass it as `select=`."""
+
+    #: Whether the best single configuration is judged beside the decision, with the difference between the two.
+    stands_beside = False
+    #: How well its correction is known; see `wilson.DOUBT`.
+    doubt = DOUBT_TUNED
+    #: Whether it makes labels of scores.
+    makes_labels = False
+
+    def check(self, question: Question) -> None:
+        """Refuse, before anything is trained, what the procedure cannot serve."""
+        return
+
+    def check_table(self, target: Target, n_repeats: int) -> None:
+        """Refuse, before anything is trained, data that the procedure cannot serve."""
+        return
+
+    def for_estimator(self, estimator: Any) -> SelectionProcedure:
+        """Settle what was left open by what an estimator can give."""
+        return self
+
+    @abstractmethod
+    def bind(self, predictions: Predictions, question: Question) -> Decider:
+        """Prepare for many resamples of a table in which every sample has been predicted in some repeat."""
+
+    def wanted(self, metric: Metric) -> tuple[tuple[str, ...], ...]:
+        """For each response that it needs beside those of the metrics, what can stand for it, best first."""
+        return ()
+
+    def notes(self, decision: Decision) -> tuple[Note, ...]:
+        """What a reader should know about the decision."""
+        return ()

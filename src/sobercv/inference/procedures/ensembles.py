@@ -1,0 +1,262 @@
+"""Ensembles: mixes of configurations, put together anew in every resample.
+
+Takes probabilities or predicted numbers, gives a weight for each configuration: none is negative, and they add up to 1.
+Greedy selection and stacking minimise the squared error of the mix (for classes the Brier score) on what is present,
+whatever metric judges: it is smooth, so that there is less to fit by chance than in a rank or a share.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...containers import Array
+from ...errors import Note, SoberError
+from ...metrics import Metric
+from ...predictions import Predictions
+from ..selection import best
+from .contract import Decider, Decision, Decisions, SelectionProcedure
+
+if TYPE_CHECKING:
+    from ..question import Question
+
+_MOST_MEMBERS = 6  # that are named on the screen
+_MOST_STEPS = 20_000  # of stacking: far more than it ever takes
+
+
+@dataclass(frozen=True)
+class Mix(Decision):
+    """A weighted mean of configurations.
+
+    Attributes
+    ----------
+    configurations : tuple of int
+        Index for life of each member, that of the largest weight first.
+    weights : tuple of float
+        They add up to 1.
+    """
+
+    configurations: tuple[int, ...]
+    weights: tuple[float, ...]
+
+    def shown(self) -> str:
+        """In a few words."""
+        pairs = list(zip(self.configurations, self.weights, strict=True))
+        named = ", ".join(f"{configuration} ({weight:.2g})" for configuration, weight in pairs[:_MOST_MEMBERS])
+        more = f" and {len(pairs) - _MOST_MEMBERS} more" if len(pairs) > _MOST_MEMBERS else ""
+        return f"mix of {len(pairs)} configurations, by weight: {named}{more}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {"kind": "mix", "configurations": list(self.configurations), "weights": list(self.weights)}
+
+
+@dataclass(frozen=True, eq=False)
+class MixDecisions(Decisions):
+    """Weights [B, C]; the winner is the best configuration alone."""
+
+    weights: Array
+    decider: MixDecider
+
+    def predictions(self) -> Predictions:
+        """Mix the responses."""
+        return self.decider.mixed(self.weights)
+
+    def decision(self, resamples: Sequence[Decisions]) -> Mix:
+        """Give the first."""
+        weights = self.weights[0]
+        order = np.argsort(-weights, kind="stable")[: int((weights > 0).sum())]
+        return Mix(tuple(self.decider.table.configurations[order].tolist()), tuple(float(w) for w in weights[order]))
+
+
+class MixDecider(Decider):
+    """Responses bound to a way to mix them.
+
+    Parameters
+    ----------
+    table : Predictions
+    procedure : Ensemble
+    question : Question
+    """
+
+    def __init__(self, table: Predictions, procedure: Ensemble, question: Question) -> None:
+        self._name = "predict" if table.task == "regression" else "predict_proba"
+        self.table = replace(table, responses={self._name: table.responses[self._name]})
+        self._procedure = procedure
+        self._scorer = question.bind(self.table)
+        values = np.moveaxis(np.asarray(table.responses[self._name], np.float64), 1, -1)  # [N, R(, K), C]
+        self._shape = values.shape[:-1]
+        self._columns = np.ascontiguousarray(values.reshape(-1, values.shape[-1]))  # [M, C]
+        truth: Array = table.y
+        if values.ndim == 4:  # a row for each class
+            truth = table.y[:, None, None] == np.arange(values.shape[2])
+        elif values.ndim == 3:
+            truth = table.y[:, None]
+        here = table.seen if values.ndim == 3 else table.seen[:, :, None]
+        weight = np.ones(table.n_samples) if table.sample_weight is None else table.sample_weight
+        known = np.broadcast_to(here, self._shape).reshape(-1)
+        self._sample = np.repeat(np.arange(table.n_samples), len(known) // table.n_samples)[known]
+        truth = np.broadcast_to(truth, self._shape).reshape(-1)[known]
+        self._errors = self._columns[known] - truth[:, None].astype(np.float64)  # [M, C]
+        self._weight = weight[self._sample]
+
+    def decide(self, counts: Array) -> MixDecisions:
+        """Put a mix together in every resample."""
+        scores = self._scorer.scores(counts)
+        weights = np.stack(
+            [self._procedure.weights(self, row, score) for row, score in zip(counts, scores, strict=True)]
+        )
+        return MixDecisions(best(scores, unit=self._scorer.metric.unit), scores, weights, self)
+
+    def products(self, counts: Array) -> Array:
+        """Products of the errors of all pairs of configurations on what is present, a mean over samples [C, C]."""
+        weight = counts[self._sample] * self._weight
+        present = weight > 0
+        errors, weight = self._errors[present], weight[present]
+        total = float(weight.sum())
+        return np.asarray((errors * (weight / total)[:, None]).T @ errors) if total > 0 else np.zeros(self.square)
+
+    @property
+    def square(self) -> tuple[int, int]:
+        """The shape of `products`."""
+        return (self._columns.shape[1],) * 2
+
+    @property
+    def unit(self) -> float:
+        """Of the metric that selects, see `selection.best`."""
+        return self._scorer.metric.unit
+
+    def mixed(self, weights: Array) -> Predictions:
+        """Give mixes with these weights [B, C] as configurations; one product each, so that none depends on others."""
+        columns = [(self._columns @ row).reshape(self._shape) for row in weights]
+        values = np.stack(columns, axis=1)  # [N, B, R(, K)]
+        return replace(self.table, responses={self._name: values}, configurations=np.arange(len(weights)))
+
+    def alternatives(self) -> Predictions:
+        """Give the configurations as they are."""
+        return self.table
+
+
+class Ensemble(SelectionProcedure):
+    """Mix configurations. The best one alone is judged beside the mix."""
+
+    stands_beside = True
+
+    @abstractmethod
+    def weights(self, decider: MixDecider, counts: Array, scores: Array) -> Array:
+        """Weights [C] for one resample, by its counts [N] and the score of every configuration on it [C]."""
+
+    def check(self, question: Question) -> None:
+        """Refuse what cannot be averaged."""
+        if question.first.task == "survival":
+            raise SoberError(
+                "E121", "Risks of different models have no common scale, so they are not mixed. Write select='best'."
+            )
+
+    def wanted(self, metric: Metric) -> tuple[tuple[str, ...], ...]:
+        """Probabilities; numbers are what a metric of regression asks for already."""
+        return (("predict_proba",),) if metric.task == "classification" else ()
+
+    def bind(self, predictions: Predictions, question: Question) -> MixDecider:
+        """Prepare the errors of all configurations."""
+        needed = "predict" if predictions.task == "regression" else "predict_proba"
+        if needed not in predictions.responses:
+            raise SoberError(
+                "E116",
+                f"An ensemble is a mean of {needed}; the table holds only {', '.join(predictions.responses)}. Pass "
+                "probabilities.",
+            )
+        return MixDecider(predictions, self, question)
+
+    def notes(self, decision: Decision) -> tuple[Note, ...]:
+        """Say what was decided."""
+        return (
+            Note(
+                "W218",
+                f"The ensemble was put together on these predictions: {decision.shown()}. The bootstrap put it "
+                "together again in every resample, so that the score is corrected for it.",
+            ),
+        )
+
+
+class greedy_ensemble(Ensemble):
+    """Add configurations one by one, with replacement, each the one that helps most (Caruana et al. 2004).
+
+    Parameters
+    ----------
+    size : int, default=25
+        How many are added; the best of the mixes on the way is taken.
+
+    Examples
+    --------
+    >>> import numpy as np, sobercv
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(size=60)
+    >>> predictions = y[:, None] + rng.normal(size=(60, 5))
+    >>> estimate = sobercv.bbc(y, predictions, "r2", select=sobercv.greedy_ensemble())
+    >>> bool(estimate.value > estimate.single.value)
+    True
+    """
+
+    def __init__(self, size: int = 25) -> None:
+        self.size = _whole("size", size)
+
+    def weights(self, decider: MixDecider, counts: Array, scores: Array) -> Array:
+        """Add one by one."""
+        from ...metrics.kernels import greedy_mix
+
+        found = np.zeros(len(scores))
+        greedy_mix(decider.products(counts), self.size, found)
+        return found
+
+    def __repr__(self) -> str:
+        return f"greedy_ensemble(size={self.size})"
+
+
+class stacked_ensemble(Ensemble):
+    """Take the weights, none negative and with the sum 1, whose mix has the smallest squared error."""
+
+    def weights(self, decider: MixDecider, counts: Array, scores: Array) -> Array:
+        """Solve for them."""
+        from ...metrics.kernels import least_squares_mix
+
+        found = np.zeros(len(scores))
+        least_squares_mix(decider.products(counts), _MOST_STEPS, found)
+        return found
+
+    def __repr__(self) -> str:
+        return "stacked_ensemble()"
+
+
+class average_of_best(Ensemble):
+    """Take the plain mean of the configurations that score best by the metric that selects.
+
+    Parameters
+    ----------
+    k : int, default=5
+        How many; all, where there are fewer.
+    """
+
+    def __init__(self, k: int = 5) -> None:
+        self.k = _whole("k", k)
+
+    def weights(self, decider: MixDecider, counts: Array, scores: Array) -> Array:
+        """Take the best, then the best of the rest; of equals the first."""
+        left, found = np.array(scores, np.float64), np.zeros(len(scores))
+        for _ in range(min(self.k, int((~np.isnan(scores)).sum()))):
+            chosen = int(best(left[None], unit=decider.unit)[0])
+            found[chosen], left[chosen] = 1.0, np.nan
+        return found / max(found.sum(), 1.0)
+
+    def __repr__(self) -> str:
+        return f"average_of_best(k={self.k})"
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise SoberError("E108", f"`{name}` must be a whole number of 1 or more; got {value!r}.")
+    return int(value)

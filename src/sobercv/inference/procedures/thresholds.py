@@ -1,0 +1,284 @@
+"""Thresholds: the configuration and the cut of its scores that together score best, found anew in every resample.
+
+Takes scores or probabilities of two classes and a metric of true and false positives, gives a column with a threshold.
+A sample is positive from the threshold on. The threshold lies midway between the scores of two samples that are
+present, so that it knows nothing of those that are absent; tied samples fall on the same side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...containers import Array
+from ...errors import Note, SoberError
+from ...metrics import Metric, get
+from ...predictions import Predictions
+from ...targets import Target
+from ..selection import best
+from .contract import Decider, Decision, Decisions, SelectionProcedure
+from .cutting import Cuts, Floors
+
+if TYPE_CHECKING:
+    from ..question import Question
+
+SCORES = ("predict_proba", "decision_function")
+_FEW = 20  # resamples that a range of thresholds is made of
+#: Thresholds that everybody reaches, and that nobody does.
+_ENDS = {
+    "predict_proba": (0.0, float(np.nextafter(1.0, 2.0))),
+    "decision_function": (float(np.finfo(np.float64).min), float(np.finfo(np.float64).max)),
+}
+
+
+@dataclass(frozen=True)
+class Threshold(Decision):
+    """A configuration that predicts the positive class from a threshold on.
+
+    Attributes
+    ----------
+    configuration : int
+        Its index for life.
+    value : float
+        The threshold.
+    response : {"predict_proba", "decision_function"}
+        What is compared with it.
+    positive : label
+        The class that is predicted from the threshold on.
+    range : (float, float) or None
+        The middle 95 % of the thresholds of resamples in which the same configuration won; None where they are few.
+    """
+
+    configuration: int
+    value: float
+    response: str
+    positive: Any
+    range: tuple[float, float] | None = None
+
+    def shown(self) -> str:
+        """In a few words."""
+        if self.value == _ENDS[self.response][1]:
+            return f"never {self.positive!r}: no threshold scores better"
+        if self.value == _ENDS[self.response][0]:
+            return f"always {self.positive!r}: no threshold scores better"
+        what = "probability" if self.response == "predict_proba" else "decision value"
+        varies = f" ({self.range[0]:.4g} to {self.range[1]:.4g} over resamples)" if self.range else ""
+        return f"{self.positive!r} from {what} {self.value:.4g} on{varies}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {
+            "kind": "threshold",
+            "configuration": self.configuration,
+            "threshold": self.value,
+            "response": self.response,
+            "positive": self.positive,
+            "range": None if self.range is None else list(self.range),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdDecisions(Decisions):
+    """A column and a threshold a resample [B]."""
+
+    thresholds: Array
+    decider: ThresholdDecider
+
+    def predictions(self) -> Predictions:
+        """Give the labels, and the scores where a metric asks for them."""
+        return self.decider.labelled(np.maximum(self.winners, 0), self.thresholds)
+
+    def decision(self, resamples: Sequence[Decisions]) -> Threshold:
+        """Give the first."""
+        winner, decider = int(self.winners[0]), self.decider
+        others = [part for part in resamples if isinstance(part, ThresholdDecisions)]
+        same = np.sort(np.concatenate([part.thresholds[part.winners == winner] for part in others] or [np.empty(0)]))
+        ends = np.quantile(same, (0.025, 0.975), method="inverted_cdf") if len(same) >= _FEW else None
+        return Threshold(
+            configuration=int(decider.table.configurations[winner]),
+            value=float(self.thresholds[0]),
+            response=decider.response,
+            positive=decider.positive_label,
+            range=None if ends is None else (float(ends[0]), float(ends[1])),
+        )
+
+
+class ThresholdDecider(Decider):
+    """The samples of every configuration, sorted once."""
+
+    def __init__(self, table: Predictions, metrics: Sequence[Metric], response: str, floors: Floors) -> None:
+        self.table, self.response, metric = table, response, metrics[0]
+        self._asks_scores = any("predict" not in each.responses for each in metrics)
+        positive = metric.pos_label if metric.pos_label is not None else table.target.positive_label
+        labels = [] if table.classes is None else table.classes.tolist()
+        self._k = labels.index(positive) if positive in labels else len(labels) - 1
+        self.positive_label = labels[self._k]
+        values = table.responses[response][:, :, 0].T
+        if self._k == 0:  # the table holds scores of the second class
+            values = 1.0 - values if response == "predict_proba" else -values
+        self._scores = np.ascontiguousarray(values, np.float64)  # [C, N]
+        assert metric.at_cuts is not None
+        self._cuts = Cuts(self._scores, table.y == self._k, table.sample_weight, metric.at_cuts, floors)
+        self._unit = metric.unit
+
+    def decide(self, counts: Array) -> ThresholdDecisions:
+        """Find the best cut of every configuration, select by it, and place the threshold of the winner."""
+        scores = self._cuts.best(counts)
+        winners = best(scores, unit=self._unit)
+        return ThresholdDecisions(winners, scores, self._placed(counts, winners), self)
+
+    def _placed(self, counts: Array, winners: Array) -> Array:
+        low, high = _ENDS[self.response]
+        return np.clip(self._cuts.place(counts, winners), low, high)
+
+    def alternatives(self) -> Predictions:
+        """Give the labels of every configuration at its own best threshold."""
+        c = np.arange(len(self._scores))
+        everybody = np.ones((len(c), self.table.n_samples), np.uint8)
+        return self.labelled(c, self._placed(everybody, c))
+
+    def labelled(self, columns: Array, thresholds: Array) -> Predictions:
+        """Give these columns as configurations that predict by these thresholds; none predicts nobody."""
+        reached = self._scores[columns] >= np.where(np.isnan(thresholds), np.inf, thresholds)[:, None]  # [B, N]
+        labels = np.where(reached, self._k, 1 - self._k).astype(np.int8)
+        responses = {"predict": labels.T[:, :, None]}
+        if self._asks_scores:
+            responses[self.response] = self.table.responses[self.response][:, columns]
+        return replace(self.table, responses=responses, configurations=np.arange(len(columns)))
+
+
+class best_with_threshold(SelectionProcedure):
+    """Select the configuration and its decision threshold together, and correct for both.
+
+    For metrics of true and false positives: f1, fbeta, jaccard, accuracy, balanced_accuracy, youden, matthews_corrcoef,
+    neg_cost, and, with a floor, sensitivity (recall), specificity and precision (ppv).
+
+    Parameters
+    ----------
+    metric : str or Metric, optional
+        What the threshold is tuned for: the metric that selects. It may be left out.
+    min_precision : float, optional
+        Only thresholds at which at least this share of those said to be positive are.
+    at_sensitivity : float, optional
+        Only thresholds at which at least this share of the positives is found.
+    at_specificity : float, optional
+        Only thresholds at which at least this share of the negatives is left alone.
+    response : {"auto", "predict_proba", "decision_function"}
+        What the threshold is one of; "auto" takes probabilities where there are any.
+
+    Notes
+    -----
+    Floors hold on the samples that a threshold is tuned on, not on new ones: list them after the metric that selects,
+    as in ``metric=["sensitivity", "specificity"]``, to see how well they are kept.
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> from sobercv.testing import simulate
+    >>> data = simulate.binormal_auc(n=100, c=20, seed=1)
+    >>> estimate = sobercv.bbc(data.y, data.predictions, "f1", select=sobercv.best_with_threshold())
+    >>> bool(estimate.value < estimate.naive)
+    True
+    """
+
+    makes_labels = True
+
+    def __init__(
+        self,
+        metric: str | Metric | None = None,
+        *,
+        min_precision: float | None = None,
+        at_sensitivity: float | None = None,
+        at_specificity: float | None = None,
+        response: str = "auto",
+    ) -> None:
+        self.metric = None if metric is None else get(metric)
+        self.floors = Floors(min_precision, at_sensitivity, at_specificity)
+        if response not in ("auto", *SCORES):
+            raise SoberError(
+                "E108", f'`response` must be "auto", "predict_proba" or "decision_function"; got {response!r}.'
+            )
+        self.response = response
+
+    def check(self, question: Question) -> None:
+        """Refuse a metric that no threshold is tuned for, and questions about folds and repeats."""
+        first = question.first
+        if self.metric is not None and self.metric.name != first.name:
+            raise SoberError(
+                "E114",
+                f"best_with_threshold tunes {self.metric.name}, and {first.name} selects. Write metric="
+                f"{self.metric.name!r}, and list others after it.",
+            )
+        if first.at_cuts is None:
+            raise SoberError(
+                "E121",
+                "A threshold is tuned for a metric of true and false positives, such as f1, balanced_accuracy, youden, "
+                f"matthews_corrcoef, accuracy or neg_cost(missed=5); {first.name} is none. Choose one of them.",
+            )
+        needed = first.at_cuts.one_sided
+        if needed and not any(self.floors.named(name) is not None for name in needed):
+            raise SoberError(
+                "E114",
+                f"{first.name} alone is best at no threshold: say what else must hold. Write best_with_threshold("
+                f"{needed[0]}=0.9).",
+            )
+
+    def wanted(self, metric: Metric) -> tuple[tuple[str, ...], ...]:
+        """Scores or probabilities."""
+        return (SCORES if self.response == "auto" else (self.response,),)
+
+    def check_table(self, target: Target, n_repeats: int) -> None:
+        """Refuse what is not two classes, and repeats."""
+        if target.n_classes != 2:
+            raise SoberError(
+                "E121", f"A threshold parts two classes; `y` has {target.n_classes}. Leave best_with_threshold out."
+            )
+        if n_repeats > 1:
+            raise SoberError(
+                "E121",
+                f"A threshold is tuned on one cross-validation; got {n_repeats} repeats, each with scores of its own. "
+                "Use one repeat.",
+            )
+
+    def for_estimator(self, estimator: Any) -> best_with_threshold:
+        """Take probabilities, unless an estimator has decision values alone: all configurations share one scale."""
+        if self.response != "auto":
+            return self
+        values = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
+        made = copy(self)
+        made.response = "decision_function" if values else "predict_proba"
+        return made
+
+    def bind(self, predictions: Predictions, question: Question) -> ThresholdDecider:
+        """Sort the samples of every configuration."""
+        self.check_table(predictions.target, predictions.n_repeats)
+        allowed = SCORES if self.response == "auto" else (self.response,)
+        response = next((name for name in allowed if name in predictions.responses), None)
+        if response is None:
+            raise SoberError(
+                "E116",
+                f"A threshold is one of {' or '.join(allowed)}; the table holds only "
+                f"{', '.join(predictions.responses)}. Pass scores or probabilities instead of labels.",
+            )
+        return ThresholdDecider(predictions, question.metrics, response, self.floors)
+
+    def notes(self, decision: Decision) -> tuple[Note, ...]:
+        """Say what was decided."""
+        return (
+            Note(
+                "W218",
+                f"The threshold was tuned on these predictions: {decision.shown()}. The bootstrap tuned it again in "
+                "every resample, so that the score is corrected for it.",
+            ),
+        )
+
+    def __repr__(self) -> str:
+        given = {"metric": None if self.metric is None else self.metric.name, **self.floors.given()}
+        if self.response != "auto":
+            given["response"] = self.response
+        words = (f"{name}={value!r}" for name, value in given.items() if value is not None)
+        return f"best_with_threshold({', '.join(words)})"

@@ -1,0 +1,152 @@
+"""What a metric of two classes is of true and false positives alone, so that all cuts are tried in one walk.
+
+Takes the weight of each class in every resample, gives the numbers of a formula that the kernels evaluate at every cut;
+never sees a prediction. A formula never falls when a positive is found, and never rises when a negative is taken for
+one: so the best cut lies between a positive and the negative below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ..containers import Array
+
+#: What the kernels evaluate, `tp` and `fp` being true and false positives, P and N the weights of the classes.
+LINEAR = 0  # gain * tp - loss * fp + rest
+RATIO = 1  # gain * tp / (hits * tp + loss * fp + rest); 0 where nothing is divided by nothing
+MATTHEWS = 2  # the correlation of truth and prediction; 0 where nothing is predicted of one class
+
+
+@dataclass(frozen=True, eq=False)
+class AtCuts:
+    """A metric as a formula of true and false positives.
+
+    Attributes
+    ----------
+    kind : {LINEAR, RATIO, MATTHEWS}
+    numbers : callable
+        Weights of positives [B] and negatives [B] -> gain, hits, loss, rest: a number or an array [B] each.
+    needs_positives, needs_negatives : bool
+        Whether it is undefined without that class.
+    one_sided : tuple of str
+        The floors of which it needs one, because without it the best cut is none at all.
+    """
+
+    kind: int
+    numbers: Callable[[Array, Array], tuple[Array | float, ...]]
+    needs_positives: bool = True
+    needs_negatives: bool = False
+    one_sided: tuple[str, ...] = ()
+
+    def coefficients(self, positives: Array, negatives: Array) -> Array:
+        """Numbers of the formula for each resample [4, B]; NaN where it is undefined."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = self.numbers(positives, negatives)
+        out = np.empty((4, len(positives)))
+        for row, number in zip(out, found, strict=True):
+            row[:] = number
+        undefined = positives + negatives <= 0
+        if self.needs_positives:
+            undefined |= positives <= 0
+        if self.needs_negatives:
+            undefined |= negatives <= 0
+        out[:, undefined] = np.nan
+        return out
+
+    def scores(self, found: Array, alarms: Array, positives: float, negatives: float) -> Array:
+        """Score at some cuts of one set of samples, by true and false positives [G] and the weights of the classes."""
+        numbers = self.coefficients(np.array([positives]), np.array([negatives]))[:, 0]
+        gain, hits, loss, rest = (float(number) for number in numbers)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.kind == LINEAR:
+                return np.asarray(gain * found - loss * alarms + rest)
+            if self.kind == RATIO:
+                below = hits * found + loss * alarms + rest
+                return np.where(np.isnan(rest), np.nan, np.where(below > 0, gain * found / below, 0.0))
+            said = (found + alarms) * (gain + loss - found - alarms)
+            score = (found * loss - alarms * gain) / np.sqrt(said * gain * loss)
+            return np.where(np.isnan(rest), np.nan, np.where(said > hits, score, 0.0))
+
+
+# Plain functions, and `partial` of them, so that a metric can be sent to other machines.
+Numbers = tuple[Array | float, ...]
+
+
+def _of_all(p: Array, n: Array, *, missed: float, alarm: float) -> Numbers:
+    return missed / (p + n), 0.0, alarm / (p + n), -missed * p / (p + n)
+
+
+def _accuracy(p: Array, n: Array) -> Numbers:
+    return 1.0 / (p + n), 0.0, 1.0 / (p + n), n / (p + n)
+
+
+def _balanced(p: Array, n: Array, *, gain: float, rest: float) -> Numbers:
+    return gain / p, 0.0, gain / n, rest
+
+
+def _matthews(p: Array, n: Array) -> Numbers:
+    return p, 1e-12 * (p + n) ** 2, n, 0.0  # sums of weights round; a variance this small is none
+
+
+def _sensitivity(p: Array, n: Array) -> Numbers:
+    return 1.0 / p, 0.0, 0.0, 0.0
+
+
+def _specificity(p: Array, n: Array) -> Numbers:
+    return 0.0, 0.0, 1.0 / n, 1.0
+
+
+def _ratio(p: Array, n: Array, *, gain: float, hits: float, rest: float) -> Numbers:
+    return gain, hits, 1.0, rest * p
+
+
+def accuracy() -> AtCuts:
+    """Share of samples that are right."""
+    return AtCuts(LINEAR, _accuracy, needs_positives=False)
+
+
+def balanced(adjusted: bool) -> AtCuts:
+    """Mean of both shares found; adjusted, it is Youden's index."""
+    numbers = partial(_balanced, gain=1.0, rest=0.0) if adjusted else partial(_balanced, gain=0.5, rest=0.5)
+    return AtCuts(LINEAR, numbers, needs_negatives=True)
+
+
+def matthews() -> AtCuts:
+    """Correlation of truth and prediction."""
+    return AtCuts(MATTHEWS, _matthews, needs_negatives=True)
+
+
+def sensitivity() -> AtCuts:
+    """Share of the positives that are found."""
+    return AtCuts(LINEAR, _sensitivity, one_sided=("at_specificity", "min_precision"))
+
+
+def specificity() -> AtCuts:
+    """Share of the negatives that are left alone."""
+    return AtCuts(LINEAR, _specificity, needs_positives=False, needs_negatives=True, one_sided=("at_sensitivity",))
+
+
+def precision() -> AtCuts:
+    """Share of those said to be positive that are."""
+    return AtCuts(RATIO, partial(_ratio, gain=1.0, hits=1.0, rest=0.0), one_sided=("at_sensitivity",))
+
+
+def f_score(beta: float) -> AtCuts:
+    """Harmonic mean of precision and recall."""
+    if np.isinf(beta):
+        return sensitivity()
+    return AtCuts(RATIO, partial(_ratio, gain=1.0 + beta**2, hits=1.0, rest=beta**2))
+
+
+def jaccard() -> AtCuts:
+    """Share of what was positive or said to be that was both."""
+    return AtCuts(RATIO, partial(_ratio, gain=1.0, hits=0.0, rest=1.0))
+
+
+def cost(missed: float, alarm: float) -> AtCuts:
+    """Less what a missed positive and a false alarm cost, a sample."""
+    return AtCuts(LINEAR, partial(_of_all, missed=missed, alarm=alarm), needs_positives=False)

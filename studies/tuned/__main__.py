@@ -1,0 +1,31 @@
+"""`python -m studies.tuned --work FOLDER`: run what is missing, write the results and the page."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import page
+from .run import HERE, run, write
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m studies.tuned", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="10 repetitions, no files kept but the pieces")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--repetitions", type=int, default=500)
+    parser.add_argument("--work", type=Path, default=Path("study-work"), help="where pieces are kept between runs")
+    parser.add_argument("--output", type=Path, default=HERE, help="where results.csv is written")
+    options = parser.parse_args(arguments)
+    rows = run(options.work, 10 if options.quick else options.repetitions, options.seed)
+    if not options.quick:
+        options.output.mkdir(parents=True, exist_ok=True)
+        write(rows, options.output / "results.csv", options.seed)
+        page.main()
+    for row in rows:
+        print(page._line(row))
+
+
+if __name__ == "__main__":
+    main()

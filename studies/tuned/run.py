@@ -1,0 +1,71 @@
+"""Run the study: in pieces that a work folder keeps, then one row a setting.
+
+Takes a seed and a number of repetitions, gives `results.csv`; a run that was ended goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..pieces import make_missing
+from ..results_file import write_results
+from .simulated import Setting, one_table, settings
+
+PIECE = 10  # repetitions that are run and saved together
+HERE = Path(__file__).parent
+RESULTS = HERE / "results.csv"
+
+
+def run(work: Path, repetitions: int, seed: int = 0, say: Callable[[str], None] = print) -> list[dict[str, Any]]:
+    """Run what is missing, and summarise all that is there up to so many repetitions."""
+    work.mkdir(parents=True, exist_ok=True)
+    # Round by round, so that a run that is ended early has as many repetitions of every setting.
+    places = {
+        work / f"{setting.name}-{seed}-{first:04d}.npz": (setting, first)
+        for first in range(0, repetitions, PIECE)
+        for setting in settings()
+    }
+
+    def make(path: Path) -> dict[str, Any]:
+        setting, first = places[path]
+        return {"rows": np.array([one_table(setting, r, seed) for r in range(first, first + PIECE)])}
+
+    make_missing(list(places), make, say)
+    return summary(work, seed, repetitions)
+
+
+def summary(work: Path, seed: int = 0, repetitions: int = 10**9) -> list[dict[str, Any]]:
+    """One row a setting, of the pieces that are there."""
+    rows = []
+    for setting in settings():
+        pieces = sorted(work.glob(f"{setting.name}-{seed}-*.npz"))
+        found = [np.load(piece)["rows"] for piece in pieces if int(piece.stem.rpartition("-")[2]) < repetitions]
+        if found:
+            rows.append(_row(setting, np.concatenate(found)))
+    return rows
+
+
+def _row(setting: Setting, found: np.ndarray) -> dict[str, Any]:
+    naive, value, low, high, truth = found.T
+    covers = (low <= truth) & (truth <= high)
+    return {
+        "tuned": setting.tuned,
+        "n": setting.n,
+        "c": setting.c,
+        "repetitions": len(found),
+        "truth": truth.mean(),
+        "naive_bias": (naive - truth).mean(),
+        "bias": (value - truth).mean(),
+        "bias_error": (value - truth).std(ddof=1) / np.sqrt(len(found)),
+        "covers": covers.mean(),
+        "width": (high - low).mean(),
+    }
+
+
+def write(rows: list[dict[str, Any]], path: Path, seed: int) -> None:
+    """Write the rows, and what they were made with."""
+    write_results(rows, path, {"seed": seed}, lambda value: f"{value:.6f}" if isinstance(value, float) else value)

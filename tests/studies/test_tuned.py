@@ -1,0 +1,44 @@
+"""The study of what was tuned: its truth, its pieces, its page."""
+
+import json
+
+import numpy as np
+from studies.results_file import read_results
+from studies.tuned import page, run, simulated
+
+
+def test_the_truth_of_a_threshold_is_that_of_new_samples():
+    setting = simulated.Setting("threshold", 60, 20)
+    rows = np.array([simulated.one_table(setting, r, 0) for r in range(6)])
+    assert np.isfinite(rows).all()
+    naive, value, low, high, truth = rows.T
+    assert (naive > value).all()
+    assert ((low <= value) & (value <= high)).all()
+    assert ((truth > 0.4) & (truth < 0.9)).all()
+    distance = np.array([1.0])
+
+    class Decided:
+        decision = simulated.sobercv.inference.procedures.Threshold(0, 0.55, "predict_proba", 1)
+
+    y, scores = simulated._scores(np.random.default_rng(0), 400_000, distance)
+    said = simulated._chances(scores[:, 0]) >= 0.55
+    measured = (said[y == 1].mean() + 1 - said[y == 0].mean()) / 2
+    exact = simulated._truth(Decided, distance, "balanced_accuracy", np.random.default_rng(0))
+    assert abs(measured - exact) < 5 * 0.5 / np.sqrt(140_000)
+
+
+def test_the_page_is_that_of_the_results():
+    about = json.loads(run.RESULTS.with_suffix(".json").read_text())
+    assert page.PAGE.read_text() == page.page(read_results(run.RESULTS, text=("tuned",)), about)
+
+
+def test_pieces_make_rows_and_a_page(tmp_path):
+    for setting in simulated.settings():
+        truth = np.linspace(0.6, 0.7, 10)
+        rows = np.stack([truth + 0.1, truth + 0.01, truth - 0.1, truth + 0.2, truth], axis=1)
+        np.savez_compressed(tmp_path / f"{setting.name}-0-0000.npz", rows=rows)
+    found = run.run(tmp_path, 10, say=lambda text: None)
+    assert len(found) == len(simulated.settings())
+    assert all(abs(row["bias"] - 0.01) < 1e-12 and row["covers"] == 1 for row in found)
+    text = page.page(found, {"seed": 0, "sober": "0", "numpy": "2"})
+    assert "| threshold | 60 | 20 | 0.650 | +0.100 | +0.010 ± 0.000 | 1.00 |" in text
