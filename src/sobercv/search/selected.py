@@ -42,14 +42,12 @@ def check_selection(search: Any) -> None:
         )
     if not isinstance(selection_of(search), SelectionProcedure):
         return
-    for name, usual in (("drop", ("auto", None)), ("count_dropped", (False,))):
-        value = getattr(search, name)
-        if not any(value is each or (isinstance(value, str) and value == each) for each in usual):
-            raise SoberError(
-                "E121",
-                "Nobody is dropped where more than a configuration is selected: who is behind may win with a threshold "
-                f"of its own, or help in a mix. Leave `{name}` out.",
-            )
+    if search.drop is not None and not (isinstance(search.drop, str) and search.drop == "auto"):
+        raise SoberError(
+            "E121",
+            "Nobody is dropped where more than a configuration is selected: who is behind may win with a threshold of "
+            "its own, or help in a mix. Leave `drop` out.",
+        )
     if callable(search.refit):
         raise SoberError(
             "E121", "`refit` as a callable picks a configuration, and here more is selected. Write refit=True."
