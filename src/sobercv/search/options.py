@@ -32,7 +32,7 @@ def check_options(search: Any) -> DropRule | None:
     score = search.error_score
     if not (isinstance(score, str) and score == "raise") and not isinstance(score, Real):
         raise SoberError("E108", f'`error_score` must be "raise", NaN or another number; got {score!r}.')
-    return _drop_rule(search.drop)
+    return drop_rule(search.drop)
 
 
 def for_this_race(rule: DropRule | None, nothing_yet: Predictions, question: Question) -> DropRule | None:
@@ -45,7 +45,8 @@ def for_this_race(rule: DropRule | None, nothing_yet: Predictions, question: Que
     return fresh
 
 
-def _drop_rule(drop: Any) -> DropRule | None:
+def drop_rule(drop: Any) -> DropRule | None:
+    """Give the rule that `drop` names, or is; None drops nobody."""
     if drop is None:
         return None
     if isinstance(drop, str) and drop in ("auto", "bced"):

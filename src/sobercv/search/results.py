@@ -100,16 +100,15 @@ def table_of(
     With `count_dropped`, those who were dropped take part with the predictions that they have.
     """
     if question.by == "sample":
-        leavers = _leavers(store, log) if count_dropped else []
-        return RacedTable(predictions, leavers, question) if leavers else MemoryTable(predictions, question)
+        left = leavers(store, log.status == "dropped") if count_dropped else []
+        return RacedTable(predictions, left, question) if left else MemoryTable(predictions, question)
     complete = store.done[log.finishers].all(axis=0)
     each = (split_scores(store, log, metric, question)[0] for metric in question.metrics)
     return GivenTable(predictions, [scores[log.finishers][:, complete].T for scores in each], question)
 
 
-def _leavers(store: MemoryStore, log: RaceLog) -> list[Predictions]:
-    """Predictions of the dropped, together those who left after the same splits."""
-    dropped = log.status == "dropped"
+def leavers(store: MemoryStore, dropped: Array) -> list[Predictions]:
+    """Predictions of those who were dropped, bool [C]; together those who left after the same splits."""
     return [
         store.predictions(dropped & (store.done == pattern).all(axis=1))
         for pattern in np.unique(store.done[dropped], axis=0)

@@ -1,5 +1,6 @@
 """Tables of predictions that answer a question in scores, however the predictions are held: a file a way."""
 
+from .apart import ApartTable
 from .base import Resamples, Table
 from .given import GivenTable
 from .inputs import Inputs
@@ -7,4 +8,14 @@ from .memory import MemoryTable
 from .opening import open_memory, open_table
 from .raced import RacedTable
 
-__all__ = ["GivenTable", "Inputs", "MemoryTable", "RacedTable", "Resamples", "Table", "open_memory", "open_table"]
+__all__ = [
+    "ApartTable",
+    "GivenTable",
+    "Inputs",
+    "MemoryTable",
+    "RacedTable",
+    "Resamples",
+    "Table",
+    "open_memory",
+    "open_table",
+]
