@@ -46,7 +46,7 @@ def _one_dimension(good: np.ndarray, others: np.ndarray, rng: np.random.Generato
 
 
 def _kernels(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give centres and widths of normal kernels in [0, 1]: one a point, as wide as the gap beside it; and a wide one."""
+    """Give centres and widths of kernels in [0, 1]: one a point, as wide as the gap beside it; and a wide one."""
     centres = np.append(np.sort(points), 0.5)
     order = np.argsort(centres, kind="stable")
     edges = np.concatenate([[0.0], centres[order], [1.0]])

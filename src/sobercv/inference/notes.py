@@ -61,8 +61,8 @@ def adaptive(n_units: int, n_trials: int) -> Note:
     size = ADAPTIVE_BIAS[nearest[0]][nearest[1]]
     return Note(
         "W811",
-        f"Later configurations were chosen by the scores of earlier ones, on the same samples; the correction knows the "
-        f"choice among them, not that. In simulations with {ADAPTIVE_TRIALS[nearest[1]]:,} trials on "
+        "Later configurations were chosen by the scores of earlier ones, on the same samples; the correction knows of "
+        f"the choice among them, but not of that. In simulations with {ADAPTIVE_TRIALS[nearest[1]]:,} trials on "
         f"{ADAPTIVE_SAMPLES[nearest[0]]:,} samples the corrected accuracy was {size:+.3f} too good.",
     )
 

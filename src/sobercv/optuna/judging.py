@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import optuna
 from optuna.trial import FrozenTrial, TrialState
+
+import optuna
 
 from ..containers import Array
 from ..errors import Note, SoberError
@@ -85,7 +86,7 @@ def judged(
         raise SoberError("E132", "The study has no complete trial of this objective; run study.optimize(objective).")
     table = _table(seen, store, finished, pruned if count_pruned else np.zeros_like(pruned), question)
     found = corrected(table)
-    notes = _notes(seen, trials, finished, pruned, table)
+    notes = _notes(seen, trials, pruned, table)
     params = dict(trials[next(iter(found.values())).winner].params)
     told = {
         name: replace(one, winner_params=params, notes=(*one.notes, *notes), n_left_out=0)
@@ -102,7 +103,7 @@ def _table(seen: Study, store: MemoryStore, finished: Array, taking_part: Array,
     return RacedTable(predictions, left, question) if left else MemoryTable(predictions, question)
 
 
-def _notes(seen: Study, trials: Sequence[FrozenTrial], finished: Array, pruned: Array, table: Table) -> list[Note]:
+def _notes(seen: Study, trials: Sequence[FrozenTrial], pruned: Array, table: Table) -> list[Note]:
     """Say whom the correction does not know, and what it cannot correct."""
     found = []
     absent = pruned & ~np.isin(np.arange(len(trials)), table.configurations)

@@ -76,7 +76,7 @@ class KeptTrials:
             Whether trials of equal parameters may share a file. Not where another one is running.
         """
         recorder = Recorder(experiment.problem, self._plan)
-        executor = make_executor(None)
+        executor: Executor = make_executor(None)
         if self.folder is None:
             place = uuid4().hex
             self._outcomes[place] = recorder.outcomes

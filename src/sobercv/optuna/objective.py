@@ -1,7 +1,8 @@
 """The objective: what one trial of a study does, and what the study comes to.
 
 Takes data, a function that makes an estimator for a trial, and a metric; gives a callable for `study.optimize` and, at
-the end, an `Estimate`. Fits by the training of sober, prunes by its drop rules, judges by its bootstrap; never proposes.
+the end, an `Estimate`. Fits, prunes and judges by the training, the drop rules and the bootstrap of sober; never
+proposes.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ def rows_that_propose(plan: Plan, share: Any) -> Array:
     """
     if isinstance(share, bool) or not isinstance(share, Real) or not 0.0 < float(share) <= 1.0:
         raise SoberError("E108", f"`propose_from` must lie above 0 and be at most 1; got {share!r}. Write 0.5.")
-    if share == 1:
+    part = float(share)
+    if part == 1.0:
         return np.ones(plan.n_samples, bool)
     first = [i for i, split in enumerate(plan.splits) if split.repeat == 0]
     if len(first) < 2 or not plan.seen(first)[:, 0].all():
@@ -38,7 +39,7 @@ def rows_that_propose(plan: Plan, share: Any) -> Array:
         )
     n = len(first)
     # Every other fold for 0.5: where rows have an order, both parts have some of its beginning and of its end.
-    chosen = np.floor((np.arange(n) + 1) * share + 1e-9) > np.floor(np.arange(n) * share + 1e-9)
+    chosen = np.floor((np.arange(n) + 1) * part + 1e-9) > np.floor(np.arange(n) * part + 1e-9)
     if not chosen.any() or chosen.all():
         chosen = np.arange(n) < (1 if not chosen.any() else n - 1)
     return np.asarray(chosen[plan.fold_of[:, 0]])
