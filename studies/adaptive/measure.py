@@ -1,11 +1,12 @@
-"""What is measured on one simulated problem: claims and truth for three ways to propose.
+"""What is measured on simulated problems: claims and truth for three ways to propose.
 
-Takes a setting and a repetition, gives one row of numbers; never aggregates and never writes.
+Takes a setting and repetitions, gives a row of numbers for each; never aggregates and never writes.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,38 +50,46 @@ def settings() -> list[Setting]:
     return [Setting(shape, n, trials) for trials in TRIALS for n in SAMPLES for shape in SHAPES]
 
 
-def one_problem(setting: Setting, repetition: int, seed: int) -> list[float]:
-    """Search one simulated problem in every way; numbers in the order of `COLUMNS`."""
-    place = [seed, SHAPES.index(setting.shape), setting.n, setting.trials, repetition]
-    surface = Surface(setting.shape, setting.n, np.random.default_rng([*place, 0]))
+def some_problems(setting: Setting, first: int, last: int, seed: int) -> np.ndarray:
+    """Search simulated problems in every way; a row each, numbers in the order of `COLUMNS`."""
+    place = [seed, SHAPES.index(setting.shape), setting.n, setting.trials]
+    surfaces = [Surface(setting.shape, setting.n, np.random.default_rng([*place, r, 0])) for r in range(first, last)]
     half = np.arange(setting.n) % 2 == 0
-    row: list[float] = []
+    parts = []
     for k, way in enumerate(WAYS):
-        rng = np.random.default_rng([*place, 1 + k])
+        rng = np.random.default_rng([*place, first, 1 + k])
         looked_at = half if way == "half" else np.ones(setting.n, bool)
-        points, right = search(surface, by_chance if way == "chance" else tpe, setting.trials, looked_at, rng)
-        table, question = table_of(right), Question.ask("accuracy", n_bootstraps=BOOTSTRAPS, random_state=repetition)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", sobercv.SoberWarning)
-            bbc = sobercv.bbc(None, table, "accuracy", n_bootstraps=BOOTSTRAPS, random_state=repetition)
-            truth = surface.truth(points[bbc.winner])
-            row += [truth, bbc.naive, bbc.value, *_covers(bbc, truth)]
-            if way == "half":
-                apart = corrected(ApartTable(table, ~half, question))["accuracy"]
-                row += [apart.value, *_covers(apart, truth)]
+        points, right = search(surfaces, by_chance if way == "chance" else tpe, setting.trials, looked_at, rng)
+        parts.append(
+            [_claims(*each, half if way == "half" else None) for each in zip(surfaces, points, right, strict=True)]
+        )
+    return np.concatenate(parts, axis=1)
+
+
+def _claims(surface: Surface, points: np.ndarray, right: np.ndarray, half: np.ndarray | None) -> list[float]:
+    table, question = table_of(right), Question.ask("accuracy", n_bootstraps=BOOTSTRAPS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sobercv.SoberWarning)
+        bbc = sobercv.bbc(None, table, "accuracy", n_bootstraps=BOOTSTRAPS)
+        truth = surface.truth(points[bbc.winner])
+        row = [truth, bbc.naive, bbc.value, *_covers(bbc, truth)]
+        if half is not None:
+            apart = corrected(ApartTable(table, ~half, question))["accuracy"]
+            row += [apart.value, *_covers(apart, truth)]
     return row
 
 
 def search(
-    surface: Surface, propose: Proposer, trials: int, looked_at: np.ndarray, rng: np.random.Generator
+    surfaces: Sequence[Surface], propose: Proposer, trials: int, looked_at: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Run trials, each proposed by the scores of the earlier ones on some samples: points [T, d], right [N, T]."""
-    points, values = np.empty((trials, DIMENSIONS)), np.empty(trials)
-    right = np.empty((len(looked_at), trials), bool)
+    """Run trials, each proposed by earlier scores on some samples: points [S, T, d], right or not [S, N, T]."""
+    points, values = np.empty((len(surfaces), trials, DIMENSIONS)), np.empty((len(surfaces), trials))
+    right = np.empty((len(surfaces), len(looked_at), trials), bool)
     for t in range(trials):
-        points[t] = propose(points[:t], values[:t], rng)
-        right[:, t] = surface.right(points[t])
-        values[t] = right[looked_at, t].mean()
+        points[:, t] = propose(points[:, :t], values[:, :t], rng)
+        for s, surface in enumerate(surfaces):
+            right[s, :, t] = surface.right(points[s, t])
+        values[:, t] = right[:, looked_at, t].mean(axis=1)
     return points, right
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from ..pieces import make_missing
-from .measure import COLUMNS, SAMPLES, TRIALS, Setting, one_problem, settings
+from .measure import COLUMNS, SAMPLES, TRIALS, Setting, settings, some_problems
 from .surface import SHAPES
 
-PIECE = 10  # repetitions that are run and saved together
+PIECE = 25  # repetitions that are run and saved together
 #: A trial costs the more the more came before it.
-REPETITIONS = {50: 200, 200: 100, 1000: 10}
+REPETITIONS = {50: 100, 200: 50, 1000: 25}
 #: What is claimed, by its name in the results: the column of the claim, that of the truth, and what is told of it.
 CLAIMS = {
     "naive chance": "truth chance",
@@ -49,8 +49,7 @@ def run(
 
     def make(path: Path) -> dict[str, np.ndarray]:
         setting, first = pieces[path]
-        last = min(first + PIECE, wanted[setting.trials])
-        return {"rows": np.array([one_problem(setting, r, seed) for r in range(first, last)])}
+        return {"rows": some_problems(setting, first, min(first + PIECE, wanted[setting.trials]), seed)}
 
     make_missing(list(pieces), make, say)
     rows: dict[tuple[int, int], list[np.ndarray]] = {}

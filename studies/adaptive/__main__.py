@@ -1,0 +1,37 @@
+"""`python -m studies.adaptive [--page]`: run what is missing, write results and docs/adaptive.md."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..results_file import read_results, write_results
+from .measure import BOOTSTRAPS
+from .page import write_page
+from .run import REPETITIONS, run
+
+RESULTS = Path(__file__).parent / "results.csv"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study."""
+    parser = argparse.ArgumentParser(prog="python -m studies.adaptive", description=__doc__)
+    parser.add_argument("--page", action="store_true", help="write the page from the results, run nothing")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--work", type=Path, default=Path("study-work"), help="where pieces are kept between runs")
+    for trials, repetitions in REPETITIONS.items():
+        words = f"repetitions with {trials} trials (0: none)"
+        parser.add_argument(f"--with-{trials}", type=int, default=repetitions, metavar="N", help=words)
+    options = parser.parse_args(arguments)
+    if not options.page:
+        wanted = {trials: getattr(options, f"with_{trials}") for trials in REPETITIONS}
+        rows = run(options.work, seed=options.seed, repetitions=wanted)
+        about = {"seed": options.seed, "bootstraps": BOOTSTRAPS}
+        write_results(rows, RESULTS, about, lambda v: v if float(v).is_integer() else f"{v:.6g}")
+    write_page(read_results(RESULTS), json.loads(RESULTS.with_suffix(".json").read_text()))
+
+
+if __name__ == "__main__":
+    main()
