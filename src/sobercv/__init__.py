@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         tibshirani,
     )
     from .inference.bbc import bbc
+    from .inference.difference import difference
     from .metrics import make_metric
     from .predictions import Predictions
     from .search import progress
@@ -47,6 +48,7 @@ __all__ = [
     "SoberWarning",
     "bbc",
     "compare",
+    "difference",
     "make_metric",
     "metrics",
     "naive",
@@ -77,6 +79,7 @@ __getattr__ = late(
         "SoberWarning": "errors",
         "bbc": "inference.bbc",
         "compare": "comparison",
+        "difference": "inference.difference",
         "make_metric": "metrics",
         "metrics": "metrics",
         "naive": "inference",
