@@ -69,7 +69,7 @@ class ReaderMixin:
         return self.families()
 
     def families(self, by: Any = None) -> list[Family]:
-        """Compare groups of configurations: is the simple kind of model as good as the winner?
+        """Compare groups of configurations, to see whether the simple kind of model is as good as the winner.
 
         The best of each group is selected and judged on the draws that judge the winner, so that the difference has an
         interval of its own. Configurations that were dropped or failed take no part, so that a group of which none is
