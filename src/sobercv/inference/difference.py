@@ -155,7 +155,7 @@ def difference(
     arrays = {name: given.pop(name, None) for name in ("groups", "folds", "sample_weight", "seen", "pos_label")}
     question = Question.ask(metric, **given)
     table = open_memory(Inputs(predictions, y, **arrays), question).predictions
-    return Difference.of(*(_selected(table, question, each) for each in (first, second)), question.level)
+    return Difference.of(_selected(table, question, first), _selected(table, question, second), question.level)
 
 
 def _selected(table: Predictions, question: Question, selection: Selection) -> Estimate:

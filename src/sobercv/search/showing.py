@@ -16,7 +16,6 @@ from ..frames import frame_of
 from ..inference import Estimate, Question
 from ..inference.difference import Family, families
 from ..predictions import Predictions
-from .grouping import labels_of
 
 
 class ReaderMixin:
@@ -86,6 +85,8 @@ class ReaderMixin:
         list of Family
             The best first.
         """
+        from ..report.grouping import labels_of
+
         check_is_fitted(self, "estimate_")
         return families(self.predictions_, self.question_, labels_of(self, by))
 

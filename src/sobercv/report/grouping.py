@@ -10,7 +10,7 @@ from typing import Any
 
 from ..containers import as_array
 from ..errors import SoberError
-from ..report.configuration_words import family_of
+from .configuration_words import family_of
 
 
 def labels_of(search: Any, by: Any) -> dict[int, str]:
