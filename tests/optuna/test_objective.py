@@ -142,6 +142,20 @@ def test_half_of_the_folds_propose_and_the_others_judge():
     assert order == sorted(order, reverse=True)
 
 
+def test_how_a_trial_was_proposed_is_remembered():
+    study, judge = in_memory(optuna.samplers.TPESampler(seed=0)), objective()
+    study.optimize(judge, n_trials=3)
+    study.sampler = optuna.samplers.RandomSampler(seed=0)  # as if another process had loaded it
+    assert "W811" in [note.code for note in judge.estimate(study, n_bootstraps=50).notes]
+    with pytest.raises(SoberError, match="propose_from") as error:  # its judges have led the sampler
+        objective(propose_from=0.5).estimate(study)
+    assert error.value.code == "E114"
+    study.add_trial(optuna.create_trial(value=0.99))
+    foreign = judge.estimate(study, n_bootstraps=50)
+    assert foreign.winner != 3
+    assert "1 were run by something else" in next(note.text for note in foreign.notes if note.code == "W223")
+
+
 def test_equal_trials_are_fitted_once(tmp_path, monkeypatch):
     monkeypatch.setenv("SOBER_FITS", str(tmp_path / "fits"))
     study = in_memory(optuna.samplers.RandomSampler(seed=0))

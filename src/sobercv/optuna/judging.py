@@ -23,15 +23,8 @@ from ..inference.tables import ApartTable, MemoryTable, RacedTable, Table
 from ..search.results import leavers
 from ..training import MemoryStore, Plan, Problem
 from ..training.fit.task import Outcome
-from .kept_trials import PLACE
-
-#: Samplers that look at no scores; whatever else is plugged in may.
-_BLIND = (
-    optuna.samplers.RandomSampler,
-    optuna.samplers.GridSampler,
-    optuna.samplers.QMCSampler,
-    optuna.samplers.BruteForceSampler,
-)
+from .kept_trials import PLACE, PROPOSED
+from .proposing import proposed_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +45,16 @@ class Study:
     plan: Plan
     proposing: Array
 
-    @property
-    def is_adaptive(self) -> bool:
-        """Whether the sampler may have learnt from the scores of all samples."""
-        return bool(self.proposing.all()) and not isinstance(self.study.sampler, _BLIND)
+    def check(self, trials: Sequence[FrozenTrial]) -> None:
+        """Refuse trials that were proposed by the scores of other samples: nobody could judge them."""
+        mine = proposed_by(self.study, self.proposing)["from"]
+        for trial in trials:
+            if trial.user_attrs[PROPOSED]["from"] != mine:
+                raise SoberError(
+                    "E114",
+                    f"Trial {trial.number} was run with another `propose_from`, so that other samples led the sampler. "
+                    "Judge it by an objective like the one that ran it, or start a new study.",
+                )
 
 
 def judged(
@@ -73,11 +72,12 @@ def judged(
         Whether pruned trials take part.
     """
     trials = seen.study.get_trials(deepcopy=False)
+    ended = [t for t in trials if t.state in (TrialState.COMPLETE, TrialState.PRUNED)]
+    own = [t for t in ended if PLACE in t.user_attrs]
+    seen.check(own)
     store = MemoryStore(seen.problem, seen.plan, len(trials))
     finished, pruned = np.zeros(len(trials), bool), np.zeros(len(trials), bool)
-    for trial in trials:
-        if PLACE not in trial.user_attrs or trial.state not in (TrialState.COMPLETE, TrialState.PRUNED):
-            continue
+    for trial in own:
         for outcome in outcomes(trial):
             store.record(replace(outcome, configuration=trial.number))
         finished[trial.number] = trial.state == TrialState.COMPLETE
@@ -86,7 +86,10 @@ def judged(
         raise SoberError("E132", "The study has no complete trial of this objective; run study.optimize(objective).")
     table = _table(seen, store, finished, pruned if count_pruned else np.zeros_like(pruned), question)
     found = corrected(table)
-    notes = _notes(seen, trials, pruned, table)
+    by_scores = bool(seen.proposing.all()) and any(trial.user_attrs[PROPOSED]["by_scores"] for trial in own)
+    notes = [*_absent(trials, len(ended) - len(own), pruned, table)]
+    if by_scores and len(table.configurations) > 1:
+        notes.append(adaptive(table.n_units, len(table.configurations)))
     params = dict(trials[next(iter(found.values())).winner].params)
     told = {
         name: replace(one, winner_params=params, notes=(*one.notes, *notes), n_left_out=0)
@@ -103,22 +106,14 @@ def _table(seen: Study, store: MemoryStore, finished: Array, taking_part: Array,
     return RacedTable(predictions, left, question) if left else MemoryTable(predictions, question)
 
 
-def _notes(seen: Study, trials: Sequence[FrozenTrial], pruned: Array, table: Table) -> list[Note]:
-    """Say whom the correction does not know, and what it cannot correct."""
-    found = []
-    absent = pruned & ~np.isin(np.arange(len(trials)), table.configurations)
+def _absent(trials: Sequence[FrozenTrial], n_foreign: int, pruned: Array, table: Table) -> list[Note]:
+    """Say which trials the correction does not know."""
+    left_out = int((pruned & ~np.isin(np.arange(len(trials)), table.configurations)).sum())
     failed = sum(trial.state == TrialState.FAIL for trial in trials)
-    if absent.any() or failed:
-        parts = [f"{int(absent.sum())} were pruned"] if absent.any() else []
-        parts += [f"{failed} failed"] if failed else []
-        small = not isinstance(table, ApartTable) and bool(absent.any())
-        found.append(
-            Note(
-                "W223",
-                f"Of {len(trials)} trials {' and '.join(parts)}, and took no part in the correction"
-                + ("; it may be slightly too small. count_pruned=True counts the pruned." if small else "."),
-            )
-        )
-    if seen.is_adaptive and len(table.configurations) > 1:
-        found.append(adaptive(table.n_units, len(table.configurations)))
-    return found
+    counted = {"were pruned": left_out, "failed": failed, "were run by something else": n_foreign}
+    parts = [f"{n} {what}" for what, n in counted.items() if n]
+    if not parts:
+        return []
+    small = n_foreign or (left_out and not isinstance(table, ApartTable))
+    text = f"Of {len(trials)} trials {' and '.join(parts)}, and took no part in the correction"
+    return [Note("W223", f"{text}{'; it may be slightly too small' if small else ''}.")]

@@ -21,8 +21,9 @@ from ..training.keep.manifest import Manifest
 from ..training.keep.sqlite_store import SqliteStore
 from ..training.run.executor import Executor
 
-#: Attributes of a trial, in Optuna's storage: where its outcomes are, and after how many rounds it was pruned.
-PLACE, ROUNDS = "sobercv:place", "sobercv:rounds"
+#: Attributes of a trial, in Optuna's storage: where its outcomes are, after how many rounds it was pruned, and how it was
+#: proposed.
+PLACE, ROUNDS, PROPOSED = "sobercv:place", "sobercv:rounds", "sobercv:proposed"
 #: A trial is a race of one.
 ALONE = Configuration(0)
 

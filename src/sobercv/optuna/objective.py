@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import optuna
 from optuna.trial import FixedTrial, FrozenTrial, Trial, TrialState
 from sklearn.base import clone
+
+import optuna
 
 from .. import seeds
 from ..errors import SoberError
@@ -25,8 +26,8 @@ from ..search.scoring import metrics_of, several
 from ..training import Experiment, Plan, Problem
 from ..training.race import race
 from .judging import Study, judged
-from .kept_trials import ALONE, PLACE, ROUNDS, KeptTrials, Recorder
-from .proposing import proposing_first, rows_that_propose
+from .kept_trials import ALONE, PLACE, PROPOSED, ROUNDS, KeptTrials, Recorder
+from .proposing import proposed_by, proposing_first, rows_that_propose
 
 _IN_USE = "E501"
 
@@ -132,6 +133,7 @@ class Objective:
     def __call__(self, trial: Trial) -> float:
         """Run the folds of a trial, report after each, prune or give the score."""
         check_study(trial.study)
+        trial.set_user_attr(PROPOSED, proposed_by(trial.study, self.proposing))
         experiment = self._experiment(self.make(trial))
         rival = self._rival(trial.study)
         rule = None if self._rule is None else for_this_race(self._rule, self._nothing_yet(experiment), self.question)

@@ -1,6 +1,7 @@
 """Which samples lead a sampler, and which are kept from it.
 
-Takes a plan and a share, gives a mask of samples, and the plan with their folds first; never fits and never scores.
+Takes a plan and a share, gives a mask of samples, the plan with their folds first, and what is remembered of it; never
+fits and never scores.
 """
 
 from __future__ import annotations
@@ -11,9 +12,25 @@ from typing import Any
 
 import numpy as np
 
+import optuna
+
 from ..containers import Array
 from ..errors import SoberError
 from ..training import Plan, Split
+from ..training.keep.fingerprint import digest
+
+#: Samplers that look at no scores; whatever else is plugged in may.
+_BLIND = (
+    optuna.samplers.RandomSampler,
+    optuna.samplers.GridSampler,
+    optuna.samplers.QMCSampler,
+    optuna.samplers.BruteForceSampler,
+)
+
+
+def proposed_by(study: optuna.Study, proposing: Array) -> dict[str, Any]:
+    """Give what is remembered of how a trial was proposed: whether by scores, and by those of which samples."""
+    return {"by_scores": not isinstance(study.sampler, _BLIND), "from": digest(proposing, size=8).hex()}
 
 
 def rows_that_propose(plan: Plan, share: Any) -> Array:
