@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from optuna.trial import FrozenTrial, TrialState
-
 import optuna
+from optuna.trial import FrozenTrial, TrialState
 
 from ..containers import Array
 from ..errors import Note, SoberError

@@ -21,7 +21,7 @@ from ..training.keep.manifest import Manifest
 from ..training.keep.sqlite_store import SqliteStore
 from ..training.run.executor import Executor
 
-#: Attributes of a trial, in Optuna's storage: where its outcomes are, after how many rounds it was pruned, and how it was
+#: Attributes of a trial, in Optuna's storage: where its outcomes are, after how many rounds it was pruned, how it was
 #: proposed.
 PLACE, ROUNDS, PROPOSED = "sobercv:place", "sobercv:rounds", "sobercv:proposed"
 #: A trial is a race of one.

@@ -12,10 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import optuna
 from optuna.trial import FixedTrial, FrozenTrial, Trial, TrialState
 from sklearn.base import clone
-
-import optuna
 
 from .. import seeds
 from ..errors import SoberError

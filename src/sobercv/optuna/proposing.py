@@ -11,7 +11,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-
 import optuna
 
 from ..containers import Array

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import optuna
 import pytest
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
 
-import optuna
 import sobercv
 from sobercv import SoberError
 from sobercv.optuna import Objective
@@ -167,7 +167,7 @@ def test_equal_trials_are_fitted_once(tmp_path, monkeypatch):
 
 
 def run(folder, n_trials, **env):
-    code = f"from pathlib import Path; from tests.optuna import worker; worker.main(Path({str(folder)!r}), {n_trials})"
+    code = f"from pathlib import Path; from tests.optuna_trials import worker; worker.main(Path({str(folder)!r}), {n_trials})"
     command = [sys.executable, "-c", code]
     return subprocess.Popen(command, cwd=HERE.parent.parent, env={**os.environ, **env})
 

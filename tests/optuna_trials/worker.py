@@ -4,11 +4,11 @@ import os
 import signal
 from pathlib import Path
 
+import optuna
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
-import optuna
 from sobercv.optuna import Objective
 
 X, y = make_classification(90, 5, flip_y=0.3, random_state=0)
