@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
-STUDIES = ("simulation", "real", "intervals", "racing", "tuned")
+STUDIES = ("simulation", "real", "intervals", "racing", "tuned", "adaptive")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sobercv
 from sobercv import Predictions
 from sobercv.errors import SoberError
+from sobercv.testing import simulate
 
 N, C, R = 6, 3, 2
 RNG = np.random.default_rng(5)
@@ -132,3 +134,45 @@ def test_unusable_tables_are_refused(predictions, options, code):
     with pytest.raises(SoberError) as error:
         Predictions.build(Y, predictions, task="classification", responses=("predict_proba",), **options)
     assert error.value.code == code
+
+
+def pruned_table():
+    """Six configurations in five folds: 2 was pruned before the first, 4 after two of them."""
+    data = simulate.binormal_auc(n=60, c=6, seed=1, k=5)
+    values = data.predictions.astype(float).copy()
+    values[:, 2] = np.nan
+    values[data.folds >= 2, 4] = np.nan
+    return data, values
+
+
+def test_pruned_trials_are_left_out_with_a_note():
+    data, values = pruned_table()
+    with pytest.warns(sobercv.SoberWarning, match="2 of 6 configurations lack") as warned:
+        found = sobercv.bbc(data.y, values, "roc_auc", folds=data.folds, n_bootstraps=50)
+    assert [w.message.code for w in warned] == ["W204"]
+    assert found.configurations.tolist() == [0, 1, 3, 5]
+    assert "W204" in [note.code for note in found.notes]
+    without = sobercv.bbc(data.y, values[:, [0, 1, 3, 5]], "roc_auc", folds=data.folds, n_bootstraps=50)
+    assert np.array_equal(found.draws, without.draws)
+
+
+def test_nan_that_no_pruning_explains_is_refused():
+    data, values = pruned_table()
+    with pytest.raises(SoberError) as error:  # half a column, and nobody knows the folds
+        sobercv.bbc(data.y, values, "roc_auc", n_bootstraps=50)
+    assert error.value.code == "E102"
+    values[3, 0] = np.nan
+    with pytest.raises(SoberError) as error:  # one row of another
+        sobercv.bbc(data.y, values, "roc_auc", folds=data.folds, n_bootstraps=50)
+    assert error.value.code == "E102"
+    with pytest.raises(SoberError) as error:  # nobody is complete
+        sobercv.bbc(data.y, np.full((60, 2), np.nan), "roc_auc", folds=data.folds, n_bootstraps=50)
+    assert error.value.code == "E102"
+
+
+def test_a_configuration_that_never_ran_needs_no_folds():
+    data, values = pruned_table()
+    values[:, 4] = 0.5
+    with pytest.warns(sobercv.SoberWarning, match="1 of 6"):
+        found = sobercv.bbc(data.y, values, "roc_auc", n_bootstraps=50)
+    assert found.configurations.tolist() == [0, 1, 3, 4, 5]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         tibshirani,
     )
     from .inference.bbc import bbc
+    from .inference.difference import difference
     from .metrics import make_metric
     from .predictions import Predictions
     from .search import progress
@@ -53,6 +54,7 @@ __all__ = [
     "bbc",
     "best_with_threshold",
     "compare",
+    "difference",
     "greedy_ensemble",
     "make_metric",
     "metrics",
@@ -87,6 +89,7 @@ __getattr__ = late(
         "bbc": "inference.bbc",
         "best_with_threshold": "inference",
         "compare": "comparison",
+        "difference": "inference.difference",
         "greedy_ensemble": "inference",
         "make_metric": "metrics",
         "metrics": "metrics",

@@ -215,7 +215,8 @@ class Predictions:
         y : array-like [N] or Target
             The truth: labels of any type, numbers, or a survival target.
         predictions : array-like [N], [N, C], [N, C, R] or [N, C, R, K], or a dict of those by response
-            Out-of-sample predictions; numpy, pandas, polars, or a masked array where predictions are missing.
+            Out-of-sample predictions; numpy, pandas, polars, or a masked array where predictions are missing. NaN in
+            whole folds of a configuration, where `folds` are given, or in all of it, is a trial that was pruned.
             With more than two classes [N, C, K] is understood as well. K classes come in sorted order.
         task : {"classification", "regression", "survival"}
         responses : sequence of str
@@ -233,7 +234,11 @@ class Predictions:
         arrays, present = _arrays(predictions, target)
         n, n_configurations, n_repeats = next(iter(arrays.values())).shape[:3]
         mask = np.ones((n, n_repeats), bool) if seen is None else _flags(seen, n, n_repeats)
+        fold_of = folds_of(folds, n, n_repeats)
         keep = np.ones(n_configurations, bool)
+        pruned = _pruned(arrays, mask, None if folds is None else fold_of)
+        if pruned is not None:
+            present = pruned if present is None else present & pruned
         if present is not None:
             mask &= present.any(axis=1)
             keep = (present | ~mask[:, None, :]).all(axis=(0, 2))
@@ -253,7 +258,7 @@ class Predictions:
             target=target,
             responses=tensors,
             seen=mask,
-            fold_of=folds_of(folds, n, n_repeats),
+            fold_of=fold_of,
             groups=None if groups is None else codes_of(groups, n, "groups"),
             sample_weight=weights_of(sample_weight, n),
             configurations=np.flatnonzero(keep),
@@ -281,6 +286,30 @@ def _arrays(predictions: Any, target: Target) -> tuple[dict[str, Array], Array |
     if 0 in shapes.pop()[1:]:
         raise SoberError("E101", "`predictions` holds no configuration. Pass at least one column.")
     return arrays, present
+
+
+def _pruned(arrays: Mapping[str, Array], seen: Array, fold_of: Array | None) -> Array | None:
+    """Tell what trials lack that were pruned, as NaN in whole folds: which predictions are there [N, C, R], or None.
+
+    Where folds are not known, only a configuration without any prediction is taken for one. NaN in single rows is a
+    mistake, and is refused later; so is a table in which no configuration is complete.
+    """
+    gaps = [np.isnan(a) for a in arrays.values() if a.dtype.kind == "f" and has_missing(a)]
+    if not gaps:
+        return None
+    lacking = np.logical_or.reduce([gap if gap.ndim == 3 else gap.any(axis=3) for gap in gaps]) & seen[:, None, :]
+    incomplete = lacking.any(axis=(0, 2))
+    if not incomplete.any() or incomplete.all():
+        return None
+    folds = np.zeros(seen.shape, np.int64) if fold_of is None else fold_of
+    for r in range(seen.shape[1]):
+        for fold in np.unique(folds[seen[:, r], r]):
+            here = lacking[seen[:, r] & (folds[:, r] == fold)][:, :, r]
+            if (here.any(axis=0) & ~here.all(axis=0)).any():
+                return None
+    if fold_of is None and seen.shape[1] > 1 and not (lacking | ~seen[:, None, :])[:, incomplete].all():
+        return None
+    return ~lacking
 
 
 def _by_repeat(values: Any, n: int, n_repeats: int, name: str) -> Array:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors import SoberError
 from .exit_code import DONE
 
-NAMES = ("simulation", "real", "intervals", "racing", "tuned")
+NAMES = ("simulation", "real", "intervals", "racing", "tuned", "adaptive")
 
 
 def study(name: str, quick: bool, output: Path | None) -> int:

@@ -17,6 +17,7 @@ from ..containers import Array
 from ..errors import Note, SoberError
 from ..inference import Estimate
 from ..inference.bbc import bbc
+from ..inference.notes import adaptive
 from ..targets import guess_task
 from .imported import ImportedPredictions
 
@@ -86,10 +87,7 @@ def correct(
             raise SoberError("E814", perfect)
         notes.append(Note("E814", perfect))
     if imported.is_adaptive:
-        text = (
-            "Later configurations were chosen by the scores of earlier ones; the correction can be a little too small."
-        )
-        notes.append(Note("W811", text))
+        notes.append(adaptive(first.n_groups or first.n_samples, first.n_configurations))
     return Corrected(estimates, imported.names[first.winner], imported, tuple(notes))
 
 

@@ -62,6 +62,7 @@ def bbc(
     method: str = "bbc",
     interval: str = "wilson",
     fixed_models: bool = False,
+    adaptive: bool = False,
     within_folds: bool = False,
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
@@ -81,9 +82,10 @@ def bbc(
         as may be `groups`, `folds` and `sample_weight`.
     predictions : array-like [N, C], [N, C, R] or [N, C, R, K], dict of those, or Predictions
         Out-of-sample predictions: N samples, C configurations, R repeats, K classes. numpy, pandas or polars. A masked
-        array or `seen` marks an incomplete cross-validation. A dict has one array for each of "predict",
-        "predict_proba" and "decision_function". Predictions [N, C] need not fit in memory: a memory map, a zarr or
-        dask array, or the path of a Parquet file is read in blocks, see `sobercv.stream`.
+        array or `seen` marks an incomplete cross-validation; configurations that are NaN in whole folds (pruned trials,
+        where `folds` are given) or everywhere are left out, and a note says so. A dict has one array for each of
+        "predict", "predict_proba" and "decision_function". Predictions [N, C] need not fit in memory: a memory map, a
+        zarr or dask array, or the path of a Parquet file is read in blocks, see `sobercv.stream`.
     metric : str, Metric, callable, or a list of them
         The first selects; all are judged at the same winner, and a list gives a dict of estimates.
     groups : array-like [N], optional
@@ -113,6 +115,9 @@ def bbc(
     fixed_models : bool, default=False
         The predictions are those of models that were trained on other data (a test set, an external cohort): nothing
         was cross-validated, so that `interval="wilson"` is narrower.
+    adaptive : bool, default=False
+        The configurations were proposed by a tuner that looked at the scores of earlier ones (TPE, Bayesian
+        optimisation). That is not corrected; a note (W811) says how much is left, as simulations measured it.
     within_folds : bool, default=False
         Metrics that rank compare only samples of the same fold and repeat.
     n_bootstraps : int, default=1000
@@ -155,6 +160,7 @@ def bbc(
         method=method,
         interval=interval,
         fixed_models=fixed_models,
+        adaptive=adaptive,
         within_folds=within_folds,
         n_bootstraps=n_bootstraps,
         confidence_level=confidence_level,

@@ -51,6 +51,8 @@ def estimates(table: Table, wholes: list[Array], winner: int, judged: Judged) ->
     """Give one estimate for each metric, all at the same winner."""
     question = table.question
     noted = table.notes(winner, judged.winners)
+    if question.adaptive:
+        noted.append(notes.adaptive(table.n_units, len(table.configurations)))
     wins = np.bincount(judged.winners[judged.winners >= 0], minlength=len(table.configurations))
     values = [_mean(table, k, draws) for k, draws in enumerate(judged.draws)]
     bounds = _bounds(table, wholes, winner, values, judged)

@@ -47,6 +47,35 @@ def with_leavers(n_leavers: int, n_configurations: int, share: float) -> Note:
     )
 
 
+#: How much too good BBC was on average, by numbers of samples and trials, where a tuner proposed by the scores of all
+#: samples: accuracy, simulated (docs/adaptive.md). A test compares them with the results of the study.
+ADAPTIVE_SAMPLES = (50, 100, 300, 1000)
+ADAPTIVE_TRIALS = (50, 200, 1000)
+ADAPTIVE_BIAS = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+
+
+def adaptive(n_units: int, n_trials: int) -> Note:
+    """A tuner proposed configurations by the scores of earlier ones: say how much of that is not corrected."""
+    nearest = [int(np.abs(np.log(np.array(grid) / max(size, 1))).argmin())
+               for grid, size in ((ADAPTIVE_SAMPLES, n_units), (ADAPTIVE_TRIALS, n_trials))]  # fmt: skip
+    size = ADAPTIVE_BIAS[nearest[0]][nearest[1]]
+    return Note(
+        "W811",
+        "Later configurations were chosen by the scores of earlier ones, on the same samples; the correction knows of "
+        f"the choice among them, but not of that. In simulations with {ADAPTIVE_TRIALS[nearest[1]]:,} trials on "
+        f"{ADAPTIVE_SAMPLES[nearest[0]]:,} samples the corrected accuracy was {size:+.3f} too good.",
+    )
+
+
+def judged_apart(n_judges: int, n_samples: int) -> Note:
+    """Only samples that the proposer of the configurations has not seen have judged."""
+    return Note(
+        "W222",
+        f"The configurations were proposed by their scores on {n_samples - n_judges} of the {n_samples} samples; all "
+        f"selected, and only the other {n_judges} judged, so that the proposals cannot have flattered the score.",
+    )
+
+
 def on_size(n_configurations: int, n_dropped: int, n_samples: int, n_groups: int | None) -> list[Note]:
     """There is nothing to select from, or little to resample."""
     found = [only_one(n_dropped)] if n_configurations == 1 else []

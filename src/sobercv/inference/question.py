@@ -46,6 +46,7 @@ class Options(TypedDict, total=False):
     stratify: bool
     interval: str
     fixed_models: bool
+    adaptive: bool
     n_bootstraps: int
     confidence_level: float
     random_state: Any
@@ -71,6 +72,8 @@ class Question:
     interval : {"percentile", "wilson"}
     fixed_models : bool
         Whether the models were trained on other data, so that nothing was cross-validated.
+    adaptive : bool
+        Whether the configurations were proposed by the scores of earlier ones; changes nothing but the notes.
     within_folds, stratify : bool
     n_bootstraps : int
     level : float
@@ -90,6 +93,7 @@ class Question:
     method: Literal["bbc", "632+"] = "bbc"
     interval: Literal["percentile", "wilson"] = "wilson"
     fixed_models: bool = False
+    adaptive: bool = False
     within_folds: bool = False
     stratify: bool = False
     n_bootstraps: int = 1000

@@ -21,6 +21,7 @@ from .checklist import checklist
 from .effects import effects
 from .evidence import N_BANDS, Evidence
 from .explanations import glossary, promise
+from .families_table import families_table
 from .importance import importance
 from .notes import in_order
 from .notes import notes as notes_of
@@ -141,8 +142,9 @@ def with_charts(summary: Summary, search: Any) -> Summary:
     tuned = tuned_threshold(evidence, search)
     charts = charts if tuned is None else (*charts, tuned)
     make = TABLES.get(evidence.task)
-    made = None if make is None else make(evidence)
-    summary = replace(summary, charts=charts, confusion=confusion, tables=() if made is None else (made,))
+    made = (None if make is None else make(evidence), families_table(search))
+    tables = tuple(table for table in made if table is not None)
+    summary = replace(summary, charts=charts, confusion=confusion, tables=tables)
     return with_notes(summary, _missing(evidence, charts, confusion))
 
 

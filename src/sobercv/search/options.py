@@ -34,7 +34,7 @@ def check_options(search: Any) -> None:
     score = search.error_score
     if not (isinstance(score, str) and score == "raise") and not isinstance(score, Real):
         raise SoberError("E108", f'`error_score` must be "raise", NaN or another number; got {score!r}.')
-    _check_drop(search.drop)
+    check_drop(search.drop)
     check_selection(search)
 
 
@@ -52,7 +52,8 @@ def drop_rule(drop: Any, nothing_yet: Predictions, question: Question) -> DropRu
     return fresh
 
 
-def _check_drop(drop: Any) -> None:
+def check_drop(drop: Any) -> None:
+    """Refuse what is no drop rule."""
     known = drop in ("auto", "bced") if isinstance(drop, str) else drop is None or _is_drop_rule(drop)
     if known:
         return

@@ -122,12 +122,16 @@ def table_of(predictions: Predictions, store: MemoryStore, log: RaceLog, questio
     return GivenTable(predictions, [scores[log.finishers][:, complete].T for scores in each], question)
 
 
+def leavers(store: MemoryStore, dropped: Array) -> tuple[Predictions, ...]:
+    """Predictions of those who were dropped, bool [C]; together those who left after the same splits."""
+    patterns = np.unique(store.done[dropped], axis=0)
+    return tuple(store.predictions(dropped & (store.done == pattern).all(axis=1)) for pattern in patterns)
+
+
 def raced_predictions(store: MemoryStore, log: RaceLog, count_dropped: bool) -> Predictions:
     """Predictions of the finishers; with `count_dropped`, what the others had predicted when they left stays there."""
-    dropped, finished = log.status == "dropped", store.predictions(log.finishers)
-    patterns: Sequence[Array] = list(np.unique(store.done[dropped], axis=0)) if count_dropped else []
-    leavers = (store.predictions(dropped & (store.done == pattern).all(axis=1)) for pattern in patterns)
-    return replace(finished, leavers=tuple(leavers))
+    left = leavers(store, log.status == "dropped") if count_dropped else ()
+    return replace(store.predictions(log.finishers), leavers=left)
 
 
 def ranks(scores: Array, log: RaceLog, unit: float) -> Array:

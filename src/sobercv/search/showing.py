@@ -13,7 +13,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..frames import frame_of
-from ..inference import Estimate
+from ..inference import Estimate, Question
+from ..inference.difference import Family, families
+from ..predictions import Predictions
 
 
 class ReaderMixin:
@@ -23,6 +25,8 @@ class ReaderMixin:
     multimetric_: bool
     estimator: Any
     cv_results_: dict[str, Any]
+    predictions_: Predictions
+    question_: Question
 
     def report(self, path: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
         """Write a report: one HTML file that works offline, plain text, or JSON.
@@ -57,6 +61,34 @@ class ReaderMixin:
         order = np.argsort(table[rank], kind="stable")
         columns = {"configuration": order, **{name: values[order] for name, values in table.items()}}
         return frame_of(columns, backend)
+
+    @property
+    def families_(self) -> list[Family]:
+        """For each kind of model the corrected score of its best, and the difference to the winner; the best first."""
+        return self.families()
+
+    def families(self, by: Any = None) -> list[Family]:
+        """Compare groups of configurations, to see whether the simple kind of model is as good as the winner.
+
+        The best of each group is selected and judged on the draws that judge the winner, so that the difference has an
+        interval of its own. Configurations that were dropped or failed take no part, so that a group of which none is
+        left is not listed.
+
+        Parameters
+        ----------
+        by : str, callable or list, optional
+            The name of a parameter, a function of the parameters of a configuration, or a label for every
+            configuration; unless given, the kind of model.
+
+        Returns
+        -------
+        list of Family
+            The best first.
+        """
+        from ..report.grouping import labels_of
+
+        check_is_fitted(self, "estimate_")
+        return families(self.predictions_, self.question_, labels_of(self, by))
 
     @property
     def plot(self) -> Any:

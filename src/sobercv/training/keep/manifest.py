@@ -13,9 +13,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 from ..fit.experiment import Experiment
 from ..fit.plan import Plan
+from ..fit.problem import Problem
 from ..fit.space import Configuration
 from .fingerprint import digest, fingerprint
 from .installed import version_of
@@ -74,17 +76,12 @@ class Manifest:
         plan : Plan
         seed : int
         """
-        problem = experiment.problem
-        fit_params = {**problem.fit_params, "weighted_fit": problem.weighted_fit}
-        # Scores are those of the last class, so outcomes depend on which one that is.
-        last = None if problem.classes is None else problem.classes.tolist()[-1]
-        parts = (problem.task, problem.X, problem.y, last, problem.group_codes, problem.sample_weight, fit_params)
         found = fingerprint(experiment.estimator)
         each = [fingerprint(dict(configuration.params)) for configuration in configurations]
         asked = None if experiment.asks is None else fingerprint(experiment.asks)
         everything = [found, *each, *([] if asked is None else [asked])]
         return cls(
-            data={name: digest(part).hex() for name, part in zip(_DATA, parts, strict=True)},
+            data=_data_digests(experiment.problem),
             estimator=found.text,
             code={name: code for part in everything for name, code in part.code.items()},
             responses=tuple(" or ".join(alternatives) for alternatives in experiment.wanted),
@@ -171,6 +168,22 @@ class Manifest:
             versions=tuple({str(k): str(v) for k, v in then.items()} for then in held["versions"]),
             asked=str(held["asked"]),
         )
+
+
+#: Of problems that are alive: each trial of a study has a manifest of its own, and all have the same data.
+_DIGESTS: WeakKeyDictionary[Problem, dict[str, str]] = WeakKeyDictionary()
+
+
+def _data_digests(problem: Problem) -> dict[str, str]:
+    """Give a digest for each of X, y and what goes with them; taken once for a problem, however often it is asked."""
+    known = _DIGESTS.get(problem)
+    if known is None:
+        fit_params = {**problem.fit_params, "weighted_fit": problem.weighted_fit}
+        # Scores are those of the last class, so outcomes depend on which one that is.
+        last = None if problem.classes is None else problem.classes.tolist()[-1]
+        parts = (problem.task, problem.X, problem.y, last, problem.group_codes, problem.sample_weight, fit_params)
+        known = _DIGESTS[problem] = {name: digest(part).hex() for name, part in zip(_DATA, parts, strict=True)}
+    return known
 
 
 def _keyed(texts: Sequence[str]) -> dict[str, str]:

@@ -1,0 +1,215 @@
+"""Differences: two ways to select from one table, judged on the same draws.
+
+Takes a table of predictions and two selections (a rule, or some of the configurations), gives the corrected difference
+of what they come to, with an interval; trains nothing. Both select on what is present in a resample and are judged on
+what is absent from it, so that what is hard for both cancels.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+import numpy as np
+
+from ..containers import Array, as_array
+from ..errors import SoberError, SoberWarning
+from ..predictions import Predictions
+from .bbc import BBCOptions, corrected
+from .estimate import Estimate
+from .intervals import percentile_interval
+from .question import MetricLike, Question
+from .selection import SelectionRule
+from .tables import Inputs, MemoryTable, open_memory
+
+#: A rule that selects from all configurations, or the configurations that "best" selects from.
+Selection = str | SelectionRule | Sequence[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """How much better one selection is than another, by the metric that selects.
+
+    Attributes
+    ----------
+    value : float
+        Corrected score of the first minus that of the second.
+    interval : (float, float)
+        Percentiles of the draws.
+    first, second : Estimate
+        What each selection comes to.
+    draws : array [B]
+        First minus second in each resample; NaN where either is undefined.
+    confidence_level : float
+    """
+
+    value: float
+    interval: tuple[float, float]
+    first: Estimate
+    second: Estimate
+    draws: Array
+    confidence_level: float
+
+    @classmethod
+    def of(cls, first: Estimate, second: Estimate, confidence_level: float) -> Difference:
+        """Compare two estimates that were judged on the same draws."""
+        assert first.draws is not None
+        assert second.draws is not None
+        draws = first.draws - second.draws
+        if np.isnan(draws).all():
+            raise SoberError(
+                "E109", "No draw judges both selections, so that they cannot be compared. Use stratify=True."
+            )
+        return cls(
+            float(np.nanmean(draws)),
+            percentile_interval(draws, confidence_level),
+            first,
+            second,
+            draws,
+            confidence_level,
+        )
+
+    @property
+    def naive(self) -> float:
+        """What plain cross-validation says."""
+        return self.first.naive - self.second.naive
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        return f"Difference({self.first.metric}={self.value:+.4f}, interval=({low:+.4f}, {high:+.4f}))"
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """The best of some configurations, beside the best of all.
+
+    Attributes
+    ----------
+    name : str
+    configurations : int array
+        Its members, by their index for life.
+    estimate : Estimate
+        The corrected score of its best.
+    difference : Difference
+        To the winner of all: the corrected score of the best of the family minus that of the best of all.
+    share : float
+        Of the resamples that one of its members won.
+    """
+
+    name: str
+    configurations: Array
+    estimate: Estimate
+    difference: Difference
+    share: float
+
+    @property
+    def may_be_as_good(self) -> bool:
+        """Whether the interval of the difference reaches 0: the family may be as good as the winner."""
+        return self.difference.interval[1] >= 0.0
+
+    def __repr__(self) -> str:
+        low, high = self.difference.interval
+        return (
+            f"Family({self.name!r}, {len(self.configurations)} configurations, {self.estimate.metric}="
+            f"{self.estimate.value:.4f}, difference={self.difference.value:+.4f} ({low:+.4f}, {high:+.4f}))"
+        )
+
+
+def difference(
+    y: Any,
+    predictions: Any,
+    metric: MetricLike = "roc_auc",
+    *,
+    first: Selection,
+    second: Selection = "best",
+    **options: Unpack[BBCOptions],
+) -> Difference:
+    """Compare two ways to select from the same predictions, each corrected for its own selection.
+
+    Parameters
+    ----------
+    y, predictions, metric
+        As for `sobercv.bbc`; predictions in memory, one metric.
+    first, second : "best", simplest_within(...), callable, or list of int
+        A selection rule, or the indices of the configurations of which the best is taken.
+    **options
+        Those of `sobercv.bbc`, but for `select` and `by`.
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> from sobercv.testing import simulate
+    >>> data = simulate.beta_accuracy(n=100, c=50, seed=1)
+    >>> found = sobercv.difference(data.y, data.predictions, "accuracy", first=range(10), n_bootstraps=200)
+    >>> found.value < 0 < found.interval[1] + 0.2
+    True
+    """
+    given: dict[str, Any] = dict(options)
+    for name in ("select", "by", "approximate", "counts"):
+        if name in given:
+            raise SoberError("E114", f"`{name}` is not for a difference; give `first` and `second`, and leave it out.")
+    if isinstance(metric, (list, tuple)):
+        raise SoberError("E114", "A difference is by one metric, the one that selects; got a list. Name one.")
+    arrays = {name: given.pop(name, None) for name in ("groups", "folds", "sample_weight", "seen", "pos_label")}
+    question = Question.ask(metric, **given)
+    table = open_memory(Inputs(predictions, y, **arrays), question).predictions
+    return Difference.of(_selected(table, question, first), _selected(table, question, second), question.level)
+
+
+def _selected(table: Predictions, question: Question, selection: Selection) -> Estimate:
+    if isinstance(selection, str) or callable(selection):
+        asked = Question.ask(question.first, select=selection).select
+        question = replace(question, select=asked)
+    else:
+        wanted = as_array(list(selection), "first or second")[0]
+        missing = [c for c in wanted.tolist() if c not in table.configurations]
+        if missing or not len(wanted):
+            what = f"no configuration {missing[0]!r}" if missing else "none in an empty list"
+            raise SoberError(
+                "E108", f"A selection names configurations of the table; there is {what}. Write range(10)."
+            )
+        table = table.take_configurations(np.isin(table.configurations, wanted))
+    return _judged(table, question)
+
+
+def _judged(table: Predictions, question: Question) -> Estimate:
+    with warnings.catch_warnings():  # a family may have one member, which its estimate notes
+        warnings.simplefilter("ignore", SoberWarning)
+        return next(iter(corrected(MemoryTable(table, question)).values()))
+
+
+def families(table: Predictions, question: Question, labels: Mapping[int, str]) -> list[Family]:
+    """Judge the best of every family of configurations beside the best of all, on the same draws.
+
+    Parameters
+    ----------
+    table : Predictions
+    question : Question
+        The first metric selects and judges.
+    labels : mapping of int to str
+        The family of each configuration, by its index for life.
+
+    Returns
+    -------
+    list of Family
+        The best first.
+    """
+    if question.by == "fold":
+        raise SoberError(
+            "E114",
+            "Families are compared by predictions, and here only models were scored. Name a metric of predictions.",
+        )
+    question = replace(question.by_the_first(), method="bbc")
+    whole = _judged(table, question)
+    assert whole.win_counts is not None
+    of = np.array([labels[int(c)] for c in table.configurations])
+    found = []
+    for name in dict.fromkeys(of.tolist()):
+        member = of == name
+        own = _judged(table.take_configurations(member), question)
+        share = float(whole.win_counts[member].sum() / max(1, whole.win_counts.sum()))
+        gap = Difference.of(own, whole, question.level)
+        found.append(Family(str(name), table.configurations[member], own, gap, share))
+    return sorted(found, key=lambda family: -family.estimate.value)

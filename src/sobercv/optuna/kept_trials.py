@@ -1,0 +1,137 @@
+"""Where the outcomes of trials are kept: in memory, or in a folder with a file for each set of parameters.
+
+Takes trials and what they ran, gives their outcomes back, to this process or another; never fits and never judges. A
+file is locked while its trial runs. Trials of equal parameters share a file, so that nothing is fitted twice: neither
+what a sampler proposes again nor the folds of a trial that was killed.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+from uuid import uuid4
+
+from optuna.trial import FrozenTrial, Trial, TrialState
+
+from ..errors import SoberError
+from ..training import Configuration, Experiment, MemoryStore, Plan, Problem, make_executor, recalling
+from ..training.fit.task import Outcome
+from ..training.keep.fingerprint import digest
+from ..training.keep.manifest import Manifest
+from ..training.keep.sqlite_store import SqliteStore
+from ..training.run.executor import Executor
+
+#: Attributes of a trial, in Optuna's storage: where its outcomes are, after how many rounds it was pruned, how it was
+#: proposed.
+PLACE, ROUNDS, PROPOSED = "sobercv:place", "sobercv:rounds", "sobercv:proposed"
+#: A trial is a race of one.
+ALONE = Configuration(0)
+
+
+class Recorder(MemoryStore):
+    """The store of one trial, which remembers outcomes as they came."""
+
+    def __init__(self, problem: Problem, plan: Plan) -> None:
+        super().__init__(problem, plan, 1)
+        self.outcomes: list[Outcome] = []
+
+    def record(self, outcome: Outcome) -> None:
+        """Keep one outcome."""
+        super().record(outcome)
+        self.outcomes.append(outcome)
+
+
+class KeptTrials:
+    """Outcomes of the trials of a study.
+
+    Parameters
+    ----------
+    folder : path or None
+        None keeps them in memory: they end with the process.
+    plan : Plan
+    seed : int
+    """
+
+    def __init__(self, folder: Any, plan: Plan, seed: int) -> None:
+        if folder is not None and not isinstance(folder, (str, os.PathLike)):
+            raise SoberError("E108", f'`store` must be the path of a folder or None; got {folder!r}. Write "trials".')
+        self.folder = None if folder is None else os.fspath(folder)
+        self._plan, self._seed = plan, seed
+        self._outcomes: dict[str, list[Outcome]] = {}  # of trials that were run here, or whose file holds all splits
+        if self.folder is not None:
+            try:
+                os.makedirs(self.folder, exist_ok=True)
+            except OSError as error:
+                raise SoberError(
+                    "E504", f"The folder {self.folder} cannot be made ({error.strerror}); name another folder."
+                ) from None
+
+    def begin(self, trial: Trial, experiment: Experiment, shared: bool = True) -> tuple[Executor, Recorder]:
+        """Give what runs the fits of a trial, keeping each at once, and what records them; note the place.
+
+        Parameters
+        ----------
+        trial : Trial
+        experiment : Experiment
+        shared : bool
+            Whether trials of equal parameters may share a file. Not where another one is running.
+        """
+        recorder = Recorder(experiment.problem, self._plan)
+        executor: Executor = make_executor(None)
+        if self.folder is None:
+            place = uuid4().hex
+            self._outcomes[place] = recorder.outcomes
+        else:
+            place = digest(experiment.estimator, size=8).hex() + ("" if shared else f"-{uuid4().hex[:8]}") + ".sqlite"
+            executor = recalling(executor, self._path(place), experiment, [ALONE], self._plan, self._seed)
+        trial.set_user_attr(PLACE, place)
+        return executor, recorder
+
+    def outcomes(self, trial: FrozenTrial, experiment: Experiment) -> list[Outcome]:
+        """Give the outcomes of a trial that has ended: of a pruned one those of the rounds that it ran.
+
+        Parameters
+        ----------
+        trial : FrozenTrial
+        experiment : Experiment
+            What the trial ran: a file that holds anything else is refused.
+        """
+        place = trial.user_attrs[PLACE]
+        found = self._outcomes.get(place)
+        if found is None:
+            found = self._read(trial.number, place, experiment)
+            if len(found) == self._plan.n_splits:
+                self._outcomes[place] = found
+        if trial.state == TrialState.COMPLETE:
+            ran = self._plan.splits
+        else:
+            ran = tuple(split for part in self._plan.rounds[: trial.user_attrs.get(ROUNDS, 0)] for split in part)
+        here = {(outcome.repeat, outcome.fold): outcome for outcome in found}
+        missing = [split.place for split in ran if (split.repeat, split.fold) not in here]
+        if missing:
+            raise self._absent(trial.number, f"{place} lacks {missing[0]}")
+        return [here[split.repeat, split.fold] for split in ran]
+
+    def _read(self, number: int, place: str, experiment: Experiment) -> list[Outcome]:
+        if self.folder is None or not os.path.exists(self._path(place)):
+            raise self._absent(number, "another process or objective ran it" if self.folder is None else place)
+        manifest = Manifest.build(experiment, [ALONE], self._plan, self._seed)
+        store = SqliteStore(self._path(place), experiment.problem, self._plan, manifest)
+        store.open()
+        try:
+            found = [store.recall(ALONE.index, split) for split in self._plan.splits]
+        finally:
+            store.close()
+        return [outcome for outcome in found if outcome is not None]
+
+    def _absent(self, number: int, why: str) -> SoberError:
+        where = "in memory" if self.folder is None else f"in {self.folder}"
+        return SoberError(
+            "E509",
+            f"The predictions of trial {number} are not {where} ({why}). Give every process the same folder, "
+            'store="trials", and keep it as long as the study.',
+        )
+
+    def _path(self, place: str) -> str:
+        assert self.folder is not None
+        return os.path.join(self.folder, os.path.basename(place))

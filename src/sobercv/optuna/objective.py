@@ -1,0 +1,281 @@
+"""The objective: what one trial of a study does, and what the study comes to.
+
+Takes data, a function that makes an estimator for a trial, and a metric; gives a callable for `study.optimize` and, at
+the end, an `Estimate`. Fits, prunes and judges by the training, the drop rules and the bootstrap of sober; never
+proposes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import optuna
+from optuna.trial import FixedTrial, FrozenTrial, Trial, TrialState
+from sklearn.base import clone
+
+from .. import seeds
+from ..errors import SoberError
+from ..inference import DropRule, Estimate, Question
+from ..predictions import Predictions
+from ..search.options import check_drop, drop_rule
+from ..search.scoring import metrics_of, several
+from ..training import Experiment, Plan, Problem
+from ..training.race import race
+from .judging import Study, judged
+from .kept_trials import ALONE, PLACE, PROPOSED, ROUNDS, KeptTrials, Recorder
+from .proposing import proposed_by, proposing_first, rows_that_propose
+
+_IN_USE = "E501"
+
+
+class Objective:
+    """Cross-validates the estimator of each trial; made once, passed to `study.optimize`.
+
+    Parameters
+    ----------
+    make : callable
+        Trial -> estimator, with parameters that `trial.suggest_...` proposed. It is called again with the same
+        parameters when a trial is read back, so that it must depend on the trial alone.
+    X, y : array-like
+        As for `BBCSearchCV.fit`.
+    scoring : str, callable, Metric, list or dict
+        What is maximised; of several metrics the first. Signs are scikit-learn's: more is better.
+    cv : int, splitter or iterable, default=10
+    n_repeats : int, default=1
+    groups, sample_weight : array-like [N], optional
+    pos_label : label, optional
+        The positive one of two classes.
+    drop : {"auto", "study"}, drop rule or None, default="auto"
+        After each fold, a trial that will not overtake the best complete one is pruned: by the rule of `BBCSearchCV`
+        ("auto"), by another of `sobercv`'s drop rules, or by the study's own pruner ("study"). None prunes nothing.
+    propose_from : float, default=1
+        The share of the folds whose samples lead the sampler. Below 1 (0.5, say) the sampler, and the drop rule, see
+        the scores of those samples only, and the estimate is judged by the others: an honest score also where the
+        sampler learns from scores. Then `study.best_trial` is the best by those samples; the winner is that of
+        `estimate`, by all samples.
+    aggregate : {"pooled", "fold"}, default="pooled"
+    store : path, optional
+        A folder that keeps all predictions, for a study that is resumed or shared by several processes; without it
+        they are kept in memory.
+    random_state : int, numpy generator or None, default=0
+        Seed of folds and draws; samplers have their own. None is for one process only.
+
+    Attributes
+    ----------
+    problem : Problem
+    plan : Plan
+        The splits, in the order in which they are run.
+    question : Question
+    proposing : bool array [N]
+        The samples whose scores lead the sampler.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sobercv.optuna import Objective
+    >>> optuna.logging.set_verbosity(optuna.logging.ERROR)
+    >>> def make(trial):
+    ...     return DecisionTreeClassifier(max_depth=trial.suggest_int("depth", 1, 8), random_state=0)
+    >>> objective = Objective(make, *load_breast_cancer(return_X_y=True), scoring="roc_auc", cv=5)
+    >>> study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+    >>> study.optimize(objective, n_trials=5)
+    >>> bool(objective.estimate(study).value > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        make: Callable[[Any], Any],
+        X: Any,
+        y: Any,
+        *,
+        scoring: Any,
+        cv: Any = 10,
+        n_repeats: int = 1,
+        groups: Any = None,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        drop: Any = "auto",
+        propose_from: float = 1.0,
+        aggregate: str = "pooled",
+        store: Any = None,
+        random_state: Any = 0,
+    ) -> None:
+        if not callable(make):
+            raise SoberError("E108", f"`make` must be a function from a trial to an estimator; got {make!r}.")
+        self.make = make
+        self.drop = drop
+        self._by_study = isinstance(drop, str) and drop == "study"
+        if not self._by_study:
+            check_drop(drop)
+        seed = seeds.root(random_state)
+        metrics = tuple(metrics_of(scoring, None).values())
+        asked = metrics if several(scoring) else metrics[0]
+        self.question = Question.ask(asked, aggregate=aggregate, random_state=seed).for_target(y)
+        task = self.question.first.task
+        self.problem = Problem.build(X, y, task=task, groups=groups, sample_weight=sample_weight)
+        self.problem = self.problem.with_positive(pos_label)
+        for metric in self.question.metrics:
+            metric.check_target(self.problem.target)
+        plan = Plan.build(self.problem, cv, n_repeats, seed)
+        self.proposing = rows_that_propose(plan, propose_from)
+        self.plan = proposing_first(plan, self.proposing)
+        self._wanted = tuple(dict.fromkeys(each for metric in self.question.metrics for each in metric.wanted))
+        self._kept = KeptTrials(store, self.plan, seed)
+        self._rule(Recorder(self.problem, self.plan).nothing_yet())  # refuses before any trial
+
+    # ---- a trial -------------------------------------------------------------------------------------------------
+    def __call__(self, trial: Trial) -> float:
+        """Run the folds of a trial, report after each, prune or give the score."""
+        check_study(trial.study)
+        trial.set_user_attr(PROPOSED, proposed_by(trial.study, self.proposing))
+        experiment = self._experiment(self.make(trial))
+        rival = self._rival(trial.study)
+        rule = self._rule(self._nothing_yet(experiment))
+
+        def after_round(predictions: Predictions, index: int) -> None:
+            score = self._score(predictions)
+            if np.isfinite(score):
+                trial.report(score, index)
+            pruned = trial.should_prune() if self._by_study else self._is_worse(rule, predictions, rival, index)
+            if pruned and index + 1 < self.plan.n_rounds:
+                trial.set_user_attr(ROUNDS, index + 1)
+                raise optuna.TrialPruned(f"worse than the best trial after {index + 1} of {self.plan.n_rounds} rounds")
+
+        try:
+            recorder = self._run(trial, experiment, after_round, shared=True)
+        except SoberError as error:
+            if error.code != _IN_USE:
+                raise
+            recorder = self._run(trial, experiment, after_round, shared=False)  # an equal trial is running elsewhere
+        return self._score(recorder.predictions())
+
+    def _run(self, trial: Trial, experiment: Experiment, after_round: Any, shared: bool) -> Recorder:
+        executor, recorder = self._kept.begin(trial, experiment, shared)
+        race(experiment, [ALONE], self.plan, executor=executor, store=recorder, rule=after_round)
+        return recorder
+
+    def _experiment(self, estimator: Any) -> Experiment:
+        if not hasattr(estimator, "fit"):
+            raise SoberError("E108", f"`make` must give an estimator with a fit method; it gave {estimator!r}.")
+        return Experiment(self.problem, estimator, self._wanted, raise_errors=True)  # `optimize(catch=)` decides
+
+    def _score(self, predictions: Predictions) -> float:
+        """Score by the metric that selects, on the samples that lead the sampler; NaN where none has been seen."""
+        table = self._leading(predictions)
+        if not len(table.rows):
+            return float("nan")
+        seen = table.only_seen()
+        return float(self.question.bind(seen).scores(np.ones((1, seen.n_samples), np.uint8))[0, 0])
+
+    def _leading(self, predictions: Predictions) -> Predictions:
+        return predictions if self.proposing.all() else predictions.take_rows(self.proposing)
+
+    def _rule(self, nothing_yet: Predictions) -> DropRule | None:
+        """Find the drop rule, fresh for a trial; None where the study prunes, or nobody."""
+        return None if self._by_study else drop_rule(self.drop, nothing_yet, self.question)
+
+    # ---- pruning -------------------------------------------------------------------------------------------------
+    def _rival(self, study: optuna.Study) -> Predictions | None:
+        """Predictions of the best complete trial so far; None where there is none, or nobody to prune."""
+        if self._by_study or self.drop is None:
+            return None
+        done = [t for t in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)) if PLACE in t.user_attrs]
+        if not done:
+            return None
+        best = max(done, key=lambda t: -np.inf if t.value is None else t.value)
+        recorder = Recorder(self.problem, self.plan)
+        try:
+            for outcome in self._kept.outcomes(best, self.experiment_of(best)):
+                recorder.record(outcome)
+        except SoberError as error:
+            if error.code != _IN_USE:
+                raise
+            return None  # a trial of equal parameters is running elsewhere
+        return recorder.predictions()
+
+    def _is_worse(self, rule: Any, predictions: Predictions, rival: Predictions | None, index: int) -> bool:
+        """Ask the drop rule about two: the best complete trial, and this one."""
+        mine = self._leading(predictions)
+        if rule is None or rival is None or not len(mine.rows):
+            return False
+        both = {
+            name: np.concatenate([self._leading(rival).responses[name], values], axis=1)
+            for name, values in mine.responses.items()
+        }
+        verdict = rule(replace(mine, responses=both, configurations=np.arange(2)), self.question, index)
+        return verdict is not None and not bool(verdict.keep[1])
+
+    # ---- the study -----------------------------------------------------------------------------------------------
+    def estimate(self, study: optuna.Study, *, count_pruned: bool = True, **options: Any) -> Any:
+        """Give the honest score of the best trial.
+
+        Parameters
+        ----------
+        study : Study
+            Whose trials this objective ran, here or in other processes with the same `store`.
+        count_pruned : bool, default=True
+            Pruned trials take part in the correction with the folds that they have. Without them it would be too
+            small: what was pruned for its bad luck in this sample might have won in another.
+        **options
+            `n_bootstraps`, `confidence_level`, `stratify`, `select`, `method`, `interval`, `n_jobs` and `random_state`
+            of `sobercv.bbc`.
+
+        Returns
+        -------
+        Estimate, or dict of str to Estimate where `scoring` names several metrics
+            `winner` is the number of the best trial, `winner_params` its parameters.
+        """
+        check_study(study)
+        first, options = self.question, {"random_state": self.question.seed, **options}
+        question = Question.ask(first.metrics if first.several else first.first, aggregate=first.aggregate, **options)
+        seen = Study(study, self.problem, self.plan, self.proposing)
+        return judged(seen, lambda trial: self._kept.outcomes(trial, self.experiment_of(trial)), question, count_pruned)
+
+    def refit(self, estimate: Estimate) -> Any:
+        """Train the winner of an estimate on all data, and give the fitted model."""
+        model = clone(self.make(FixedTrial(dict(estimate.winner_params or {}), number=estimate.winner)))
+        arguments = self.problem.fit_arguments(np.arange(self.problem.n_samples))
+        return model.fit(self.problem.X, self.problem.y, **arguments)
+
+    def n_fits(self, study: optuna.Study) -> int:
+        """Count the folds that the trials of a study have run; equal trials share theirs, so fewer may be trained."""
+        splits = np.cumsum([0, *(len(part) for part in self.plan.rounds)])
+        done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED))
+        ran = [t for t in done if PLACE in t.user_attrs]
+        rounds = [t.user_attrs.get(ROUNDS, 0) if t.state == TrialState.PRUNED else self.plan.n_rounds for t in ran]
+        return int(splits[rounds].sum())
+
+    def retry(self, study: optuna.Study) -> int:
+        """Enqueue again the trials that a killed process left running, and give their number.
+
+        What they had fitted is in the store and is not fitted again. Only where no other process works on the study.
+        """
+        killed = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+        for trial in killed:
+            study.enqueue_trial(dict(trial.params))
+            study.tell(trial.number, state=TrialState.FAIL)
+        return len(killed)
+
+    def experiment_of(self, trial: FrozenTrial) -> Experiment:
+        """Give what a trial of the past ran."""
+        return self._experiment(self.make(FixedTrial(dict(trial.params), number=trial.number)))
+
+    def _nothing_yet(self, experiment: Experiment) -> Predictions:
+        return self._leading(Recorder(experiment.problem, self.plan).nothing_yet())
+
+
+def check_study(study: optuna.Study) -> None:
+    """Refuse studies that minimise, or that have several objectives."""
+    directions = [direction.name.lower() for direction in study.directions]
+    if directions != ["maximize"]:
+        raise SoberError(
+            "E131",
+            f"The study must have one direction, maximize: of every metric more is better here; got "
+            f'{", ".join(directions)}. Write optuna.create_study(direction="maximize").',
+        )

@@ -1,0 +1,60 @@
+"""The table of families: for each kind of model the corrected score of its best, and how far it is from the winner.
+
+Takes a fitted search, gives a `Table`; None where all configurations are of one kind.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..inference.difference import Family, families
+from .grouping import labels_of
+from .records import Table
+from .words import between, clean, count, digits_for, metric_label, number, percent, signed
+
+
+def families_table(search: Any) -> Table | None:
+    """Tabulate the kinds of models that were in the race until its end.
+
+    Parameters
+    ----------
+    search : BBCSearchCV
+        Fitted.
+    """
+    labels = labels_of(search, None)
+    kinds = {labels[int(c)] for c in search.predictions_.configurations}
+    if len(kinds) < 2 or search.question_.by == "fold":
+        return None
+    found = families(search.predictions_, search.question_, labels)
+    digits = digits_for([family.estimate.value for family in found])
+    label = metric_label(found[0].estimate.metric, found[0].estimate.positive)
+    head = ("Kind of model", "Tried", f"Honest {label}", "Interval", "Minus best of all", "Interval of that", "Won")
+    return Table("families", "Kinds of models", (head, *(_row(f, digits) for f in found)), _sentence(search, found))
+
+
+def _row(family: Family, digits: int) -> tuple[str, ...]:
+    estimate, gap = family.estimate, family.difference
+    interval = "" if estimate.interval is None else between(estimate.interval, digits)
+    return (
+        clean(family.name, 60),
+        str(len(family.configurations)),
+        number(estimate.value, digits),
+        interval,
+        signed(gap.value, digits),
+        between(gap.interval, digits),
+        percent(family.share),
+    )
+
+
+def _sentence(search: Any, found: list[Family]) -> str:
+    """Say which other kinds the data do not tell from the winner's."""
+    others = [f for f in found if search.best_index_ not in f.configurations]
+    near = [clean(f.name, 60) for f in others if f.may_be_as_good]
+    text = (
+        "The best of each kind beside the best of all, both selected and judged on the same resamples; the difference "
+        f"has an interval of its own ({100 * found[0].difference.confidence_level:g} %, percentiles). A kind can be "
+        "above the best of all, because choosing among fewer costs less. "
+    )
+    if not near:
+        return text + "All other kinds are worse than the winner by more than chance explains."
+    return text + f"{count(len(near), 'other kind')} may be as good as the winner: {', '.join(near)}."

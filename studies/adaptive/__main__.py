@@ -1,0 +1,47 @@
+"""`python -m studies.adaptive [--page]`: run what is missing, write results and docs/adaptive.md."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..results_file import read_results, write_results
+from .measure import BOOTSTRAPS
+from .page import bias_table, write_page
+from .run import REPETITIONS, run
+
+RESULTS = Path(__file__).parent / "results.csv"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study."""
+    parser = argparse.ArgumentParser(prog="python -m studies.adaptive", description=__doc__)
+    parser.add_argument("--page", action="store_true", help="write the page from the results, run nothing")
+    parser.add_argument("--quick", action="store_true", help="25 problems of 50 trials a cell, no files kept")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--work", type=Path, default=Path("study-work"), help="where pieces are kept between runs")
+    parser.add_argument("--output", type=Path, default=RESULTS.parent, help="where results.csv is written")
+    for trials, repetitions in REPETITIONS.items():
+        words = f"repetitions with {trials} trials (0: none)"
+        parser.add_argument(f"--with-{trials}", type=int, default=repetitions, metavar="N", help=words)
+    options = parser.parse_args(arguments)
+    results = options.output / RESULTS.name
+    if not options.page:
+        wanted = {trials: getattr(options, f"with_{trials}") for trials in REPETITIONS}
+        if options.quick:
+            wanted = {trials: 25 if trials == min(wanted) else 0 for trials in wanted}
+        rows = run(options.work, seed=options.seed, repetitions=wanted)
+        if options.quick:
+            print(bias_table(rows))
+            return
+        options.output.mkdir(parents=True, exist_ok=True)
+        about = {"seed": options.seed, "bootstraps": BOOTSTRAPS}
+        write_results(rows, results, about, lambda v: v if float(v).is_integer() else f"{v:.6g}")
+    if results == RESULTS:
+        write_page(read_results(RESULTS), json.loads(RESULTS.with_suffix(".json").read_text()))
+
+
+if __name__ == "__main__":
+    main()
