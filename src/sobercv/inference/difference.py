@@ -21,8 +21,8 @@ from .bbc import BBCOptions, corrected
 from .estimate import Estimate
 from .intervals import percentile_interval
 from .question import MetricLike, Question
-from .selection import SelectionRule
-from .tables import Inputs, MemoryTable, open_memory
+from .selection import SelectionRule, best
+from .tables import Inputs, Table, open_memory, open_predictions, open_table
 
 #: A rule that selects from all configurations, or the configurations that "best" selects from.
 Selection = str | SelectionRule | Sequence[int]
@@ -154,14 +154,15 @@ def difference(
         raise SoberError("E114", "A difference is by one metric, the one that selects; got a list. Name one.")
     arrays = {name: given.pop(name, None) for name in ("groups", "folds", "sample_weight", "seen", "pos_label")}
     question = Question.ask(metric, **given)
-    table = open_memory(Inputs(predictions, y, **arrays), question).predictions
-    return Difference.of(_selected(table, question, first), _selected(table, question, second), question.level)
+    open_ = open_table if isinstance(predictions, Predictions) else open_memory
+    table = open_(Inputs(predictions, y, **arrays), question)
+    return Difference.of(_selected(table, first), _selected(table, second), question.level)
 
 
-def _selected(table: Predictions, question: Question, selection: Selection) -> Estimate:
+def _selected(table: Table, selection: Selection) -> Estimate:
+    rule: SelectionRule
     if isinstance(selection, str) or callable(selection):
-        asked = Question.ask(question.first, select=selection).select
-        question = replace(question, select=asked)
+        rule = Question.ask(table.question.first, select=selection).select
     else:
         wanted = as_array(list(selection), "first or second")[0]
         missing = [c for c in wanted.tolist() if c not in table.configurations]
@@ -170,14 +171,26 @@ def _selected(table: Predictions, question: Question, selection: Selection) -> E
             raise SoberError(
                 "E108", f"A selection names configurations of the table; there is {what}. Write range(10)."
             )
-        table = table.take_configurations(np.isin(table.configurations, wanted))
-    return _judged(table, question)
+        rule = best_of(np.isin(table.configurations, wanted), table.question.first.unit)
+    return _judged(table, rule)
 
 
-def _judged(table: Predictions, question: Question) -> Estimate:
-    with warnings.catch_warnings():  # a family may have one member, which its estimate notes
+class best_of:
+    """Pick the highest score among some of the configurations, bool [C]."""
+
+    def __init__(self, members: Array, unit: float) -> None:
+        self._members, self._unit = members, unit
+
+    def __call__(self, scores: Array) -> Array:
+        """Pick a winner for each row of scores [B, C]."""
+        return best(np.where(self._members, scores, np.nan), unit=self._unit)
+
+
+def _judged(table: Table, rule: SelectionRule) -> Estimate:
+    asked = table.asking(replace(table.question, select=rule))
+    with warnings.catch_warnings():  # a family may have one member
         warnings.simplefilter("ignore", SoberWarning)
-        return next(iter(corrected(MemoryTable(table, question)).values()))
+        return next(iter(corrected(asked).values()))
 
 
 def families(table: Predictions, question: Question, labels: Mapping[int, str]) -> list[Family]:
@@ -186,6 +199,7 @@ def families(table: Predictions, question: Question, labels: Mapping[int, str]) 
     Parameters
     ----------
     table : Predictions
+        Those who left the race early take part with the predictions that they have.
     question : Question
         The first metric selects and judges.
     labels : mapping of int to str
@@ -202,14 +216,15 @@ def families(table: Predictions, question: Question, labels: Mapping[int, str]) 
             "Families are compared by predictions, and here only models were scored. Name a metric of predictions.",
         )
     question = replace(question.by_the_first(), method="bbc")
-    whole = _judged(table, question)
+    opened = open_predictions(table, question)
+    whole = _judged(opened, opened.question.select)
     assert whole.win_counts is not None
-    of = np.array([labels[int(c)] for c in table.configurations])
+    of = np.array([labels[int(c)] for c in opened.configurations])
     found = []
     for name in dict.fromkeys(of.tolist()):
         member = of == name
-        own = _judged(table.take_configurations(member), question)
+        own = _judged(opened, best_of(member, opened.question.first.unit))
         share = float(whole.win_counts[member].sum() / max(1, whole.win_counts.sum()))
         gap = Difference.of(own, whole, question.level)
-        found.append(Family(str(name), table.configurations[member], own, gap, share))
+        found.append(Family(str(name), opened.configurations[member], own, gap, share))
     return sorted(found, key=lambda family: -family.estimate.value)

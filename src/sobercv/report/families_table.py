@@ -14,16 +14,17 @@ from .words import between, clean, count, digits_for, metric_label, number, perc
 
 
 def families_table(search: Any) -> Table | None:
-    """Tabulate the kinds of models that were in the race until its end.
+    """Tabulate the kinds of models that were in the race.
 
     Parameters
     ----------
     search : BBCSearchCV
         Fitted.
     """
-    labels = labels_of(search, None)
-    kinds = {labels[int(c)] for c in search.predictions_.configurations}
-    if len(kinds) < 2 or search.question_.by == "fold":
+    if search.question_.by == "fold" or search.question_.procedure is not None:
+        return None
+    labels, table = labels_of(search, None), search.predictions_
+    if len({labels[int(c)] for part in (table, *table.leavers) for c in part.configurations}) < 2:
         return None
     found = families(search.predictions_, search.question_, labels)
     digits = digits_for([family.estimate.value for family in found])

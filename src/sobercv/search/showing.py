@@ -71,8 +71,8 @@ class ReaderMixin:
         """Compare groups of configurations, to see whether the simple kind of model is as good as the winner.
 
         The best of each group is selected and judged on the draws that judge the winner, so that the difference has an
-        interval of its own. Configurations that were dropped or failed take no part, so that a group of which none is
-        left is not listed.
+        interval of its own. Configurations that were dropped take part with the predictions that they have; those that
+        failed do not.
 
         Parameters
         ----------

@@ -71,8 +71,11 @@ class RacedTable(Table):
         ]
 
     def winner(self, whole: Array) -> int:
-        """Select among the finishers: nobody else has a score on all samples."""
-        return int(np.flatnonzero((self._home == _FINISHED) & (self._seat == self._reference))[0])
+        """Select among the finishers: nobody else has a score on all samples; among leavers where none is asked for."""
+        if self.question is self._inner.question:
+            return int(np.flatnonzero((self._home == _FINISHED) & (self._seat == self._reference))[0])
+        chosen = int(self.select(np.where(self._home == _FINISHED, whole, np.nan)[None])[0])
+        return chosen if chosen >= 0 else super().winner(whole)
 
     def standard_errors(self) -> Array:
         """Resample for it, as the table of the finishers does."""
@@ -84,8 +87,8 @@ class RacedTable(Table):
         return self._inner.n_folds
 
     def kurtoses(self, winner: int) -> list[float]:
-        """Give those of the finishers' table, which the winner belongs to."""
-        return self._inner.kurtoses(int(self._seat[winner]))
+        """Give those of the finishers' table; nothing is known of a leaver."""
+        return self._inner.kurtoses(int(self._seat[winner])) if self._home[winner] == _FINISHED else super().kurtoses(0)
 
     def cut(self) -> list[tuple[int, int]]:
         """Cut as the finishers' table."""
@@ -181,8 +184,14 @@ class RacedResamples(Resamples):
         return table._ordered([scores, *(reference + lead for lead in leads)])
 
     def in_bag_of(self, winner: int) -> list[Array]:
-        """Score a finisher on what is present."""
-        return self._inner.in_bag_of(int(self._table._seat[winner]))
+        """Score a finisher on what is present; of a leaver, the winner and the lead over it."""
+        table, seat = self._table, int(self._table._seat[winner])
+        if table._home[winner] == _FINISHED:
+            return self._inner.in_bag_of(seat)
+        group, counts = table._leavers[table._home[winner]], self._inner.counts
+        seats = np.full(len(counts), seat)
+        reference = self._inner.in_bag_of(table._reference)
+        return [scores + group.lead_of(k, counts, seats) for k, scores in enumerate(reference, 1)]
 
     def out_of_bag(self, winners: Array) -> list[Array]:
         """Score of the finishers on what is absent; of a leaver, that of the winner and the lead over it."""
