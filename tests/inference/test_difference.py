@@ -100,3 +100,24 @@ def test_families_by_parameter_function_and_label(search):
         with pytest.raises(SoberError) as error:
             search.families(by)
         assert error.value.code == code
+
+
+def test_families_of_which_nobody_finished():
+    """A race may leave one survivor; the others are compared by the predictions that they have."""
+    X, y = make_classification(200, 8, n_informative=3, flip_y=0.15, random_state=2)
+    pipeline = Pipeline([("model", LogisticRegression())])
+    grid = [
+        {"model": [LogisticRegression()], "model__C": [1e-5, 0.1, 1.0]},
+        {"model": [DecisionTreeClassifier(random_state=0)], "model__max_depth": [1, 2, 8]},
+    ]
+    options = {"scoring": "accuracy", "n_bootstraps": 200, "random_state": 0}
+    raced = sobercv.BBCSearchCV(pipeline, grid, **options).fit(X, y)
+    kinds = {f.name: f for f in raced.families_}
+    assert len(kinds) == 2
+    assert (raced.race_.status == "dropped").sum() >= 3
+    full = {f.name: f for f in sobercv.BBCSearchCV(pipeline, grid, drop=None, **options).fit(X, y).families_}
+    for name, family in kinds.items():
+        assert family.estimate.winner in family.configurations
+        assert family.estimate.value == pytest.approx(full[name].estimate.value, abs=0.04)
+        assert family.difference.value == pytest.approx(full[name].difference.value, abs=0.04)
+        assert family.difference.interval[0] <= family.difference.value <= family.difference.interval[1]

@@ -21,7 +21,7 @@ from .bbc import BBCOptions, corrected
 from .estimate import Estimate
 from .intervals import percentile_interval
 from .question import MetricLike, Question
-from .selection import SelectionRule, best
+from .selection import SelectionRule, best_of
 from .tables import Inputs, Table, open_memory, open_predictions, open_table
 
 #: A rule that selects from all configurations, or the configurations that "best" selects from.
@@ -175,19 +175,9 @@ def _selected(table: Table, selection: Selection) -> Estimate:
     return _judged(table, rule)
 
 
-class best_of:
-    """Pick the highest score among some of the configurations, bool [C]."""
-
-    def __init__(self, members: Array, unit: float) -> None:
-        self._members, self._unit = members, unit
-
-    def __call__(self, scores: Array) -> Array:
-        """Pick a winner for each row of scores [B, C]."""
-        return best(np.where(self._members, scores, np.nan), unit=self._unit)
-
-
 def _judged(table: Table, rule: SelectionRule) -> Estimate:
-    asked = table.asking(replace(table.question, select=rule))
+    own = rule is table.question.select
+    asked = table if own else table.asking(replace(table.question, select=rule))
     with warnings.catch_warnings():  # a family may have one member
         warnings.simplefilter("ignore", SoberWarning)
         return next(iter(corrected(asked).values()))
@@ -224,6 +214,9 @@ def families(table: Predictions, question: Question, labels: Mapping[int, str]) 
     for name in dict.fromkeys(of.tolist()):
         member = of == name
         own = _judged(opened, best_of(member, opened.question.first.unit))
+        if own.winner not in table.configurations:  # known by few samples: only its draws say how well
+            own = replace(own, wilson=None, interval_method="percentile")
+            own = replace(own, interval=own.interval_at(question.level))
         share = float(whole.win_counts[member].sum() / max(1, whole.win_counts.sum()))
         gap = Difference.of(own, whole, question.level)
         found.append(Family(str(name), opened.configurations[member], own, gap, share))

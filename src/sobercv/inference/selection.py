@@ -38,6 +38,17 @@ def best(scores: Array, *, unit: float = 1.0) -> Array:
     return winners
 
 
+class best_of:
+    """Pick the highest score among some of the configurations, the `members` of a family, bool [C]."""
+
+    def __init__(self, members: Array, unit: float) -> None:
+        self.members, self._unit = members, unit
+
+    def __call__(self, scores: Array) -> Array:
+        """Pick a winner for each row of scores [B, C]."""
+        return best(np.where(self.members, scores, np.nan), unit=self._unit)
+
+
 class simplest_within:
     """Pick the least complex configuration whose score is nearly the best.
 
@@ -149,7 +160,8 @@ def apply(rule: SelectionRule, scores: Array, unit: float, standard_error: Array
     told = (scores, standard_error) if needs_standard_errors(rule) else (scores,)
     winners = np.asarray(rule(*told, unit=unit) if isinstance(rule, simplest_within) else rule(*told))
     b, c = scores.shape
-    hopeless = np.isnan(scores).all(axis=1)
+    known = scores[:, rule.members] if isinstance(rule, best_of) else scores
+    hopeless = np.isnan(known).all(axis=1)
     valid = winners.shape == (b,) and winners.dtype.kind in "iu"
     if not valid or not (hopeless | ((winners >= 0) & (winners < c))).all():
         raise SoberError(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class RacedTable(Table):
         self, finishers: Predictions, leavers: Sequence[Predictions], question: Question, counts: Any = None
     ) -> None:
         inner = self._inner = MemoryTable(finishers, question, counts)
+        self._is_scaled = True
         self.question, self.target, self.groups, self.fold_of = (
             inner.question,
             inner.target,
@@ -75,7 +76,7 @@ class RacedTable(Table):
         if self.question is self._inner.question:
             return int(np.flatnonzero((self._home == _FINISHED) & (self._seat == self._reference))[0])
         chosen = int(self.select(np.where(self._home == _FINISHED, whole, np.nan)[None])[0])
-        return chosen if chosen >= 0 else super().winner(whole)
+        return chosen if chosen >= 0 else super().winner(whole)  # a family of which nobody finished
 
     def standard_errors(self) -> Array:
         """Resample for it, as the table of the finishers does."""
@@ -89,6 +90,12 @@ class RacedTable(Table):
     def kurtoses(self, winner: int) -> list[float]:
         """Give those of the finishers' table; nothing is known of a leaver."""
         return self._inner.kurtoses(int(self._seat[winner])) if self._home[winner] == _FINISHED else super().kurtoses(0)
+
+    def asking(self, question: Question) -> RacedTable:
+        """Ask for another selection: a family, say, which is known no better than by the samples that it has."""
+        other = cast(RacedTable, super().asking(question))
+        other._is_scaled = False
+        return other
 
     def cut(self) -> list[tuple[int, int]]:
         """Cut as the finishers' table."""
@@ -157,14 +164,14 @@ class Leavers:
         """Lead over the winner by the metric that selects, in resamples of all samples: counts [B, N] -> [B, C]."""
         return self._scaled(_ahead(self._scorers[0].scores(counts[:, self._rows])), self.lead[0])
 
-    def lead_of(self, metric: int, counts: Array, winners: Array) -> Array:
+    def lead_of(self, metric: int, counts: Array, winners: Array, scaled: bool = True) -> Array:
         """Lead of one configuration for each resample: counts [B, N], winners [B] -> [B]."""
         scorer, here = self._scorers[metric], counts[:, self._rows]
         reference = np.full(len(winners), len(self.configurations))
         ahead = scorer.picked(here, winners) - scorer.picked(here, reference)
         observed = self.lead[metric][winners]
         # A leaver has few samples; where those left out do not tell, nothing is known but what was observed.
-        return np.where(np.isnan(ahead), observed, self._scaled(ahead, observed))
+        return np.where(np.isnan(ahead), observed, self._scaled(ahead, observed) if scaled else ahead)
 
     def _scaled(self, ahead: Array, observed: Array) -> Array:
         return observed + self._share * (ahead - observed)
@@ -203,7 +210,7 @@ class RacedResamples(Resamples):
         for g, group in enumerate(table._leavers):
             at = np.flatnonzero(home == g)
             for k, scores in enumerate(out):
-                scores[at] += group.lead_of(k, absent[at], table._seat[winners[at]])
+                scores[at] += group.lead_of(k, absent[at], table._seat[winners[at]], table._is_scaled)
         return [np.clip(scores, *metric.range) for scores, metric in zip(out, table.question.metrics, strict=True)]
 
 
