@@ -89,8 +89,8 @@ def page(rows: list[dict[str, Any]], about: dict[str, Any]) -> str:
         "its threshold is tuned on fewer, and F1 of few positives is low on average. The interval takes the correction "
         "to be uncertain by a fifth of its size (by half where a column alone is selected). That share was found on "
         "540 other tables of the same kind, thresholds at N = 60 and 150: with a half, 98 to 100 of 100 were covered, "
-        "with a fifth 93 to 99. The interval also allows for cross-validated scores to err more than resamples show, which "
-        "simulated ones do not. Real data have not been tried.\n",
+        "with a fifth 93 to 99. The interval also allows for cross-validated scores to err more than resamples show, "
+        "which simulated ones do not. Real data have not been tried.\n",
         "Made by `python -m studies.tuned --work FOLDER`, which keeps its pieces in the work folder and goes on where "
         "it stopped; this page alone by `python -m studies.tuned.page`. "
         f"(seed {about['seed']}, sober {about['sober']}, numpy {about['numpy']})",
