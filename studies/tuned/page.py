@@ -32,13 +32,13 @@ pipeline = make_pipeline(StandardScaler(), LogisticRegression())
 grid = {"logisticregression__C": [0.001, 0.01, 0.1, 1]}
 
 search = sobercv.BBCSearchCV(pipeline, grid, scoring="f1", cv=5, tune_threshold=True, n_bootstraps=200).fit(X, y)
-print(search.estimate_)                  # the honest score of the winner with its threshold
-search.estimate_.decision.value          # the threshold; search.predict uses it
+print(search.estimate_)  # the honest score of the winner with its threshold
+search.estimate_.decision.value  # the threshold; search.predict uses it
 
 ensemble = sobercv.BBCSearchCV(
     pipeline, grid, scoring="roc_auc", cv=5, select=sobercv.greedy_ensemble(), n_bootstraps=200
 ).fit(X, y)
-print(ensemble.estimate_)                # that of the mix, the best configuration alone beside it
+print(ensemble.estimate_)  # that of the mix, the best configuration alone beside it
 ```
 
 | `select=` | what is selected | final model |
