@@ -59,7 +59,6 @@ $(UV):
 
 # The site, in build/docs/html: a copy of docs/ is built, so that generated pages never lie among the written ones.
 docs: $(DEV_STAMP)
-	$(RUN) -m pip install --quiet --editable ".[docs]"
 	rm -rf build/docs
 	mkdir -p build/docs
 	cp -r docs build/docs/source

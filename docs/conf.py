@@ -24,6 +24,9 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
+default_role = "code"  # a name in single backticks is a name
+maximum_signature_line_length = 80
+toc_object_entries_show_parents = "hide"
 templates_path = ["_templates"]
 exclude_patterns = ["_templates"]
 suppress_warnings = ["config.cache"]  # functions in the gallery's settings cannot be pickled

@@ -31,7 +31,7 @@
   place.innerHTML = `
     <div><button data-n="1">Draw one resample</button><button data-n="100">Draw 100</button><button data-n="0">Start again</button></div>
     <p id="resample-words" aria-live="polite"></p>
-    <div style="overflow-x:auto"><table id="resample-table"></table></div>
+    <div style="overflow-x:auto"><table aria-label="Right and wrong predictions of eight models" id="resample-table"></table></div>
     <svg id="resample-draws" viewBox="0 0 640 150" role="img" aria-label="Scores of all resamples so far"></svg>`;
   const words = place.querySelector("#resample-words");
 
@@ -40,13 +40,13 @@
       const judged = counts && counts[i] === 0 && c === winner ? " judged" : "";
       return `<td class="${right[i][c] ? "right" : "wrong"}${judged}">${right[i][c] ? "✓" : "✗"}</td>`;
     };
-    const heads = right[0].map((_, c) => `<th class="${c === winner ? "winner" : ""}">model ${c + 1}</th>`).join("");
+    const heads = right[0].map((_, c) => `<th class="${c === winner ? "winner" : ""}">${c + 1}</th>`).join("");
     const rows = right.map((row, i) =>
-      `<tr class="${counts && counts[i] === 0 ? "absent" : ""}"><th>sample ${i + 1}</th><td>${counts ? "× " + counts[i] : ""}</td>` +
+      `<tr class="${counts && counts[i] === 0 ? "absent" : ""}"><th>${i + 1}</th><td>${counts ? "× " + counts[i] : ""}</td>` +
       row.map((_, c) => cell(i, c)).join("") + "</tr>").join("");
     const foot = right[0].map((_, c) => `<th class="${c === winner ? "winner" : ""}">${percent(score(counts || ones, c))}</th>`).join("");
     place.querySelector("#resample-table").innerHTML =
-      `<tr><th></th><th>drawn</th>${heads}</tr>${rows}<tr><th>score</th><th></th>${foot}</tr>`;
+      `<tr><th>sample</th><th>drawn</th>${heads}</tr>${rows}<tr><th>score</th><th></th>${foot}</tr>`;
   }
 
   function histogram() {
