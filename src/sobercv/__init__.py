@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from . import metrics, testing
     from .comparison import Comparison, compare
     from .errors import SoberError, SoberWarning
+    from .importers.cross_val_predict import from_cross_val_predict
     from .inference import (
         BernsteinDrop,
         BettingDrop,
@@ -47,6 +48,7 @@ __all__ = [
     "SoberWarning",
     "bbc",
     "compare",
+    "from_cross_val_predict",
     "make_metric",
     "metrics",
     "naive",
@@ -77,6 +79,7 @@ __getattr__ = late(
         "SoberWarning": "errors",
         "bbc": "inference.bbc",
         "compare": "comparison",
+        "from_cross_val_predict": "importers.cross_val_predict",
         "make_metric": "metrics",
         "metrics": "metrics",
         "naive": "inference",

@@ -16,6 +16,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..targets import titled
+from .estimate_tables import latex, markdown
 from .intervals import check_level, percentile_interval, quantile
 from .wilson import Wilson
 
@@ -241,6 +242,20 @@ class Estimate:
         )
         notes = "".join(f"<p>{escape(note.text)}</p>" for note in self.notes)
         return f"<table>{rows}</table>{notes}"
+
+    def _table(self) -> tuple[list[str], list[str]]:
+        """Head and row of a table for a paper."""
+        interval = "\u2013" if self.interval is None else f"{self.interval[0]:.3f} to {self.interval[1]:.3f}"
+        head = ["Metric", "Honest score", f"{100 * self.confidence_level:g} % interval", "Plain CV", "Winner"]
+        return head, [self.title, f"{self.value:.3f}", interval, f"{self.naive:.3f}", self._winner()]
+
+    def to_markdown(self) -> str:
+        """A table of one row, for a page."""
+        return markdown(*self._table())
+
+    def to_latex(self) -> str:
+        """A table of one row, for a paper; it needs the package booktabs."""
+        return latex(*self._table())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON: undefined draws become None."""
