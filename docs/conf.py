@@ -1,7 +1,7 @@
 """The site: Markdown pages of this folder, the reference from docstrings, the gallery from examples/gallery.
 
-`make docs` copies this folder to build/ and builds the copy. Nothing on the site is loaded from elsewhere: fonts, search
-and scripts lie beside the pages.
+`make docs` copies this folder to build/ and builds the copy. Nothing on the site is loaded from elsewhere: fonts,
+search and scripts lie beside the pages.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Draws what a command printed as an SVG that loads nothing: sober fit ... | python examples/draw_console.py console.svg
+"""Draws what a command printed as an SVG that loads nothing: sober fit ... | python draw_console.py console.svg
 
 The input may hold colours (FORCE_COLOR=1); `--command` is the line that is shown above it.
 """
@@ -33,7 +33,8 @@ def picture(lines):
         for i, line in enumerate(lines)
     )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" '
+        f'width="{width:.0f}" height="{height}" '
         'font-family="ui-monospace, Menlo, Consolas, DejaVu Sans Mono, monospace" font-size="13.5" fill="#e6e9ec">'
         f'<rect width="100%" height="100%" rx="8" fill="#1b2024"/>\n{rows}\n</svg>\n'
     )

@@ -1,4 +1,4 @@
-"""Draws the problem in one picture, from the numbers of demo.py: python examples/draw_problem.py docs/images/problem.svg"""
+"""Draws the problem in one picture, from the numbers of demo.py: python examples/draw_problem.py problem.svg"""
 
 import sys
 from pathlib import Path
@@ -47,7 +47,8 @@ def picture(rows):
     )
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        'font-family="system-ui, sans-serif" font-size="16" fill="#22272c"><rect width="100%" height="100%" fill="#fff"/>'
+        'font-family="system-ui, sans-serif" font-size="16" fill="#22272c">'
+        '<rect width="100%" height="100%" fill="#fff"/>'
     )
     return "\n".join([head, *lines, "</svg>\n"])
 

@@ -2,8 +2,8 @@
 A search, its race and its charts
 =================================
 
-`BBCSearchCV` in the place of `GridSearchCV`. Hopeless configurations leave the race early; the winner's charts come with
-the search.
+`BBCSearchCV` in the place of `GridSearchCV`. Hopeless configurations leave the race early; the winner's charts come
+with the search.
 """
 
 import matplotlib.pyplot as plt

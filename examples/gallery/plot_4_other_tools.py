@@ -25,7 +25,7 @@ columns = pd.DataFrame(
     }
 )
 estimate = sobercv.bbc(y, columns, "roc_auc", random_state=0)
-estimate
+print(estimate)
 
 # %%
 # Who won how often: a choice that is not stable has many bars.

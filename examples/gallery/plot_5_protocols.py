@@ -2,8 +2,8 @@
 The protocols side by side
 ==========================
 
-Plain cross-validation, Tibshirani and Tibshirani's correction, nested cross-validation, BBC and BCED on the same splits: what
-each says, and how many models it trained.
+Plain cross-validation, Tibshirani and Tibshirani's correction, nested cross-validation, BBC and BCED on the same
+splits: what each says, and how many models it trained.
 """
 
 import matplotlib.pyplot as plt

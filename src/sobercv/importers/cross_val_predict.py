@@ -29,7 +29,7 @@ def from_cross_val_predict(
     y : array-like [N]
         The truth, as it was passed to `cross_val_predict`.
     predictions : mapping of str to array [N] or [N, K]
-        What `cross_val_predict` gave for each model that was tried, by the model's name. All models need the same `method`.
+        What `cross_val_predict` gave for each model that was tried, by the model's name, all by the same `method`.
     metric : str, Metric, callable, or a list of them, optional
         As in `sobercv.bbc`; unless given, `roc_auc` (`roc_auc_ovr` for more than two classes) where there are scores or
         probabilities, `accuracy` for labels and `r2` for numbers.
