@@ -95,6 +95,17 @@ class Estimate:
         Repeats the draws when passed as `random_state`.
     notes : tuple of Note
         What the reader should know: sentences, each with its code.
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> from sobercv.testing import simulate
+    >>> data = simulate.beta_accuracy(n=100, c=50, seed=1)
+    >>> estimate = sobercv.bbc(data.y, data.predictions, "accuracy")
+    >>> estimate.interval[0] < estimate.value < estimate.interval[1]
+    True
+    >>> estimate.lower_bound(0.95) > estimate.interval_at(0.95)[0]  # one side is nearer than two
+    True
     """
 
     value: float
