@@ -9,7 +9,7 @@ USER_STAMP := $(VENV)/.installed-cli
 DEV_STAMP  := $(VENV)/.installed-dev
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo correction test lint types architecture tests bench soak build format clean
+.PHONY: demo correction test lint types architecture tests test-oldest test-newest docs bench soak build format clean
 
 demo: $(USER_STAMP)
 	@mkdir -p demo-run
@@ -37,6 +37,33 @@ architecture: $(DEV_STAMP)
 
 tests: $(DEV_STAMP)
 	$(RUN) -m pytest -n 2 --durations=10 --cov --cov-report=term:skip-covered tests
+
+# The same tests with the lowest versions that pyproject.toml allows, and with the newest that can be had: each in an
+# environment of its own. TESTS="tests/inference tests/cli" runs fewer.
+TESTS ?= tests
+UV     = build/uv/bin/uv
+
+test-oldest: $(UV)
+	$(PYTHON) -m venv --clear build/oldest
+	$(UV) pip install --quiet --python build/oldest/bin/python --resolution lowest-direct --editable ".[dev]"
+	build/oldest/bin/python -m pytest -n 2 $(TESTS)
+
+test-newest: $(UV)
+	$(PYTHON) -m venv --clear build/newest
+	$(UV) pip install --quiet --python build/newest/bin/python --upgrade --editable ".[dev]"
+	build/newest/bin/python -m pytest -n 2 $(TESTS)
+
+$(UV):
+	$(PYTHON) -m venv build/uv
+	build/uv/bin/python -m pip install --quiet uv
+
+# The site, in build/docs/html: a copy of docs/ is built, so that generated pages never lie among the written ones.
+docs: $(DEV_STAMP)
+	rm -rf build/docs
+	mkdir -p build/docs
+	cp -r docs build/docs/source
+	$(RUN) -m sphinx -W --keep-going -q -d build/docs/doctrees build/docs/source build/docs/html
+	@echo "Open build/docs/html/index.html"
 
 # Real tables for the journey, where there are some: make bench DATA=../shared/data
 bench: $(DEV_STAMP)

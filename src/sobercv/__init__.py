@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from . import metrics, testing
     from .comparison import Comparison, compare
     from .errors import SoberError, SoberWarning
+    from .importers.cross_val_predict import from_cross_val_predict
     from .inference import (
         BernsteinDrop,
         BettingDrop,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from .search.randomized import BBCRandomizedSearchCV
     from .sources import stream
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BBCRandomizedSearchCV",
@@ -55,6 +56,7 @@ __all__ = [
     "best_with_threshold",
     "compare",
     "difference",
+    "from_cross_val_predict",
     "greedy_ensemble",
     "make_metric",
     "metrics",
@@ -90,6 +92,7 @@ __getattr__ = late(
         "best_with_threshold": "inference",
         "compare": "comparison",
         "difference": "inference.difference",
+        "from_cross_val_predict": "importers.cross_val_predict",
         "greedy_ensemble": "inference",
         "make_metric": "metrics",
         "metrics": "metrics",

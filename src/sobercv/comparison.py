@@ -123,7 +123,7 @@ class Comparison:
             import pandas as pd
         except ImportError:
             raise SoberError(
-                "E403", "A data frame needs pandas, which is not installed. Write: pip install 'sobercv[cli]'."
+                "E403", "A data frame needs pandas, which is not installed. Write: pip install pandas."
             ) from None
         return pd.DataFrame([vars(row) for row in self.rows]).set_index("protocol")
 

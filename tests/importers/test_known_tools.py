@@ -25,8 +25,12 @@ TABLES = {
         "row_ids": LONG["sample"] + 1, "truth": LONG["y_true"], "response": LABEL, "prob.R": LONG["prob_R"],
         "prob.M": 1 - LONG["prob_R"], "iteration": LONG["fold"], "nr": LONG["model"], "other": LONG["other"],
     }),
+    "mlr": pd.DataFrame({
+        "learner.id": LONG["model"], "id": LONG["sample"] + 1, "truth": LONG["y_true"], "response": LABEL,
+        "prob.R": LONG["prob_R"], "prob.M": 1 - LONG["prob_R"], "iter": LONG["fold"] + 1, "other": LONG["other"],
+    }),
 }  # fmt: skip
-TRUTH = {"tidymodels": "y", "caret": "obs", "mlr3": "truth"}
+TRUTH = {"tidymodels": "y", "caret": "obs", "mlr3": "truth", "mlr": "truth"}
 
 
 @pytest.mark.parametrize("tool", TABLES)
@@ -48,7 +52,7 @@ def test_the_truth_is_the_column_that_was_named(tool):
 
 def test_each_importer_knows_its_own_table_and_wide_takes_the_rest():
     frames = [*TABLES.values(), LONG, wide()]
-    assert [i.name for i in IMPORTERS] == ["tidymodels", "caret", "mlr3", "long table", "wide"]
+    assert [i.name for i in IMPORTERS] == ["tidymodels", "caret", "mlr3", "mlr", "long table", "wide"]
     for i, frame in enumerate(frames):
         knows = [importer.recognises(frame, Roles()) for importer in IMPORTERS]
         assert knows.index(True) == i

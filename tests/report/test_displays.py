@@ -61,4 +61,4 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(SoberError) as caught:
         cases.binary()[0].plot.race()
-    assert "sobercv[cli]" in caught.value.message
+    assert "sobercv[plot]" in caught.value.message

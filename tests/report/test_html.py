@@ -102,7 +102,7 @@ def test_without_jinja_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(SoberError) as caught:
         to_html(cases.by_hand())
-    assert "sobercv[cli]" in caught.value.message
+    assert "sobercv[report]" in caught.value.message
 
 
 def test_draws_that_are_all_equal_are_one_bar_around_them():

@@ -1,7 +1,9 @@
 """execute: a run from its first fit to its last file, and what is left out when it is late or somebody ends it."""
 
 import json
+from pathlib import Path
 
+import jsonschema
 import pytest
 
 from sobercv.errors import SoberError
@@ -9,6 +11,7 @@ from sobercv.runs import Deadline, Progress, Results, execute, prepare
 
 from .runs import begun_in, prepared, settings
 
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "results.schema.json").read_text())
 ALWAYS = {"METHODS.md", "predictions.parquet", "results.json", "run.sqlite", "settings.json"}
 MODEL = {"model.joblib", "model.json", "refit.py"}
 
@@ -30,6 +33,7 @@ def test_results_come_back_as_they_were_written(tmp_path, task):
     again = Results.read(folder)
     assert json.dumps(again.headline()) == json.dumps(results.headline())
     assert again.summary.to_dict() == results.summary.to_dict()
+    jsonschema.validate(json.loads((folder / "results.json").read_text()), SCHEMA)
     assert names(folder) == ALWAYS | MODEL | {"report.html"}
     assert results.has_model
     assert results.stopped == "finished"

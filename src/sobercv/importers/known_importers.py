@@ -13,11 +13,13 @@ import numpy as np
 from ..errors import SoberError
 from ..tables import Roles
 from ..tables.roles import check_target, find
-from . import caret, long_table_shape, mlr3, tidymodels, wide
+from . import caret, long_table_shape, mlr, mlr3, tidymodels, wide
 from .imported import ImportedPredictions
 
 #: Tools that are known by their columns come first, then tables of any tool by their shape; wide takes what is left.
-IMPORTERS = (tidymodels.IMPORTER, caret.IMPORTER, mlr3.IMPORTER, long_table_shape.IMPORTER, wide.IMPORTER)
+IMPORTERS = (
+    tidymodels.IMPORTER, caret.IMPORTER, mlr3.IMPORTER, mlr.IMPORTER, long_table_shape.IMPORTER, wide.IMPORTER,
+)  # fmt: skip
 
 
 def recognise(frame: Any, roles: Roles | None = None, **given: Any) -> ImportedPredictions:

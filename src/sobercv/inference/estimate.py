@@ -16,6 +16,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..targets import titled
+from .estimate_tables import latex, markdown
 from .intervals import check_level, percentile_interval, quantile
 from .wilson import Wilson
 
@@ -101,6 +102,17 @@ class Estimate:
         What was decided beside the winner: a threshold, or the weights of a mix, whose best member is the winner.
     single : Estimate or None
         Where several configurations were mixed, the best one alone, corrected by the same draws; see `gain`.
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> from sobercv.testing import simulate
+    >>> data = simulate.beta_accuracy(n=100, c=50, seed=1)
+    >>> estimate = sobercv.bbc(data.y, data.predictions, "accuracy")
+    >>> estimate.interval[0] < estimate.value < estimate.interval[1]
+    True
+    >>> estimate.lower_bound(0.95) > estimate.interval_at(0.95)[0]  # one side is nearer than two
+    True
     """
 
     value: float
@@ -273,6 +285,20 @@ class Estimate:
         )
         notes = "".join(f"<p>{escape(note.text)}</p>" for note in self.notes)
         return f"<table>{rows}</table>{notes}"
+
+    def _table(self) -> tuple[list[str], list[str]]:
+        """Head and row of a table for a paper."""
+        interval = "\u2013" if self.interval is None else f"{self.interval[0]:.3f} to {self.interval[1]:.3f}"
+        head = ["Metric", "Honest score", f"{100 * self.confidence_level:g} % interval", "Plain CV", "Winner"]
+        return head, [self.title, f"{self.value:.3f}", interval, f"{self.naive:.3f}", self._winner()]
+
+    def to_markdown(self) -> str:
+        """A table of one row, for a page."""
+        return markdown(*self._table())
+
+    def to_latex(self) -> str:
+        """A table of one row, for a paper; it needs the package booktabs."""
+        return latex(*self._table())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON: undefined draws become None."""

@@ -55,6 +55,13 @@ def naive(
     """Score the winner as plain cross-validation does: optimistic, since it was picked for this score.
 
     Parameters are those of `bbc`. Returns an `Estimate` without interval, or a dict of them. The paper calls it CVT.
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> y = [0, 0, 1, 1]
+    >>> sobercv.naive(y, [[0, 1], [0, 0], [1, 1], [0, 1]], "accuracy").value  # two configurations
+    0.75
     """
     question = Question.ask(
         metric,
@@ -94,6 +101,15 @@ def tibshirani(
     """Correct by Tibshirani and Tibshirani's method (TT): how much each fold's own winner beats the overall winner.
 
     Needs `folds`; the other parameters are those of `bbc`. Returns an `Estimate` without interval, or a dict of them.
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> from sobercv.testing import simulate
+    >>> data = simulate.beta_accuracy(n=100, c=50, seed=1)
+    >>> found = sobercv.tibshirani(data.y, data.predictions, "accuracy", folds=data.folds)
+    >>> bool(found.value < found.naive)
+    True
     """
     question = Question.ask(
         metric,

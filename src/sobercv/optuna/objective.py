@@ -258,7 +258,8 @@ class Objective:
         """
         killed = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
         for trial in killed:
-            study.enqueue_trial(dict(trial.params))
+            if PLACE in trial.user_attrs:  # else it had not begun: it has not all its parameters, and nothing is kept
+                study.enqueue_trial(dict(trial.params))
             study.tell(trial.number, state=TrialState.FAIL)
         return len(killed)
 

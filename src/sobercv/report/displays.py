@@ -219,6 +219,6 @@ def _axes(ax: Any) -> Any:
         import matplotlib.pyplot as plt
     except ImportError:
         raise SoberError(
-            "E403", "Plots need matplotlib, which is not installed. Write: pip install 'sobercv[cli]'."
+            "E403", "Plots need matplotlib, which is not installed. Write: pip install 'sobercv[plot]'."
         ) from None
     return plt.subplots(figsize=(5.4, 4.2), layout="constrained")[1]

@@ -181,6 +181,6 @@ def _jinja() -> Any:
         import jinja2
     except ImportError:
         raise SoberError(
-            "E403", "The HTML report needs jinja2, which is not installed. Write: pip install 'sobercv[cli]'."
+            "E403", "The HTML report needs jinja2, which is not installed. Write: pip install 'sobercv[report]'."
         ) from None
     return jinja2

@@ -10,14 +10,9 @@ import io
 from collections.abc import Callable
 
 from ..errors import SoberError
+from ..inference.estimate_tables import tex
 from .records import Bar, Fact, Summary, Table
 from .words import NOTHING, between, number, percent, seconds, signed, status
-
-_TEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u2013": "--", "\u2212": "$-$", "\u00b2": "$^2$",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\u2026": r"\ldots{}",
-}  # fmt: skip
 
 
 def tables_of(summary: Summary) -> tuple[Table, ...]:
@@ -170,4 +165,4 @@ def _is_number(text: str) -> bool:
 
 
 def _tex(text: str) -> str:
-    return "".join(_TEX.get(sign, sign) for sign in _plain(text))
+    return tex(_plain(text))

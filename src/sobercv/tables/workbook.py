@@ -56,7 +56,7 @@ def read_sheet(raw: bytes, name: str, sheet: str | None = None, has_header: bool
             first = ["" if pd.isna(cell) else str(cell) for cell in rows[chosen].iloc[0].tolist()]
             frame = pd.read_excel(book, sheet_name=chosen, header=0 if has_header else None, dtype=object)
     except ImportError:
-        raise SoberError("E403", "Excel files need openpyxl: pip install 'sobercv[cli]', or save as CSV.") from None
+        raise SoberError("E403", "Excel files need openpyxl: pip install 'sobercv[excel]', or save as CSV.") from None
     except SoberError:
         raise
     except Exception as error:  # openpyxl raises whatever its XML and zip readers raise
