@@ -49,8 +49,8 @@ class Objective:
     pos_label : label, optional
         The positive one of two classes.
     drop : {"auto", "study"}, drop rule or None, default="auto"
-        After each fold, a trial that will not overtake the best complete one is pruned: by the rule of `BBCSearchCV`
-        ("auto"), by another of `sobercv`'s drop rules, or by the study's own pruner ("study"). None prunes nothing.
+        After each fold, a trial that is worse than the best complete one is pruned: by the paper's rule ("auto"), by
+        another of `sobercv`'s drop rules, or by the study's own pruner ("study"). None prunes nothing.
     propose_from : float, default=1
         The share of the folds whose samples lead the sampler. Below 1 (0.5, say) the sampler, and the drop rule, see
         the scores of those samples only, and the estimate is judged by the others: an honest score also where the
@@ -178,7 +178,9 @@ class Objective:
 
     def _rule(self, nothing_yet: Predictions) -> DropRule | None:
         """Find the drop rule, fresh for a trial; None where the study prunes, or nobody."""
-        return None if self._by_study else drop_rule(self.drop, nothing_yet, self.question)
+        # A trial of the past that was pruned never comes back, so that "auto" is the more careful rule.
+        drop = "bced" if isinstance(self.drop, str) and self.drop == "auto" else self.drop
+        return None if self._by_study else drop_rule(drop, nothing_yet, self.question)
 
     # ---- pruning -------------------------------------------------------------------------------------------------
     def _rival(self, study: optuna.Study) -> Predictions | None:
