@@ -35,9 +35,9 @@ TAIL = """
 - Under random search BBC does what it promises. Under TPE it takes away most of the optimism, and what stays grows
   with the number of trials and shrinks with the number of samples. The note W811 quotes the number of this table that
   is nearest to the size at hand; for a table of another tuner, `sobercv.bbc(..., adaptive=True)` asks for it.
-- Judging apart is unbiased here by construction: given the half that was looked at, the trials are fixed, and the other
-  half is a fresh sample. (Models of a real cross-validation that predict one half were also trained on rows of the
-  other. That thin link is not simulated.) It needs no extra fit. Its cost: the interval is that of half of the
+- Judging apart is unbiased here by construction: given the half that was looked at, the trials are fixed, and the
+  other half is a fresh sample. (Models of a real cross-validation that predict one half were also trained on rows of
+  the other. That thin link is not simulated.) It needs no extra fit. Its cost: the interval is that of half of the
   samples, 1.3 to 1.6 times as wide (and, as the paper's percentiles are, wider than it must be), and the proposer
   learns from half as much, which costs at most .002 of true accuracy here.
 - Not corrected: what a human learns from earlier scores when writing the next grid. The note cannot know of it.

@@ -74,8 +74,7 @@ def judged_apart(n_judges: int, n_samples: int) -> Note:
     return Note(
         "W222",
         f"The configurations were proposed by their scores on {n_samples - n_judges} of the {n_samples} samples; all "
-        f"selected, and only the other {n_judges} judged: scores that led the proposals are not among those that "
-        "judge.",
+        f"selected, and only the other {n_judges} judged: scores that led the proposals are not those that judge.",
     )
 
 
