@@ -147,6 +147,7 @@ _MORE = {
 }
 #: Every metric; the protocols of `tests/inference` are tried on `TARGETS` only, which hold all kinds of data.
 ALL_TARGETS = TARGETS + [f"{metric}-{kind}" for kind, metrics in _MORE.items() for metric in metrics]
+ALL_TARGETS += ["youden-labels2", "neg_cost(missed=5)-labels2"]  # cases are drawn by their place in the list
 METRICS = sorted({target.rsplit("-", 1)[0] for target in ALL_TARGETS})
 #: Scores of pairs of samples: a sample twice is a pair more, so that they know counts and no weights.
 OF_PAIRS = ["rand_score", "adjusted_rand_score", "fowlkes_mallows_score", "adjusted_mutual_info_score"]

@@ -24,7 +24,7 @@ def test_killed_and_resumed_it_ends_with_the_best_trial_and_fewer_fits(tmp_path)
     ended = subprocess.run([*COMMAND, str(tmp_path), "--compare"], capture_output=True, text=True, env=os.environ)
     assert ended.returncode == 0, ended.stderr
     ours, theirs = (
-        re.search(rf"{who}: +(\d+) fits, best trial (\{{.*?\}})", ended.stdout) for who in ("sober", "Optuna")
+        re.search(rf"{who}: +(\d+) fits, best trial (\{{.*?\}})", ended.stdout) for who in ("sober", "NopPruner")
     )
     assert ours.group(2) == theirs.group(2)
     assert int(ours.group(1)) < 300  # the kill decides the order, and the order how many; docs/optuna.md has both

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -35,6 +36,7 @@ class Won:
 
     def __init__(self, estimator):
         self.estimator, self.best_params_, self.n_fits_, self.refit = estimator, {}, 9, False
+        self.multimetric_, self.estimate_ = False, SimpleNamespace(decision=None)
 
 
 @pytest.fixture
