@@ -50,8 +50,8 @@ def wait_for(process, start):
     ("number", "code", "phase"),
     [
         (signal.SIGTERM, 143, "round 2"),
-        (signal.SIGHUP, 129, "round 2"),
-        (signal.SIGINT, 130, "round 2"),
+        pytest.param(signal.SIGHUP, 129, "round 2", marks=pytest.mark.soak),
+        pytest.param(signal.SIGINT, 130, "round 2", marks=pytest.mark.soak),
         (signal.SIGTERM, 143, "training the final model"),
         (signal.SIGINT, 130, "shuffling"),
     ],
@@ -168,6 +168,7 @@ def test_that_nobody_reads_the_messages_is_no_reason_to_end_a_run(tmp_path, begi
     assert (tmp_path / "run" / "model.joblib").exists()
 
 
+@pytest.mark.soak
 def test_names_with_accents_work_in_the_c_locale(tmp_path, environment):
     frame = table().rename(columns={"y": "\u00e9tat"})
     frame["\u00e9tat"] = frame["\u00e9tat"].map({"ill": "mal\u00e0de", "well": "bi\u00e9n"})

@@ -60,7 +60,7 @@ def test_a_german_export_goes_from_check_to_report(sober, clinic):
 
 
 def test_the_same_numbers_as_from_a_plain_file(sober, clinic):
-    assert sober("fit", "clinic.csv", *ROLES, *SMALL, "-o", "german", "-q").code == 0
+    assert sober("fit", "clinic.csv", *ROLES, *SMALL, "--fast", "-o", "german", "-q").code == 0
     frame = pd.DataFrame(list(CLINIC["rows"]())[1:], columns=CLINIC["HEADER"])
     for name in ("Gewicht", "Leukozyten", "CRP"):
         plain = frame[name].str.replace(".", "").str.replace(",", ".").replace("?", None)
@@ -68,7 +68,7 @@ def test_the_same_numbers_as_from_a_plain_file(sober, clinic):
     frame["Aufnahme"] = pd.to_datetime(frame["Aufnahme"], format="%d.%m.%Y")
     frame["Raucher"] = frame["Raucher"].map({"TRUE": 1.0, "FALSE": 0.0})
     frame.assign(**{c: frame[c].astype(int) for c in ("Alter", "Tage", "Status")}).to_parquet("plain.parquet")
-    assert sober("fit", "plain.parquet", *ROLES, *SMALL, "-o", "plain", "-q").code == 0
+    assert sober("fit", "plain.parquet", *ROLES, *SMALL, "--fast", "-o", "plain", "-q").code == 0
     one, two = (json.loads(Path(f, "results.json").read_text())["score"] for f in ("german", "plain"))
     assert one == two
 
@@ -82,13 +82,13 @@ def test_excel_with_two_sheets(sober, clinic, tmp_path):
     assert stopped.code == 2
     assert "--sheet NAME" in stopped.err
     assert "'Info', 'Visiten'" in stopped.err
-    ended = sober("fit", "clinic.xlsx", "--sheet", "Visiten", *ROLES, *SMALL, "-o", "run", "--json")
+    ended = sober("fit", "clinic.xlsx", "--sheet", "Visiten", *ROLES, *SMALL, "--fast", "-o", "run", "--json")
     assert ended.code == 0, ended.err
     assert right_types(json.loads(ended.out))
     assert "--sheet Visiten" in json.loads(ended.out)["command"]
     assert sober("predict", "run", "clinic.xlsx", "--sheet", "Visiten").code == 0
     assert sober("predict", "run", "clinic.csv").code == 0, "a workbook in training, text now"
-    assert sober("resume", "run", "-q").code == 0
+    assert sober("resume", "run", "-q", "--fast").code == 0
 
 
 def test_without_a_header_nobody_is_lost(sober, tmp_path):
@@ -98,7 +98,7 @@ def test_without_a_header_nobody_is_lost(sober, tmp_path):
     assert stopped.code == 2
     assert "--no-header" in stopped.err
     roles = ("--target", "col11", "--group", "col1", "--ignore", "col9", "--ignore", "col10")
-    ended = sober("fit", "bare.csv", "--no-header", *roles, *SMALL, "-o", "run", "--json")
+    ended = sober("fit", "bare.csv", "--no-header", *roles, *SMALL, "--fast", "-o", "run", "--json")
     assert ended.code == 0, ended.err
     results = json.loads(ended.out)
     assert results["data"]["rows"] == 120
@@ -118,7 +118,7 @@ def test_three_event_codes(sober, clinic):
     stopped = sober("check", "clinic.csv", *roles)
     assert stopped.code == 2
     assert "--event-value" in stopped.err
-    ended = sober("fit", "clinic.csv", *roles, "--event-value", "2", *SMALL, "-o", "run")
+    ended = sober("fit", "clinic.csv", *roles, "--event-value", "2", *SMALL, "--fast", "-o", "run")
     assert ended.code == 0, ended.err
     assert "Competing risks are ignored" in " ".join(ended.err.split())
     page = (clinic.parent / "run" / "report.html").read_text()
@@ -143,7 +143,7 @@ def coded(n=148):
 def test_predictions_do_not_depend_on_the_rest_of_the_file(sober, tmp_path):
     frame = coded()
     frame.to_csv(tmp_path / "d.csv", index=False)
-    assert sober("fit", "d.csv", "--target", "y", *SMALL, "-o", "run", "-q").code == 0
+    assert sober("fit", "d.csv", "--target", "y", *SMALL, "--fast", "-o", "run", "-q").code == 0
     whole = pd.read_csv(pd.io.common.StringIO(sober("predict", "run", "d.csv").out))[".pred_class"]
     digits = (frame["code"] != "A7").to_numpy()
     frame[digits].to_csv(tmp_path / "part.csv", index=False)
@@ -155,7 +155,7 @@ def test_predictions_do_not_depend_on_the_rest_of_the_file(sober, tmp_path):
 def test_codes_stay_codes_in_folds_that_lack_a_letter(sober, tmp_path):
     frame = coded()
     frame[frame["code"] != "A7"].to_csv(tmp_path / "d.csv", index=False)
-    ended = sober("fit", "d.csv", "--target", "y", *SMALL, "-o", "run", "--json")
+    ended = sober("fit", "d.csv", "--target", "y", *SMALL, "--fast", "-o", "run", "--json")
     assert json.loads(ended.out)["score"]["honest"] > 0.9, "as numbers, 007, 07 and 7 would be the same"
 
 
@@ -181,7 +181,7 @@ def test_a_long_table_of_no_known_tool_gives_the_right_number(sober, tmp_path):
 
 def test_gzip_by_standard_input_can_be_resumed(sober):
     raw = gzip.compress(table().to_csv(index=False).encode())
-    ended = sober("fit", "-", "--target", "y", *SMALL, "-o", "run", "-q", stdin=raw)
+    ended = sober("fit", "-", "--target", "y", *SMALL, "--fast", "-o", "run", "-q", stdin=raw)
     assert ended.code == 0, ended.err
     again = sober("resume", "run", "-q")
     assert (again.code, again.out) == (0, ended.out)
@@ -190,7 +190,7 @@ def test_gzip_by_standard_input_can_be_resumed(sober):
 @pytest.mark.parametrize("value", [1e308, -1e308])
 def test_numbers_that_overflow_are_refused(sober, tmp_path, value):
     table().assign(good=[value] * 20 + [0.5] * 40).to_csv(tmp_path / "d.csv", index=False)
-    ended = sober("fit", "d.csv", "--target", "y", *SMALL, "-o", "run")
+    ended = sober("fit", "d.csv", "--target", "y", *SMALL, "--fast", "-o", "run")
     assert ended.code == 2
     assert "E817" in ended.err
     assert not (tmp_path / "run").exists()

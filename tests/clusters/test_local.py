@@ -46,6 +46,7 @@ def test_a_configuration_that_kills_twice_is_named_and_the_others_finish(serial)
     np.testing.assert_array_equal(found.predictions_.responses["predict"], expected)
 
 
+@pytest.mark.soak
 def test_a_killer_can_be_an_error():
     with pytest.raises(SoberError, match="died again") as error, pytest.warns(SoberWarning):
         mortal_search({"spared": os.getpid()}, n_jobs=2, error_score="raise")

@@ -14,7 +14,7 @@ from tests.training.training_estimators import RANKS
 
 from . import runs
 
-CASES = 1000 if os.environ.get("SOBER_SOAK") else 240
+CASES = 1000 if os.environ.get("SOBER_SOAK") else 120
 SMALL = {"grid": {"C": [0.01, 1.0], "flip": [False, True]}, "refit": False}
 REFUSALS = {"E503", "E504", "E505", "E507"}
 PAGE = 4096

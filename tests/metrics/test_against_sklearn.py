@@ -83,7 +83,16 @@ FUNCTIONS = {
     "average_precision": (sk.average_precision_score, ANY, True),
 }
 NO_WEIGHTS = ["ovo", "max_error", *OF_PAIRS, "_info", "homogeneity", "completeness", "v_measure", "likelihood_ratio"]
-ELSEWHERE = ("sensitivity", "specificity", "ppv", "npv", "net_benefit", "brier_scaled")  # not scikit-learn's
+ELSEWHERE = (
+    "sensitivity",
+    "specificity",
+    "ppv",
+    "npv",
+    "net_benefit",
+    "brier_scaled",
+    "youden",
+    "neg_cost",
+)  # not scikit-learn's
 SKLEARN_TARGETS = [
     t for t in ALL_TARGETS if not t.endswith(("-survival", "-chances", "-courses")) and not t.startswith(ELSEWHERE)
 ]

@@ -98,6 +98,7 @@ def test_a_run_makes_judges_and_goes_on(folder, tmp_path):
     assert [path.stat().st_mtime_ns for path in kept] == before
 
 
+@pytest.mark.soak
 def test_the_command_is_one_of_the_studies(folder, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("studies.intervals.run.QUICK_SETTINGS", 2)
     monkeypatch.setattr("studies.intervals.run.QUICK_REPETITIONS", 3)

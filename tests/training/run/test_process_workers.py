@@ -103,7 +103,7 @@ def labels(store, log):
 
 
 # ---- a limit for each fit -------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(("n_jobs", "how"), [(1, "sleep"), (2, "spin")])
+@pytest.mark.parametrize(("n_jobs", "how"), [pytest.param(1, "sleep", marks=pytest.mark.soak), (2, "spin")])
 def test_a_fit_that_takes_too_long_is_ended_and_the_others_are_as_ever(n_jobs, how):
     truth = run(COLUMNS)
     found = run([*COLUMNS, {"how": [how]}], n_jobs, cv=2, fit_timeout=1.5, rule=lambda predictions, index: None)
@@ -150,7 +150,7 @@ def test_where_fits_cannot_be_ended_that_is_said(backend):
 
 
 # ---- a limit for all ------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [pytest.param(1, marks=pytest.mark.soak), 2])
 def test_a_time_limit_ends_fits_under_way_and_the_cheap_ones_give_a_number(n_jobs):
     pipe = Pipeline([("first", SlowStep()), ("model", Expensive())])
     grid = [{"model__how": ["sleep"]}, {"model": [Odd()], "model__column": [1, 2]}]
@@ -334,7 +334,12 @@ def is_there(pid):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize(
-    ("state", "number"), [("busy", signal.SIGKILL), ("idle", signal.SIGKILL), ("thread", signal.SIGABRT)]
+    ("state", "number"),
+    [
+        ("busy", signal.SIGKILL),
+        pytest.param("idle", signal.SIGKILL, marks=pytest.mark.soak),
+        pytest.param("thread", signal.SIGABRT, marks=pytest.mark.soak),
+    ],
 )
 def test_nothing_outlives_its_parent(tmp_path, state, number):
     script = tmp_path / "script.py"
