@@ -123,6 +123,12 @@ def read_response(
         if name or array.dtype.kind != "f" or target.n_classes != 2 or not in_range(_seen(array, seen), 0, 1):
             raise _no_labels(target.classes)
         name = "predict_proba"
+    if target.n_classes > 2:
+        raise SoberError(
+            "E101",
+            f"With {target.n_classes} classes, scores and probabilities need an axis of classes, and `predictions` has "
+            f"none. Pass [N, C, R, {target.n_classes}], with R = 1 for a single cross-validation.",
+        )
     tensor = as_numbers(array, "predictions")
     if not name:
         may_be = "predict_proba" in responses

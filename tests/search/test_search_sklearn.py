@@ -590,3 +590,16 @@ def test_verbose_3_prints_the_scores_of_every_fit_as_scikit_learn(capsys):
 def test_missing_target_is_refused():
     with pytest.raises(SoberError, match="requires y to be passed"):
         search().fit(X)
+
+
+class Silent(GaussianNB):
+    """Its fit gives nothing, as some users' do."""
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+
+
+def test_a_model_whose_fit_gives_nothing_is_the_winner_all_the_same():
+    search = sobercv.BBCSearchCV(Silent(), {"var_smoothing": [1e-9, 0.1]}, cv=3, n_bootstraps=20).fit(X, Y)
+    assert isinstance(search.best_estimator_, Silent)
+    assert search.predict(X).shape == Y.shape

@@ -243,7 +243,8 @@ class Objective:
         """Train the winner of an estimate on all data, and give the fitted model."""
         model = clone(self.make(FixedTrial(dict(estimate.winner_params or {}), number=estimate.winner)))
         arguments = self.problem.fit_arguments(np.arange(self.problem.n_samples))
-        return model.fit(self.problem.X, self.problem.y, **arguments)
+        model.fit(self.problem.X, self.problem.y, **arguments)
+        return model
 
     def n_fits(self, study: optuna.Study) -> int:
         """Count the folds that the trials of a study have run; equal trials share theirs, so fewer may be trained."""

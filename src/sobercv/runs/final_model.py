@@ -63,7 +63,8 @@ def _none(reason: str, remedy: str) -> Note:
 
 
 def _here(model: Any, data: Dataset) -> Any:
-    return model.fit(data.X, data.y)
+    model.fit(data.X, data.y)
+    return model
 
 
 def _elsewhere(model: Any, data: Dataset, seconds: float) -> Any:

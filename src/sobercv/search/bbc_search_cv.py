@@ -180,6 +180,8 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         Seconds of the final fit.
     judge_time_ : float
         Seconds of the bootstrap.
+    families_ : list of Family
+        For each kind of model the honest score of its best, and the difference to the winner; see `families`.
     seed_ : int
         The root seed of the run; passed as `random_state` it repeats the run.
     n_features_in_ : int
@@ -379,10 +381,10 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     def _refit(self, problem: Problem, arguments: dict[str, Any], callbacks: SearchCallbacks) -> None:
         start, decision = time.perf_counter(), estimate_of(self).decision
         truth = () if problem.y is None else (problem.y,)
-        trained = []
-        for model in members(self, decision):
+        trained = members(self, decision)
+        for model in trained:
             with callbacks.refit(model):
-                trained.append(model.fit(problem.X, *truth, **arguments))
+                model.fit(problem.X, *truth, **arguments)  # whatever it gives: some give nothing
         self.best_estimator_ = best = as_decided(decision, trained, problem.X, *truth)
         self.refit_time_ = time.perf_counter() - start
         if hasattr(best, "feature_names_in_"):
