@@ -2,10 +2,12 @@
 
 import os
 import struct
+from dataclasses import replace
 
 import pytest
 
 from sobercv.report import write
+from sobercv.report.records import Table
 
 from . import cases
 from .browser import Browser, executable
@@ -53,6 +55,24 @@ def test_nothing_complains_nothing_is_fetched_nothing_runs(browser, tmp_path, na
     assert browser.value(CUT_OFF) == []
     sizes = browser.value("[...document.querySelectorAll('p, figcaption')].map(e => getComputedStyle(e).fontSize)")
     assert min(float(size.removesuffix("px")) for size in sizes) >= 12
+
+
+#: Tables that are wider than the room that they have: on paper nobody can scroll.
+TOO_WIDE = """[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1)
+  .map(e => e.textContent.trim().slice(0, 40))"""
+
+
+@pytest.mark.parametrize("name", ["binary", "survival"])
+def test_tables_fit_on_paper(browser, tmp_path, name):
+    summary = cases.summary(name)
+    head = ("Kind of model", "Tried", "Honest ROC AUC", "Interval", "Minus best of all", "Interval of that", "Won")
+    row = ("elastic-net logistic regression", "8", "0.890", "0.745 to 1.000", "+0.013", "-0.077 to 0.141", "57 %")
+    path = write(replace(summary, tables=(*summary.tables, Table("wide", "Kinds", (head, row)))), tmp_path / "p.html")
+    browser.size(680)  # A4 between its margins
+    browser.media("print")
+    browser.open(path)
+    browser.value("window.dispatchEvent(new Event('beforeprint'))")
+    assert browser.value(TOO_WIDE) == []
 
 
 def test_a_script_that_is_not_ours_would_not_run(browser, tmp_path):

@@ -68,14 +68,15 @@ def judge_again(
 
 
 def _check_kept(metric: metrics.Metric, table: Predictions) -> None:
-    lacking = [each for each in metric.wanted if not set(each) & set(table.responses)]
-    if lacking and not (lacking[0] == ("predict",) and "predict_proba" in table.responses):
-        raise SoberError(
-            "E116",
-            f"{metric.name} is computed from {' or '.join(lacking[0])}, and the run kept only "
-            f"{', '.join(table.responses)} of all its finishers. Name the metric at sober fit, after the one that "
-            "selects.",
-        )
+    for part in (table, *table.leavers):
+        lacking = [each for each in metric.wanted if not set(each) & set(part.responses)]
+        if lacking and not (lacking[0] == ("predict",) and "predict_proba" in part.responses):
+            raise SoberError(
+                "E116",
+                f"{metric.name} is computed from {' or '.join(lacking[0])}, and of some of its models the run kept "
+                f"only {', '.join(part.responses)}. Name the metric at sober fit, after the one that selects: models "
+                "that cannot give it are then left out.",
+            )
 
 
 def _with_positive(table: Predictions, label: str) -> Predictions:
