@@ -14,7 +14,7 @@ import pytest
 
 import sobercv
 
-from .conftest import SMALL, table
+from .conftest import SMALL, refitted, table
 
 CLINIC = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "make_messy_table.py"))
 ROLES = ("--target", "Befund", "--group", "Patient", "--ignore", "Tage", "--ignore", "Status")
@@ -53,10 +53,8 @@ def test_a_german_export_goes_from_check_to_report(sober, clinic):
     done = sober("predict", "run", "clinic.csv")
     assert done.code == 0, done.err
     assert "W84" not in done.err  # nothing in the file was new to the model
-    refit = [sys.executable, "-W", "ignore", "run/refit.py", "clinic.csv", "p.csv"]
-    subprocess.run(refit, check=True, cwd=clinic.parent, capture_output=True)
     said = pd.read_csv(pd.io.common.StringIO(done.out))[".pred_class"]
-    assert (pd.read_csv(clinic.parent / "p.csv")["prediction"] == said).all()
+    assert (refitted(clinic.parent, "clinic.csv") == said).all()
 
 
 def test_the_same_numbers_as_from_a_plain_file(sober, clinic):
@@ -125,10 +123,8 @@ def test_three_event_codes(sober, clinic):
     assert "W845" in page, "what check warned of stands in the report"
     results = json.loads((clinic.parent / "run" / "results.json").read_text())
     assert results["data"]["events"] == sum(row[9] == "2" for row in list(CLINIC["rows"]())[1:])
-    refit = [sys.executable, "-W", "ignore", "run/refit.py", "clinic.csv", "p.csv"]
-    subprocess.run(refit, check=True, cwd=clinic.parent, capture_output=True)
     said = pd.read_csv(pd.io.common.StringIO(sober("predict", "run", "clinic.csv").out))[".pred"]
-    np.testing.assert_allclose(pd.read_csv(clinic.parent / "p.csv")["prediction"], said, rtol=1e-6)
+    np.testing.assert_allclose(refitted(clinic.parent, "clinic.csv"), said, rtol=1e-6)
 
 
 # ---- what was silently wrong ---------------------------------------------------------------------------------------
