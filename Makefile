@@ -9,7 +9,7 @@ USER_STAMP := $(VENV)/.installed-cli
 DEV_STAMP  := $(VENV)/.installed-dev
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo correction test lint types architecture tests coverage test-oldest test-newest docs bench soak build format clean
+.PHONY: demo correction test lint types architecture tests test-oldest test-newest docs bench soak build format clean
 
 demo: $(USER_STAMP)
 	@mkdir -p demo-run
@@ -36,11 +36,7 @@ architecture: $(DEV_STAMP)
 	$(VENV)/bin/lint-imports --no-cache
 
 tests: $(DEV_STAMP)
-	$(RUN) -m pytest -n 2 --durations=10 tests
-
-# Which lines no test runs. Counting them takes a quarter more time, so that `make test` does not.
-coverage: $(DEV_STAMP)
-	$(RUN) -m pytest -n 2 --cov --cov-report=term:skip-covered tests
+	$(RUN) -m pytest -n 2 --durations=10 --cov --cov-report=term:skip-covered tests
 
 # The same tests with the lowest versions that pyproject.toml allows, and with the newest that can be had: each in an
 # environment of its own. TESTS="tests/inference tests/cli" runs fewer.
