@@ -2,10 +2,7 @@
 
 import gzip
 import json
-import os
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -190,20 +187,3 @@ def test_numbers_that_overflow_are_refused(sober, tmp_path, value):
     assert ended.code == 2
     assert "E817" in ended.err
     assert not (tmp_path / "run").exists()
-
-
-def test_names_with_accents_work_in_a_c_locale(tmp_path):
-    frame = table().rename(columns={"good": "âge", "y": "état"})
-    frame.to_csv(tmp_path / "données.csv", index=False, encoding="utf-8")
-    environment = {
-        **os.environ,
-        "LC_ALL": "C",
-        "PYTHONUTF8": "0",
-        "PYTHONCOERCECLOCALE": "0",
-        "XDG_STATE_HOME": str(tmp_path),
-    }
-    command = [sys.executable, "-m", "sobercv.cli"]
-    for words in (["fit", "données.csv", "--target", "état", *SMALL, "-o", "run"], ["predict", "run", "données.csv"]):
-        done = subprocess.run([*command, *words], cwd=tmp_path, env=environment, capture_output=True)
-        assert done.returncode == 0, done.stderr
-    assert done.stdout.decode("utf-8").startswith(".row,.pred_class,.pred_ill")
