@@ -53,7 +53,7 @@ def wait_for(process, start):
         pytest.param(signal.SIGHUP, 129, "round 2", marks=pytest.mark.soak),
         pytest.param(signal.SIGINT, 130, "round 2", marks=pytest.mark.soak),
         (signal.SIGTERM, 143, "training the final model"),
-        (signal.SIGINT, 130, "shuffling"),
+        pytest.param(signal.SIGINT, 130, "shuffling", marks=pytest.mark.soak),
     ],
 )
 def test_a_signal_keeps_what_is_done_and_resume_finishes(tmp_path, begin, number, code, phase):
@@ -135,7 +135,7 @@ def test_a_signal_before_one_fold_is_complete(tmp_path, begin, number, code):
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path, begin):
     table(n=60).to_csv(tmp_path / "data.csv", index=False)
     running = begin(
-        "fit", "data.csv", "--target", "y", *SMALL, "-o", "run",
+        "fit", "data.csv", "--target", "y", *SMALL, "--fast", "-o", "run",
         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
     )  # fmt: skip
     wait_for(running, "round 1")
@@ -169,7 +169,7 @@ def test_that_nobody_reads_the_messages_is_no_reason_to_end_a_run(tmp_path, begi
     table().to_csv(tmp_path / "data.csv", index=False)
     read, write = os.pipe()
     os.close(read)
-    process = begin("fit", "data.csv", "--target", "y", *SMALL, "-o", "run", stderr=write)
+    process = begin("fit", "data.csv", "--target", "y", *SMALL, "--fast", "-o", "run", stderr=write)
     os.close(write)
     out, _ = process.communicate(timeout=120)
     assert process.returncode == 0
