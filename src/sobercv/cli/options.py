@@ -134,6 +134,10 @@ OPTIONS: dict[str, Any] = {
         "--tune-threshold", help="Two classes: tune the probability from which on the positive one is predicted; "
         "for f1, balanced_accuracy and the like.", panel=MODEL,
     ),
+    "learning_curve": _switch(
+        "--learning-curve", help="Train the winner on growing parts of the rows, too: would more rows help?",
+        panel=MODEL,
+    ),
     "half_width": _option(
         float | None, "--half-width", help="Stop when half the width of the interval is within this.", panel=MODEL
     ),
