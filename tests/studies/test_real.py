@@ -191,6 +191,13 @@ def test_claims_follow_the_numbers():
     assert not bad[loses]
 
 
+def test_few_sub_data_sets_never_disagree():
+    rows = _made_up(np.random.default_rng(0), -0.1, 1.0)
+    assert any(c.agrees is False for c in claims(rows))
+    few = [row for row in rows if row["data"] == "sylvine"]
+    assert {c.agrees for c in claims(few)} == {True, None}
+
+
 def test_coverage_counts_what_was_reached():
     rows = [{"reached bbc": level, "bbc": 0.5, "truth bbc": 0.4} for level in (0.5, 0.8, 0.95, 2.0)]
     assert coverage(rows, "bbc", 0.8) == 0.5
