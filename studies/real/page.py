@@ -207,8 +207,8 @@ def all_configurations(wide: Rows) -> str:
     hours = column(wide, "seconds").sum() / 3600
     return f"""## All 610 configurations
 The full grid, forests of {wide[0]["trees"]:.0f} trees, one partition, {len(wide)} sub-data sets, {hours:.2f} hours of
-CPU time (`python -m studies.real.width --data ../shared/data`, which goes on where it stopped). Bias of each protocol; and what
-dropping without a guard does when equals are kept (ours) and when they are dropped (the paper's likely rule).
+CPU time (`python -m studies.real.width --data ../shared/data`, which goes on where it stopped). Bias of each protocol;
+and what dropping without a guard does when equals are kept (ours) and when they are dropped (the paper's likely rule).
 
 {table(wide)}
 
