@@ -62,6 +62,26 @@ def test_claims_disagree_when_the_numbers_do():
     assert not verdicts["the bias of CVT is as high as"]
 
 
+def test_few_repetitions_cannot_tell():
+    rows = read_results(runner.HERE / "results.csv")
+    for row in rows:
+        row["bias naive"] += 0.02  # more than the claim allows, less than the error of few repetitions
+    says = "the bias of CVT is as high as"
+    assert next(c.agrees for c in claims(rows) if c.says == says) is False
+    for row in rows:
+        row["se naive"] = 0.02
+    assert next(c.agrees for c in claims(rows) if c.says == says) is None
+
+
+def test_a_study_that_is_stopped_says_how_it_goes_on(capsys, monkeypatch):
+    def stopped(*given, **named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("studies.simulation.__main__.run", stopped)
+    assert studies.main(["simulation", "--quick"]) == 130
+    assert "the same command goes on from there" in capsys.readouterr().out
+
+
 def test_studies_by_name(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "QUICK_SAMPLES", (20,))
     monkeypatch.setattr(runner, "QUICK_CONFIGURATIONS", (50, 100))

@@ -78,7 +78,9 @@ OPTIONS: dict[str, Any] = {
     "predictions": Annotated[
         str, Argument(help="Out-of-fold predictions of another tool, or the folder of a run.", show_default=False)
     ],
-    "study_name": Annotated[str, Argument(help="simulation, real, intervals, racing or tuned.", show_default=False)],
+    "study_name": Annotated[
+        str, Argument(help="simulation, real, intervals, racing, tuned, adaptive or beyond.", show_default=False)
+    ],
     # ---- what to predict
     "target": _text("--target", "-t", help="The column to predict.", panel=DATA),
     "time": _text("--time", help="Survival: the column with the time.", panel=DATA),
