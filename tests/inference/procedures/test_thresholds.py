@@ -39,16 +39,33 @@ def both(y, scores, counts, metric, floors=None, weight=None):
     question = Question.ask(metric, select=select)
     inputs = Inputs(scores, y, sample_weight=weight)
     decisions = select.bind(open_table(inputs, question).predictions, question).decide(counts)
-    return estimate, decisions, oracle.bbc(y, scores, counts, metric, floors, weight)
+    # A sample that was drawn twice is decided on once; what judges is the same.
+    once = oracle.bbc(y, scores, np.minimum(counts, 1), metric, floors, weight)
+    together = all_together(y, scores, counts, metric, once, weight)
+    return estimate, decisions, oracle.bbc(y, scores, counts, metric, floors, weight), (once[-1], together)
 
 
-def agree(estimate, decisions, twin):
-    scores, winners, thresholds, draws = twin
+def all_together(y, scores, counts, metric, decided, weight=None):
+    """Write down what every resample says of every absent sample, and score the list."""
+    _, winners, thresholds, _ = decided
+    rows, said = [], []
+    for row, winner, cut in zip(counts, winners, thresholds, strict=True):
+        if winner >= 0:
+            out = np.flatnonzero(row == 0)
+            rows += out.tolist()
+            said += (scores[out, winner] >= cut).astype(int).tolist()
+    return oracle.score(metric, y[rows], np.array(said), None if weight is None else weight[rows])
+
+
+def agree(estimate, decisions, twin, judged):
+    scores, winners, thresholds, _ = twin
     np.testing.assert_allclose(decisions.scores, scores, atol=1e-12)
     np.testing.assert_array_equal(decisions.winners, winners)
     ends = np.clip(thresholds, 0.0, np.nextafter(1.0, 2.0))  # finite ends stand for the infinite ones
     np.testing.assert_allclose(decisions.thresholds, ends, atol=1e-15)
+    draws, together = judged
     np.testing.assert_allclose(estimate.draws, draws, atol=1e-12)
+    assert estimate.value == pytest.approx(together, abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", oracle.SCORES)
@@ -124,12 +141,14 @@ def test_classes_that_do_not_tell_which_is_positive_are_refused():
 def test_other_metrics_are_judged_at_the_same_decision():
     y, scores, counts, _ = table(7, n=40)
     found = sobercv.bbc(y, scores, ["f1", "specificity", "roc_auc"], select=best_with_threshold(), counts=counts)
-    _, winners, thresholds, _ = oracle.bbc(y, scores, counts, "f1")
+    decided = oracle.bbc(y, scores, np.minimum(counts, 1), "f1")
+    _, winners, thresholds, _ = decided
+    assert found["specificity"].value == pytest.approx(all_together(y, scores, counts, "specificity", decided))
     for row, winner, cut, drawn in zip(counts, winners, thresholds, found["specificity"].draws, strict=True):
         out = row == 0
         said = (scores[out, winner] >= cut).astype(int)
         np.testing.assert_allclose(drawn, oracle.score("specificity", y[out], said, None), atol=1e-12)
-    assert found["roc_auc"].value > 0
+    assert found["roc_auc"].value == pytest.approx(np.nanmean(found["roc_auc"].draws))  # it ranks, and has no labels
 
 
 def test_decision_values_of_any_size():
