@@ -61,22 +61,30 @@ def _chances(scores: np.ndarray) -> np.ndarray:
     return 1.0 / (1.0 + np.exp(-scores))
 
 
-def one_table(setting: Setting, repetition: int, seed: int) -> list[float]:
-    """Naive, corrected, lower and upper end, truth of the final decision."""
+def draw_table(
+    setting: Setting, repetition: int, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.random.Generator]:
+    """Truth, probabilities, how far each configuration parts the classes, and the generator for what comes after."""
     rng = np.random.default_rng([seed, repetition, setting.n, setting.c, len(setting.tuned)])
     distance = np.clip(rng.normal(0.8, 0.3, setting.c), 0.0, None)
     y, scores = _scores(rng, setting.n, distance)
+    return y, _chances(scores), distance, rng
+
+
+def one_table(setting: Setting, repetition: int, seed: int) -> list[float]:
+    """Naive, corrected, lower and upper end, truth of the final decision."""
+    y, chances, distance, rng = draw_table(setting, repetition, seed)
     select, metric, resamples = TUNED[setting.tuned]
     options: dict[str, Any] = {"n_bootstraps": resamples, "random_state": repetition}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if setting.tuned.startswith("family"):
             members = range(setting.c // FAMILY)
-            gap = sobercv.difference(y, _chances(scores), metric, first=members, **options)
+            gap = sobercv.difference(y, chances, metric, first=members, **options)
             found, truth = _of_family(gap, distance, is_difference=setting.tuned != "family")
         else:
-            found = sobercv.bbc(y, _chances(scores), metric, select=select, **options)
-            truth = _truth(found, distance, metric, rng)
+            found = sobercv.bbc(y, chances, metric, select=select, **options)
+            truth = truth_of(found.decision, distance, metric, rng)
     return [found.naive, found.value, *found.interval, truth]
 
 
@@ -86,8 +94,8 @@ def _of_family(gap: sobercv.Difference, distance: np.ndarray, *, is_difference: 
     return (gap, first - second) if is_difference else (gap.first, first)
 
 
-def _truth(estimate: Any, distance: np.ndarray, metric: str, rng: np.random.Generator) -> float:
-    decision = estimate.decision
+def truth_of(decision: Any, distance: np.ndarray, metric: str, rng: np.random.Generator) -> float:
+    """Give the true score of a decision."""
     if hasattr(decision, "value"):  # a threshold: both shares are known exactly
         chance = min(max(decision.value, 1e-300), 1 - 1e-16)
         cut, far = np.log(chance / (1 - chance)), distance[decision.configuration] / 2

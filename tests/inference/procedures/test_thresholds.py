@@ -195,11 +195,26 @@ def test_what_is_not_possible_is_refused(metric, options, select, code):
     assert caught.value.code == code
 
 
-def test_labels_repeats_and_several_classes_are_refused():
+def test_repeats_are_scores_of_the_same_samples():
+    y, scores, counts, rng = table(9, decimals=1)
+    repeats = np.stack([scores, np.round(np.clip(scores + 0.2 * rng.normal(size=scores.shape), 0, 1), 1)], axis=2)
+    question = Question.ask("f1", select=best_with_threshold())
+    decisions = question.procedure.bind(open_table(Inputs(repeats, y), question).predictions, question).decide(counts)
+    stacked = np.moveaxis(repeats, 2, 1).reshape(-1, scores.shape[1])
+    _, winners, thresholds, _ = oracle.bbc(np.repeat(y, 2), stacked, np.repeat(counts, 2, axis=1), "f1")
+    np.testing.assert_array_equal(decisions.winners, winners)
+    np.testing.assert_allclose(decisions.thresholds, np.clip(thresholds, 0.0, np.nextafter(1.0, 2.0)), atol=1e-15)
+    once = sobercv.bbc(y, scores, "f1", select=best_with_threshold(), counts=counts)
+    twice = sobercv.bbc(y, np.stack([scores, scores], axis=2), "f1", select=best_with_threshold(), counts=counts)
+    np.testing.assert_allclose(twice.draws, once.draws, atol=1e-12)
+    assert (twice.value, *twice.interval) == pytest.approx((once.value, *once.interval))
+    assert twice.decision == once.decision
+
+
+def test_labels_and_several_classes_are_refused():
     y, scores, _, _ = table(1)
     for predictions, truth, code in (
         ({"predict": (scores > 0.5).astype(int)}, y, "E116"),
-        (np.stack([scores, scores], axis=2), y, "E121"),
         ({"predict_proba": np.full((24, 2, 1, 3), 1 / 3)}, np.arange(24) % 3, "E121"),
     ):
         with pytest.raises(sobercv.SoberError) as caught:
