@@ -170,7 +170,7 @@ def run(quick: bool = False, large: bool = False) -> Sequence[report.Section]:
             rows,
             goals,
             [
-                f"Alive after each fold: {', '.join(map(str, SURVIVORS[1:]))}; the least is models x seconds / workers.",
+                f"Alive after each fold: {', '.join(map(str, SURVIVORS[1:]))}; the least is models x seconds / workers",
                 "A simulated clock leaves out what the machine adds: messages, and many processes on few cores.",
             ],
         )
