@@ -21,7 +21,7 @@ settings.load_profile("sober")
 #: Where the same lines are run again and again: to count them would cost a quarter of the time and tell nothing.
 UNCOUNTED = ("/faults/", "/fuzz/", "/clusters/", "/studies/", "/presets/", "/optuna_trials/", "/oracles/",
              "test_pages", "test_endings", "test_messy_tables", "test_hostile", "test_statistics", "test_process_workers",
-             "test_against", "test_strangers", "test_vendored", "test_browser")  # fmt: skip
+             "test_against", "test_laws", "test_docs", "test_strangers", "test_vendored", "test_browser")  # fmt: skip
 
 
 def pytest_collection_modifyitems(items):

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import page
-from .run import HERE, run, write
+from . import page, real
+from .run import HERE, REAL, run, write
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -16,12 +16,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--repetitions", type=int, default=500)
     parser.add_argument("--work", type=Path, default=Path("study-work"), help="where pieces are kept between runs")
+    parser.add_argument("--data", type=Path, help="a folder of NAME.npz files: real data, too")
+    parser.add_argument("--tables", type=Path, help="where tables of real data are kept (the work folder's `tables`)")
     parser.add_argument("--output", type=Path, default=HERE, help="where results.csv is written")
     options = parser.parse_args(arguments)
     rows = run(options.work, 10 if options.quick else options.repetitions, options.seed)
+    found = []
+    if options.data:
+        made = options.tables or options.work / "tables"
+        found = real.run([options.data], made, options.work / "real", 0.05 if options.quick else 1.0)
     if not options.quick:
         options.output.mkdir(parents=True, exist_ok=True)
         write(rows, options.output / "results.csv", options.seed)
+        if found:
+            write(found, options.output / REAL.name, options.seed)
         page.main()
     for row in rows:
         print(page._line(row))

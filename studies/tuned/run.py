@@ -18,6 +18,8 @@ from .simulated import Setting, one_table, settings
 PIECE = 10  # repetitions that are run and saved together
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.csv"
+REAL = HERE / "results-real.csv"
+OTHERS = HERE / "results-alternatives.csv"
 
 
 def run(work: Path, repetitions: int, seed: int = 0, say: Callable[[str], None] = print) -> list[dict[str, Any]]:

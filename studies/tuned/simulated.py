@@ -1,6 +1,7 @@
 """Simulated scores of two classes whose truth is known, and what one table says of a tuned decision.
 
-Takes a setting and a repetition, gives naive and corrected scores, the interval and the truth of the final decision.
+Takes a setting and a repetition, gives naive and corrected scores, the interval and the truth of the final decision: a
+threshold, a mix, the best of a family of configurations, or how much it is behind the best of all.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ TUNED: dict[str, tuple[Any, str, int]] = {
     "threshold": (sobercv.best_with_threshold(), "balanced_accuracy", 500),
     "threshold, F1": (sobercv.best_with_threshold(), "f1", 500),
     "greedy ensemble": (sobercv.greedy_ensemble(), "roc_auc", 200),
+    "family": ("best", "roc_auc", 500),
+    "family, difference": ("best", "roc_auc", 500),
 }
+FAMILY = 4  # one in so many configurations belongs to the family
 
 
 @dataclass(frozen=True)
@@ -57,23 +61,41 @@ def _chances(scores: np.ndarray) -> np.ndarray:
     return 1.0 / (1.0 + np.exp(-scores))
 
 
-def one_table(setting: Setting, repetition: int, seed: int) -> list[float]:
-    """Naive, corrected, lower and upper end, truth of the final decision."""
+def draw_table(
+    setting: Setting, repetition: int, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.random.Generator]:
+    """Truth, probabilities, how far each configuration parts the classes, and the generator for what comes after."""
     rng = np.random.default_rng([seed, repetition, setting.n, setting.c, len(setting.tuned)])
     distance = np.clip(rng.normal(0.8, 0.3, setting.c), 0.0, None)
     y, scores = _scores(rng, setting.n, distance)
+    return y, _chances(scores), distance, rng
+
+
+def one_table(setting: Setting, repetition: int, seed: int) -> list[float]:
+    """Naive, corrected, lower and upper end, truth of the final decision."""
+    y, chances, distance, rng = draw_table(setting, repetition, seed)
     select, metric, resamples = TUNED[setting.tuned]
+    options: dict[str, Any] = {"n_bootstraps": resamples, "random_state": repetition}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        chances = _chances(scores)
-        estimate = sobercv.bbc(y, chances, metric, select=select, n_bootstraps=resamples, random_state=repetition)
-    truth = _truth(estimate, distance, metric, rng)
-    low, high = estimate.interval
-    return [estimate.naive, estimate.value, low, high, truth]
+        if setting.tuned.startswith("family"):
+            members = range(setting.c // FAMILY)
+            gap = sobercv.difference(y, chances, metric, first=members, **options)
+            found, truth = _of_family(gap, distance, is_difference=setting.tuned != "family")
+        else:
+            found = sobercv.bbc(y, chances, metric, select=select, **options)
+            truth = truth_of(found.decision, distance, metric, rng)
+    return [found.naive, found.value, *found.interval, truth]
 
 
-def _truth(estimate: Any, distance: np.ndarray, metric: str, rng: np.random.Generator) -> float:
-    decision = estimate.decision
+def _of_family(gap: sobercv.Difference, distance: np.ndarray, *, is_difference: bool) -> tuple[Any, float]:
+    """Give what is claimed of the best of a family, and its truth: the AUC of two normal distributions."""
+    first, second = (float(stats.norm.cdf(distance[one.winner] / np.sqrt(2))) for one in (gap.first, gap.second))
+    return (gap, first - second) if is_difference else (gap.first, first)
+
+
+def truth_of(decision: Any, distance: np.ndarray, metric: str, rng: np.random.Generator) -> float:
+    """Give the true score of a decision."""
     if hasattr(decision, "value"):  # a threshold: both shares are known exactly
         chance = min(max(decision.value, 1e-300), 1 - 1e-16)
         cut, far = np.log(chance / (1 - chance)), distance[decision.configuration] / 2

@@ -1,33 +1,20 @@
 """sober fit --tune-threshold: every file of the run speaks of the same threshold."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 
-from .conftest import SMALL, table
+from .conftest import SMALL, refitted, table
+
+TUNED = ("fit", "data.csv", "--target", "y", "--positive", "ill", "--metric", "f1", "--tune-threshold", "-o", "run",
+         *SMALL)  # fmt: skip
 
 
 def test_a_run_tunes_judges_and_predicts_with_its_threshold(sober, tmp_path):
     frame = table("binary")
     frame.to_csv(tmp_path / "data.csv", index=False)
-    ended = sober(
-        "fit",
-        "data.csv",
-        "--target",
-        "y",
-        "--positive",
-        "ill",
-        "--metric",
-        "f1",
-        "--tune-threshold",
-        *SMALL,
-        "--fast",
-        "-o",
-        "run",
-    )
+    ended = sober(*TUNED, "--fast")
     assert ended.code == 0, ended.err
     results = json.loads((tmp_path / "run" / "results.json").read_text())
     manifest = json.loads((tmp_path / "run" / "model.json").read_text())
@@ -45,14 +32,7 @@ def test_a_run_tunes_judges_and_predicts_with_its_threshold(sober, tmp_path):
     chance = predicted[f".pred_{manifest['positive']}"].to_numpy()
     np.testing.assert_array_equal(predicted[".pred_class"] == manifest["positive"], chance >= threshold)
 
-    refit = subprocess.run(
-        [sys.executable, "-W", "ignore", "run/refit.py", "data.csv", "p.csv"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert refit.returncode == 0, refit.stderr
-    assert (pd.read_csv(tmp_path / "p.csv")["prediction"] == predicted[".pred_class"]).all()
+    assert (refitted(tmp_path) == predicted[".pred_class"]).all()
 
     again = sober("correct", "run", "--metric", "f1", "--json")
     assert again.code == 0, again.err
@@ -66,22 +46,7 @@ def test_what_cannot_be_tuned_is_said_before_anything_is_written(sober, tmp_path
         assert ended.code == 2
         assert "E121" in ended.err
         assert hint in " ".join(ended.err.split())
-    ended = sober(
-        "fit",
-        "data.csv",
-        "--target",
-        "y",
-        "--positive",
-        "ill",
-        "--tune-threshold",
-        "--metric",
-        "f1",
-        "--repeats",
-        "2",
-        *SMALL,
-        "-o",
-        "run",
-    )
+    ended = sober(*TUNED, "--repeats", "2")
     assert ended.code == 2
     assert "one repeat" in " ".join(ended.err.split())
     assert not (tmp_path / "run").exists()

@@ -125,7 +125,6 @@ def test_an_ensemble_of_regressors():
     [
         ({"scoring": "roc_auc"}, "E121"),
         ({"drop": "bced"}, "E121"),
-        ({"n_repeats": 2}, "E121"),
         ({"aggregate": "fold"}, "E121"),
         ({"refit": lambda results: 0}, "E121"),
         ({"select": sobercv.simplest_within()}, "E114"),

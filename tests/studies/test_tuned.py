@@ -3,8 +3,9 @@
 import json
 
 import numpy as np
+from studies.intervals import tables
 from studies.results_file import read_results
-from studies.tuned import page, run, simulated
+from studies.tuned import page, real, run, simulated
 
 
 def test_the_truth_of_a_threshold_is_that_of_new_samples():
@@ -17,19 +18,19 @@ def test_the_truth_of_a_threshold_is_that_of_new_samples():
     assert ((truth > 0.4) & (truth < 0.9)).all()
     distance = np.array([1.0])
 
-    class Decided:
-        decision = simulated.sobercv.inference.procedures.Threshold(0, 0.55, "predict_proba", 1)
-
+    decided = simulated.sobercv.inference.procedures.Threshold(0, 0.55, "predict_proba", 1)
     y, scores = simulated._scores(np.random.default_rng(0), 400_000, distance)
     said = simulated._chances(scores[:, 0]) >= 0.55
     measured = (said[y == 1].mean() + 1 - said[y == 0].mean()) / 2
-    exact = simulated._truth(Decided, distance, "balanced_accuracy", np.random.default_rng(0))
+    exact = simulated.truth_of(decided, distance, "balanced_accuracy", np.random.default_rng(0))
     assert abs(measured - exact) < 5 * 0.5 / np.sqrt(140_000)
 
 
 def test_the_page_is_that_of_the_results():
     about = json.loads(run.RESULTS.with_suffix(".json").read_text())
-    assert page.PAGE.read_text() == page.page(read_results(run.RESULTS, text=("tuned",)), about)
+    real = read_results(run.REAL, text=("tuned", "n"))
+    others = read_results(run.OTHERS, text=("tuned", "tables", "estimate"))
+    assert page.PAGE.read_text() == page.page(read_results(run.RESULTS, text=("tuned",)), real, others, about)
 
 
 def test_pieces_make_rows_and_a_page(tmp_path):
@@ -40,5 +41,20 @@ def test_pieces_make_rows_and_a_page(tmp_path):
     found = run.run(tmp_path, 10, say=lambda text: None)
     assert len(found) == len(simulated.settings())
     assert all(abs(row["bias"] - 0.01) < 1e-12 and row["covers"] == 1 for row in found)
-    text = page.page(found, {"seed": 0, "sober": "0", "numpy": "2"})
+    text = page.page(found, [], [], {"seed": 0, "sober": "0", "numpy": "2"})
     assert "| threshold | 60 | 20 | 0.650 | +0.100 | +0.010 ± 0.000 | 1.00 |" in text
+
+
+def test_a_real_table_is_judged_by_rows_that_nobody_saw(tmp_path):
+    rng = np.random.default_rng(0)
+    y, new = rng.integers(0, 2, 60), rng.integers(0, 2, 1200)
+    p, p_new = (0.3 + 0.4 * t[:, None] * (np.arange(27) < 20) + 0.2 * rng.random((len(t), 27)) for t in (y, new))
+    np.savez(tmp_path / "a.npz", y=y, predictions=p[:, :, None], y_judges=new, judged=p_new)
+    rows = real.one_table(tmp_path / "a.npz")
+    np.testing.assert_array_equal(rows[:4, 4], 1.0)  # every configuration of the family parts the classes
+    np.testing.assert_array_equal(rows[4], 0.0)
+    np.savez(tmp_path / "b.npz", y=y, predictions=p[:, :, None], y_judges=new[:90], judged=p_new[:90])
+    assert len(real.one_table(tmp_path / "b.npz")) == 0
+    found = real.summary({tables.Place("set", 100, i, 1): rows for i in range(3)})
+    assert [row["tuned"] for row in found] == list(simulated.TUNED)
+    assert found[0]["bias"] <= 0 == found[0]["bias_error"]

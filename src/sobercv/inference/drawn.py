@@ -32,11 +32,15 @@ class Judged:
         For each metric the score of that configuration on the samples left out.
     spread : Spread or None
         What an interval needs beside the draws; None where it needs nothing else.
+    together : list of float or None, optional
+        For each metric the score of all samples left out of any resample, together; None where the mean of the draws
+        is the estimate.
     """
 
     winners: Array
     draws: list[Array]
     spread: Spread | None = None
+    together: list[float | None] | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[Judged]) -> Judged:
@@ -54,7 +58,9 @@ def estimates(table: Table, wholes: list[Array], winner: int, judged: Judged) ->
     if question.adaptive:
         noted.append(notes.adaptive(table.n_units, len(table.configurations)))
     wins = np.bincount(judged.winners[judged.winners >= 0], minlength=len(table.configurations))
-    values = [_mean(table, k, draws) for k, draws in enumerate(judged.draws)]
+    means = [_mean(table, k, draws) for k, draws in enumerate(judged.draws)]
+    together = judged.together or [None] * len(means)
+    values = [mean if value is None else value for mean, value in zip(means, together, strict=True)]
     bounds = _bounds(table, wholes, winner, values, judged)
     found: dict[str, Estimate] = {}
     for metric, whole, draws, value, wilson in zip(question.metrics, wholes, judged.draws, values, bounds, strict=True):

@@ -39,16 +39,33 @@ def both(y, scores, counts, metric, floors=None, weight=None):
     question = Question.ask(metric, select=select)
     inputs = Inputs(scores, y, sample_weight=weight)
     decisions = select.bind(open_table(inputs, question).predictions, question).decide(counts)
-    return estimate, decisions, oracle.bbc(y, scores, counts, metric, floors, weight)
+    # A sample that was drawn twice is decided on once; what judges is the same.
+    once = oracle.bbc(y, scores, np.minimum(counts, 1), metric, floors, weight)
+    together = all_together(y, scores, counts, metric, once, weight)
+    return estimate, decisions, oracle.bbc(y, scores, counts, metric, floors, weight), (once[-1], together)
 
 
-def agree(estimate, decisions, twin):
-    scores, winners, thresholds, draws = twin
+def all_together(y, scores, counts, metric, decided, weight=None):
+    """Write down what every resample says of every absent sample, and score the list."""
+    _, winners, thresholds, _ = decided
+    rows, said = [], []
+    for row, winner, cut in zip(counts, winners, thresholds, strict=True):
+        if winner >= 0:
+            out = np.flatnonzero(row == 0)
+            rows += out.tolist()
+            said += (scores[out, winner] >= cut).astype(int).tolist()
+    return oracle.score(metric, y[rows], np.array(said), None if weight is None else weight[rows])
+
+
+def agree(estimate, decisions, twin, judged):
+    scores, winners, thresholds, _ = twin
     np.testing.assert_allclose(decisions.scores, scores, atol=1e-12)
     np.testing.assert_array_equal(decisions.winners, winners)
     ends = np.clip(thresholds, 0.0, np.nextafter(1.0, 2.0))  # finite ends stand for the infinite ones
     np.testing.assert_allclose(decisions.thresholds, ends, atol=1e-15)
+    draws, together = judged
     np.testing.assert_allclose(estimate.draws, draws, atol=1e-12)
+    assert estimate.value == pytest.approx(together, abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", oracle.SCORES)
@@ -124,12 +141,14 @@ def test_classes_that_do_not_tell_which_is_positive_are_refused():
 def test_other_metrics_are_judged_at_the_same_decision():
     y, scores, counts, _ = table(7, n=40)
     found = sobercv.bbc(y, scores, ["f1", "specificity", "roc_auc"], select=best_with_threshold(), counts=counts)
-    _, winners, thresholds, _ = oracle.bbc(y, scores, counts, "f1")
+    decided = oracle.bbc(y, scores, np.minimum(counts, 1), "f1")
+    _, winners, thresholds, _ = decided
+    assert found["specificity"].value == pytest.approx(all_together(y, scores, counts, "specificity", decided))
     for row, winner, cut, drawn in zip(counts, winners, thresholds, found["specificity"].draws, strict=True):
         out = row == 0
         said = (scores[out, winner] >= cut).astype(int)
         np.testing.assert_allclose(drawn, oracle.score("specificity", y[out], said, None), atol=1e-12)
-    assert found["roc_auc"].value > 0
+    assert found["roc_auc"].value == pytest.approx(np.nanmean(found["roc_auc"].draws))  # it ranks, and has no labels
 
 
 def test_decision_values_of_any_size():
@@ -176,11 +195,26 @@ def test_what_is_not_possible_is_refused(metric, options, select, code):
     assert caught.value.code == code
 
 
-def test_labels_repeats_and_several_classes_are_refused():
+def test_repeats_are_scores_of_the_same_samples():
+    y, scores, counts, rng = table(9, decimals=1)
+    repeats = np.stack([scores, np.round(np.clip(scores + 0.2 * rng.normal(size=scores.shape), 0, 1), 1)], axis=2)
+    question = Question.ask("f1", select=best_with_threshold())
+    decisions = question.procedure.bind(open_table(Inputs(repeats, y), question).predictions, question).decide(counts)
+    stacked = np.moveaxis(repeats, 2, 1).reshape(-1, scores.shape[1])
+    _, winners, thresholds, _ = oracle.bbc(np.repeat(y, 2), stacked, np.repeat(counts, 2, axis=1), "f1")
+    np.testing.assert_array_equal(decisions.winners, winners)
+    np.testing.assert_allclose(decisions.thresholds, np.clip(thresholds, 0.0, np.nextafter(1.0, 2.0)), atol=1e-15)
+    once = sobercv.bbc(y, scores, "f1", select=best_with_threshold(), counts=counts)
+    twice = sobercv.bbc(y, np.stack([scores, scores], axis=2), "f1", select=best_with_threshold(), counts=counts)
+    np.testing.assert_allclose(twice.draws, once.draws, atol=1e-12)
+    assert (twice.value, *twice.interval) == pytest.approx((once.value, *once.interval))
+    assert twice.decision == once.decision
+
+
+def test_labels_and_several_classes_are_refused():
     y, scores, _, _ = table(1)
     for predictions, truth, code in (
         ({"predict": (scores > 0.5).astype(int)}, y, "E116"),
-        (np.stack([scores, scores], axis=2), y, "E121"),
         ({"predict_proba": np.full((24, 2, 1, 3), 1 / 3)}, np.arange(24) % 3, "E121"),
     ):
         with pytest.raises(sobercv.SoberError) as caught:

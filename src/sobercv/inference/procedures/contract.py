@@ -79,6 +79,9 @@ class SelectionProcedure(ABC):
     stands_beside = False
     #: How well its correction is known; see `wilson.DOUBT`.
     doubt = DOUBT_TUNED
+    #: Whether a sample that was drawn several times is decided on once. What is tuned would suit it several times as
+    #: well: a resample of N draws tunes as N / 2 other samples would, its distinct samples as 0.63 N.
+    counts_once = True
     #: Whether it makes labels of scores.
     makes_labels = False
 

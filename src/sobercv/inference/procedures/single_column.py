@@ -84,6 +84,7 @@ class by_rule(SelectionProcedure):
     """
 
     doubt = DOUBT
+    counts_once = False
 
     def __init__(self, rule: SelectionRule) -> None:
         self.rule = rule

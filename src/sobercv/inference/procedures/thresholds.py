@@ -2,7 +2,9 @@
 
 Takes scores or probabilities of two classes and a metric of true and false positives, gives a column with a threshold.
 A sample is positive from the threshold on. The threshold lies midway between the scores of two samples that are
-present, so that it knows nothing of those that are absent; tied samples fall on the same side.
+present, so that it knows nothing of those that are absent; tied samples fall on the same side. Where the
+cross-validation was repeated, one threshold serves all repeats: it is tuned on the scores of all of them together, as
+the final model scores a sample once and not as a mean of models.
 """
 
 from __future__ import annotations
@@ -117,19 +119,33 @@ class ThresholdDecider(Decider):
         labels = [] if table.classes is None else table.classes.tolist()
         self._k = labels.index(positive) if positive in labels else len(labels) - 1
         self.positive_label = labels[self._k]
-        values = table.responses[response][:, :, 0].T
+        values = np.moveaxis(table.responses[response], 1, 0)  # [C, N, R]
         if self._k == 0:  # the table holds scores of the second class
             values = 1.0 - values if response == "predict_proba" else -values
-        self._scores = np.ascontiguousarray(values, np.float64)  # [C, N]
+        # What a repeat has not predicted lies below everybody, and never counts.
+        values = np.where(table.seen, values, -np.inf)
+        n, repeats = table.seen.shape
+        self._scores = np.ascontiguousarray(values.reshape(-1, n * repeats), np.float64)  # [C, N R]
+        positive, weight = (
+            None if each is None else np.repeat(each, repeats) for each in (table.y == self._k, table.sample_weight)
+        )
         assert metric.at_cuts is not None
-        self._cuts = Cuts(self._scores, table.y == self._k, table.sample_weight, metric.at_cuts, floors)
+        assert positive is not None
+        self._cuts = Cuts(self._scores, positive, weight, metric.at_cuts, floors)
         self._unit = metric.unit
 
     def decide(self, counts: Array) -> ThresholdDecisions:
         """Find the best cut of every configuration, select by it, and place the threshold of the winner."""
+        counts = self._of_repeats(counts)
         scores = self._cuts.best(counts)
         winners = best(scores, unit=self._unit)
         return ThresholdDecisions(winners, scores, self._placed(counts, winners), self)
+
+    def _of_repeats(self, counts: Array) -> Array:
+        """Counts of samples as those of their predictions, one a repeat: [B, N] -> [B, N R]."""
+        if self.table.n_repeats == 1 and self.table.seen.all():
+            return counts
+        return (counts[:, :, None] * self.table.seen).reshape(len(counts), -1)
 
     def _placed(self, counts: Array, winners: Array) -> Array:
         low, high = _ENDS[self.response]
@@ -139,13 +155,13 @@ class ThresholdDecider(Decider):
         """Give the labels of every configuration at its own best threshold."""
         c = np.arange(len(self._scores))
         everybody = np.ones((len(c), self.table.n_samples), np.uint8)
-        return self.labelled(c, self._placed(everybody, c))
+        return self.labelled(c, self._placed(self._of_repeats(everybody), c))
 
     def labelled(self, columns: Array, thresholds: Array) -> Predictions:
         """Give these columns as configurations that predict by these thresholds; none predicts nobody."""
-        reached = self._scores[columns] >= np.where(np.isnan(thresholds), np.inf, thresholds)[:, None]  # [B, N]
-        labels = np.where(reached, self._k, 1 - self._k).astype(np.int8)
-        responses = {"predict": labels.T[:, :, None]}
+        reached = self._scores[columns] >= np.where(np.isnan(thresholds), np.inf, thresholds)[:, None]  # [B, N R]
+        labels = np.where(reached, self._k, 1 - self._k).astype(np.int8).reshape(len(columns), *self.table.seen.shape)
+        responses = {"predict": np.moveaxis(labels, 0, 1)}  # [N, B, R]
         if self._asks_scores:
             responses[self.response] = self.table.responses[self.response][:, columns]
         return replace(self.table, responses=responses, configurations=np.arange(len(columns)))
@@ -205,7 +221,7 @@ class best_with_threshold(SelectionProcedure):
         self.response = response
 
     def check(self, question: Question) -> None:
-        """Refuse a metric that no threshold is tuned for, and questions about folds and repeats."""
+        """Refuse a metric that no threshold is tuned for, and questions about folds."""
         first = question.first
         if self.metric is not None and self.metric.name != first.name:
             raise SoberError(
@@ -232,16 +248,10 @@ class best_with_threshold(SelectionProcedure):
         return (SCORES if self.response == "auto" else (self.response,),)
 
     def check_table(self, target: Target, n_repeats: int) -> None:
-        """Refuse what is not two classes, and repeats."""
+        """Refuse what is not two classes."""
         if target.n_classes != 2:
             raise SoberError(
                 "E121", f"A threshold parts two classes; `y` has {target.n_classes}. Leave best_with_threshold out."
-            )
-        if n_repeats > 1:
-            raise SoberError(
-                "E121",
-                f"A threshold is tuned on one cross-validation; got {n_repeats} repeats, each with scores of its own. "
-                "Use one repeat.",
             )
 
     def for_estimator(self, estimator: Any) -> best_with_threshold:

@@ -1,0 +1,160 @@
+"""Other estimates of what was tuned, on the smallest tables: why thresholds and mixes are judged as they are.
+
+Takes simulated tables of 60 samples and real ones of 40 to 60, gives the bias and the error of each estimate; uses the
+same resamples for all of them. `python -m studies.tuned.alternatives --work FOLDER --data FOLDER [--tables FOLDER]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sobercv.inference import Question
+from sobercv.inference.deciding import DecisionJudge
+from sobercv.inference.drawn import Judged
+from sobercv.inference.tables import Inputs, open_table
+from sobercv.metrics.part import as_counts
+from sobercv.threads import one_blas_thread
+
+from ..intervals import tables
+from ..pieces import make_missing
+from . import page
+from .real import FEWEST_JUDGES, true_score
+from .run import OTHERS, write
+from .simulated import CONFIGURATIONS, TUNED, Setting, draw_table, truth_of
+
+PROCEDURES = ("threshold", "threshold, F1", "greedy ensemble")
+N, RESAMPLES, PIECE = 60, 120, 20
+#: From 0.37 N and 0.63 N distinct samples to N, for what is lost falls as 1/n.
+EXTRAPOLATED = (1 / 0.632 - 1) / (1 / 0.368 - 1 / 0.632)
+ESTIMATES = (
+    "plain CV",
+    "as it is",
+    "mean of the draws",
+    "repetitions counted",
+    "both, as for a column",
+    "extrapolated to N",
+    "halfway to Efron's",
+)
+
+
+@one_blas_thread()
+def estimates(name: str, y: np.ndarray, p: np.ndarray, seed: int) -> tuple[list[float], Any]:
+    """Every estimate of one table, in the order of `ESTIMATES`, and the decision that they are about."""
+    select, metric, _ = TUNED[name]
+    question = Question.ask(metric, select=select, n_bootstraps=RESAMPLES, random_state=seed)
+    table: Any = open_table(Inputs(p, y), question)
+    judge = DecisionJudge(table, select)
+    counts = table.counts(0, RESAMPLES)
+    absent = (counts == 0).view(np.uint8)
+    naive = float(judge.wholes[0][judge.winner])
+
+    def decided(present: np.ndarray) -> tuple[Any, float, float]:
+        """Decide on these, and give the mean of the draws, and the score of all of them together."""
+        decisions = judge.decider.decide(as_counts(present))
+        each = np.where(decisions.winners < 0, -1, np.arange(len(counts)))
+        predicted = decisions.predictions()
+        scorer = question.bind(predicted)
+        draws = scorer.picked(absent, each)
+        mean = float(np.nanmean(draws))
+        judged = judge.together(Judged(decisions.winners, [draws]), judge.labels(predicted, absent, each))
+        together = judged.together[0] if judged.together else None
+        return (scorer, each), mean, mean if together is None else together
+
+    _, mean, once = decided(counts > 0)
+    (scorer, each), plain, repeated = decided(counts)
+    _, _, fewer = decided(counts == 1)
+    optimism = float(np.nanmean(scorer.picked(counts, each) - scorer.picked(np.ones_like(counts), each)))
+    further = once + EXTRAPOLATED * (once - fewer)
+    found = [naive, once, mean, repeated, plain, further, (plain + naive - optimism) / 2]
+    return found, judge.final.decision([])
+
+
+def simulated(setting: Setting, repetition: int, seed: int) -> list[float]:
+    """Errors of all estimates on one simulated table."""
+    y, p, distance, rng = draw_table(setting, repetition, seed)
+    found, decision = estimates(setting.tuned, y, p, repetition)
+    truth = truth_of(decision, distance, TUNED[setting.tuned][1], rng)
+    return [each - truth for each in found]
+
+
+def real(path: Path) -> np.ndarray:
+    """Errors of all estimates on one real table [procedures, estimates]; nothing where few rows tell the truth."""
+    with np.load(path) as file:
+        y, p, y_new, p_new = (file[name] for name in ("y", "predictions", "y_judges", "judged"))
+    if len(y_new) < FEWEST_JUDGES:
+        return np.empty((0, len(ESTIMATES)))
+    rows = []
+    for name in PROCEDURES:
+        found, decision = estimates(name, y, p[:, :, 0].astype(np.float64), 0)
+        rows.append(np.array(found) - true_score(decision, TUNED[name][1], y_new, p_new.astype(np.float64)))
+    return np.array(rows)
+
+
+def run(
+    work: Path, repetitions: int, folder: Path, made: Path, seed: int = 0, say: Callable[[str], None] = print
+) -> list[dict[str, Any]]:
+    """Run what is missing, and give one row for each procedure, kind of table and estimate."""
+    work.mkdir(parents=True, exist_ok=True)
+    settings = [Setting(name, N, c) for name in PROCEDURES for c in CONFIGURATIONS]
+    pieces: dict[Path, Any] = {
+        work / f"alternatives-{seed}-{setting.name}-{first:04d}.npz": (setting, first)
+        for first in range(0, repetitions, PIECE)
+        for setting in settings
+    }
+    small = [p for p in tables.places(list(tables.BINARY)) if p.repeats == 1 and p.n <= N]
+    places = {work / f"alternatives-{place.file}": place for place in tables.run([folder], made, small, say)}
+
+    def make(path: Path) -> dict[str, np.ndarray]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if path in places:
+                return {"rows": real(made / places[path].file)}
+            setting, first = pieces[path]
+            return {"rows": np.array([simulated(setting, r, seed) for r in range(first, first + PIECE)])}
+
+    make_missing([*pieces, *places], make, say)
+    of_real = np.array([rows for path in places if len(rows := np.load(path)["rows"])])  # [tables, procedures, E]
+    found = []
+    for k, name in enumerate(PROCEDURES):
+        for c in CONFIGURATIONS:
+            mine = [np.load(path)["rows"] for path, (s, _) in pieces.items() if (s.tuned, s.c) == (name, c)]
+            found += _rows(name, f"C = {c}", np.concatenate(mine))
+        found += _rows(name, "real", of_real[:, k])
+    return found
+
+
+def _rows(name: str, kind: str, errors: np.ndarray) -> list[dict[str, Any]]:
+    return [
+        {
+            "tuned": name,
+            "tables": kind,
+            "number": len(errors),
+            "estimate": estimate,
+            "bias": off.mean(),
+            "bias_error": off.std(ddof=1) / np.sqrt(len(off)),
+            "rmse": np.sqrt((off**2).mean()),
+        }
+        for estimate, off in zip(ESTIMATES, errors.T, strict=True)
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m studies.tuned.alternatives", description=__doc__)
+    parser.add_argument("--repetitions", type=int, default=100)
+    parser.add_argument("--data", type=Path, required=True, help="a folder of NAME.npz files")
+    parser.add_argument("--work", type=Path, default=Path("study-work"))
+    parser.add_argument("--tables", type=Path, help="where tables of real data are kept (the work folder's `tables`)")
+    options = parser.parse_args(arguments)
+    made = options.tables or options.work / "tables"
+    write(run(options.work, options.repetitions, options.data, made), OTHERS, 0)
+    page.main()
+
+
+if __name__ == "__main__":
+    main()
