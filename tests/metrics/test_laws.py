@@ -49,6 +49,15 @@ def test_a_count_is_a_repeated_row_and_zero_is_an_absent_one(target, seed, n, se
 
 
 @every_target
+def test_no_resamples_have_no_scores(target):
+    case = make(target, "plain", 0, n=12, c=3)
+    scorer = sobercv.metrics.get(case.metric).bind(case.predictions())
+    counts = np.zeros((0, 12), np.uint8)
+    assert scorer.scores(counts).shape == (0, 3)
+    assert scorer.picked(counts, np.zeros(0, int)).shape == (0,)
+
+
+@every_target
 @EXAMPLES
 @given(seed=SEEDS, n=ROWS, setting=TABLES)
 def test_the_order_of_rows_means_nothing(target, seed, n, setting):

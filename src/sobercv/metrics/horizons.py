@@ -50,7 +50,8 @@ class _WeightedCore(Core):
 
     def _masses(self, counts: Array) -> list[tuple[slice, Array]]:
         step = max(1, _TOGETHER // max(1, counts.shape[1]))
-        return [(slice(a, b), counts[a:b] * self._weight) for a, b in blocks.cut(len(counts), step)]
+        cuts = blocks.cut(len(counts), step) or [(0, 0)]  # no resamples have no scores
+        return [(slice(a, b), counts[a:b] * self._weight) for a, b in cuts]
 
     def _raised(self, mass: Array, power: int) -> Array:
         """Weights divided by the chance to have been observed; whoever is absent has neither."""
