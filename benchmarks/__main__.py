@@ -17,6 +17,7 @@ from . import (
     report,
     scorers,
     search,
+    speed,
     startup,
     store,
     time_limits,
@@ -35,6 +36,7 @@ SECTIONS = {
     "scorers": scorers.run,
     "idle": idle.run,
     "big": big.run,
+    "speed": speed.run,
     "journey": journey.run,
 }
 
@@ -44,7 +46,7 @@ def main() -> None:
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; all unless named")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions and sizes: rough numbers in a minute")
     parser.add_argument("--large", action="store_true", help="growth: also N = 1,000,000, C = 100 (minutes, 4 GiB)")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="journey: also the real tables of this folder")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="journey, speed: also the real tables there")
     parser.add_argument(
         "--write", nargs="?", const="docs/benchmarks.md", metavar="FILE", help="keep the tables (docs/benchmarks.md)"
     )
@@ -56,7 +58,10 @@ def main() -> None:
     print("\n".join(report.machine(os.getloadavg()[0])), end="\n\n", flush=True)
     found: dict[str, list[report.Section]] = {}
     about: dict[str, list[str]] = {}
-    runs = SECTIONS | {"journey": partial(journey.run, data=arguments.data)}
+    runs = SECTIONS | {
+        "journey": partial(journey.run, data=arguments.data),
+        "speed": partial(speed.run, data=arguments.data),
+    }
     for name in arguments.sections or SECTIONS:
         about[name] = report.machine(os.getloadavg()[0])
         found[name] = runs[name](quick=arguments.quick, large=arguments.large)

@@ -99,7 +99,9 @@ to win a resample. This page replays races on complete cross-validations, where 
 - **With the dropped** (`count_dropped=True`, the default): a configuration c that left after n of N samples stays in
   the bootstrap. Its lead over the winner in a resample is `lead + sqrt(n / N) (lead in the resample - lead)`, on the
   samples that it has; if that makes it the best of the resample, it is judged in the same way on the samples left out.
-  For those who finished, this is BBC-CV. `count_dropped=False` is the paper's way.
+  For those who finished, this is BBC-CV. `count_dropped=False` is the paper's way. After an early end (Ctrl-C, a time
+  limit) N is what the finishers have predicted until then. Where folds are drawn (`by="fold"`), n and N are numbers of
+  folds and the lead is a mean over folds; who left after one fold has no spread by folds and cannot win there.
 
 ## What was promised, and what was found
 {promises}
