@@ -20,6 +20,7 @@ from . import (
     scorers,
     search,
     sharing,
+    speed,
     startup,
     store,
     time_limits,
@@ -39,6 +40,7 @@ SECTIONS = {
     "scorers": scorers.run,
     "idle": idle.run,
     "big": big.run,
+    "speed": speed.run,
     "journey": journey.run,
 }
 
@@ -48,7 +50,7 @@ def main() -> None:
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; all unless named")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions and sizes: rough numbers in a minute")
     parser.add_argument("--large", action="store_true", help="growth: also N = 1,000,000, C = 100 (minutes, 4 GiB)")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="journey: also the real tables of this folder")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="journey, speed: also the real tables there")
     parser.add_argument(
         "--write", nargs="?", const="docs/benchmarks.md", metavar="FILE", help="keep the tables (docs/benchmarks.md)"
     )
@@ -61,7 +63,10 @@ def main() -> None:
     first_calls.allowance.used = float("inf")  # compiled loops from the first call on, in this process
     found: dict[str, list[report.Section]] = {}
     about: dict[str, list[str]] = {}
-    runs = SECTIONS | {"journey": partial(journey.run, data=arguments.data)}
+    runs = SECTIONS | {
+        "journey": partial(journey.run, data=arguments.data),
+        "speed": partial(speed.run, data=arguments.data),
+    }
     for name in arguments.sections or SECTIONS:
         about[name] = report.machine(os.getloadavg()[0])
         found[name] = runs[name](quick=arguments.quick, large=arguments.large)

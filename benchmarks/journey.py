@@ -158,7 +158,7 @@ def run(quick: bool = False, large: bool = False, data: Path | None = None) -> l
             print(_line(task, found), flush=True)
     forests = next(replace(SHIPPED[0], n=400, scoring="roc_auc", grid=FORESTS).tasks(None, quick))
     bootstrap = {name: [r[SOBER] for r in found] for name, found in runs.items()}
-    bootstrap["breast cancer, N = 400, forests"] = [_after_warm_up(peers.bbc_search, forests)]
+    bootstrap["breast cancer, N = 400, forests"] = [after_warm_up(peers.bbc_search, forests)]
     left_out = [] if data is not None else [each.name for each in FROM_FILES]
     return [_table(runs, sets, left_out), _summary(runs, left_out), _share(bootstrap)]
 
@@ -169,13 +169,13 @@ def _compete(task: Task, n_outer: int | None) -> dict[str, Result]:
     contest |= {OPTUNA: peers.wilcoxon} if peers.has_optuna() else {}
     names = list(contest)
     first = task.seed % len(names)
-    found = {name: _after_warm_up(contest[name], task) for name in names[first:] + names[:first]}
+    found = {name: after_warm_up(contest[name], task) for name in names[first:] + names[:first]}
     if task.seed == 0:
         found[NESTED] = peers.nested(task, found[PLAIN], n_outer)
     return found
 
 
-def _after_warm_up(peer: Callable[[Task], Result], task: Task) -> Result:
+def after_warm_up(peer: Callable[[Task], Result], task: Task) -> Result:
     """Start workers, import what they need, load kernels; then do the task.
 
     Directly before, because joblib starts its workers anew for whoever has other settings than the one before.
@@ -241,7 +241,7 @@ def _table(runs: dict[str, list[dict[str, Result]]], sets: tuple[Data, ...], lef
             "memory. "
             + ("" if peers.has_optuna() else "Not installed here (pip install 'sobercv[bench]'), so left out. ")
             + "Halving: scikit-learn's defaults, over the number of samples.",
-            *_absent(left_out),
+            *absent(left_out),
         ],
     )
 
@@ -295,12 +295,12 @@ def _summary(runs: dict[str, list[dict[str, Result]]], left_out: list[str]) -> S
             "bounds of the two goals about the report are GridSearchCV's own numbers.",
             *(_sentence(peer, faster[peer], better[peer]) for peer in (HALVING, OPTUNA) if peer in faster),
             "Small tables gain least: with 100 or 200 rows few can be dropped on the predictions of one or two folds.",
-            *_absent(left_out),
+            *absent(left_out),
         ],
     )  # fmt: skip
 
 
-def _absent(left_out: list[str]) -> list[str]:
+def absent(left_out: list[str]) -> list[str]:
     return [f"Left out, because no `--data FOLDER` was given: {', '.join(left_out)}."] if left_out else []
 
 

@@ -201,7 +201,9 @@ def test_nested_cv_leaves_the_failed_out():
     assert found["ncv"].score == pytest.approx(value, abs=1e-12)
 
 
-ALL = ("naive", "tt", "ncv", "bbc", "bbc-f", "632+", "bced", "bbc-repeated")
+ALL = (
+    "naive", "tt", "ncv", "bbc", "bbc-f", "632+", "wmc", "wmcs", "wmcs-raw", "ipl", "bced", "bbc-repeated",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -215,7 +217,7 @@ def everything():
 def test_models_are_counted_as_the_paper_counts_them(everything):
     k, c = 5, 6
     assert (everything.n_folds, everything.n_configurations, everything.n_samples) == (k, c, len(BREAST[1]))
-    for protocol in ("naive", "tt", "bbc", "bbc-f", "632+"):
+    for protocol in ("naive", "tt", "bbc", "bbc-f", "632+", "wmc", "wmcs", "wmcs-raw", "ipl"):
         assert everything[protocol].models == everything[protocol].models_paper == k * c + 1
     assert everything["ncv"].models_paper == k * k * c + k + 1
     assert everything["ncv"].models == k * c + k * (k - 1) // 2 * c + 1

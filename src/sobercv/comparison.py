@@ -15,8 +15,10 @@ from typing import Any
 from .errors import Note, SoberError
 from .inference import Estimate, Question
 from .inference.bbc import corrected
+from .inference.power_law import power_law_score
 from .inference.rivals import naive_scores, tibshirani_scores
 from .inference.tables import Inputs, open_memory, open_table
+from .inference.weighted_means import weighted_scores
 from .nested_cv import nested_cv
 from .search.bbc_search_cv import BBCSearchCV
 from .search.design import known_task
@@ -31,6 +33,10 @@ PROTOCOLS = {
     "bbc": "bootstrap bias corrected CV",
     "bbc-f": "bootstrap over folds",
     "632+": "between plain CV and BBC-CV",
+    "wmc": "mean of all, by their chance to win",
+    "wmcs": "the same of shrunken scores",
+    "wmcs-raw": "chances from shrunken scores only",
+    "ipl": "power law of winners on fewer samples",
     "bced": "BBC-CV with early dropping",
     "bbc-repeated": "BBC-CV over repeated partitions",
 }
@@ -206,7 +212,8 @@ def compare(
     interval, n_bootstraps, confidence_level, groups, sample_weight, n_jobs, random_state
         As in `BBCSearchCV`.
     protocols : sequence of str
-        Any of "naive", "tt", "ncv", "bbc", "bbc-f", "632+", "bced" and "bbc-repeated".
+        Any of "naive", "tt", "ncv", "bbc", "bbc-f", "632+", "wmc", "wmcs", "wmcs-raw", "ipl", "bced" and
+        "bbc-repeated".
     n_repeats : int, default=10
         Partitions of "bbc-repeated"; needs `cv` to be a number.
     drop : "auto" or rule, default="bced"
@@ -307,6 +314,10 @@ def _on_predictions(protocol: str, search: BBCSearchCV) -> Estimate:
         found = tibshirani_scores(open_memory(inputs, question))
     elif protocol == "bbc-f":  # folds are drawn as they are, so there are no strata
         found = corrected(open_table(inputs, replace(question, by="fold", stratify=False)))
-    else:
+    elif protocol == "632+":
         found = corrected(open_table(inputs, replace(question, method="632+")))
+    elif protocol == "ipl":
+        return power_law_score(open_memory(inputs, question))
+    else:
+        return weighted_scores(open_memory(inputs, question), protocol)
     return next(iter(found.values()))

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 import sobercv
 from sobercv.inference import Question
 from sobercv.inference.bbc import corrected
-from sobercv.inference.resample import Bootstrap
+from sobercv.inference.resample import Bootstrap, fold_draws
 from sobercv.inference.tables import MemoryTable, RacedTable
 from sobercv.predictions import Predictions
 from sobercv.testing import simulate
@@ -64,6 +64,38 @@ def test_is_the_literal_loop(metric, repeats, aggregate):
     assert found.winner == ref
     np.testing.assert_allclose(found.draws, np.clip(draws, *question.first.range), rtol=0, atol=1e-12)
     assert found.win_counts.tolist() == [winners.count(c) for c in range(6)]
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
+def test_an_early_end_is_the_literal_loop(metric):
+    """The race was stopped after three of four folds: who left before takes part as after a whole race."""
+    table, literal = made(metric)
+    finishers, leavers, cells = left_after(table, [1, None, 0, None, 1, 0])
+    stopped = table.fold_of <= 2
+    finishers = replace(finishers, seen=stopped)
+    question = Question.ask(metric, n_bootstraps=30, random_state=3)
+    (found,) = corrected(RacedTable(finishers, leavers, question)).values()
+    literal.seen = stopped
+    rows = np.flatnonzero(stopped[:, 0])
+    counts = np.zeros((30, table.n_samples), int)
+    counts[:, rows] = Bootstrap(len(rows), 3).counts(0, 30)
+    ref, draws, winners = race.bbc_of_race(literal, [here & stopped for here in cells], counts)
+    assert found.winner == ref
+    np.testing.assert_allclose(found.draws, np.clip(draws, *question.first.range), rtol=0, atol=1e-12)
+    assert found.win_counts.tolist() == [winners.count(c) for c in range(6)]
+
+
+@pytest.mark.parametrize("metric", sorted(RESPONSES))
+def test_by_folds_is_the_literal_loop(metric):
+    table, literal = made(metric, n=60)
+    finishers, leavers, cells = left_after(table, [1, None, 0, None, 2, 2])
+    question = Question.ask(metric, n_bootstraps=40, random_state=3, by="fold")
+    (found,) = corrected(RacedTable(finishers, leavers, question)).values()
+    ref, draws, winners = race.bbc_f_of_race(literal, cells, fold_draws(4, 40, 3))
+    assert found.winner == ref
+    np.testing.assert_allclose(found.draws, np.clip(draws, *question.first.range), rtol=0, atol=1e-12)
+    assert found.win_counts.tolist() == [winners.count(c) for c in range(6)]
+    assert "W217" in {note.code for note in found.notes}
 
 
 def test_nobody_left_is_bbc():
@@ -149,7 +181,7 @@ def test_predictions_of_a_search_carry_their_leavers(metric):
     alone = sobercv.bbc(None, table.take_configurations(np.arange(table.n_configurations)), metric, random_state=0)
     assert alone.n_configurations == table.n_configurations
     by_fold = sobercv.bbc(None, table, metric, by="fold", random_state=0)
-    assert by_fold.n_configurations == table.n_configurations
+    assert by_fold.n_configurations == 8  # the dropped take part
 
 
 def test_leavers_may_lack_what_finishers_have():

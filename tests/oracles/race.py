@@ -37,6 +37,29 @@ def bbc_of_race(table: Table, has: list[np.ndarray], counts) -> tuple[int, np.nd
     return ref, np.array(draws), winners
 
 
+def bbc_f_of_race(table: Table, has: list[np.ndarray], counts) -> tuple[int, np.ndarray, list[int | None]]:
+    """The same with folds drawn: the lead of c is the mean over its folds that are there, as observed if there are none."""
+    names = sorted(set(table.folds[table.rows, 0]))
+    rows_of = [[i for i in table.rows if table.folds[i, 0] == k] for k in names]
+    ran = [[k for k, rows in enumerate(rows_of) if has[c][rows].all()] for c in range(table.n_configurations)]
+    finished = [c for c in range(table.n_configurations) if len(ran[c]) == len(names)]
+    ref = css([s if c in finished else NAN for c, s in enumerate(all_scores(table, table.rows))])
+    score = [all_scores(table, rows) for rows in rows_of]  # [K][C]
+    draws, winners = [], []
+
+    def ahead(c, folds):
+        leads = [score[k][c] - score[k][ref] for k in folds if k in ran[c]]
+        observed = np.mean([score[k][c] - score[k][ref] for k in ran[c]])
+        return observed + math.sqrt(len(ran[c]) / len(names)) * (np.mean(leads) - observed) if leads else observed
+
+    for row in counts:
+        inside, outside = bag(row), [k for k in range(len(names)) if row[k] == 0]
+        base = np.mean([score[k][ref] for k in inside])
+        winners.append(css([base + ahead(c, inside) for c in range(table.n_configurations)]))
+        draws.append(np.mean([score[k][ref] for k in outside]) + ahead(winners[-1], outside))
+    return ref, np.array(draws), winners
+
+
 def lead(table: Table, cells: np.ndarray, ref: int, c: int, rows) -> float:
     mine = replace(table, seen=cells)
 

@@ -171,8 +171,8 @@ OPTIONS: dict[str, Any] = {
     "trust": _switch("--trust", help="Load a model from elsewhere; it can run code.", panel=RUN),
     "force": _switch("--force", help="Go on where the answer could mislead.", panel=RUN),
     "protocols": _text(
-        "--protocols", help="Any of naive, tt, ncv, bbc, bbc-f, 632+, bced, bbc-repeated; naive,tt,ncv,bbc,bced unless "
-        "given.", panel=RUN,
+        "--protocols", help="Any of naive, tt, ncv, bbc, bbc-f, 632+, wmc, wmcs, wmcs-raw, ipl, bced, bbc-repeated; "
+        "naive,tt,ncv,bbc,bced unless given.", panel=RUN,
     ),
     "quick": _switch("--quick", help="A small version, in minutes.", panel=RUN),
     # ---- the screen

@@ -30,6 +30,10 @@ METHODS = {
     "naive": "plain cross-validation of the winner, optimistic",
     "tt": "TT: Tibshirani and Tibshirani's correction",
     "ncv": "NCV: nested cross-validation",
+    "wmc": "WMC: mean of all configurations, weighted by their chance to win",
+    "wmcs": "WMCS: WMC of scores shrunken towards each other",
+    "wmcs-raw": "WMCS with the observed scores, weighted by chances from shrunken ones",
+    "ipl": "IPL: winners on fewer samples, and the power law through their scores",
 }
 INTERVALS = {"percentile": "percentile interval", "wilson": "Wilson's interval"}
 

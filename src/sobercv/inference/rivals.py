@@ -164,14 +164,14 @@ def naive_scores(table: MemoryTable) -> dict[str, Estimate]:
     wholes = table.whole()
     winner = table.winner(wholes[0])
     return {
-        metric.name: _estimate(table, k, "naive", float(whole[winner]), whole, winner)
+        metric.name: estimate_of(table, k, "naive", float(whole[winner]), whole, winner)
         for k, (metric, whole) in enumerate(zip(table.question.metrics, wholes, strict=True))
     }
 
 
 def tibshirani_scores(table: MemoryTable) -> dict[str, Estimate]:
     """Take off what each fold's own winner is better by, on average."""
-    _need_folds(table, "tibshirani")
+    need_folds(table, "tibshirani")
     wholes = table.whole()
     winner = table.winner(wholes[0])
     found = {}
@@ -183,13 +183,13 @@ def tibshirani_scores(table: MemoryTable) -> dict[str, Estimate]:
             )
         lead = np.nanmax(by_fold[defined], axis=1) - by_fold[defined, winner]
         value = float(whole[winner] - lead.mean())
-        found[metric.name] = _estimate(table, k, "tt", value, whole, winner, int((~defined).sum()))
+        found[metric.name] = estimate_of(table, k, "tt", value, whole, winner, int((~defined).sum()))
     return found
 
 
 def nested_score(table: MemoryTable) -> Estimate:
     """Select without each fold, judge on it."""
-    _need_folds(table, "nested")
+    need_folds(table, "nested")
     if table.n_repeats > 1:
         raise SoberError("E114", f"`nested` works on one repeat; got {table.n_repeats}. Pass them one by one.")
     whole = table.whole()[0]
@@ -202,7 +202,7 @@ def nested_score(table: MemoryTable) -> Estimate:
     if len(by_fold) == 0:
         name = table.question.first.name
         raise SoberError("E109", f"{name} is undefined on every fold. Use fewer folds, or sobercv.bbc.")
-    return _estimate(table, 0, "ncv", float(by_fold.mean()), whole, winner, len(kept) - len(by_fold))
+    return estimate_of(table, 0, "ncv", float(by_fold.mean()), whole, winner, len(kept) - len(by_fold))
 
 
 def _open(inputs: Inputs, question: Question, who: str) -> MemoryTable:
@@ -215,16 +215,18 @@ def _open(inputs: Inputs, question: Question, who: str) -> MemoryTable:
     return open_memory(inputs, question)
 
 
-def _need_folds(table: MemoryTable, who: str) -> None:
+def need_folds(table: MemoryTable, who: str) -> None:
+    """Refuse a table whose folds are not known."""
     if not table.predictions.folds_known:
         raise SoberError(
             "E113", f"`{who}` compares folds, so it needs to know them. Pass `folds=`, one entry a sample."
         )
 
 
-def _estimate(
+def estimate_of(
     table: MemoryTable, metric: int, method: str, value: float, whole: Array, winner: int, n_undefined: int = 0
 ) -> Estimate:
+    """Make an estimate without draws."""
     return Estimate(
         value=value,
         naive=float(whole[winner]),

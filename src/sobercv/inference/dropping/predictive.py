@@ -23,7 +23,7 @@ from .contract import DropVerdict, best_so_far
 
 SMALL = 80  # samples: below that
 MANY = 50  # predictions are needed before anybody is dropped
-FEW = 20  # else
+FEW, FEW_WITH_ZONE = 20, 30  # else
 
 
 class PredictiveDrop:
@@ -40,16 +40,16 @@ class PredictiveDrop:
         Indifference: drop a configuration when it is unlikely to overtake the best by more than this many standard
         errors of the best score. More is dropped, and the winner may be one that is as good as the best.
     min_predictions : int, optional
-        Drop nobody before this many samples have predictions. Unless given, 20, or 50 where there are fewer than 80
-        samples: on so few the correction for the dropped fails.
+        Drop nobody before this many samples have predictions. Unless given, 20 (30 with a zone), or 50 where there are
+        fewer than 80 samples: on so few the correction for the dropped fails.
     n_bootstraps : int, default=200
         Resamples for the standard errors.
 
     Examples
     --------
     >>> import sobercv
-    >>> sobercv.PredictiveDrop(zone=0.1)
-    PredictiveDrop(chance=0.01, zone=0.1)
+    >>> sobercv.PredictiveDrop(0.015, zone=0.2)
+    PredictiveDrop(chance=0.015, zone=0.2)
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class PredictiveDrop:
         """How many predictions it takes before anybody is dropped; the default is that of docs/racing.md."""
         if self.min_predictions is not None:
             return self.min_predictions
-        return FEW if n_samples >= SMALL else MANY
+        return MANY if n_samples < SMALL else FEW_WITH_ZONE if self.zone else FEW
 
     @property
     def reason(self) -> str:

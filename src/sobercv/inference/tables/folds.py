@@ -78,11 +78,11 @@ class FoldResamples(Resamples):
     """Draws of folds [B, K] and the scores of each fold [K, C]."""
 
     def __init__(self, scores: list[Array], counts: Array) -> None:
-        self._scores, self._counts = scores, counts
+        self._scores, self.counts = scores, counts
 
     def in_bag(self) -> Array:
         """Mean over the folds present; folds on which the metric is undefined do not count."""
-        present, scores = self._counts.astype(np.float64), self._scores[0]
+        present, scores = self.counts.astype(np.float64), self._scores[0]
         defined = ~np.isnan(scores)
         if defined.all():
             return np.asarray((present / present.sum(axis=1, keepdims=True)) @ scores)
@@ -91,11 +91,11 @@ class FoldResamples(Resamples):
 
     def in_bag_of(self, winner: int) -> list[Array]:
         """Mean of one configuration over the folds present."""
-        return [FoldResamples([scores[:, [winner]]], self._counts).in_bag()[:, 0] for scores in self._scores[1:]]
+        return [FoldResamples([scores[:, [winner]]], self.counts).in_bag()[:, 0] for scores in self._scores[1:]]
 
     def out_of_bag(self, winners: Array) -> list[Array]:
         """Mean over the folds left out."""
-        absent, out = self._counts == 0, []
+        absent, out = self.counts == 0, []
         for scores in self._scores:
             judged = scores.T[winners]  # [B, K]: the winner's score on every fold
             counted = absent & ~np.isnan(judged)

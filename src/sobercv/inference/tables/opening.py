@@ -31,7 +31,7 @@ def open_table(inputs: Inputs, question: Question) -> Table:
     """Open the predictions, wherever they are, for a question that resamples them."""
     given = inputs.predictions
     streamed = sources.recognise(given if inputs.approximate is False else sources.stream(given))
-    if isinstance(given, Predictions) and given.leavers and question.by == "sample":
+    if isinstance(given, Predictions) and given.leavers:
         _refuse_twice(inputs)
         return open_predictions(given, question, inputs.counts)
     if streamed is None:
@@ -49,8 +49,8 @@ def open_table(inputs: Inputs, question: Question) -> Table:
 
 
 def open_predictions(table: Predictions, question: Question, counts: Any = None) -> Table:
-    """Open a finished table; those who left the race before its end take part where samples are drawn."""
-    if table.leavers and question.by == "sample":
+    """Open a finished table; those who left the race before its end take part."""
+    if table.leavers:
         return RacedTable(table, table.leavers, question, counts)
     return MemoryTable(table, question, counts)
 

@@ -3,13 +3,12 @@
 Takes the finishers and whoever left before them, gives the verbs of a table over all of them. To leave the others out
 would be optimistic: what was dropped for its bad luck in this sample might have won in another. A leaver is compared
 with the winner on the samples that it has; in a resample its lead deviates from the observed one by chance, and that
-deviation is scaled to what it would be on all samples.
+deviation is scaled to what it would be on all samples. Where folds are drawn (BBC-F), read "folds" for "samples".
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -20,6 +19,8 @@ from ...predictions import Predictions
 from .. import notes
 from ..question import Question
 from .base import ERRORS, Resamples, Table, spread
+from .folds import FoldResamples, FoldTable
+from .leavers import FoldLeavers, Leavers
 from .memory import MemoryResamples, MemoryTable
 
 _FINISHED = -1  # the group of those who finished
@@ -35,16 +36,18 @@ class RacedTable(Table):
     leavers : sequence of Predictions
         Of the same samples; each holds configurations that left after the same splits.
     question : Question
-        That draws samples.
-    counts : int array [B, N], optional
-        As in `MemoryTable`.
+        That draws samples or folds.
+    counts : int array [B, N] or [B, K], optional
+        As in `MemoryTable` and `FoldTable`.
     """
 
     def __init__(
         self, finishers: Predictions, leavers: Sequence[Predictions], question: Question, counts: Any = None
     ) -> None:
-        inner = self._inner = MemoryTable(finishers, question, counts)
-        self._is_scaled = True
+        by_fold = question.by == "fold"
+        memory = self._memory = MemoryTable(finishers, question, None if by_fold else counts)
+        inner: MemoryTable | FoldTable = FoldTable(memory, counts) if by_fold else memory
+        self._inner, self._is_scaled = inner, True
         self.question, self.target, self.groups, self.fold_of = (
             inner.question,
             inner.target,
@@ -55,7 +58,8 @@ class RacedTable(Table):
         self.n_left_out, self.n_resamples = inner.n_left_out, inner.n_resamples
         self._wholes = inner.whole()
         self._reference = inner.winner(self._wholes[0])
-        self._leavers = [Leavers(finishers, group, self._reference, inner.question) for group in leavers]
+        kind = FoldLeavers if by_fold else Leavers
+        self._leavers = [kind(finishers, group, memory, self._reference) for group in leavers]
         # Everybody in the order of the indices for life, so that ties end as they would without a race.
         unordered = np.concatenate([inner.configurations, *(group.configurations for group in self._leavers)])
         self._order = np.argsort(unordered)
@@ -79,8 +83,18 @@ class RacedTable(Table):
         return chosen if chosen >= 0 else super().winner(whole)  # a family of which nobody finished
 
     def standard_errors(self) -> Array:
-        """Resample for it, as the table of the finishers does."""
-        return spread(RacedResamples(self, self._inner.error_resamples(ERRORS)).in_bag())
+        """Resample for it, what the table of the finishers resamples."""
+        inner = (
+            self._inner.resamples(0, ERRORS)
+            if self._inner is not self._memory
+            else self._memory.error_resamples(ERRORS)
+        )
+        return spread(RacedResamples(self, inner).in_bag())
+
+    @property
+    def n_units(self) -> int:
+        """Give that of the finishers' table."""
+        return self._inner.n_units
 
     @property
     def n_folds(self) -> float:
@@ -111,7 +125,7 @@ class RacedTable(Table):
         some = chosen[chosen >= 0]
         share = float(left[some].mean()) if len(some) else 0.0
         size = notes.on_size(n, 0, self.n_samples, self.n_groups)
-        return [notes.with_leavers(int(left.sum()), n, share), *size, *self._inner.special(self._reference)]
+        return [notes.with_leavers(int(left.sum()), n, share), *size, *self._memory.special(self._reference)]
 
     def complaint(self, metric: int) -> str:
         """Give that of the finishers' table."""
@@ -122,65 +136,10 @@ class RacedTable(Table):
         return np.concatenate(parts, axis=-1)[..., self._order]
 
 
-class Leavers:
-    """Configurations that left a race after the same splits, beside the winner on the same samples.
-
-    Parameters
-    ----------
-    finishers, group : Predictions
-    reference : int
-        Position of the winner among the finishers.
-    question : Question
-        With its metrics settled for the target.
-
-    Attributes
-    ----------
-    configurations : int array [C]
-    lead : list of array [C]
-        For each metric the score of each minus that of the winner; mostly negative.
-    """
-
-    def __init__(self, finishers: Predictions, group: Predictions, reference: int, question: Question) -> None:
-        self.configurations = group.configurations
-        seen = group.seen & finishers.seen
-        beside = finishers.take_configurations(np.array([reference])).responses
-        table = replace(
-            group,
-            responses={  # what is kept besides what is scored, not all models have
-                name: np.concatenate([group.responses[name], beside[name]], axis=1)
-                for name in beside
-                if name in group.responses
-            },
-            configurations=np.append(group.configurations, finishers.configurations[reference]),
-            seen=seen,
-        )
-        self._rows = np.searchsorted(finishers.rows, table.rows)  # positions in the finishers' table
-        self._share = np.sqrt(_units(table) / _units(finishers))
-        self._scorers = [question.bind(table.only_seen(), metric) for metric in question.metrics]
-        everybody = np.ones((1, len(self._rows)), np.uint8)
-        self.lead = [_ahead(scorer.scores(everybody))[0] for scorer in self._scorers]
-
-    def leads(self, counts: Array) -> Array:
-        """Lead over the winner by the metric that selects, in resamples of all samples: counts [B, N] -> [B, C]."""
-        return self._scaled(_ahead(self._scorers[0].scores(counts[:, self._rows])), self.lead[0])
-
-    def lead_of(self, metric: int, counts: Array, winners: Array, scaled: bool = True) -> Array:
-        """Lead of one configuration for each resample: counts [B, N], winners [B] -> [B]."""
-        scorer, here = self._scorers[metric], counts[:, self._rows]
-        reference = np.full(len(winners), len(self.configurations))
-        ahead = scorer.picked(here, winners) - scorer.picked(here, reference)
-        observed = self.lead[metric][winners]
-        # A leaver has few samples; where those left out do not tell, nothing is known but what was observed.
-        return np.where(np.isnan(ahead), observed, self._scaled(ahead, observed) if scaled else ahead)
-
-    def _scaled(self, ahead: Array, observed: Array) -> Array:
-        return observed + self._share * (ahead - observed)
-
-
 class RacedResamples(Resamples):
     """Resamples of the finishers' table, in which leavers take part."""
 
-    def __init__(self, table: RacedTable, inner: MemoryResamples) -> None:
+    def __init__(self, table: RacedTable, inner: MemoryResamples | FoldResamples) -> None:
         self._table, self._inner = table, inner
 
     def in_bag(self) -> Array:
@@ -212,13 +171,3 @@ class RacedResamples(Resamples):
             for k, scores in enumerate(out):
                 scores[at] += group.lead_of(k, absent[at], table._seat[winners[at]], table._is_scaled)
         return [np.clip(scores, *metric.range) for scores, metric in zip(out, table.question.metrics, strict=True)]
-
-
-def _ahead(scores: Array) -> Array:
-    """Scores [B, C + 1], the last that of the winner -> how far the others are ahead of it [B, C]."""
-    return scores[:, :-1] - scores[:, -1:]
-
-
-def _units(table: Predictions) -> int:
-    """What is drawn: groups where there are groups, else samples."""
-    return len(table.rows) if table.groups is None else len(np.unique(table.groups[table.rows]))
