@@ -36,7 +36,7 @@ architecture: $(DEV_STAMP)
 	$(VENV)/bin/lint-imports --no-cache
 
 tests: $(DEV_STAMP)
-	$(RUN) -m pytest -n 2 --durations=10 --cov --cov-report=term:skip-covered tests
+	$(RUN) -m pytest -n 2 --dist worksteal --durations=10 --cov --cov-report=term:skip-covered tests
 
 # The same tests with the lowest versions that pyproject.toml allows, and with the newest that can be had: each in an
 # environment of its own. TESTS="tests/inference tests/cli" runs fewer.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
-STUDIES = ("simulation", "real", "intervals", "racing", "tuned", "adaptive")
+STUDIES = ("simulation", "real", "intervals", "racing", "tuned", "adaptive", "beyond")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -14,5 +14,9 @@ def main(arguments: Sequence[str]) -> int:
     if name not in STUDIES:
         print(f"The study {name!r} is not known; there are {', '.join(STUDIES)}.")
         return 2
-    import_module(f"{__name__}.{name}.__main__").main(rest)
+    try:
+        import_module(f"{__name__}.{name}.__main__").main(rest)
+    except KeyboardInterrupt:
+        print("\nStopped. What is done is kept in the work folder; the same command goes on from there.")
+        return 130
     return 0

@@ -41,6 +41,21 @@ class Claim:
             object.__setattr__(self, "agrees", bool(self.agrees))
 
 
+def told(short_by: float, error: float) -> bool | None:
+    """Whether a number agrees, by how much it falls short of that; None where two standard errors would carry it there.
+
+    Parameters
+    ----------
+    short_by : float
+        Zero or less where it agrees.
+    error : float
+        One standard error.
+    """
+    if short_by <= 0:
+        return True
+    return None if short_by <= 2 * error else False
+
+
 LOUD = {True: "agrees     ", False: "DISAGREES  ", None: "cannot tell"}
 WORDS = {True: "yes", False: "NO", None: "cannot tell"}
 HEADS = ("where", "the paper says", "paper", "ours", "agrees", "comment")

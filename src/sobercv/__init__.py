@@ -8,7 +8,10 @@ if TYPE_CHECKING:
     from . import metrics, testing
     from .comparison import Comparison, compare
     from .errors import SoberError, SoberWarning
+    from .importers.autogluon import from_autogluon
     from .importers.cross_val_predict import from_cross_val_predict
+    from .importers.mljar import from_mljar
+    from .importers.optuna_study import from_optuna
     from .inference import (
         BernsteinDrop,
         BettingDrop,
@@ -56,7 +59,10 @@ __all__ = [
     "best_with_threshold",
     "compare",
     "difference",
+    "from_autogluon",
     "from_cross_val_predict",
+    "from_mljar",
+    "from_optuna",
     "greedy_ensemble",
     "make_metric",
     "metrics",
@@ -92,7 +98,10 @@ __getattr__ = late(
         "best_with_threshold": "inference",
         "compare": "comparison",
         "difference": "inference.difference",
+        "from_autogluon": "importers.autogluon",
         "from_cross_val_predict": "importers.cross_val_predict",
+        "from_mljar": "importers.mljar",
+        "from_optuna": "importers.optuna_study",
         "greedy_ensemble": "inference",
         "make_metric": "metrics",
         "metrics": "metrics",

@@ -98,6 +98,7 @@ CODES: dict[str, str] = {
     "W711": "The best value lies on the edge of its grid",
     "W712": "One fold is unlike the others",
     "W713": "More samples would help",
+    "W714": "More samples might help little",
     "W501": "Stored outcomes were made with other versions",
     "W502": "Stored outcomes were damaged",
     "W503": "Code that cannot be told from other code",

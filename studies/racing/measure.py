@@ -36,6 +36,10 @@ SHARPER: dict[str, DropRule | None] = {
     "predictive .02": _unguarded(0.02),
     "predictive .02, zone .1": _unguarded(0.02, zone=0.1),
     "predictive .01, zone .2": _unguarded(0.01, zone=0.2),
+    "predictive .015, zone .15": _unguarded(0.015, zone=0.15),
+    "predictive .015, zone .15, guard 30": _unguarded(0.015, zone=0.15, min_predictions=30),
+    "predictive .015, zone .2, guard 30": _unguarded(0.015, zone=0.2, min_predictions=30),
+    "predictive .02, zone .1, guard 30": _unguarded(0.02, zone=0.1, min_predictions=30),
 }
 #: For metrics that are means over samples.
 ROW_RULES: dict[str, DropRule | None] = {

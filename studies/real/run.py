@@ -15,7 +15,7 @@ from typing import Any
 import joblib
 
 from ..pieces import whole
-from ..results_file import write_results
+from ..results_file import read_results, write_results
 from .data import Source, fits, load, sub_sample
 from .design import FOLDS, SCALES, Scale, one_sub_sample
 
@@ -61,7 +61,8 @@ def run(
     # The first sub-samples of all data first, so that an early look sees a bit of everything; large ones before small.
     pieces.sort(key=lambda p: (p[2], -p[1]))
     todo = [p for p in pieces if not p[5].exists()]
-    say(f"{len(found)} data sets, {len(pieces)} sub-data sets; {len(pieces) - len(todo)} are there already")
+    there = len(pieces) - len(todo)
+    say(f"{len(found)} data sets, {len(pieces)} sub-data sets; {there} are there already{_took(scale)}")
     start = told = time.perf_counter()
     results = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")(
         joblib.delayed(_piece)(*piece) for piece in todo
@@ -69,10 +70,25 @@ def run(
     for done, _ in enumerate(results, 1):
         if time.perf_counter() - told > 30:
             told = time.perf_counter()
-            say(f"{done} of {len(todo)} after {(told - start) / 60:.1f} min")
+            say(_progress(done, len(todo), told - start))
     say(f"trained in {(time.perf_counter() - start) / 60:.1f} min")
     rows = [json.loads(piece[5].read_text()) for piece in pieces]
     return sorted(rows, key=lambda r: (r["data"], r["n"], r["sample"]))
+
+
+def _took(scale: str) -> str:
+    """Say what the committed run of a scale took; nothing where there is none."""
+    path = HERE / f"results-{scale}.csv"
+    if not path.exists():
+        return ""
+    hours = sum(row["seconds"] for row in read_results(path)) / 3600
+    return f"; the scale {scale!r} took {hours:.1f} hours of CPU time"
+
+
+def _progress(done: int, of: int, seconds: float) -> str:
+    """Say how far it is, and how long the rest takes if it is like what was done (large ones come first)."""
+    left = seconds / done * (of - done)
+    return f"{done} of {of} after {seconds / 60:.1f} min; {left / 60:.0f} min left at most"
 
 
 def write(rows: list[dict[str, Any]], path: Path, *, scale: str, seed: int, found: list[Source]) -> None:

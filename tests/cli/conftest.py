@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import shutil
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -55,6 +56,14 @@ def sober(tmp_path, monkeypatch):
         return Ended(code, out.getvalue(), err.getvalue())
 
     return go
+
+
+def refitted(folder, name="data.csv"):
+    """Train the winner again with the script of a run, which needs no sober, and give what it predicts for its table."""
+    command = [sys.executable, "-W", "ignore", "run/refit.py", name, "p.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return pd.read_csv(folder / "p.csv")["prediction"]
 
 
 def table(task="binary", n=60, seed=0, text=False):

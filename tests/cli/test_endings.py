@@ -53,7 +53,7 @@ def wait_for(process, start):
         pytest.param(signal.SIGHUP, 129, "round 2", marks=pytest.mark.soak),
         pytest.param(signal.SIGINT, 130, "round 2", marks=pytest.mark.soak),
         (signal.SIGTERM, 143, "training the final model"),
-        (signal.SIGINT, 130, "shuffling"),
+        pytest.param(signal.SIGINT, 130, "shuffling", marks=pytest.mark.soak),
     ],
 )
 def test_a_signal_keeps_what_is_done_and_resume_finishes(tmp_path, begin, number, code, phase):
@@ -97,7 +97,14 @@ def test_a_signal_while_arguments_are_read(number, code):
     assert "Traceback" not in ended.stderr
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (signal.SIGINT, 130),
+        pytest.param(signal.SIGTERM, 143, marks=pytest.mark.soak),
+        pytest.param(signal.SIGHUP, 129, marks=pytest.mark.soak),
+    ],
+)
 def test_a_signal_while_the_table_is_read(tmp_path, begin, number, code):
     os.mkfifo(tmp_path / "data.csv")
     running = begin("fit", "data.csv", "--target", "y", *SMALL, "-o", "run")
@@ -111,7 +118,9 @@ def test_a_signal_while_the_table_is_read(tmp_path, begin, number, code):
     assert err.strip() == ("sober: Interrupted." if number == signal.SIGINT else "sober: Terminated.")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [pytest.param(signal.SIGINT, 130, marks=pytest.mark.soak), (signal.SIGTERM, 143)]
+)
 def test_a_signal_before_one_fold_is_complete(tmp_path, begin, number, code):
     table(n=4000).to_csv(tmp_path / "data.csv", index=False)
     running = begin("fit", "data.csv", "--target", "y", "--preset", "thorough", "--jobs", "1", "-o", "run")
@@ -126,7 +135,7 @@ def test_a_signal_before_one_fold_is_complete(tmp_path, begin, number, code):
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path, begin):
     table(n=60).to_csv(tmp_path / "data.csv", index=False)
     running = begin(
-        "fit", "data.csv", "--target", "y", *SMALL, "-o", "run",
+        "fit", "data.csv", "--target", "y", *SMALL, "--fast", "-o", "run",
         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
     )  # fmt: skip
     wait_for(running, "round 1")
@@ -139,7 +148,7 @@ def test_a_signal_that_is_ignored_stays_ignored(tmp_path, begin):
     [
         ("--help",),
         ("report", "run"),
-        ("report", "run", "--json"),
+        pytest.param(("report", "run", "--json"), marks=pytest.mark.soak),
         ("predict", "run", "data.csv"),
         ("check", "data.csv", "--target", "y", *SMALL),
     ],
@@ -160,7 +169,7 @@ def test_that_nobody_reads_the_messages_is_no_reason_to_end_a_run(tmp_path, begi
     table().to_csv(tmp_path / "data.csv", index=False)
     read, write = os.pipe()
     os.close(read)
-    process = begin("fit", "data.csv", "--target", "y", *SMALL, "-o", "run", stderr=write)
+    process = begin("fit", "data.csv", "--target", "y", *SMALL, "--fast", "-o", "run", stderr=write)
     os.close(write)
     out, _ = process.communicate(timeout=120)
     assert process.returncode == 0
@@ -168,7 +177,6 @@ def test_that_nobody_reads_the_messages_is_no_reason_to_end_a_run(tmp_path, begi
     assert (tmp_path / "run" / "model.joblib").exists()
 
 
-@pytest.mark.soak
 def test_names_with_accents_work_in_the_c_locale(tmp_path, environment):
     frame = table().rename(columns={"y": "\u00e9tat"})
     frame["\u00e9tat"] = frame["\u00e9tat"].map({"ill": "mal\u00e0de", "well": "bi\u00e9n"})
@@ -179,7 +187,7 @@ def test_names_with_accents_work_in_the_c_locale(tmp_path, environment):
         given = [os.fsencode(a) if isinstance(a, str) else a for a in (*SOBER, *arguments)]
         return subprocess.run(given, cwd=tmp_path, env=env, capture_output=True)
 
-    fit = go("fit", "donn\u00e9.csv", "--target", "\u00e9tat", *SMALL, "-o", "r\u00fcn", env=plain)
+    fit = go("fit", "donn\u00e9.csv", "--target", "\u00e9tat", *SMALL, "--fast", "-o", "r\u00fcn", env=plain)
     assert fit.returncode == 0, fit.stderr
     assert b"honest score" in fit.stdout
     predicted = go("predict", "r\u00fcn", "donn\u00e9.csv", env=plain)

@@ -2,14 +2,12 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from .conftest import SMALL, table
+from .conftest import SMALL, refitted, table
 
 FILES = {
     "METHODS.md", "model.joblib", "model.json", "predictions.parquet", "refit.py", "report.html", "results.json",
@@ -53,17 +51,10 @@ def test_a_run_of_each_task_leaves_all_files_and_they_agree(sober, tmp_path, tas
         assert (at[".pred_survival_5"] >= at[".pred_survival_20"]).all()
         assert at[[".pred", ".pred_survival_5"]].corr(method="spearman").iloc[0, 1] < -0.99
         assert sober("predict", "run", "data.csv", "--at", "1e9").code == 2
-    refit = subprocess.run(
-        [sys.executable, "-W", "ignore", "run/refit.py", "data.csv", "p.csv"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert refit.returncode == 0, refit.stderr
+    trained = refitted(tmp_path)
     assert "sober" not in (tmp_path / "run" / "refit.py").read_text().split("import sys", 1)[1].replace(
         "# Copied from sobercv, so that this script needs none.", ""
     )
-    trained = pd.read_csv(tmp_path / "p.csv")["prediction"]
     column = ".pred" if task in ("regression", "survival") else ".pred_class"
     if trained.dtype.kind == "f":
         np.testing.assert_allclose(trained, said[column], rtol=1e-6)

@@ -1,13 +1,11 @@
 """Names and cells that want to be obeyed: they run or are refused in a sentence, and nothing of them executes."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-from .conftest import SMALL, table
+from .conftest import SMALL, refitted, table
 
 SCRIPT = "<script>alert('sober')</script>"
 NAMES = [
@@ -35,10 +33,7 @@ def test_hostile_names_run_and_nothing_executes(sober, tmp_path):
     assert "<img src=x" not in page
     assert "\x1b[31m" not in ended.out + ended.err
     json.loads((tmp_path / "run" / "results.json").read_text())
-    refit = subprocess.run(
-        [sys.executable, "-W", "ignore", "run/refit.py", "d.csv", "p.csv"], capture_output=True, text=True, cwd=tmp_path
-    )
-    assert refit.returncode == 0, refit.stderr
+    refitted(tmp_path, "d.csv")
     assert sober("predict", "run", "d.csv").code == 0
 
 

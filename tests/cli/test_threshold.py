@@ -1,35 +1,20 @@
 """sober fit --tune-threshold: every file of the run speaks of the same threshold."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 
-from .conftest import SMALL, table
+from .conftest import SMALL, refitted, table
+
+TUNED = ("fit", "data.csv", "--target", "y", "--positive", "ill", "--metric", "f1", "--tune-threshold", "-o", "run",
+         *SMALL)  # fmt: skip
 
 
 def test_a_run_tunes_judges_and_predicts_with_its_threshold(sober, tmp_path):
     frame = table("binary")
     frame.to_csv(tmp_path / "data.csv", index=False)
-    ended = sober(
-        "fit",
-        "data.csv",
-        "--target",
-        "y",
-        "--positive",
-        "ill",
-        "--metric",
-        "f1",
-        "--tune-threshold",
-        "--repeats",
-        "2",
-        *SMALL,
-        "--fast",
-        "-o",
-        "run",
-    )
+    ended = sober(*TUNED, "--repeats", "2", "--fast")
     assert ended.code == 0, ended.err
     results = json.loads((tmp_path / "run" / "results.json").read_text())
     manifest = json.loads((tmp_path / "run" / "model.json").read_text())
@@ -47,14 +32,7 @@ def test_a_run_tunes_judges_and_predicts_with_its_threshold(sober, tmp_path):
     chance = predicted[f".pred_{manifest['positive']}"].to_numpy()
     np.testing.assert_array_equal(predicted[".pred_class"] == manifest["positive"], chance >= threshold)
 
-    refit = subprocess.run(
-        [sys.executable, "-W", "ignore", "run/refit.py", "data.csv", "p.csv"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert refit.returncode == 0, refit.stderr
-    assert (pd.read_csv(tmp_path / "p.csv")["prediction"] == predicted[".pred_class"]).all()
+    assert (refitted(tmp_path) == predicted[".pred_class"]).all()
 
     again = sober("correct", "run", "--metric", "f1", "--json")
     assert again.code == 0, again.err

@@ -19,8 +19,8 @@ TABLE_REPETITIONS = 300  # "means over a few hundred repetitions"
 #: N, C, repetitions, then the bias of CVT, TT, BBC, BBC-F.
 BIAS = [
     (20, 500, 800, 0.166, 0.153, -0.034, -0.032),
-    (100, 50, 800, 0.035, -0.070, -0.013, -0.011),
-    (100, 500, 400, 0.044, -0.029, -0.010, -0.010),
+    pytest.param(100, 50, 800, 0.035, -0.070, -0.013, -0.011, marks=pytest.mark.soak),
+    pytest.param(100, 500, 400, 0.044, -0.029, -0.010, -0.010, marks=pytest.mark.soak),
     (500, 500, 200, 0.009, -0.027, -0.005, -0.004),
 ]
 
@@ -50,7 +50,7 @@ def test_bias_table(n, c, repetitions, cvt, tt, bbc, bbc_f):
     assert (error < 0.004).all()  # a sharp check, not a lenient one
 
 
-@pytest.mark.parametrize("n", [20, 40, 100])
+@pytest.mark.parametrize("n", [20, pytest.param(40, marks=pytest.mark.soak), pytest.param(100, marks=pytest.mark.soak)])
 def test_632_plus_is_less_biased_than_bbc(n):
     """Mean |bias| over Beta designs, numbers of configurations and correlations, as in REFERENCES."""
     bias = {"bbc": [], "632+": []}

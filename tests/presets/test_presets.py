@@ -118,7 +118,7 @@ def test_every_small_and_large_value_of_the_paper_is_quiet(task):
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
 def test_sparse_tables(task):
-    X = sparse.hstack([sparse.csr_array(SIGNAL[:90, None]), sparse.random_array((90, 40), density=0.2, rng=0)], "csr")
+    X = sparse.hstack([sparse.csr_array(SIGNAL[:90, None]), sparse.random(90, 40, density=0.2, random_state=0)], "csr")
     y = TARGETS[task][:90]
     preset = presets.get("quick", task, X, y, n_trees=8)
     search = run(preset, X, y, METRIC[task], few(preset.param_grid))

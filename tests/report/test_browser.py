@@ -25,6 +25,13 @@ def browser():
     client.close()
 
 
+#: Words of charts that reach over the edge of their picture.
+CUT_OFF = """[...document.querySelectorAll('svg.chart text')].filter(t => {
+  const inside = t.getBoundingClientRect(), around = t.closest('svg').getBoundingClientRect();
+  return inside.left < around.left - 1 || inside.right > around.right + 1;
+}).map(t => t.textContent)"""
+
+
 def opened(browser, tmp_path, name):
     path = write(cases.summary(name), tmp_path / f"{name}.html")
     browser.size(1280)
@@ -43,6 +50,7 @@ def test_nothing_complains_nothing_is_fetched_nothing_runs(browser, tmp_path, na
     for width in (320, 390, 1280):
         browser.size(width, mobile=width < 500)
         assert browser.value("document.documentElement.scrollWidth") <= width
+    assert browser.value(CUT_OFF) == []
     sizes = browser.value("[...document.querySelectorAll('p, figcaption')].map(e => getComputedStyle(e).fontSize)")
     assert min(float(size.removesuffix("px")) for size in sizes) >= 12
 

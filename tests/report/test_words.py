@@ -2,7 +2,10 @@ import math
 
 import pytest
 
+from sobercv.cli.screen import honest
 from sobercv.report import words
+from sobercv.report.svg import Frame
+from sobercv.runs.results import Honest
 
 
 @pytest.mark.parametrize(
@@ -53,3 +56,15 @@ def test_metric_names():
     assert words.metric_label("roc_auc") == "ROC AUC"
     assert words.metric_label("neg_log_loss") == "Negative log loss"
     assert words.metric_label("f1_macro") == "F1 macro"
+
+
+def test_the_difference_is_that_of_the_numbers_as_written():
+    assert words.signed(words.apart(0.88751, 0.87749, 3), 3) == "+0.011"  # 0.888 and 0.877 on the screen, 0.01002 apart
+    said = dict(honest(Honest("roc_auc", 0.87749, None, 0.95, 0.88751, 0.01002, 3)))
+    assert "(+0.011)" in str(said["plain CV"])
+
+
+def test_the_last_number_of_an_axis_is_not_cut_off():
+    frame = Frame.fitting((0.0, 1000.0), (0.0, 1.0))
+    assert frame.x(1000.0) + 3.7 * len("1,000") <= frame.width
+    assert Frame.fitting((0.0, 980.0), (0.0, 1.0)).right == Frame.right

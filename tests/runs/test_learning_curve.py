@@ -56,3 +56,26 @@ def test_without_time_there_is_none():
     X, y = hard()
     search, data = searched(Ridge(), {"alpha": [0.1, 1.0]}, X, y, scoring="r2")
     assert learning_curve(search, data, 0.0) == (None, ())
+
+
+def test_who_asks_gets_five_points_and_an_answer():
+    X, y = hard()
+    search, data = searched(DummyRegressor(), {"strategy": ["mean", "median"]}, X, y, scoring="neg_mean_absolute_error")
+    chart, (note,) = learning_curve(search, data, 20.0, asked=True)
+    assert chart.lines[0].x == pytest.approx((19, 38, 58, 77, 96))
+    assert note.code == "W714"
+    assert "might help little" in chart.sentence
+    search, data = searched(Ridge(), {"alpha": [0.1, 1.0]}, X, y, scoring="r2")
+    chart, (note,) = learning_curve(search, data, 20.0, asked=True)
+    assert note.code == "W713"
+    assert "on 58 rows" in note.text
+    assert "more samples would likely give a better model" in chart.sentence
+
+
+def test_who_asks_hears_why_there_is_none():
+    X, y = hard()
+    search, data = searched(Ridge(), {"alpha": [0.1, 1.0]}, X, y, scoring="r2")
+    chart, (note,) = learning_curve(search, data, 0.0, asked=True)
+    assert chart is None
+    assert note.code == "W704"
+    assert "time" in note.text

@@ -84,7 +84,7 @@ def test_all_failing_is_an_error_that_shows_the_first_cause(n, drop):
     assert ("The only configuration" if n == 1 else "All 3 configurations") in str(caught.value)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.soak)])
 def test_errors_can_be_raised(n_jobs):
     grid = {"trouble": ["none", "raise"]}
     with pytest.raises(RuntimeError, match="no luck today"):

@@ -1,7 +1,8 @@
 """Claims of the paper: counted as they are shown, whatever kind of boolean a comparison gave."""
 
 import numpy as np
-from studies.claims import Claim, as_markdown, as_text, summary
+import pytest
+from studies.claims import Claim, as_markdown, as_text, summary, told
 
 
 def claim(agrees):
@@ -20,3 +21,10 @@ def test_a_table_keeps_its_cells():
     table = as_markdown([claim(np.True_), claim(None)])
     assert table.splitlines()[2] == "| 6.1 | a \\| claim | 0.1 | 0.2 | yes |  |"
     assert "cannot tell" in table
+
+
+@pytest.mark.parametrize(
+    ("short_by", "error", "agrees"), [(-0.1, 1.0, True), (0.0, 0.0, True), (0.02, 0.01, None), (0.03, 0.01, False)]
+)
+def test_what_two_standard_errors_reach_cannot_be_told(short_by, error, agrees):
+    assert told(short_by, error) is agrees

@@ -15,6 +15,7 @@ from studies.real.data import PAPER, Source, fits, load, sources, sub_sample
 from studies.real.design import GUARD, SCALES, SUBSET_SELECTIONS, Scale, one_sub_sample, space, subset
 from studies.real.measures import bias, coverage
 from studies.real.run import run, write
+from studies.real.width_claims import table as width_table
 from studies.results_file import read_results
 
 import sobercv
@@ -189,6 +190,28 @@ def test_claims_follow_the_numbers():
     loses = "without a guard BCED loses performance for N up to 100, at worst (dexter, N = 40)"
     assert good[loses]
     assert not bad[loses]
+
+
+def test_all_configurations_stand_in_the_place_of_few():
+    rows, wide = _made_up(np.random.default_rng(0), 0.1, 0.92), []
+    for n in (20, 500):
+        for sample in range(8):
+            row = {"data": "sylvine", "n": n, "sample": sample, "naive": 0.9, "tt": 0.7 + 0.001 * sample, "bbc": 0.8}
+            for rule in ("strict", "equals"):
+                row |= {rule: 0.8, f"truth {rule}": 0.8, f"alive {rule}": 0.1, f"models {rule}": 0.25}
+            wide.append(row | {"truth bbc": 0.8})
+    found = {c.says: c for c in claims(rows, wide)}
+    assert len(found) == len({c.says for c in claims(rows)})
+    assert found["TT over-estimates for N = 20"].agrees is False  # as the made-up rows say; the small scale agrees
+    assert found["BCED is 2 to 5 times faster than CVT at N = 500, up to 10"].ours == "sylvine 4.0"
+    assert "| 500 | 8 | +0.100 ± 0.000 |" in width_table(wide)
+
+
+def test_few_sub_data_sets_never_disagree():
+    rows = _made_up(np.random.default_rng(0), -0.1, 1.0)
+    assert any(c.agrees is False for c in claims(rows))
+    few = [row for row in rows if row["data"] == "sylvine"]
+    assert {c.agrees for c in claims(few)} == {True, None}
 
 
 def test_coverage_counts_what_was_reached():

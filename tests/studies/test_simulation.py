@@ -40,6 +40,16 @@ def test_pieces_and_interruptions_change_nothing(tmp_path, monkeypatch):
     assert back[0]["bias naive"] == pytest.approx(whole[0]["bias naive"], rel=1e-5)
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize(("n", "c", "a"), [(20, 50, 9), (40, 200, 54), (100, 500, 24), (500, 50, 14)])
+def test_committed_rows_come_out_again(n, c, a, tmp_path):
+    setting = next(s for s in settings() if (s.n, s.c, s.a) == (n, c, a))
+    committed = next(r for r in read_results(runner.HERE / "results.csv") if (r["n"], r["c"], r["a"]) == (n, c, a))
+    row = summarise(setting, np.array([one_table(setting, r, 0) for r in range(500)]))
+    write([row], tmp_path / "again.csv", 0, False)
+    assert read_results(tmp_path / "again.csv") == [committed]  # all digits that are committed
+
+
 def test_claims_disagree_when_the_numbers_do():
     design = [s for s in settings() if s.c in (50, 500)]
     rows = [
@@ -50,6 +60,26 @@ def test_claims_disagree_when_the_numbers_do():
     verdicts = {c.says: c.agrees for c in claims(rows)}
     assert not verdicts["CVT is optimistic in all settings"]
     assert not verdicts["the bias of CVT is as high as"]
+
+
+def test_few_repetitions_cannot_tell():
+    rows = read_results(runner.HERE / "results.csv")
+    for row in rows:
+        row["bias naive"] += 0.02  # more than the claim allows, less than the error of few repetitions
+    says = "the bias of CVT is as high as"
+    assert next(c.agrees for c in claims(rows) if c.says == says) is False
+    for row in rows:
+        row["se naive"] = 0.02
+    assert next(c.agrees for c in claims(rows) if c.says == says) is None
+
+
+def test_a_study_that_is_stopped_says_how_it_goes_on(capsys, monkeypatch):
+    def stopped(*given, **named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("studies.simulation.__main__.run", stopped)
+    assert studies.main(["simulation", "--quick"]) == 130
+    assert "the same command goes on from there" in capsys.readouterr().out
 
 
 def test_studies_by_name(capsys, tmp_path, monkeypatch):

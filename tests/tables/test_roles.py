@@ -53,7 +53,7 @@ def test_statuses_of_several_causes_need_a_word_and_get_it():
     data = assign(FRAME, Roles(time="days", event="status", event_value="2"))
     assert data.y["event"].sum() == 10
     assert [note.code for note in data.notes] == ["W845"]
-    assert "'1' (20 times) count as censored" in data.notes[0].text
+    assert "'1' (20 times) counts as censored" in data.notes[0].text
     assert "Competing risks are ignored" in data.notes[0].text
     assert "never '7'" in refused(time="days", event="status", event_value="7").message
     assert "Name that column" in refused(target="y", event_value="2").message

@@ -78,7 +78,7 @@ def test_early_outcomes_change_nothing(n_early):
 def test_who_is_offered():
     executor = Eager(0)
     run(executor)
-    assert executor.offered[0] == []  # nobody knows anything before the first test
+    assert executor.offered[0][:4] == [(1, 0), (1, 1), (1, 2), (1, 3)]  # before the first test, anybody
     assert executor.offered[1][:4] == [(2, 1), (2, 0), (2, 2), (2, 3)]  # the next fold, the surest first
     assert {c for _, c in executor.offered[2]} == {0, 1, 3}  # the dropped are not
     assert executor.offered[4] == []  # there is no later round
@@ -87,7 +87,7 @@ def test_who_is_offered():
 def test_what_was_made_in_vain_is_counted():
     _, log = run(Eager(100))
     assert log.n_fits == 4 + 4 + 3 * 3
-    assert log.n_fits_in_vain == 3  # folds 3 to 5 of configuration 2, begun in the second round
+    assert log.n_fits_in_vain == 3  # folds 3 to 5 of configuration 2, begun before it was dropped
     assert run(SerialExecutor())[1].n_fits_in_vain == 0
 
 
@@ -99,6 +99,11 @@ def test_errors_that_are_to_be_raised_are_met_in_their_round():
 
 def test_idle_processes_begin_early():
     """Three processes wait for one slow configuration: they begin what follows, and nothing changes."""
-    raced = run(ParallelExecutor(3), seconds=1.0)
+    with ParallelExecutor(3) as first:  # its processes stay for the next race, which need not wait for their start
+        first.prepare(Experiment(Problem.build(X, Y, task="classification"), Sign(), LABELS))
+        workers = first._workers
+        while not all(worker.is_ready for worker in workers._processes):
+            workers._hear(*workers._inbox.get())
+    raced = run(ParallelExecutor(3), seconds=0.5)
     same(run(SerialExecutor()), raced)
     assert raced[1].n_fits_in_vain > 0

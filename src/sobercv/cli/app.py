@@ -93,8 +93,8 @@ def check(**given: Any) -> int:
 
 @app.command()
 @takes(
-    "data", *ROLES, *READING, *TUNING, "tune_threshold", "repeats", "half_width", "seed", "jobs", "max_time", "output",
-    "overwrite", "fast", "no_report", "settings", *SHOWN,
+    "data", *ROLES, *READING, *TUNING, "tune_threshold", "learning_curve", "repeats", "half_width", "seed", "jobs",
+    "max_time", "output", "overwrite", "fast", "no_report", "settings", *SHOWN,
 )  # fmt: skip
 def fit(**given: Any) -> int:
     """Tune, judge honestly, train the final model, and write a folder with a report."""

@@ -66,7 +66,8 @@ def table_rows(facts: dict[str, Any]) -> list[tuple[str, Any]]:
     if facts["rows_without_target"]:
         size += f" with a target, {facts['rows_without_target']} without"
     size += f", {count(facts['columns'], 'column')} to learn from"
-    rows.append(("size", f"{size} ({', '.join(f'{n} {kind}' for kind, n in facts['kinds'].items())})"))
+    kinds = (f"{n} {kind.removesuffix('s') if n == 1 else kind}" for kind, n in facts["kinds"].items())
+    rows.append(("size", f"{size} ({', '.join(kinds)})"))
     if facts["missing_cells"]:
         cells = facts["rows"] * facts["columns"]
         rows.append(("gaps", f"{facts['missing_cells']:,} of {cells:,} cells are missing"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from ..checks.planned_search import positive_label
 from ..errors import SoberError
 from ..importers import ImportedPredictions, recognise
 from ..importers import correct as corrected
+from ..importers.mljar import is_mljar, read_mljar
 from ..inference import Estimate
 from ..report.words import count, digits_for
 from ..runs import RunFolder, Settings
@@ -32,12 +33,11 @@ _OF_A_RUN = ("predictions", "metric", "positive", "jobs", "json", "quiet", "forc
 def correct(given: dict[str, Any]) -> int:
     """Correct and show."""
     screen = Screen(given["json"], given["quiet"])
-    if Path(given["predictions"]).is_dir():
+    if Path(given["predictions"]).is_dir() and not is_mljar(given["predictions"]):
         return _again(screen, given)
     options = settings_of(given)
     settings = Settings.of({k: v for k, v in options.items() if k not in ("predictions", "force", "fixed_models")})
-    table = read(given["predictions"], ReadingOptions(settings.sheet, settings.decimal, settings.header))
-    imported = recognise(table.frame, Roles.of(settings))
+    imported = _imported(given["predictions"], settings)
     with noted() as warned:
         found = corrected(
             imported, settings.metric, seed=settings.seed, jobs=settings.jobs, force=given["force"],
@@ -45,7 +45,7 @@ def correct(given: dict[str, Any]) -> int:
             interval=settings.interval, fixed_models=given["fixed_models"],
             pos_label=_positive(imported, settings),
         )  # fmt: skip
-    notes = [*table.notes, *found.notes, *warned]
+    notes = [*found.notes, *warned]
     scores = [_honest(estimate) for estimate in found.estimates.values()]
     first: Estimate = found.first
     if screen.json:
@@ -65,6 +65,15 @@ def correct(given: dict[str, Any]) -> int:
             rows += [("winner", found.name), ("read as", f"{imported.tool}: {size}")]
         screen.facts(rows)
     return DONE
+
+
+def _imported(path: Any, settings: Settings) -> ImportedPredictions:
+    """Read a table, or the folder of a tool; what was noticed while reading comes with it."""
+    if Path(path).is_dir():
+        return read_mljar(path)
+    table = read(path, ReadingOptions(settings.sheet, settings.decimal, settings.header))
+    imported = recognise(table.frame, Roles.of(settings))
+    return replace(imported, notes=(*table.notes, *imported.notes))
 
 
 def _again(screen: Screen, given: dict[str, Any]) -> int:

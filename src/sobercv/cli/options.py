@@ -65,7 +65,7 @@ def _number(*names: str, help: str, panel: str) -> Any:
 
 
 def _switch(*names: str, help: str, panel: str) -> Any:
-    return _option(bool, *names, help=help, panel=panel)
+    return _option(bool, *names, help=help, panel=panel, metavar="")  # typer shows <bool>, as if a value were wanted
 
 
 #: Every option and argument; those that are True or False unless given are switches.
@@ -78,7 +78,9 @@ OPTIONS: dict[str, Any] = {
     "predictions": Annotated[
         str, Argument(help="Out-of-fold predictions of another tool, or the folder of a run.", show_default=False)
     ],
-    "study_name": Annotated[str, Argument(help="simulation, real, intervals, racing or tuned.", show_default=False)],
+    "study_name": Annotated[
+        str, Argument(help="simulation, real, intervals, racing, tuned, adaptive or beyond.", show_default=False)
+    ],
     # ---- what to predict
     "target": _text("--target", "-t", help="The column to predict.", panel=DATA),
     "time": _text("--time", help="Survival: the column with the time.", panel=DATA),
@@ -88,12 +90,14 @@ OPTIONS: dict[str, Any] = {
     "sheet": _text("--sheet", help="Excel: the sheet with the table.", panel=DATA),
     "decimal": _text("--decimal", help="The decimal mark, . or , where numbers can be read in two ways.", panel=DATA),
     "header": _option(
-        bool | None, "--header/--no-header", help="Whether the first row holds names.", panel=DATA, show_default=False
+        bool | None, "--header/--no-header", help="Whether the first row holds names.", panel=DATA, show_default=False,
+        metavar="",
     ),
     "id": _text("--id", help="Tells samples apart; rows that share it stay together.", panel=DATA),
     "group": _text("--group", help="Rows that share it (a patient) stay together.", panel=DATA),
     "ignore": _option(
-        list[str] | None, "--ignore", help="A column that models must not see; can be repeated.", panel=DATA
+        list[str] | None, "--ignore", metavar="<str>", help="A column that models must not see; can be repeated.",
+        panel=DATA,
     ),
     "task": _text(
         "--task", help="binary, multiclass, regression or survival; told from the target unless given.", panel=DATA,
@@ -101,7 +105,8 @@ OPTIONS: dict[str, Any] = {
     ),
     # ---- how to tune
     "metric": _option(
-        list[str] | None, "--metric", "-m", help="As in scikit-learn; several with commas, the first selects. Default: "
+        list[str] | None, "--metric", "-m", metavar="<str>",
+        help="As in scikit-learn; several with commas, the first selects. Default: "
         "roc_auc, balanced_accuracy, r2 or concordance_index.", panel=MODEL, autocompletion=metrics,
     ),
     "preset": _text(
@@ -131,6 +136,10 @@ OPTIONS: dict[str, Any] = {
         "--tune-threshold", help="Two classes: tune the probability from which on the positive one is predicted; "
         "for f1, balanced_accuracy and the like.", panel=MODEL,
     ),
+    "learning_curve": _switch(
+        "--learning-curve", help="Train the winner on growing parts of the rows, too: would more rows help?",
+        panel=MODEL,
+    ),
     "half_width": _option(
         float | None, "--half-width", help="Stop when half the width of the interval is within this.", panel=MODEL
     ),
@@ -150,7 +159,8 @@ OPTIONS: dict[str, Any] = {
         Path | None, "--settings", help="A file like sober.toml; ./sober.toml is read unless given.", panel=RUN
     ),
     "at": _option(
-        list[float] | None, "--at", help="Survival: a time at which its probability is wanted; can be repeated.",
+        list[float] | None, "--at", metavar="<float>",
+        help="Survival: a time at which its probability is wanted; can be repeated.",
         panel=RUN,
     ),
     "threshold": _option(

@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..errors import Note
-from ..report.words import between, metric_label, number, signed
+from ..report.words import apart, between, metric_label, number, signed
 from ..runs.results import Honest
 from .exit_code import one_line
 
@@ -129,5 +129,6 @@ def honest(score: Honest) -> list[tuple[str, str | Text]]:
         level = 100 * score.confidence_level
         value.append(f"   {level:g} % interval {between(score.interval, score.digits)}", "not bold")
     claim = Text(number(score.naive, score.digits), "dim")
-    claim.append(f"   what plain cross-validation claims ({signed(score.optimism, score.digits)})", "dim")
+    difference = signed(apart(score.naive, score.honest, score.digits), score.digits)
+    claim.append(f"   what plain cross-validation claims ({difference})", "dim")
     return [("metric", metric_label(score.metric, score.positive)), ("honest score", value), ("plain CV", claim)]

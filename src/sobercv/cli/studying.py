@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors import SoberError
 from .exit_code import DONE
 
-NAMES = ("simulation", "real", "intervals", "racing", "tuned", "adaptive")
+NAMES = ("simulation", "real", "intervals", "racing", "tuned", "adaptive", "beyond")
 
 
 def study(name: str, quick: bool, output: Path | None) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..containers import Array, as_array
 from ..errors import SoberError
+from ..metrics import first_calls
 from ..metrics.part import as_counts
 from ..seeds import generator, key
 
@@ -83,12 +84,10 @@ class Bootstrap:
 
     def _draw(self, counts: Array, first: int, stratum: int) -> None:
         """Draw as many units as there are, with replacement, for each row of counts."""
-        from ..metrics.kernels import draw
-
         n_resamples, n = counts.shape
         draws = self._shares(first, n_resamples, n, stratum)
         for c, (start, stop) in enumerate(_chunks(n)):
-            draw(self._key(stratum, c), first, np.ascontiguousarray(draws[:, c]), counts[:, start:stop])
+            _draw(self._key(stratum, c), first, np.ascontiguousarray(draws[:, c]), counts[:, start:stop])
 
     def _shares(self, first: int, n_resamples: int, n: int, stratum: int) -> Array:
         """How many of the n draws of each resample fall into each chunk [B, chunks]."""
@@ -104,6 +103,16 @@ class Bootstrap:
 
     def _key(self, stratum: int, chunk: int) -> np.uint64:
         return key(self.seed, self.purpose, *self.index, stratum, chunk)
+
+
+def _draw(key: np.uint64, first: int, n_draws: Array, counts: Array) -> None:
+    """Draw n_draws[b] units for each row of counts."""
+    if first_calls.allowance.covers(first_calls.DRAW * float(n_draws.sum())):
+        first_calls.draw(key, first, n_draws, counts)
+    else:
+        from ..metrics.kernels import draw  # numba takes a while to import
+
+        draw(key, first, n_draws, counts)
 
 
 def _chunks(n: int) -> list[tuple[int, int]]:
@@ -177,12 +186,10 @@ class BlockDraws:
 
     def counts(self, start: int, stop: int) -> Array:
         """Counts of resamples start to stop - 1 for the samples of this block: uint8 [stop - start, rows]."""
-        from ..metrics.kernels import draw
-
         out = np.empty((stop - start, self.n_rows), np.uint8)
         for chunk in self.chunks:
             drawn = np.zeros((stop - start, chunk.n_units), np.uint8)
-            draw(chunk.key, start, chunk.n_draws[start:stop], drawn)
+            _draw(chunk.key, start, chunk.n_draws[start:stop], drawn)
             if chunk.into is None:
                 if drawn.shape == out.shape:
                     return drawn

@@ -17,7 +17,8 @@ from ..errors import SoberError
 from ..targets import TaskName
 from . import blocks
 from .base import Metric
-from .confusion import Confusion, divide, kappa, sums
+from .confusion import Confusion, divide, kappa
+from .margins import sums
 from .part import Core, Part
 
 #: Tables [..., K, K] of true and predicted classes -> scores [...]

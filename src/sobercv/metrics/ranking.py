@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
-from . import blocks
+from . import blocks, first_calls
 from .base import Metric
 from .classes import SpreadOut
+from .first_calls import PairMatrix
 from .in_order import PartialArea
 from .part import Core, Part
 from .pointwise import product
@@ -96,6 +98,11 @@ class Block:
             kernels.walk_int(*steps, self._turned, self._turned.ctypes.data, *room, patience, out)
 
     @cached_property
+    def fits_single(self) -> bool:
+        """Whether single precision holds twice the pairs of any resample exactly."""
+        return self.weight is None and self.counts.dtype == np.uint8 and self._total**2 < 2**25
+
+    @cached_property
     def _total(self) -> int:
         """Samples in the largest resample."""
         return int(self.counts.sum(axis=1, dtype=np.int64).max(initial=1))
@@ -124,7 +131,10 @@ def _aligned(shape: tuple[int, ...], kind: Any) -> Array:
 
 
 class Walks:
-    """The walks of all configurations through their sorted samples, made once and kept where memory allows."""
+    """The walks of all configurations through their sorted samples, made once and kept where memory allows.
+
+    They are made when they are first needed: the first small calls of a process do without (`first_calls`).
+    """
 
     def __init__(self, scores: Array, contests: Contests, n_threads: int) -> None:
         self._node = np.ascontiguousarray(contests.node, np.int32)
@@ -134,15 +144,12 @@ class Walks:
         for begins, starts in zip(self._begins, self._starts, strict=True):
             begins[starts[starts < len(begins)]] = 1
         self._room = int((contests.role >= 0).sum() + (contests.role == 1).sum())  # steps of a walk at the most
-        self._scores: Array | None = scores  # [C, N]
+        self._scores = scores  # [C, N]
         self.n = len(scores)
-        self._kept: list[Piece] | None = None
-        if self._room * self.n * 5 <= _KEPT:
-            self._kept = blocks.run(self._make, blocks.cut(self.n, -(-self.n // (4 * n_threads))), n_threads)
-            self._scores = None  # the walks hold all that is needed
+        self._n_threads, self._kept, self._lock = n_threads, list[Piece](), Lock()
+        self._matrix = PairMatrix(self._node, self._role)
 
     def _make(self, first: int, last: int) -> Piece:
-        assert self._scores is not None
         score = self._scores[first:last]
         samples = np.empty((last - first) * self._room, np.int32)
         actions = np.empty((last - first) * self._room, np.int8)
@@ -154,6 +161,8 @@ class Walks:
 
     def wins(self, block: Block) -> Array:
         """Twice the pairs won, a tie counting half, of every configuration in every resample [B, C]."""
+        if self._plainly(block, self.n):
+            return self._matrix.wins(self._scores, block.counts).T
         out = np.empty((self.n, len(block.counts)))
         for first, last, steps in self.pieces():
             block.follow(steps, out[first:last])
@@ -161,8 +170,14 @@ class Walks:
 
     def picked(self, block: Block, winners: Array) -> Array:
         """Twice the pairs won by the one configuration that each resample picked [B]."""
-        kernels, counts = _kernels(), block.counts
+        counts = block.counts
         out = np.empty(len(counts))
+        if self._plainly(block, 1):
+            for winner in np.unique(winners):
+                here = winners == winner
+                out[here] = self._matrix.wins(self._scores[winner : winner + 1], counts[here])[0]
+            return out
+        kernels = _kernels()
         weight = np.ones(counts.shape[1]) if block.weight is None else block.weight
         for first, last, steps in self.pieces(np.unique(winners)):
             here = np.flatnonzero((winners >= first) & (winners < last))
@@ -171,9 +186,21 @@ class Walks:
             out[here] = alone
         return out
 
+    def every(self, block: Block) -> Array | None:
+        """Give the number of pairs in each resample [B]; None where that would take compiled loops."""
+        return self._matrix.every(block.counts) if self._plainly(block, 1) else None
+
+    def _plainly(self, block: Block, n: int) -> bool:
+        """Whether numpy may count the pairs of n configurations."""
+        return block.fits_single and first_calls.allowance.covers(self._matrix.seconds(n * len(block.counts)))
+
     def pieces(self, wanted: Array | None = None) -> Iterator[Piece]:
         """Give the walks, some configurations at a time; where they are not kept, those wanted are made."""
-        if self._kept is not None:
+        if self._room * self.n * 5 <= _KEPT:
+            with self._lock:
+                if not self._kept:
+                    some = blocks.cut(self.n, -(-self.n // (4 * self._n_threads)))
+                    self._kept = blocks.run(self._make, some, self._n_threads)
             yield from self._kept
         else:
             for c in range(self.n) if wanted is None else wanted:

@@ -7,6 +7,7 @@ risk than everybody who is known to have outlived it. A higher risk means an ear
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ..containers import Array
 from ..targets import TaskName
 from .base import Metric
 from .part import Core, Part
-from .ranking import Block, Contests, DuelCore, Walks
+from .ranking import Block, Contests, DuelCore, Steps, Walks
 
 
 def outlived(event: Array, time: Array, fold: Array) -> Contests:
@@ -45,10 +46,16 @@ class ComparablePairs:
     they outlived the events, and every event wins before it becomes a loser itself.
     """
 
-    def __init__(self, part: Part, event: Array | None = None) -> None:
+    def __init__(self, part: Part, event: Array | None = None, walks: Walks | None = None) -> None:
+        self._part, self._walks = part, walks
+        self._event = part.y["event"] if event is None else event
+
+    @cached_property
+    def steps(self) -> Steps:
+        """The walk, made when first needed."""
         from .kernels import FIRST, LOSER, WINNER  # numba takes a while to import
 
-        event, time = part.y["event"] if event is None else event, part.y["time"]
+        part, event, time = self._part, self._event, self._part.y["time"]
         samples, actions = [], []
         for f in np.unique(part.fold):
             here = np.flatnonzero(part.fold == f)
@@ -62,9 +69,12 @@ class ComparablePairs:
             samples.append(who[order][first:])
             actions.append(action[first:])
         walk = np.concatenate(samples).astype(np.int32)
-        self.steps = walk, np.concatenate(actions).astype(np.int8), np.array([0, len(walk)])
+        return walk, np.concatenate(actions).astype(np.int8), np.array([0, len(walk)])
 
     def __call__(self, block: Block) -> Array:
+        plainly = None if self._walks is None else self._walks.every(block)
+        if plainly is not None:
+            return plainly
         out = np.empty((1, len(block.counts)))
         block.follow(self.steps, out)
         return 0.5 * out[0]
@@ -79,7 +89,7 @@ class Concordance(Metric):
     def core(self, part: Part, n_threads: int = 1) -> Core:
         contests = outlived(part.y["event"], part.y["time"], part.fold)
         walks = Walks(np.ascontiguousarray(part.values.T), contests, n_threads)
-        return DuelCore([(walks, ComparablePairs(part), None)], part.weight)
+        return DuelCore([(walks, ComparablePairs(part, walks=walks), None)], part.weight)
 
 
 def makers() -> dict[str, Callable[..., Metric]]:

@@ -27,9 +27,14 @@ _BLIND = (
 )
 
 
+def learns_from_scores(study: optuna.Study) -> bool:
+    """Whether the sampler of a study may look at scores of earlier trials."""
+    return not isinstance(study.sampler, _BLIND)
+
+
 def proposed_by(study: optuna.Study, proposing: Array) -> dict[str, Any]:
     """Give what is remembered of how a trial was proposed: whether by scores, and by those of which samples."""
-    return {"by_scores": not isinstance(study.sampler, _BLIND), "from": digest(proposing, size=8).hex()}
+    return {"by_scores": learns_from_scores(study), "from": digest(proposing, size=8).hex()}
 
 
 def rows_that_propose(plan: Plan, share: Any) -> Array:

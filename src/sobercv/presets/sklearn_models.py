@@ -86,10 +86,18 @@ class RootForest:
         forest.__init__(n_estimators, min_samples_leaf=min_samples_leaf, n_jobs=n_jobs, random_state=random_state)
         self.roots = roots
 
+    def settled_params(self, X: Any) -> dict[str, Any]:
+        """Give the parameters with `roots` replaced by a number of columns: of few columns, several roots are one."""
+        params = {name: value for name, value in self.get_params().items() if name != "roots"}  # type: ignore[attr-defined]
+        return {**params, "max_features": self._columns_tried(X)}
+
+    def _columns_tried(self, X: Any) -> int:
+        n_columns = X.shape[1] if hasattr(X, "shape") else len(X[0])
+        return int(np.clip(round(self.roots * np.sqrt(n_columns)), 1, n_columns))
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the forest."""
-        n_columns = X.shape[1] if hasattr(X, "shape") else len(X[0])
-        self.max_features = int(np.clip(round(self.roots * np.sqrt(n_columns)), 1, n_columns))
+        self.max_features = self._columns_tried(X)
         forest: Any = super()
         return forest.fit(X, y, sample_weight)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
 
@@ -103,9 +103,11 @@ class Frame:
 
     @classmethod
     def fitting(cls, x_range: Sequence[float], y_range: Sequence[float], *, whole: bool = False) -> Frame:
-        """Make room for the numbers beside the vertical axis."""
+        """Make room for the numbers beside the vertical axis, and for the last one below the horizontal axis."""
         longest = max((len(t) for _, t in _written(ticks(y_range))), default=3)
-        return cls(x_range, y_range, left=26 + 7.4 * longest, whole=whole)
+        frame = cls(x_range, y_range, left=26 + 7.4 * longest, whole=whole)
+        ends = (frame.x(v) + 3.7 * len(t) for v, t in _written(ticks(x_range)))
+        return replace(frame, right=max(frame.right, frame.right + max(ends, default=0.0) - frame.width))
 
     def x(self, value: float) -> float:
         """Place on the horizontal axis."""

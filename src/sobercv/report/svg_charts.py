@@ -165,7 +165,7 @@ def swatch(i: int) -> str:
 
 def bars(data: Sequence[Bar]) -> str:
     """Draw horizontal bars with whiskers: an interval, or one standard deviation where there is none."""
-    row, left = 22.0, 136.0
+    row, left = 22.0, 156.0
     height = row * len(data) + 36
     ends = [_ends(bar) for bar in data]
     high = max([end for _, end in ends] + [bar.value for bar in data] + [1e-9])

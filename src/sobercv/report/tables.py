@@ -12,7 +12,7 @@ from collections.abc import Callable
 from ..errors import SoberError
 from ..inference.estimate_tables import tex
 from .records import Bar, Fact, Summary, Table
-from .words import NOTHING, between, number, percent, seconds, signed, status
+from .words import NOTHING, apart, between, number, percent, seconds, signed, status
 
 
 def tables_of(summary: Summary) -> tuple[Table, ...]:
@@ -21,7 +21,7 @@ def tables_of(summary: Summary) -> tuple[Table, ...]:
     scores = [("Metric", "Honest", level, "Plain CV", "Plain CV is off by")]
     for s in summary.scores:
         interval = NOTHING if s.interval is None else between(s.interval, s.digits)
-        optimism = signed(s.optimism, s.digits)
+        optimism = signed(apart(s.naive, s.value, s.digits), s.digits)
         scores.append((s.label, number(s.value, s.digits), interval, number(s.naive, s.digits), optimism))
     digits = summary.scores[0].digits
     rows: list[tuple[str, ...]] = [

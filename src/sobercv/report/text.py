@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from .records import ConfigurationRow, Fact, Score, Summary
-from .words import between, gap, number, percent, seconds, signed, status
+from .words import apart, between, gap, number, percent, seconds, signed, status
 
 WIDTH = 96
 MOST_ROWS = 10
@@ -77,7 +77,7 @@ def _metrics(summary: Summary) -> Iterator[str]:
         head = ("metric", "honest", "interval", "plain CV", "off by")
         body = [
             (s.label, number(s.value, s.digits), "" if s.interval is None else between(s.interval, s.digits),
-             number(s.naive, s.digits), signed(s.optimism, s.digits))
+             number(s.naive, s.digits), signed(apart(s.naive, s.value, s.digits), s.digits))
             for s in summary.scores
         ]  # fmt: skip
         yield from _table(head, body, "<>>>>")

@@ -73,9 +73,14 @@ def signed(value: float, digits: int = 3) -> str:
     return f"{value:+,.{digits}f}".replace("-", MINUS)
 
 
+def apart(naive: float, value: float, digits: int) -> float:
+    """How far two numbers are apart as they are written, so that whoever subtracts finds the same."""
+    return round(naive, digits) - round(value, digits)
+
+
 def gap(score: Score) -> str:
     """Say how far plain cross-validation is off, as the two numbers are written."""
-    difference = round(score.naive, score.digits) - round(score.value, score.digits)
+    difference = apart(score.naive, score.value, score.digits)
     if abs(difference) < 0.5 * 10.0**-score.digits:
         return "the same to the last digit shown"
     return f"{number(abs(difference), score.digits)} {'too good' if difference > 0 else 'lower'}"

@@ -1,12 +1,13 @@
 """The learning curve of the winner, which tells whether more samples would help.
 
-Takes a fitted search and its data, trains the winner on a third and on two thirds of each training part of the first
-repeat, gives a chart and a note; where that would take too long, nothing. The score at full size is the run's own.
+Takes a fitted search and its data, trains the winner on parts of the training rows of the first repeat, gives a chart
+and notes: on two parts, or nothing where that would take too long; on four, and with a reason where there is none, if
+it was asked for. The score at full size is the run's own.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,15 +27,18 @@ from ..training import Configuration, Experiment, Problem
 from ..training.fit.plan import Split
 from ..training.fit.task import build, fit_one
 
-SHARES = (1 / 3, 2 / 3)
+#: Of the training rows, unless the curve was asked for, and if it was.
+SHARES, ASKED_SHARES = (1 / 3, 2 / 3), (0.2, 0.4, 0.6, 0.8)
 N_RESAMPLES = 400
-#: Seconds that it may take where nobody set a limit.
+#: Seconds that it may take where nobody asked for it.
 MOST_SECONDS = 20.0
 #: The share of resamples in which more training rows score better, from which on the curve is said to rise.
 SURE = 0.95
 
 
-def learning_curve(search: Any, data: Dataset, seconds: float) -> tuple[Chart | None, tuple[Note, ...]]:
+def learning_curve(
+    search: Any, data: Dataset, seconds: float, asked: bool = False
+) -> tuple[Chart | None, tuple[Note, ...]]:
     """Train the winner on parts of the training rows, and score what it predicts.
 
     Parameters
@@ -45,28 +49,58 @@ def learning_curve(search: Any, data: Dataset, seconds: float) -> tuple[Chart | 
         That it was fitted on.
     seconds : float
         What it may take; where the race says that it would take longer, there is no curve.
+    asked : bool
+        Whether somebody wants it: more points, more time, and a note where there is no curve.
     """
-    metric, table = search.question_.first, search.winner_predictions_.take_repeat(0)
+    shares, table = ASKED_SHARES if asked else SHARES, search.winner_predictions_.take_repeat(0)
     n_folds = search.n_splits_ // search.predictions_.n_repeats
-    expected = float(search.cv_results_["mean_fit_time"][search.best_index_]) * n_folds * sum(SHARES)
-    names = {name for each in metric.wanted for name in each[:1]}
-    if search.question_.procedure is not None:  # models on fewer rows would need thresholds of their own
-        return None, ()
-    too_long = expected > min(seconds, MOST_SECONDS) or search.stopped_ != "finished"  # who ends a run is in a hurry
-    if too_long or not table.is_complete or not names or names - set(table.responses):
-        return None, ()
+    fits = float(search.cv_results_["mean_fit_time"][search.best_index_]) * n_folds * sum(shares)
+    obstacle = _obstacle(search, table, fits > min(seconds, np.inf if asked else MOST_SECONDS))
+    if obstacle is not None:
+        return None, _left_out(asked, obstacle)
     sizes, tables = [], []
-    for share in SHARES:
+    for share in shares:
         found = _trained_on(search, data, share, n_folds, table)
         if found is None:
-            return None, ()
+            return None, _left_out(asked, f"the winner could not be trained on {share:.0%} of the training rows")
         sizes.append(found[0])
         tables.append(found[1])
     sizes.append(float(np.mean([len(train) for train, _ in search.splits_[:n_folds]])))
     scores = _scores(search, [*tables, table])  # [1 + resamples, sizes]
     if np.isnan(scores).any():
-        return None, ()
-    return _chart(search, np.array(sizes), scores), _notes(scores, data.n_rows)
+        return None, _left_out(asked, "the score is not defined in every resample")
+    curve = Curve(np.array(sizes), scores, int(np.abs(np.array(shares) - 2 / 3).argmin()))
+    return _chart(search, curve), _notes(curve, data.n_rows, asked)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Scores by the number of training rows; the first row of scores is of all samples, the others of resamples."""
+
+    sizes: Array  # [sizes], rising
+    scores: Array  # [1 + resamples, sizes]
+    before: int  # about two thirds of the rows, which the last size is compared with
+
+    @property
+    def rises(self) -> bool:
+        """Whether more training rows score better in nearly all resamples."""
+        return float((self.scores[1:, -1] > self.scores[1:, self.before]).mean()) >= SURE
+
+
+def _obstacle(search: Any, table: Predictions, too_long: bool) -> str | None:
+    """Say why there can be no curve, or None."""
+    names = {name for each in search.question_.first.wanted for name in each[:1]}
+    if search.question_.procedure is not None:
+        return "models on fewer rows would need thresholds of their own"
+    if search.stopped_ != "finished" or not table.is_complete:  # who ends a run is in a hurry
+        return "the run was ended before its last fold"
+    if not names or names - set(table.responses):
+        return "its predictions were not kept"
+    return "the time would not be enough" if too_long else None
+
+
+def _left_out(asked: bool, why: str) -> tuple[Note, ...]:
+    return (Note("W704", f"The learning curve was left out: {why}."),) if asked else ()
 
 
 def _trained_on(
@@ -109,7 +143,8 @@ def _scores(search: Any, tables: list[Predictions]) -> Array:
     return np.stack([search.question_.first.scores(table, counts, n_jobs=1)[:, 0] for table in tables], axis=1)
 
 
-def _chart(search: Any, sizes: Array, scores: Array) -> Chart:
+def _chart(search: Any, curve: Curve) -> Chart:
+    sizes, scores = curve.sizes, curve.scores
     label = metric_label(estimates_of(search)[0].metric, estimates_of(search)[0].positive)
     tail = (1.0 - search.confidence_level) / 2.0
     low, high = np.quantile(scores[1:], (tail, 1.0 - tail), axis=0)
@@ -122,21 +157,24 @@ def _chart(search: Any, sizes: Array, scores: Array) -> Chart:
         x_range=(0.9 * float(sizes[0]), 1.04 * float(sizes[-1])),
         y_range=(float(low.min()) - room, float(high.max()) + room),
         lines=(line_of("winner", sizes, Band(scores[0], low, high), marked=True),),
-        sentence="The winner trained on a third, on two thirds and on all of each training part, scored on the same "
-        "samples. Where the line still rises at its right end, more samples would likely help.",
-    )
-
-
-def _notes(scores: Array, n: int) -> tuple[Note, ...]:
-    gain = scores[1:, 2] - scores[1:, 1]
-    if float((gain > 0).mean()) < SURE:
-        return ()
-    digits = digits_for(scores[0].tolist())
-    return (
-        Note(
-            "W713",
-            f"The learning curve still rises: with two thirds of the training rows the winner scores "
-            f"{number(float(scores[0, 1]), digits)}, with all of them {number(float(scores[0, 2]), digits)}. More than "
-            f"{n:,} samples would likely give a better model.",
+        sentence="The winner trained on parts of the training rows of each fold and on all of them, scored on the same "
+        "samples. "
+        + (
+            "The line still rises at its right end: more samples would likely give a better model."
+            if curve.rises
+            else "The line does not clearly rise at its right end: more samples like these might help little."
         ),
     )
+
+
+def _notes(curve: Curve, n: int, asked: bool) -> tuple[Note, ...]:
+    if not curve.rises and not asked:
+        return ()
+    digits = digits_for(curve.scores[0].tolist())
+    first, last = (number(float(curve.scores[0, k]), digits) for k in (curve.before, -1))
+    sizes = f"{curve.sizes[curve.before]:,.0f} rows the winner scores {first}, on {curve.sizes[-1]:,.0f} rows {last}"
+    if not curve.rises:
+        text = f"The learning curve does not clearly rise at its end: trained on {sizes}."
+        return (Note("W714", f"{text} More samples like these might help little."),)
+    text = f"The learning curve still rises: trained on {sizes}."
+    return (Note("W713", f"{text} More than {n:,} samples would likely give a better model."),)

@@ -22,6 +22,7 @@ from ..report.summary import (
     with_notes,
 )
 from ..report.words import count
+from ..tables import Dataset
 from ..tables.column_facts import column_facts
 from .deadline import Deadline
 from .learning_curve import learning_curve
@@ -66,20 +67,30 @@ def summarize_run(
     if report != "full":
         asked = "--no-report" if report == "none" else "--fast"
         note = Note("W704", f"Charts and the importance of columns were left out: {asked}.")
-        return with_checklist(with_notes(summary, [note]))
+        summary = with_notes(summary, [note])
+        if settings.learning_curve:
+            summary = _with_curve(summary, search, data, on_phase, seconds=deadline.left, asked=True)
+        return with_checklist(summary)
     on_phase("drawing the charts")
     if deadline.left > CHART_SECONDS * search.predictions_.seen.sum():
         summary = with_charts(summary, search)
     else:
         summary = with_notes(summary, [Note("W704", "Charts were left out: the time was over.")])
-    on_phase("training the winner on fewer rows, for its learning curve")
-    chart, notes = learning_curve(search, data, deadline.share(LEARNING_SHARE))
-    summary = with_notes(replace(summary, charts=summary.charts if chart is None else (*summary.charts, chart)), notes)
+    seconds = deadline.share(LEARNING_SHARE)
+    summary = _with_curve(summary, search, data, on_phase, seconds=seconds, asked=settings.learning_curve)
     on_phase(f"shuffling {count(min(data.X.shape[1], MOST_COLUMNS), 'column')} for their importance")
     seconds = min(IMPORTANCE_SECONDS, deadline.share(IMPORTANCE_SHARE))
     found = importance(search, data.X, data.y, n_permutations=n_shuffles(data.X), max_seconds=seconds)
     summary = with_importance(summary, search, data.X, *found, max_seconds=min(EFFECT_SECONDS, deadline.share(0.2)))
     return with_checklist(summary)
+
+
+def _with_curve(
+    summary: Summary, search: Any, data: Dataset, on_phase: Callable[[str], object], *, seconds: float, asked: bool
+) -> Summary:
+    on_phase("training the winner on fewer rows, for its learning curve")
+    chart, notes = learning_curve(search, data, seconds, asked)
+    return with_notes(replace(summary, charts=summary.charts if chart is None else (*summary.charts, chart)), notes)
 
 
 def n_shuffles(X: Any) -> int:

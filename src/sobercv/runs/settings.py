@@ -22,7 +22,7 @@ INTERVALS = ("percentile", "wilson")
 _OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
 _UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 _LISTS = ("ignore", "metric")
-_SWITCHES = ("stratify", "within_folds", "header", "tune_threshold")
+_SWITCHES = ("stratify", "within_folds", "header", "tune_threshold", "learning_curve")
 #: Whole numbers and the range of each.
 _WHOLE = {
     "configurations": (2, 10**9), "cv": (2, 10**9), "repeats": (1, 1000), "seed": (0, 2**32 - 1), "jobs": (-1024, 1024),
@@ -47,7 +47,7 @@ class Settings:
         Number of folds.
     repeats : int
     aggregate : {"pooled", "fold"}
-    stratify, within_folds, tune_threshold : bool
+    stratify, within_folds, tune_threshold, learning_curve : bool
     interval : {"percentile", "wilson"}
     seed, jobs : int
     max_time : float, optional
@@ -78,6 +78,7 @@ class Settings:
     stratify: bool = False
     within_folds: bool = False
     tune_threshold: bool = False
+    learning_curve: bool = False
     interval: str = "wilson"
     seed: int = 0
     jobs: int = -1

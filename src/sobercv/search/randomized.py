@@ -24,9 +24,9 @@ class BBCRandomizedSearchCV(BBCSearchCV):
         Names to lists of values or to distributions with a method `rvs`.
     n_iter : int, default=10
         How many configurations are drawn.
-    scoring, pos_label, cv, n_repeats, proposer, drop, count_dropped, select, aggregate, within_folds, method, \
-interval, n_bootstraps, confidence_level, stratify, refit, n_jobs, random_state, store, max_seconds, fit_timeout, \
-half_width, error_score, verbose, on_event, pre_dispatch, return_train_score, keep
+    scoring, pos_label, cv, n_repeats, proposer, drop, count_dropped, select, tune_threshold, aggregate, within_folds, \
+method, interval, n_bootstraps, confidence_level, stratify, refit, n_jobs, random_state, store, max_seconds, \
+fit_timeout, half_width, error_score, verbose, on_event, pre_dispatch, return_train_score, keep
         See `BBCSearchCV`. `random_state` seeds the drawing too.
 
     Examples

@@ -43,9 +43,10 @@ def as_events(column: Any, name: str, value: str | None = None) -> tuple[Any, tu
     causes = others.drop([v for v in ("0", "False") if v in others.index])
     if not len(causes) or len(others) == 1:
         return found, ()
+    verb = "counts" if len(causes) == 1 else "count"
     text = (
-        f"Only {value[:30]!r} of {name[:40]!r} counts as the event; {_listed(causes)} count as censored. Competing "
-        "risks are ignored: the model ranks the risk of this cause as if the others did not exist."
+        f"Only {value[:30]!r} of {name[:40]!r} counts as the event; {_listed(causes)} {verb} as censored. "
+        "Competing risks are ignored: the model ranks the risk of this cause as if the others did not exist."
     )
     return found, (Note("W845", text, (name,)),)
 

@@ -41,7 +41,7 @@ class Ahead:
         self._executor = executor
         self._rounds = rounds
         self._configurations = configurations
-        self._order: list[int] = []  # whose fits to begin; nobody's before the rule has spoken
+        self._order = [c.index for c in configurations]  # whose fits to begin; until the rule has spoken, anybody's
         self._held: dict[Place, Outcome] = {}
 
     def expect(self, alive: Array, p: Array) -> None:

@@ -78,3 +78,12 @@ def test_times_of_some_only_change_nothing():
 
     assert indices({0: 100.0}) == indices(None)
     assert indices({c.index: 0.0 for c in configurations}) == indices(None)
+
+
+def test_where_workers_abound_no_two_fits_share_a_batch():
+    configurations = tuple(expand({"alpha": list(range(27))}))
+    task = Task(Plan.build(PROBLEM, 2).splits[0], configurations)
+    seconds = {c.index: 0.4 if c.index < 14 else 0.6 for c in configurations}
+    batches = cut(Experiment(PROBLEM, Ridge(), LABELS), [task], 32, seconds)
+    assert len(batches) == 27
+    assert [seconds[batch[0].configurations[0].index] for batch in batches] == sorted(seconds.values(), reverse=True)

@@ -1,4 +1,4 @@
-"""Shared prefixes: pipelines that begin alike fit their common steps once on a split.
+"""Shared prefixes: pipelines that begin alike fit their common steps once on a split, and equal models once.
 
 Takes a task, gives the outcomes that `task.fit_predict` gives, bit for bit; never remembers anything between tasks.
 Where a pipeline does more than its steps one after the other, it falls back to fitting every configuration alone.
@@ -19,6 +19,7 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from .equal_fits import EqualFits, digest_of
 from .experiment import Experiment
 from .problem import Problem, take
 from .response import responses_of
@@ -37,16 +38,17 @@ def fit_predict_shared(experiment: Experiment, task: Task, begins: Begins | None
     experiment, task, begins
         As for `task.fit_predict`, whose outcomes these are (in another order).
     """
-    keys = prefix_keys(experiment, task.configurations)
+    keys = _step_keys(experiment, task.configurations)
     together: dict[Any, list[_Member]] = {}
     for configuration, key in zip(task.configurations, keys, strict=True):
-        together.setdefault(key[0] if key else configuration.index, []).append(_Member(configuration, key))
+        member = _Member(configuration, key[:-1], key[-1:])
+        together.setdefault(key[0] if key else configuration.index, []).append(member)
     alone = tuple(group[0].configuration for group in together.values() if len(group) == 1)
     yield from fit_predict(experiment, Task(task.split, alone), begins)
-    walk = _Walk(experiment, task, begins)
-    for group in together.values():
-        if len(group) > 1:
-            yield from walk.start(group)
+    groups = [group for group in together.values() if len(group) > 1]
+    walk = _Walk(experiment, task, begins, has_rivals=len({m.keys for group in groups for m in group}) > 1)
+    for group in groups:
+        yield from walk.start(group)
 
 
 def prefix_keys(experiment: Experiment, configurations: Sequence[Configuration]) -> list[Keys]:
@@ -58,6 +60,11 @@ def prefix_keys(experiment: Experiment, configurations: Sequence[Configuration])
     configurations : sequence of Configuration
         All for the same estimator, so that a step is known by the parameters that are set on it.
     """
+    return [keys[:-1] for keys in _step_keys(experiment, configurations)]
+
+
+def _step_keys(experiment: Experiment, configurations: Sequence[Configuration]) -> list[Keys]:
+    """Give each configuration the keys of all steps of its pipeline."""
     # Whoever asks the fitted model, or hears of its fit, is given the whole pipeline, not its last step.
     alone = experiment.asks is not None or experiment.around is not None
     if alone or not _is_plain(experiment.problem, experiment.estimator):
@@ -73,7 +80,7 @@ def prefix_keys(experiment: Experiment, configurations: Sequence[Configuration])
                 parts = {}
                 break
             parts[step].append((parameter, _key(configuration.params[parameter], seen)))
-        keys.append(tuple(tuple(parts[name]) for name in names[:-1]) if parts else ())
+        keys.append(tuple(tuple(parts[name]) for name in names) if parts else ())
     return keys
 
 
@@ -112,14 +119,16 @@ def _key(value: Any, seen: dict[int, Any]) -> Any:
 class _Member:
     configuration: Configuration
     keys: Keys
+    own: Keys  # the key of its last step
     final: Any = None  # its last step, unfitted
 
 
 class _Shared:
     """Transformed rows that several consumers receive, each as if they were its own."""
 
-    def __init__(self, train: Any, test: Any) -> None:
+    def __init__(self, train: Any, test: Any, digest: bytes | None = None) -> None:
         self._held: tuple[Any, Any] | None = (train, test)
+        self.digest = digest  # None where nobody else may receive the same
 
     def give(self, last: bool) -> tuple[Any, Any]:
         assert self._held is not None
@@ -144,7 +153,7 @@ def _copy(rows: Any) -> Any:
 class _Walk:
     """Walks the tree of common prefixes of one task, depth first."""
 
-    def __init__(self, experiment: Experiment, task: Task, begins: Begins | None) -> None:
+    def __init__(self, experiment: Experiment, task: Task, begins: Begins | None, has_rivals: bool) -> None:
         self.experiment, self.problem, self.split = experiment, experiment.problem, task.split
         self.begins: Begins = begins or (lambda configurations: None)
         self.shared_fit_seconds = self.shared_predict_seconds = 0.0  # not yet part of any outcome
@@ -152,6 +161,7 @@ class _Walk:
         self.is_square = len(shape) == 2 and shape[0] == shape[1]  # only then X may be a matrix between samples
         self.names: list[str] = []
         self.steps: dict[Keys, Any] = {}  # by the keys that lead to them
+        self.equal_fits, self.has_rivals = EqualFits(), has_rivals  # rivals may give their models the same rows
 
     def start(self, group: list[_Member]) -> Iterator[Outcome]:
         """Fit configurations that share at least the first step."""
@@ -189,7 +199,7 @@ class _Walk:
         """Fit members whose first `depth` steps are equal and have made `rows`."""
         if depth == len(members[0].keys):
             for member in members:
-                yield self.finish(member, *rows.give(last=member is members[-1]))
+                yield self.finish(member, rows.digest, *rows.give(last=member is members[-1]))
             return
         groups: dict[Any, list[_Member]] = {}
         for member in members:
@@ -206,7 +216,8 @@ class _Walk:
                     for member in part:
                         yield self.with_shared_seconds(failed(self.experiment, member.configuration, self.split, error))
                     continue
-            transformed = _Shared(train, test)
+            is_compared = self.has_rivals and depth + 1 == len(part[0].keys)
+            transformed = _Shared(train, test, digest_of(train, test) if is_compared else None)
             del train, test
             yield from self.descend(part, depth + 1, transformed)
 
@@ -227,15 +238,21 @@ class _Walk:
         finally:
             self.shared_predict_seconds += perf_counter() - start
 
-    def finish(self, member: _Member, train: Any, test: Any) -> Outcome:
-        """Fit the last step and ask it."""
+    def finish(self, member: _Member, digest: bytes | None, train: Any, test: Any) -> Outcome:
+        """Fit the last step and ask it, unless an equal one has answered for the same rows."""
         name, final, member.final = self.names[-1], member.final, None  # its memory goes with its outcome
         self.begins((member.configuration,))
         split, start, fitted = self.split, perf_counter(), None
         try:
-            final.fit(train, take(self.problem.y, split.train), **self.arguments(name))
-            fitted = perf_counter()
-            responses = responses_of(self.problem, final, test, len(split.test), self.experiment.wanted)
+            key = self.equal_fits.key(final, member.own, digest, train)
+            responses = self.equal_fits.recall(key, final)
+            if responses is None:
+                final.fit(train, take(self.problem.y, split.train), **self.arguments(name))
+                fitted = perf_counter()
+                responses = responses_of(self.problem, final, test, len(split.test), self.experiment.wanted)
+                self.equal_fits.keep(key, responses)
+            else:
+                fitted = perf_counter()
         except BaseException as error:
             end = perf_counter()
             seconds = (end - start, 0.0) if fitted is None else (fitted - start, end - fitted)

@@ -95,6 +95,8 @@ def _pieces(
     own = [keys[c.index] for c in ordered]
     # What the neighbours on both sides of a place have in common: cutting there fits that once more.
     shared = [0, *(_common(a, b) for a, b in pairwise(own))]
+    if len(ordered) <= free and not any(shared):  # one fit each: times differ a little, and put no two together
+        return [(configuration,) for configuration in ordered]
     # How much is done before a place. Nobody takes no time at all, so that places differ.
     before = [0.0, *accumulate(max(known[c.index], 1e-6) if known else 1.0 for c in ordered)]
     places = _places(shared, before, free)

@@ -69,7 +69,9 @@ def _opened(token: str, path: list[str], folder: str, head: bytes, large: Any) -
         if os.getcwd() != folder:
             os.chdir(folder)
         buffers = large if isinstance(large, list) else open_bytes(*large)
-        return pickle.loads(head, buffers=buffers), ("ready", token, "")
+        common = pickle.loads(head, buffers=buffers)
+        with one_blas_thread():  # looks for the libraries that were loaded: not a part of the first fit
+            return common, ("ready", token, "")
     except BaseException as error:
         return None, ("broken", token, f"{type(error).__name__}: {error_text(error)}")
 

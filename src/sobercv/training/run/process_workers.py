@@ -128,8 +128,10 @@ class ProcessWorkers:
                     return
                 yield from self._end_late(busy, waiting)
                 for worker in self._processes:
-                    if (waiting or later) and worker.is_ready and worker not in busy:
-                        key, batch = (waiting or later).popleft()
+                    # Nothing is begun early while messages wait: they may end this run, and the next one knows more.
+                    ready = waiting or (later if self._inbox.empty() else None)
+                    if ready and worker.is_ready and worker not in busy:
+                        key, batch = ready.popleft()
                         worker.send("batch", key, as_bytes(batch), at_once)
                         busy[worker] = _Duty(key, batch, batch, perf_counter())
                 try:

@@ -1,0 +1,88 @@
+"""Shared work: the paper's 610 configurations on one fold of N = 500, one by one and together.
+
+Takes nothing, gives CPU seconds by kind of model, and whether every prediction has the same bits.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+
+from sobercv import presets
+from sobercv.presets import Preset
+from sobercv.threads import one_blas_thread
+from sobercv.training import Experiment, Plan, Problem
+from sobercv.training.fit.prefix import fit_predict_shared
+from sobercv.training.fit.task import Outcome, Task, fit_predict
+
+from . import report
+
+N, FOLDS = 500, 10
+TREES, QUICK_TREES = 1000, 20
+
+
+def _task(trees: int) -> tuple[Preset, Experiment, Task]:
+    X, y = load_breast_cancer(return_X_y=True)
+    rows = np.random.default_rng(0).permutation(len(y))[:N]
+    X, y = X[rows], y[rows]
+    preset = presets.get("paper", "binary", X, y, n_trees=trees)
+    problem = Problem.build(X, y, estimator=preset.estimator)
+    plan = Plan.build(problem, FOLDS)
+    experiment = Experiment(problem, preset.estimator, (("decision_function", "predict_proba"),))
+    return preset, experiment, Task(plan.splits[0], tuple(preset.configurations))
+
+
+def _measured(
+    fit: Callable[[Experiment, Task], Iterator[Outcome]], experiment: Experiment, task: Task
+) -> tuple[dict[int, float], dict[int, bytes]]:
+    """Give CPU seconds and the bits of the predictions, by configuration."""
+    seconds: dict[int, float] = {}
+    bits: dict[int, bytes] = {}
+    with warnings.catch_warnings(), one_blas_thread():
+        warnings.simplefilter("ignore")
+        start = time.process_time()
+        for outcome in fit(experiment, task):
+            now = time.process_time()
+            seconds[outcome.configuration], start = now - start, now
+            bits[outcome.configuration] = b"".join(values.tobytes() for values in outcome.responses.values())
+    return seconds, bits
+
+
+def _kind(params: dict[str, Any]) -> str:
+    model = params["model"]
+    return {"linear": "linear SVM", "poly": "polynomial SVM", "rbf": "RBF SVM"}.get(
+        getattr(model, "kernel", ""), "forest" if hasattr(model, "roots") else "elastic net"
+    )
+
+
+def run(quick: bool = False, large: bool = False) -> Sequence[report.Section]:
+    """Fit one fold both ways."""
+    trees = QUICK_TREES if quick else TREES
+    preset, experiment, task = _task(trees)
+    together, shared_bits = _measured(fit_predict_shared, experiment, task)
+    alone, bits = _measured(fit_predict, experiment, task)
+    kinds = [_kind(c.params) for c in preset.configurations]
+    rows = []
+    for kind in [*dict.fromkeys(kinds), "all"]:
+        places = [c.index for c, own in zip(preset.configurations, kinds, strict=True) if kind in (own, "all")]
+        one, other = (sum(seconds[i] for i in places) for seconds in (alone, together))
+        rows.append([kind, f"{len(places)}", f"{one:.1f}", f"{other:.1f}", report.ratio(one / other)])
+    same = sum(bits[i] == shared_bits[i] for i in bits)
+    ratio = sum(alone.values()) / sum(together.values())
+    return [
+        report.Section(
+            f"Shared work: the paper's preset, one fold of N = {N}, forests of {trees} trees",
+            ["models", "configurations", "one by one (CPU s)", "together (CPU s)", "times faster"],
+            rows,
+            [
+                report.Goal("one by one over together", ratio, 3.0, False, "x"),
+                report.Goal("configurations with the same bits", same, len(bits), False),
+            ],
+            ["Cleaning and selection count for the first configuration that needs them."],
+        )
+    ]

@@ -1,0 +1,1 @@
+"""What the paper left open: numbers, survival times and many classes."""

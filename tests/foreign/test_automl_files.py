@@ -1,0 +1,132 @@
+"""What AutoGluon, mljar-supervised and Optuna wrote (by the scripts in make/) gives the same estimate as the matrix it holds."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import optuna
+import pandas as pd
+import pytest
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+
+import sobercv
+from sobercv.cli.app import run
+from sobercv.errors import SoberError
+from sobercv.importers import correct, recognise
+
+FILES = Path(__file__).parent / "files"
+
+
+def same(one, other):
+    assert one.value == pytest.approx(other.value, abs=1e-12)
+    assert one.interval == pytest.approx(other.interval, abs=1e-12)
+    assert one.winner == other.winner
+
+
+def tables(name):
+    """Of each model its out-of-fold predictions, by pandas alone."""
+    found = sorted((FILES / name).glob("*/predictions_out_of_folds.csv"))
+    return {path.parent.name: pd.read_csv(path) for path in found}
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "n"),
+    [("mljar-two", "roc_auc", 4), ("mljar-three", "roc_auc_ovr", 5), ("mljar-numbers", "r2", 6)],
+)
+def test_mljar(name, metric, n):
+    models = tables(name)
+    values = np.stack([t.drop(columns="target").to_numpy() for t in models.values()], axis=1)  # [N, C, K]
+    matrix = values[:, :, 0] if values.shape[2] == 1 else values
+    y = next(iter(models.values()))["target"].to_numpy()
+    given = matrix if metric == "r2" else {"predict_proba": matrix if matrix.ndim == 2 else matrix[:, :, None]}
+    found = sobercv.from_mljar(FILES / name)
+    assert (found.metric, found.n_configurations) == (metric, n)
+    same(found, sobercv.bbc(y, given, metric))
+    assert found.winner_name == list(models)[found.winner]
+    assert {note.code for note in found.notes} >= {"W204", "W811"}  # the ensemble is left out; it climbed hills
+
+
+def test_mljar_by_the_command(capsys):
+    assert run(["correct", str(FILES / "mljar-two"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["tool"] == "mljar"
+    assert told["score"]["honest"] == pytest.approx(sobercv.from_mljar(FILES / "mljar-two").value, abs=1e-12)
+
+
+def test_mljar_folders_that_hold_something_else(tmp_path):
+    with pytest.raises(SoberError) as caught:
+        sobercv.from_mljar(tmp_path)
+    assert caught.value.code == "E812"
+    for model, rows in (("1_Tree", "0,0.1\n1,0.9\n"), ("2_Tree", "1,0.1\n0,0.9\n")):
+        (tmp_path / model).mkdir()
+        (tmp_path / model / "predictions_out_of_folds.csv").write_text("target,prediction\n" + rows)
+        (tmp_path / model / "framework.json").write_text("{}")
+    (tmp_path / "params.json").write_text("{}")
+    with pytest.raises(SoberError, match="not those of"):
+        sobercv.from_mljar(tmp_path)
+
+
+def by_column(frame, truth):
+    return frame[truth].to_numpy(), {name: frame[name].to_numpy() for name in frame.columns if name != truth}
+
+
+def by_row(frame):
+    chances = [c for c in frame.columns if c.startswith("prob_")]
+    parts = {name: part.sort_values("row") for name, part in frame.groupby("model")}
+    return next(iter(parts.values()))["y_true"].to_numpy(), {n: part[chances].to_numpy() for n, part in parts.items()}
+
+
+AUTOGLUON = {"two": "species", "three": None, "numbers": "progression"}
+
+
+@pytest.mark.parametrize("name", AUTOGLUON)
+def test_autogluon(name):
+    """The table, the matrix, and what `from_autogluon` said of the live predictor when the script ran."""
+    frame = pd.read_csv(FILES / f"autogluon-{name}.csv")
+    live = json.loads((FILES / "autogluon-live.json").read_text())[name]
+    y, columns = by_row(frame) if name == "three" else by_column(frame, AUTOGLUON[name])
+    found = correct(recognise(frame, target=AUTOGLUON[name]))
+    assert found.first.metric == live["metric"]
+    said = {"live": live["models"][: len(columns)], "file": found.imported.names}  # order matters where scores tie
+    for who, value, interval, winner in (
+        ("live", live["value"], tuple(live["interval"]), live["winner"]),
+        ("file", found.first.value, found.first.interval, found.name),
+    ):
+        matrix = np.stack([columns[model] for model in said[who]], axis=1)
+        plain = sobercv.bbc(y, matrix if matrix.ndim == 2 else {"predict_proba": matrix[:, :, None]}, live["metric"])
+        assert value == pytest.approx(plain.value, abs=1e-12), who
+        assert interval == pytest.approx(plain.interval, abs=1e-12), who
+        assert winner == said[who][plain.winner]
+    assert "W204" in live["notes"]  # ensembles and stackers were left out
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    path = tmp_path_factory.mktemp("optuna") / "journal.log"
+    path.write_bytes((FILES / "optuna-journal.log").read_bytes())
+    return optuna.load_study(study_name="iris", storage=JournalStorage(JournalFileBackend(str(path))))
+
+
+def test_optuna(study):
+    y = np.repeat([0, 1], 30)
+    kept = {t.number: t.user_attrs["oof"] for t in study.trials if t.state.name == "COMPLETE"}
+    plain = sobercv.bbc(y, np.stack(list(kept.values()), axis=1), "roc_auc")
+    found = sobercv.from_optuna(study, y)
+    same(found, plain)
+    number = list(kept)[plain.winner]
+    assert (found.winner_name, found.winner_params) == (f"trial {number}", study.trials[number].params)
+    assert study.best_trial.number == number
+    assert {note.code for note in found.notes} >= {"W223", "W811"}  # one was pruned; TPE learns from scores
+    same(sobercv.from_optuna(study, y, "roc_auc", predictions=kept), plain)
+    both = sobercv.from_optuna(study, y, ["roc_auc", "neg_log_loss"])
+    assert both["neg_log_loss"].winner_name == f"trial {number}"
+
+
+@pytest.mark.parametrize(
+    ("given", "code"), [({"predictions": "nothing"}, "E132"), ({"y": [0, 1]}, "E101"), ({"method": "guess"}, "E108")]
+)
+def test_optuna_studies_that_cannot_be_judged(study, given, code):
+    with pytest.raises(SoberError) as caught:
+        sobercv.from_optuna(study, **{"y": np.repeat([0, 1], 30), **given})
+    assert caught.value.code == code
