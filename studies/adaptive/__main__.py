@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..results_file import read_results, write_results
+from . import real
 from .measure import BOOTSTRAPS
 from .page import bias_table, write_page
-from .run import REPETITIONS, run
+from .run import REPETITIONS, run, summarise
 
 RESULTS = Path(__file__).parent / "results.csv"
+REAL = RESULTS.with_name("results-real.csv")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -21,6 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--page", action="store_true", help="write the page from the results, run nothing")
     parser.add_argument("--quick", action="store_true", help="25 problems of 50 trials a cell, no files kept")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--summarise", action="store_true", help="run nothing, take what is in the work folder")
+    parser.add_argument("--data", type=Path, help="a folder of NAME.npz files: real data, too")
+    parser.add_argument("--real", type=int, default=10, metavar="N", help="sub-samples of each real set and size")
     parser.add_argument("--work", type=Path, default=Path("study-work"), help="where pieces are kept between runs")
     parser.add_argument("--output", type=Path, default=RESULTS.parent, help="where results.csv is written")
     for trials, repetitions in REPETITIONS.items():
@@ -32,15 +37,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
         wanted = {trials: getattr(options, f"with_{trials}") for trials in REPETITIONS}
         if options.quick:
             wanted = {trials: 25 if trials == min(wanted) else 0 for trials in wanted}
-        rows = run(options.work, seed=options.seed, repetitions=wanted)
+        rows = run(options.work, seed=options.seed, repetitions=wanted, make=not options.summarise)
+        found = real.run(options.data, options.work, options.real, options.seed) if options.data else []
         if options.quick:
             print(bias_table(rows))
             return
         options.output.mkdir(parents=True, exist_ok=True)
         about = {"seed": options.seed, "bootstraps": BOOTSTRAPS}
-        write_results(rows, results, about, lambda v: v if float(v).is_integer() else f"{v:.6g}")
+        write_results(rows, results, about, _written)
+        if found:
+            claims = [summarise(n, real.TRIALS, claims) for n, claims in found]
+            write_results(claims, options.output / REAL.name, {**about, "sets": len(real.SETS)}, _written)
     if results == RESULTS:
-        write_page(read_results(RESULTS), json.loads(RESULTS.with_suffix(".json").read_text()))
+        write_page(read_results(RESULTS), read_results(REAL), json.loads(RESULTS.with_suffix(".json").read_text()))
+
+
+def _written(value: float) -> object:
+    return value if float(value).is_integer() else f"{value:.6g}"
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -50,28 +51,43 @@ def settings() -> list[Setting]:
     return [Setting(shape, n, trials) for trials in TRIALS for n in SAMPLES for shape in SHAPES]
 
 
+class Problem(Protocol):
+    """What is searched: simulated, or a sample of real data."""
+
+    def right(self, point: np.ndarray) -> np.ndarray:
+        """Tell which samples this point predicts rightly, bool [N]."""
+
+    def truth(self, point: np.ndarray) -> float:
+        """Give the accuracy that this point has on new samples."""
+
+
 def some_problems(setting: Setting, first: int, last: int, seed: int) -> np.ndarray:
     """Search simulated problems in every way; a row each, numbers in the order of `COLUMNS`."""
     place = [seed, SHAPES.index(setting.shape), setting.n, setting.trials]
     surfaces = [Surface(setting.shape, setting.n, np.random.default_rng([*place, r, 0])) for r in range(first, last)]
-    half = np.arange(setting.n) % 2 == 0
+    return some_searches(surfaces, setting.trials, setting.n, [*place, first])
+
+
+def some_searches(problems: Sequence[Problem], trials: int, n: int, place: Sequence[int]) -> np.ndarray:
+    """Search problems of n samples in every way; a row each, numbers in the order of `COLUMNS`."""
+    half = np.arange(n) % 2 == 0
     parts = []
     for k, way in enumerate(WAYS):
-        rng = np.random.default_rng([*place, first, 1 + k])
-        looked_at = half if way == "half" else np.ones(setting.n, bool)
-        points, right = search(surfaces, by_chance if way == "chance" else tpe, setting.trials, looked_at, rng)
+        rng = np.random.default_rng([*place, 1 + k])
+        looked_at = half if way == "half" else np.ones(n, bool)
+        points, right = search(problems, by_chance if way == "chance" else tpe, trials, looked_at, rng)
         parts.append(
-            [_claims(*each, half if way == "half" else None) for each in zip(surfaces, points, right, strict=True)]
+            [_claims(*each, half if way == "half" else None) for each in zip(problems, points, right, strict=True)]
         )
     return np.concatenate(parts, axis=1)
 
 
-def _claims(surface: Surface, points: np.ndarray, right: np.ndarray, half: np.ndarray | None) -> list[float]:
+def _claims(problem: Problem, points: np.ndarray, right: np.ndarray, half: np.ndarray | None) -> list[float]:
     table, question = table_of(right), Question.ask("accuracy", n_bootstraps=BOOTSTRAPS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sobercv.SoberWarning)
         bbc = sobercv.bbc(None, table, "accuracy", n_bootstraps=BOOTSTRAPS)
-        truth = surface.truth(points[bbc.winner])
+        truth = problem.truth(points[bbc.winner])
         row = [truth, bbc.naive, bbc.value, *_covers(bbc, truth)]
         if half is not None:
             apart = corrected(ApartTable(table, ~half, question))["accuracy"]
@@ -80,15 +96,15 @@ def _claims(surface: Surface, points: np.ndarray, right: np.ndarray, half: np.nd
 
 
 def search(
-    surfaces: Sequence[Surface], propose: Proposer, trials: int, looked_at: np.ndarray, rng: np.random.Generator
+    problems: Sequence[Problem], propose: Proposer, trials: int, looked_at: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Run trials, each proposed by earlier scores on some samples: points [S, T, d], right or not [S, N, T]."""
-    points, values = np.empty((len(surfaces), trials, DIMENSIONS)), np.empty((len(surfaces), trials))
-    right = np.empty((len(surfaces), len(looked_at), trials), bool)
+    points, values = np.empty((len(problems), trials, DIMENSIONS)), np.empty((len(problems), trials))
+    right = np.empty((len(problems), len(looked_at), trials), bool)
     for t in range(trials):
         points[:, t] = propose(points[:, :t], values[:, :t], rng)
-        for s, surface in enumerate(surfaces):
-            right[s, :, t] = surface.right(points[s, t])
+        for s, problem in enumerate(problems):
+            right[s, :, t] = problem.right(points[s, t])
         values[:, t] = right[:, looked_at, t].mean(axis=1)
     return points, right
 

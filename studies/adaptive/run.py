@@ -34,9 +34,10 @@ def run(
     seed: int = 0,
     repetitions: dict[int, int] | None = None,
     chosen: Sequence[Setting] | None = None,
+    make: bool = True,
     say: Callable[[str], None] = print,
 ) -> list[dict[str, float]]:
-    """Run what is missing in the work folder, then summarise all of it.
+    """Run what is missing in the work folder (unless `make` is False), then summarise all that is there.
 
     Results depend on the seed alone, not on interruptions; several processes may share a folder.
     """
@@ -47,13 +48,16 @@ def run(
         for first in range(0, wanted[setting.trials], PIECE):
             pieces[work / f"adaptive-{seed}-{setting.name}-{first:04d}.npz"] = setting, first
 
-    def make(path: Path) -> dict[str, np.ndarray]:
+    def made(path: Path) -> dict[str, np.ndarray]:
         setting, first = pieces[path]
         return {"rows": some_problems(setting, first, min(first + PIECE, wanted[setting.trials]), seed)}
 
-    make_missing(list(pieces), make, say)
+    if make:
+        make_missing(list(pieces), made, say)
     rows: dict[tuple[int, int], list[np.ndarray]] = {}
     for path, (setting, _) in pieces.items():
+        if not path.exists():
+            continue
         with np.load(path) as file:
             rows.setdefault((setting.n, setting.trials), []).append(file["rows"])
     return [

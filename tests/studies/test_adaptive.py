@@ -6,12 +6,14 @@ import numpy as np
 import optuna
 import pytest
 from scipy import stats
-from studies.adaptive.__main__ import RESULTS
+from studies.adaptive.__main__ import REAL, RESULTS
 from studies.adaptive.measure import COLUMNS, Setting, some_problems
 from studies.adaptive.page import page
 from studies.adaptive.proposers import by_chance, tpe
+from studies.adaptive.real import Sample
 from studies.adaptive.run import run
 from studies.adaptive.surface import DIMENSIONS, SHAPES, Surface
+from studies.intervals.data import Ready
 from studies.pictures import DOCS
 from studies.results_file import read_results
 
@@ -63,6 +65,8 @@ def test_interruptions_change_nothing(tmp_path):
 
 def test_the_note_quotes_the_results():
     for row in read_results(RESULTS):
+        if row["trials"] not in notes.ADAPTIVE_TRIALS:
+            continue
         i, j = notes.ADAPTIVE_SAMPLES.index(int(row["n"])), notes.ADAPTIVE_TRIALS.index(int(row["trials"]))
         assert notes.ADAPTIVE_BIAS[i][j] == round(row["bias bbc all"], 3)
 
@@ -76,4 +80,17 @@ def test_judging_apart_is_unbiased_where_the_correction_is_not():
 
 def test_the_page_is_made_of_the_results():
     about = json.loads(RESULTS.with_suffix(".json").read_text())
-    assert (DOCS / "adaptive.md").read_text() == page(read_results(RESULTS), about)
+    assert (DOCS / "adaptive.md").read_text() == page(read_results(RESULTS), read_results(REAL), about)
+
+
+def test_a_sample_of_real_data_is_predicted_out_of_fold():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    features = np.column_stack([2.0 * y + rng.normal(size=400), rng.normal(size=(400, 5))])
+    sample = Sample(Ready("a", "classification", features, None, y), 100, np.random.default_rng(1))
+    good, blind = np.array([0.5, 0.5, 0.1]), np.array([1.0, 0.0, 1.0])
+    assert sample.right(good).shape == (100,)
+    assert abs(sample.right(good).mean() - sample.truth(good)) < 5 * np.sqrt(0.15 * 0.85 / 100)
+    assert sample.truth(good) > sample.truth(blind)
+    noise = Sample(Ready("b", "classification", features[:, 1:], None, y), 100, np.random.default_rng(1))
+    assert abs(noise.right(blind).mean() - 0.5) < 5 * 0.05  # nobody learns from rows that are held out

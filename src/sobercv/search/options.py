@@ -16,6 +16,7 @@ from ..errors import SoberError
 from ..inference import BootstrapDrop, DropRule, PredictiveDrop, Question, best
 from ..predictions import Predictions
 from .early_end import check_limits
+from .proposals import check_proposer
 from .selected import check_selection
 
 
@@ -36,6 +37,7 @@ def check_options(search: Any) -> None:
         raise SoberError("E108", f'`error_score` must be "raise", NaN or another number; got {score!r}.')
     check_drop(search.drop)
     check_selection(search)
+    check_proposer(search)
 
 
 def drop_rule(drop: Any, nothing_yet: Predictions, question: Question) -> DropRule | None:

@@ -24,9 +24,9 @@ class BBCRandomizedSearchCV(BBCSearchCV):
         Names to lists of values or to distributions with a method `rvs`.
     n_iter : int, default=10
         How many configurations are drawn.
-    scoring, pos_label, cv, n_repeats, drop, count_dropped, select, tune_threshold, aggregate, within_folds, method, \
-interval, n_bootstraps, confidence_level, stratify, refit, n_jobs, random_state, store, max_seconds, fit_timeout, \
-half_width, error_score, verbose, on_event, pre_dispatch, return_train_score, keep
+    scoring, pos_label, cv, n_repeats, proposer, drop, count_dropped, select, tune_threshold, aggregate, within_folds, \
+method, interval, n_bootstraps, confidence_level, stratify, refit, n_jobs, random_state, store, max_seconds, \
+fit_timeout, half_width, error_score, verbose, on_event, pre_dispatch, return_train_score, keep
         See `BBCSearchCV`. `random_state` seeds the drawing too.
 
     Examples
@@ -50,6 +50,7 @@ half_width, error_score, verbose, on_event, pre_dispatch, return_train_score, ke
         pos_label: Any = None,
         cv: Any = 10,
         n_repeats: int = 1,
+        proposer: str | None = None,
         drop: Any = "auto",
         count_dropped: bool = True,
         select: Any = "best",
@@ -82,6 +83,7 @@ half_width, error_score, verbose, on_event, pre_dispatch, return_train_score, ke
         self.pos_label = pos_label
         self.cv = cv
         self.n_repeats = n_repeats
+        self.proposer = proposer
         self.drop = drop
         self.count_dropped = count_dropped
         self.select = select
