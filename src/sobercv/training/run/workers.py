@@ -138,9 +138,7 @@ class JoblibWorkers:
         self.close()
         # Batches are ours, cut so that common prefixes stay together; joblib must not merge them. Arrays are shared
         # through a file from a size on that is smaller than joblib's own, so that small data go once too.
-        options = {"batch_size": 1, "max_nbytes": 1000}
-        if self.n_jobs is not None:  # joblib 1.3 takes None for one job here, whatever its context says
-            options["n_jobs"] = self.n_jobs
+        options = {"n_jobs": self.n_jobs, "batch_size": 1, "max_nbytes": 1000}
         try:
             self._parallel = Parallel(return_as="generator_unordered", **options).__enter__()
         except ValueError:  # a backend that can only give lists
