@@ -421,7 +421,8 @@ class TestMetadataRouting:
 
     def test_pipelines_route_to_their_steps(self):
         steps = [StandardScaler().set_fit_request(sample_weight=True), GaussianNB().set_fit_request(sample_weight=True)]
-        one = search(make_pipeline(*steps), {"gaussiannb__var_smoothing": [1e-9, 0.1]}).fit(X, Y, sample_weight=WEIGHT)
+        pipeline = make_pipeline(*steps).set_score_request(sample_weight=True)  # which scikit-learn 1.7 asks for
+        one = search(pipeline, {"gaussiannb__var_smoothing": [1e-9, 0.1]}).fit(X, Y, sample_weight=WEIGHT)
         scale = StandardScaler().fit(X, sample_weight=WEIGHT)
         assert np.array_equal(one.best_estimator_[0].mean_, scale.mean_)
 
