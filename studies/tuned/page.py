@@ -140,8 +140,9 @@ def _simulated(rows: Rows) -> list[str]:
         f"{sum(0.925 <= value < 0.985 for value in covers)} of {len(rows)}, and below in "
         f"{sum(value < 0.925 for value in covers)} (the standard error of a coverage of .95 is "
         f"{(0.95 * 0.05 / least) ** 0.5:.3f} here). It is high because the interval allows for cross-validated scores "
-        "to err more than resamples show, which simulated ones do not. It takes the correction of thresholds and mixes "
-        "to be uncertain by a fifth of its size (by half where a column alone is selected).\n",
+        "to err more than resamples show, which simulated ones do not (real data, below, need it). It takes the "
+        "correction of thresholds and mixes to be uncertain by a fifth of its size (by half where a column alone is "
+        "selected).\n",
     ]
 
 
