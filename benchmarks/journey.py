@@ -160,7 +160,7 @@ def run(quick: bool = False, large: bool = False, data: Path | None = None) -> l
     bootstrap = {name: [r[SOBER] for r in found] for name, found in runs.items()}
     bootstrap["breast cancer, N = 400, forests"] = [after_warm_up(peers.bbc_search, forests)]
     left_out = [] if data is not None else [each.name for each in FROM_FILES]
-    return [_table(runs, sets, left_out), _summary(runs, left_out), _share(bootstrap)]
+    return [_table(runs, sets, left_out), _summary(runs, left_out), share(bootstrap)]
 
 
 def _compete(task: Task, n_outer: int | None) -> dict[str, Result]:
@@ -312,7 +312,8 @@ def _sentence(peer: str, faster: float, better: tuple[float, float]) -> str:
     return f"Against {peer}, BBCSearchCV is {speed}, and its model on the hold-out is {score} ({gain:+.4f})."
 
 
-def _share(found: dict[str, list[Result]]) -> Section:
+def share(found: dict[str, list[Result]], journey: str = "Journey") -> Section:
+    """Tell how much of sober's time is drop tests and the estimate."""
     rows, goals = [], []
     for name, results in found.items():
         seconds, bootstrap = (sum(getattr(r, what) for r in results) for what in ("seconds", "bootstrap"))
@@ -323,7 +324,7 @@ def _share(found: dict[str, list[Result]]) -> Section:
         if fit >= LONG_FIT:
             goals.append(Goal(f"{name}, share of the bootstrap", 100 * bootstrap / seconds, 100 * SHARE, True, " %"))
     return Section(
-        "Journey: what the bootstrap takes of BBCSearchCV's time",
+        f"{journey}: what the bootstrap takes of BBCSearchCV's time",
         ["data", "a fit, ms", "search, s", "bootstrap, s", "share"],
         rows,
         goals,

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 
 from . import peers
-from .journey import FASTER, FROM_FILES, PLAIN, SHIPPED, SOBER, absent, after_warm_up, mean
+from .journey import FASTER, FROM_FILES, PLAIN, SHIPPED, SOBER, absent, after_warm_up, mean, share
 from .peers import Result
 from .report import Goal, Section, number, ratio
 
@@ -19,7 +19,7 @@ SLOWEST = 2.5  # times faster, on the data set that gains least
 
 def run(quick: bool = False, large: bool = False, data: Path | None = None) -> list[Section]:
     """Time both on every sub-sample."""
-    rows, faster = [], []
+    rows, faster, searches = [], [], {}
     for each in (*SHIPPED, *(FROM_FILES if data is not None else ())):
         found: list[tuple[Result, Result]] = []
         for task in each.tasks(data, quick):
@@ -28,6 +28,7 @@ def run(quick: bool = False, large: bool = False, data: Path | None = None) -> l
                 f"{task.name}, sub-sample {task.seed}: CPU {found[-1][0].cpu:.1f} s, {found[-1][1].cpu:.1f} s",
                 flush=True,
             )
+        searches[task.name] = [own for _, own in found]
         plain, own = ([pair[i] for pair in found] for i in (0, 1))
         times = {what: mean(plain, what) / mean(own, what) for what in ("seconds", "cpu", "models")}
         faster.append(times["cpu"])
@@ -47,5 +48,8 @@ def run(quick: bool = False, large: bool = False, data: Path | None = None) -> l
     left_out = [] if data is not None else [each.name for each in FROM_FILES]
     words = "As in the journey, the same data, grids, folds and cores; means over sub-samples."
     return [
-        Section(f"Speed: {SOBER} against {PLAIN}, {peers.N_JOBS} cores", heads, rows, goals, [words, *absent(left_out)])
+        Section(
+            f"Speed: {SOBER} against {PLAIN}, {peers.N_JOBS} cores", heads, rows, goals, [words, *absent(left_out)]
+        ),
+        share(searches, "Speed"),
     ]
