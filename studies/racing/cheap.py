@@ -23,13 +23,13 @@ from .run import HERE, Piece, Rules, run
 from .tables import FOLDS, Place
 
 
-def pieces(work: Path, places: Sequence[Place], rules: Rules) -> Iterator[Piece]:
-    """One for each table, by the metric of its task."""
+def pieces(work: Path, places: Sequence[Place], task: str, rules: Rules) -> Iterator[Piece]:
+    """One for each table and metric of its task."""
     for place in places:
-        metric = cheap_tables.metric_of(place)
-        about = {"data": place.name, "n": place.n, "metric": metric, "simulated": False}
-        name = f"{place.file.removesuffix('.npz')}-{metric}"
-        yield Piece(name, about, rules, partial(_replayed, work / "tables" / place.file, metric, place.sample))
+        for metric in cheap_tables.METRICS[task]:
+            about = {"data": place.name, "n": place.n, "metric": metric, "simulated": False}
+            name = f"{place.file.removesuffix('.npz')}-{metric}"
+            yield Piece(name, about, rules, partial(_replayed, work / "tables" / place.file, metric, place.sample))
 
 
 def _replayed(path: Path, metric: str, seed: int, rules: Rules) -> list[dict[str, Any]]:
@@ -50,8 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--work", type=Path, default=Path("study-work/racing"), help="where pieces are kept")
     parser.add_argument("--output", type=Path, default=HERE, help="where results-cheap.csv is written")
     options = parser.parse_args(arguments)
-    found = cheap_tables.run(options.data, options.work / "tables", cheap_tables.places(options.samples))
-    rows = run(options.work, list(pieces(options.work, found, {**RULES, **SHARPER})), options.jobs)
+    todo: list[Piece] = []
+    for task, sets in (("regression", cheap_tables.REGRESSION), ("survival", cheap_tables.SURVIVAL)):
+        places = cheap_tables.places(sets, options.samples)
+        found = cheap_tables.run(options.data, options.work / "tables", places)
+        todo += pieces(options.work, found, task, {**RULES, **SHARPER})
+    rows = run(options.work, todo, options.jobs)
     options.output.mkdir(parents=True, exist_ok=True)
     write_results(
         rows,
