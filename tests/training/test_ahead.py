@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand
+from sobercv.training.keep.recall import recalling
 from sobercv.training.race import race
 from sobercv.training.run.executor import ParallelExecutor, SerialExecutor
 from sobercv.training.run.future_workers import ThreadWorkers
@@ -56,13 +57,14 @@ def rule(predictions, index):
     return Decision(~gone, np.select([who == 1, gone], [0.0, 1.0], 0.5))
 
 
-def run(executor, seconds=0.0, raise_errors=False, others=0.0):
+def run(executor, seconds=0.0, raise_errors=False, others=0.0, path=None):
     """Race four columns; the last takes its time, and so may the others."""
     problem = Problem.build(X, Y, task="classification")
     plan = Plan.build(problem, 5)
     configurations = expand([{"column": [0, 1, 2], "seconds": [others]}, {"column": [3], "seconds": [seconds]}])
     store = MemoryStore(problem, plan, 4)
     experiment = Experiment(problem, Sign(), LABELS, raise_errors)
+    executor = recalling(executor, path, experiment, configurations, plan, 0)
     return store, race(experiment, configurations, plan, executor=executor, store=store, rule=rule)
 
 
@@ -77,6 +79,35 @@ def same(first, second):
 @pytest.mark.parametrize("n_early", [0, 1, 2, 5, 100])
 def test_early_outcomes_change_nothing(n_early):
     same(run(SerialExecutor()), run(Eager(n_early)))
+
+
+class Killed(Exception):
+    """The end of the program."""
+
+
+class Mortal(Eager):
+    """Makes early fits, and ends the program after so many fits in all."""
+
+    def __init__(self, n_early, n_fits):
+        super().__init__(n_early)
+        self.n_left = n_fits
+
+    def run(self, experiment, tasks, until=None, early=()):
+        for outcome in super().run(experiment, tasks, until, early):
+            if self.n_left == 0:
+                raise Killed
+            self.n_left -= 1
+            yield outcome
+
+
+@pytest.mark.parametrize("n_fits", [1, 4, 7, 11, 16])
+def test_after_a_kill_early_fits_that_were_kept_change_nothing(tmp_path, n_fits):
+    path = tmp_path / "run.sqlite"
+    with pytest.raises(Killed):
+        run(Mortal(3, n_fits), path=path)
+    with joblib.parallel_config("threading", n_jobs=32):
+        same(run(SerialExecutor()), run(ParallelExecutor(), path=path))
+    same(run(SerialExecutor()), run(SerialExecutor(), path=path))
 
 
 def test_who_is_offered():
