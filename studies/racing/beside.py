@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from .rows import Rows, of_rule
-from .verdicts import METRICS, in_lines
+from .verdicts import METRICS, fill, in_lines
 
 
 def dropped(rows: Rows) -> str:
-    """Where counting the dropped holds: bias and coverage without a race, of the survivors alone, and with the dropped."""
+    """Where counting the dropped holds: bias and coverage without a race, of the survivors, and with the dropped."""
     heads = (
         "simulated accuracy", "N", "correlation", "fewer models", "bias without a race", "survivors alone",
-        "with the dropped", "RMSE without", "with the dropped", "covered without", "survivors alone", "with the dropped",
+        "with the dropped", "RMSE without", "with the dropped", "covered without", "survivors alone",
+        "with the dropped",
     )  # fmt: skip
     lines: list[Sequence[str]] = [heads]
     for row in rows:
@@ -31,14 +32,15 @@ def dropped(rows: Rows) -> str:
     worst = max(rows, key=lambda row: row["bias, dropped"] - row["bias, none"])
     alone = max(row["bias, survivors"] - row["bias, none"] for row in rows)
     covered = {who: min(row[f"covered, {who}"] for row in rows) for who in ("none", "survivors", "dropped")}
-    words = (
-        f"{rows[0]['tables']:.0f} simulated tables a row (`python -m studies.racing.dropped`): 50 configurations, the "
-        "default race, default intervals of 95 %. The correlation is that of the errors of configurations; groups hold "
-        "five samples whose errors correlate by .5, the errors of two repeats by .8. Against no race the survivors alone "
-        f"add up to {alone:+.3f} of bias, with the dropped it is at most {worst['bias, dropped'] - worst['bias, none']:+.3f} "
-        f"({worst['kind']}, N = {worst['n']:.0f}, correlation {worst['rho']:g}). Intervals cover at least "
-        f"{100 * covered['none']:.0f} % without a race, {100 * covered['survivors']:.0f} % of the survivors alone, "
-        f"{100 * covered['dropped']:.0f} % with the dropped."
+    added = worst["bias, dropped"] - worst["bias, none"]
+    words = fill(
+        f"""{rows[0]["tables"]:.0f} simulated tables a row (`python -m studies.racing.dropped`): 50 configurations, the
+        default race, default intervals of 95 %. The correlation is that of the errors of configurations; groups hold
+        five samples whose errors correlate by .5, the errors of two repeats by .8. Against no race the survivors alone
+        add up to {alone:+.3f} of bias, with the dropped it is at most {added:+.3f} ({worst["kind"]},
+        N = {worst["n"]:.0f}, correlation {worst["rho"]:g}). Intervals cover at least {100 * covered["none"]:.0f} %
+        without a race, {100 * covered["survivors"]:.0f} % of the survivors alone, {100 * covered["dropped"]:.0f} % with
+        the dropped."""
     )
     return words + "\n\n" + in_lines(lines)
 

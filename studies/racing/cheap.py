@@ -23,12 +23,12 @@ from .measure import SHARPER, measure
 from .run import HERE, Piece, Rules, run
 from .tables import FOLDS, Place
 
-
 #: Those that the page judges: ranks of censored times take long.
 RULES: Rules = {
     name: rule
     for name, rule in {**ALL_RULES, **SHARPER}.items()
-    if name in ("none", "bced", "predictive .005", "predictive .01", "predictive .02", "predictive .015, zone .2, guard 30")
+    if name
+    in ("none", "bced", "predictive .005", "predictive .01", "predictive .02", "predictive .015, zone .2, guard 30")
 }
 
 

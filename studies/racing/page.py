@@ -33,8 +33,10 @@ to win a resample. This page replays races on complete cross-validations, where 
 {promises}
 
 "Errors" compare the estimate after a race, with the dropped, with that of the whole cross-validation on the same
-tables: the mean difference of bias, and of squared errors, in standard errors of that difference. Within two is met, and
-so is a bias that is smaller than without a race. {missed}
+tables: the mean difference of bias, and of squared errors, in standard errors of that difference. Within two is met,
+and so is a bias that is smaller than without a race.
+
+{missed}
 
 ## The rules
 - **`PredictiveDrop(chance, zone)`** drops whoever has less than that chance to overtake the best (by more than `zone`
@@ -47,12 +49,13 @@ so is a bias that is smaller than without a race. {missed}
 - **`ConfidenceDrop`**, **`HoeffdingDrop`**, **`BernsteinDrop`**: tests of all pairs, and classical inequalities.
 
 ## Counting the dropped, and where it holds
-With `count_dropped=True`, the default, a configuration c that left after n of N samples stays in the bootstrap. Its lead
-over the winner in a resample is `lead + sqrt(n / N) (lead in the resample - lead)`, on the samples that it has; if that
-makes it the best of the resample, it is judged in the same way on the samples left out. For those who finished, this is
-BBC-CV. `count_dropped=False` is the paper's way. With groups, n and N are numbers of groups. After an early end (Ctrl-C,
-a time limit) N is what the finishers have predicted until then. Where folds are drawn (`by="fold"`), n and N are numbers
-of folds and the lead is a mean over folds; who left after one fold has no spread by folds and cannot win there.
+With `count_dropped=True`, the default, a configuration c that left after n of N samples stays in the bootstrap. Its
+lead over the winner in a resample is `lead + sqrt(n / N) (lead in the resample - lead)`, on the samples that it has; if
+that makes it the best of the resample, it is judged in the same way on the samples left out. For those who finished,
+this is BBC-CV. `count_dropped=False` is the paper's way. With groups, n and N are numbers of groups. After an early end
+(Ctrl-C, a time limit) N is what the finishers have predicted until then. Where folds are drawn (`by="fold"`), n and N
+are numbers of folds and the lead is a mean over folds; who left after one fold has no spread by folds and cannot win
+there.
 
 {dropped}
 
