@@ -35,7 +35,7 @@ PAIRED: Any = {"paired with power": PairedPower()}
 REPETITIONS = 20
 SMALL = 50  # configurations of the simulated tables
 #: Sub-samples of each set and size for CVST.
-CVST_SAMPLES = 3
+CVST_SAMPLES = 4
 
 
 def replays(options: argparse.Namespace) -> Iterator[Piece]:
