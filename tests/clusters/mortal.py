@@ -12,6 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sobercv
+from sobercv.training.run.executor import ParallelExecutor, SerialExecutor
+
+from ..training import test_ahead
 
 X, Y = (a[::3] for a in load_breast_cancer(return_X_y=True))
 
@@ -63,6 +66,19 @@ def mortal_search(marked=None, **options):
     grid = [{"column": [c], **({k: [v] for k, v in marked.items()} if marked and c == 3 else {})} for c in range(10)]
     shared = {"scoring": "accuracy", "cv": 4, "drop": None, "n_bootstraps": 200}
     return sobercv.BBCSearchCV(Mortal(), grid, **{**shared, **options}).fit(X, Y)
+
+
+def early_race(kind, monkeypatch):
+    """A race on workers of this kind that wait for one slow fit a round: the same as here, with fits begun early."""
+    spare, submit = [], kind._submit
+
+    def submitted(self, work, key, call, is_spare):
+        spare.append(is_spare)
+        return submit(self, work, key, call, is_spare)
+
+    monkeypatch.setattr(kind, "_submit", submitted)
+    test_ahead.same(test_ahead.run(SerialExecutor()), test_ahead.run(ParallelExecutor(), seconds=0.3))
+    return any(spare)
 
 
 def parts(found):

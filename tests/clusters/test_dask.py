@@ -12,7 +12,7 @@ from sobercv.training import Fitted
 from sobercv.training.run.future_workers import DaskWorkers
 from sobercv.training.run.workers import WorkersDied
 
-from .mortal import mortal_search, parts, pipeline_search
+from .mortal import early_race, mortal_search, parts, pipeline_search
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -36,6 +36,11 @@ def test_the_same_bits_as_serial(client, drop):
     alone = pipeline_search(drop=drop)
     with joblib.parallel_config("dask"):
         assert parts(pipeline_search(drop=drop)) == parts(alone)
+
+
+def test_idle_workers_begin_later_rounds(client, monkeypatch):
+    with joblib.parallel_config("dask"):
+        assert early_race(DaskWorkers, monkeypatch)
 
 
 def test_data_are_scattered_once(client, monkeypatch):

@@ -6,7 +6,9 @@ import warnings
 import joblib
 import pytest
 
-from .mortal import mortal_search, parts, pipeline_search
+from sobercv.training.run.future_workers import RayWorkers
+
+from .mortal import early_race, mortal_search, parts, pipeline_search
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -17,6 +19,7 @@ def cluster():
     os.environ.setdefault("RAY_AUTH_MODE", "disabled")
     os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_worker_niceness", "0")  # ray's workers step back for others, and tests wait for them
     import ray
     from ray.util.joblib import register_ray
 
@@ -40,6 +43,11 @@ def test_the_same_bits_as_serial(cluster):
     with joblib.parallel_config("ray", n_jobs=-1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert parts(pipeline_search(drop="auto")) == parts(alone)
+
+
+def test_idle_workers_begin_later_rounds(cluster, monkeypatch):
+    with joblib.parallel_config("ray", n_jobs=2):
+        assert early_race(RayWorkers, monkeypatch)
 
 
 def test_a_worker_that_is_killed(cluster, tmp_path):
