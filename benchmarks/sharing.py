@@ -1,7 +1,7 @@
 """Shared work: the paper's 610 configurations on one fold of N = 500, one by one and together.
 
-Takes nothing, gives CPU seconds by kind of model, and whether every prediction has the same bits: for a table as wide as
-most of the paper's (500 columns, as madelon and gina have about), and for a narrow one.
+Takes nothing, gives CPU seconds by kind of model, and whether every prediction has the same bits: for a table of 500
+columns, as madelon has and about as many as the paper's sets have in the middle, and for a narrow one.
 """
 
 from __future__ import annotations
