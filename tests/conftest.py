@@ -1,6 +1,7 @@
 """One profile for everybody: the same examples in every run, so that a red test is a change and not the weather."""
 
 import os
+import signal
 import sys
 from collections import Counter
 
@@ -11,6 +12,9 @@ from hypothesis import HealthCheck, settings
 # that wait for a core of their own made some tests three times slower.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+if hasattr(signal, "SIGHUP"):  # under nohup it is ignored, by us and by what tests start, which must hear it
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 settings.register_profile(
     "sober", derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=False
