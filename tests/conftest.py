@@ -13,8 +13,10 @@ from hypothesis import HealthCheck, settings
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
-if hasattr(signal, "SIGHUP"):  # under nohup it is ignored, by us and by what tests start, which must hear it
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+# In the background of a shell and under nohup these are ignored, also by what tests start, which must hear them.
+for number, usual in ((signal.SIGINT, signal.default_int_handler), (getattr(signal, "SIGHUP", 0), signal.SIG_DFL)):
+    if number and signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, usual)
 
 settings.register_profile(
     "sober", derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=False
