@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -19,6 +20,8 @@ from .classification_charts import MOST_WITH_INTERVALS
 from .records import Chart, Summary
 from .tables import share_with_interval
 
+#: Spaces at which no line may end: before a percent sign, and between a parameter and its value.
+_BREAKS = re.compile(r"(?<=\d) (?=%)|(?<=\([a-zA-Z]) (?=\d)|(?<=, [a-zA-Z]) (?=\d)|(?<=alpha) (?=\d)")
 MOST_ROWS = 1000
 MOST_FAILURES = 100
 STATUS = ("finished", "dropped", "failed")
@@ -57,12 +60,12 @@ def to_html(summary: Summary) -> str:
         failures=summary.failures[:MOST_FAILURES],
         columns=COLUMNS,
         charts=drawn,
-        n_figures=len(drawn["curves"]) + (summary.confusion is not None),
         policy=policy(style, script),
         style=markup(style),
         script=markup(script),
         json=markup(safe_json(summary.to_dict())),
         num=words.number,
+        within=words.within,
         signed=words.signed,
         gap=words.gap,
         between=words.between,
@@ -165,8 +168,15 @@ def _resource(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _template() -> Any:
-    environment = _jinja().Environment(autoescape=True, undefined=_jinja().StrictUndefined, trim_blocks=True)
+    environment = _jinja().Environment(
+        autoescape=True, undefined=_jinja().StrictUndefined, trim_blocks=True, finalize=_unbroken
+    )
     return environment.from_string(_resource("page.html"))
+
+
+def _unbroken(value: Any) -> Any:
+    """Keep a number on the line of what it belongs to: 95 %, C 0.1."""
+    return _BREAKS.sub("\u00a0", value) if type(value) is str else value
 
 
 def _markup() -> Any:

@@ -35,6 +35,11 @@ def metric_label(name: str, positive: Any = None) -> str:
     return titled(LABELS.get(name, plain), None if positive is None else clean(positive, 60))
 
 
+def within(label: str) -> str:
+    """Write the label of a metric in the middle of a line: balanced accuracy, but ROC AUC, R\u00b2 and F1."""
+    return label[:1].lower() + label[1:] if label[1:2].islower() and not label.startswith("Matthews") else label
+
+
 def clean(value: Any, longest: int = 300) -> str:
     """One line of text that any file can hold, cut where it is too long."""
     text = _UNWRITABLE.sub("\ufffd", " ".join(str(value).split()))
@@ -122,7 +127,12 @@ def status(row: ConfigurationRow) -> str:
         return "winner"
     if row.dropped_after is None:
         return row.status
-    return f"dropped after round {row.dropped_after}" + ("" if row.p is None else f" (p\u00a0{row.p:.3f})")
+    return f"dropped after round {row.dropped_after}" + ("" if row.p is None else f" ({_sure(row.p)} sure)")
+
+
+def _sure(p: float) -> str:
+    """Write how sure a rule was; nobody is quite sure."""
+    return ">99.9 %" if p > 0.9994 else f"{100 * p:.1f} %"
 
 
 def parameters(params: dict[str, Any], short: dict[str, str]) -> str:

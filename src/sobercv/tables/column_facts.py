@@ -79,7 +79,8 @@ def _values(column: Any, reading: ColumnReading, kind: str) -> str:
     if not len(known):
         return ""
     if kind == "constant":
-        return str(known.iloc[0])[:40]
+        only = known.iloc[0]
+        return f"{only:.6g}" if reading.kind == "number" else str(only)[:40]
     if reading.kind == "number":
         return f"{known.min():.6g} to {known.max():.6g}"
     if reading.kind == "boolean":
