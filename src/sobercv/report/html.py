@@ -17,7 +17,7 @@ from typing import Any
 from ..errors import SoberError
 from . import svg_charts, svg_confusion, words
 from .classification_charts import MOST_WITH_INTERVALS
-from .records import Chart, Summary
+from .records import Bar, Chart, Summary
 from .tables import share_with_interval
 
 #: Spaces at which no line may end: before a percent sign, and between a parameter and its value.
@@ -118,9 +118,17 @@ def _drawn(summary: Summary, markup: Any) -> dict[str, Any]:
         "curves": [curve for chart in summary.charts for curve in _curves(chart, markup)],
         "effects": [{"svg": markup(svg_charts.xy(c)), "key": _key(c, markup)} for c in summary.effects],
         "confusion": None if summary.confusion is None else markup(svg_confusion.confusion(summary.confusion)),
-        "importance": None if found is None else markup(svg_charts.bars(found.bars)),
-        "together": markup(svg_charts.bars(found.together)) if found is not None and found.together else None,
+        "importance": None if found is None else markup(svg_charts.bars(_used(found.bars))),
+        "unused": 0 if found is None else len(found.bars) - len(_used(found.bars)),
+        "together": markup(svg_charts.bars(_used(found.together))) if found is not None and found.together else None,
     }
+
+
+def _used(bars: tuple[Bar, ...]) -> tuple[Bar, ...]:
+    """Leave out columns that change nothing: the model does not look at them."""
+    return (
+        tuple(bar for bar in bars if (bar.value, bar.spread, bar.low or 0, bar.high or 0) != (0, 0, 0, 0)) or bars[:1]
+    )
 
 
 def _key(chart: Chart, markup: Any) -> list[Any]:

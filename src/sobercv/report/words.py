@@ -70,12 +70,12 @@ def _blurs(value: float, digits: int) -> bool:
 
 def number(value: float | None, digits: int = 3) -> str:
     """Write a score."""
-    return NOTHING if value is None or not math.isfinite(value) else f"{value:,.{digits}f}".replace("-", MINUS)
+    return NOTHING if value is None or not math.isfinite(value) else f"{value:z,.{digits}f}".replace("-", MINUS)
 
 
 def signed(value: float, digits: int = 3) -> str:
     """Write a difference."""
-    return f"{value:+,.{digits}f}".replace("-", MINUS)
+    return f"{value:+z,.{digits}f}".replace("-", MINUS)
 
 
 def apart(naive: float, value: float, digits: int) -> float:
