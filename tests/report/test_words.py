@@ -57,6 +57,9 @@ def test_metric_names():
     assert words.metric_label("roc_auc") == "ROC AUC"
     assert words.metric_label("neg_log_loss") == "Negative log loss"
     assert words.metric_label("f1_macro") == "F1 macro"
+    assert words.metric_label("npv(threshold=0.3)", "ill") == 'NPV (threshold 0.3) of "ill"'
+    assert words.metric_label("neg_survival_brier_score(time=365)") == "Negative survival brier score (time 365)"
+    assert words.metric_label("") == ""
 
 
 def test_the_difference_is_that_of_the_numbers_as_written():

@@ -20,6 +20,9 @@ LABELS = {
     "average_precision": "Average precision",
     "f1": "F1",
     "r2": "R\u00b2",
+    "ppv": "PPV",
+    "npv": "NPV",
+    "concordance_index_ipcw": "Concordance index (Uno)",
     "concordance_index": "Concordance index",
     "matthews_corrcoef": "Matthews correlation",
 }
@@ -30,9 +33,11 @@ _UNWRITABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufff
 
 def metric_label(name: str, positive: Any = None) -> str:
     """Write a metric's name for people, and the class that it is of where it depends on one."""
-    words = clean(name.removeprefix("neg_").replace("_", " "))
-    plain = f"Negative {words}" if name.startswith("neg_") else words[:1].upper() + words[1:]
-    return titled(LABELS.get(name, plain), None if positive is None else clean(positive, 60))
+    base, _, arguments = name.partition("(")
+    words = clean(base.removeprefix("neg_").replace("_", " "))
+    plain = f"Negative {words}" if base.startswith("neg_") else words[:1].upper() + words[1:]
+    given = clean(f" ({arguments}".replace("=", " ")) if arguments else ""
+    return titled(f"{LABELS.get(base, plain)}{given and ' '}{given}", None if positive is None else clean(positive, 60))
 
 
 def within(label: str) -> str:
