@@ -124,6 +124,48 @@ def test_three_event_codes(sober, clinic):
     np.testing.assert_allclose(refitted(clinic.parent, "clinic.csv"), said, rtol=1e-6)
 
 
+def test_a_table_with_every_mess_goes_from_check_to_report(sober, tmp_path):
+    """Numbers of cases, a target of ja and nein, and all of the above in one workbook without names of columns."""
+    rows = [(*cells, str(20230000100 + 7 * i), "ja" if cells[10] == "krank" else "nein")
+            for i, cells in enumerate(list(CLINIC["rows"]())[1:])]  # fmt: skip
+    head = (*CLINIC["HEADER"], "Fallnummer", "Rezidiv")
+    (tmp_path / "all.csv").write_bytes("\r\n".join(";".join(r) for r in [head, *rows]).encode("utf-8-sig"))
+    with pd.ExcelWriter(tmp_path / "all.xlsx") as book:
+        pd.DataFrame([["see the other sheet"]], columns=["note"]).to_excel(book, sheet_name="Info", index=False)
+        pd.DataFrame(rows).to_excel(book, sheet_name="Visiten", index=False, header=False)
+    kinds = KINDS | {"Fallnummer": "identifier", "Rezidiv": "text"}
+    looked = json.loads(sober("check", "all.csv", "--target", "Rezidiv", *SMALL, "--json").out)
+    assert {fact["name"]: fact["kind"] for fact in looked["data"]["columns_read"]} == kinds
+    found = {f["code"]: f["text"] for f in looked["findings"]}
+    assert "--group Patient" in found["W812"]
+    assert "'Fallnummer'. Write --id or --ignore" in found["W807"]
+    assert "'Befund'" in found["W806"], "it tells the target"
+    names = {name: f"col{i + 1}" for i, name in enumerate(head)}
+    sheet = ("all.xlsx", "--sheet", "Visiten")
+    stopped = sober("check", *sheet, "--target", "Rezidiv")
+    assert (stopped.code, "--no-header" in stopped.err) == (2, True)
+    roles = ("--target", names["Rezidiv"], "--group", names["Patient"], "--id", names["Fallnummer"])
+    roles += tuple(word for name in ("Befund", "Tage", "Status") for word in ("--ignore", names[name]))
+    ended = sober(
+        "fit", *sheet, "--no-header", *roles, "--metric", "f1,roc_auc", *SMALL, "--fast", "-o", "run", "--json"
+    )
+    assert ended.code == 0, ended.err
+    results = json.loads(ended.out)
+    assert {fact["name"]: fact["kind"] for fact in results["data"]["columns_read"]} == {
+        names[n]: k for n, k in kinds.items()
+    }
+    assert results["score"]["positive"] == "ja"
+    page = (tmp_path / "run" / "report.html").read_text()
+    for said in (
+        "How each column was read (13)",
+        "20230000100 to 20230000933",
+        "F1 of &#34;ja&#34;",
+        "sober fit all.xlsx",
+    ):
+        assert said in page, said
+    assert str(tmp_path) not in page, "a report is shown to others"
+
+
 # ---- what was silently wrong ---------------------------------------------------------------------------------------
 def coded(n=148):
     """A table in which only the code tells the class, and codes are only told apart by their zeros."""
