@@ -52,9 +52,56 @@ def test_two_fixed_configurations_differ_as_a_paired_comparison_says(data):
     assert np.std(found.draws) == pytest.approx(1.31 * error, rel=0.1)
 
 
+def test_procedures_are_compared_on_the_same_draws():
+    data = simulate.binormal_auc(n=90, c=8, seed=2)
+    chances = 1 / (1 + np.exp(-data.predictions))
+    tuned, mixed = sobercv.best_with_threshold(), sobercv.greedy_ensemble(size=5)
+    found = sobercv.difference(data.y, chances, "f1", first=tuned, second="best", **OPTIONS)
+    first = sobercv.bbc(data.y, chances, "f1", select=tuned, **OPTIONS)
+    second = sobercv.bbc(data.y, chances, "f1", **OPTIONS)
+    np.testing.assert_array_equal(found.draws, first.draws - second.draws)
+    mix = sobercv.bbc(data.y, chances, "roc_auc", select=mixed, **OPTIONS)
+    gap = sobercv.difference(data.y, chances, "roc_auc", first=mixed, **OPTIONS)
+    assert (gap.value, gap.interval) == (mix.gain, mix.gain_interval)
+
+
+def test_fixed_models_draw_the_interval_together(data):
+    """For two fixed columns it is then that of a paired comparison: draws judge 37 % of the samples, and vary more."""
+    options = {"first": [1], "second": [2], "n_bootstraps": 2000, "random_state": 0}
+    wide = sobercv.difference(data.y, data.predictions, "accuracy", **options)
+    near = sobercv.difference(data.y, data.predictions, "accuracy", fixed_models=True, **options)
+    right = data.predictions == data.y[:, None]
+    paired = right[:, 1].astype(float) - right[:, 2]
+    error = paired.std() / np.sqrt(len(paired))
+    assert near.value == wide.value
+    assert np.diff(near.interval)[0] == pytest.approx(2 * 1.96 * error, rel=0.07)
+    assert np.diff(wide.interval)[0] == pytest.approx(2 * 1.96 * 1.31 * error, rel=0.07)
+    mixed = sobercv.greedy_ensemble(size=3)
+    gains = [
+        sobercv.bbc(data.y, 0.1 + 0.8 * data.predictions, "accuracy", select=mixed, fixed_models=fixed, **OPTIONS)
+        for fixed in (False, True)
+    ]
+    wide_gain, near_gain = (np.diff(one.gain_interval)[0] for one in gains)
+    assert near_gain == pytest.approx(0.763 * wide_gain, rel=1e-3)
+
+
+def test_the_interval_reaches_nothing_where_both_select_the_same(data):
+    winner = sobercv.bbc(data.y, data.predictions, "accuracy", **OPTIONS).winner
+    found = sobercv.difference(
+        data.y, data.predictions, "accuracy", first=[winner], second="best", fixed_models=True, **OPTIONS
+    )
+    assert found.value > 0  # resamples that take another one lose by it
+    assert found.interval[0] == 0.0
+
+
 @pytest.mark.parametrize(
     ("options", "code"),
-    [({"first": [99]}, "E108"), ({"first": []}, "E108"), ({"first": [0], "select": "best"}, "E114")],
+    [
+        ({"first": [99]}, "E108"),
+        ({"first": 99}, "E108"),
+        ({"first": []}, "E108"),
+        ({"first": [0], "select": "best"}, "E114"),
+    ],
 )
 def test_what_means_nothing_is_refused(data, options, code):
     with pytest.raises(SoberError) as error:

@@ -7,7 +7,6 @@ is decided on once, and labels of all resamples are judged together. docs/tuned.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -20,14 +19,11 @@ from ..predictions import Predictions
 from .drawn import Judged, estimates
 from .estimate import Estimate
 from .gathering import Spread, sums_by_unit
+from .intervals import STEADIER
 from .procedures import Decisions, SelectionProcedure
 from .tables import MemoryTable, Table
 
 _CELLS = 1 << 25  # predictions of decisions that are held at a time
-#: A resample holds this share of the samples: 1 - 1/e.
-_PRESENT = 1.0 - math.exp(-1.0)
-#: A mean over that share, none of it twice, varies less over resamples than a mean over draws with replacement does.
-_STEADIER = math.sqrt((1.0 - _PRESENT) / _PRESENT)
 
 
 def decided(table: Table, procedure: SelectionProcedure) -> dict[str, Estimate]:
@@ -150,6 +146,6 @@ class DecisionJudge:
         same = np.zeros(len(counts), np.int64)
         own = [scorer.picked(absent, same) for scorer in self._fixed]
         inside, *others = [scorer.picked(counts, same) for scorer in self._fixed]
-        off = (decisions.scores - self.wholes[0]) / (_STEADIER if self._procedure.counts_once else 1.0)
+        off = (decisions.scores - self.wholes[0]) / (STEADIER if self._procedure.counts_once else 1.0)
         off[:, self.winner] = inside - self.wholes[0][self.winner]
         return Spread(own, others, sums_by_unit(off))
