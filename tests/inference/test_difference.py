@@ -168,3 +168,22 @@ def test_families_of_which_nobody_finished():
         assert family.estimate.value == pytest.approx(full[name].estimate.value, abs=0.04)
         assert family.difference.value == pytest.approx(full[name].difference.value, abs=0.04)
         assert family.difference.interval[0] <= family.difference.value <= family.difference.interval[1]
+
+
+@pytest.mark.parametrize(
+    ("scoring", "select"), [("f1", sobercv.best_with_threshold()), ("roc_auc", sobercv.average_of_best(2))]
+)
+def test_families_of_what_is_tuned_are_tuned_on_their_members(scoring, select, search):
+    X, y = make_classification(100, 6, flip_y=0.2, random_state=1)
+    tuned = sobercv.BBCSearchCV(
+        search.estimator, search.param_grid, scoring=scoring, cv=5, select=select, n_bootstraps=100
+    ).fit(X, y)
+    first, second = tuned.families_
+    assert first.estimate.value > second.estimate.value
+    for family in (first, second):
+        table = tuned.predictions_.take_configurations(family.configurations)
+        alone = sobercv.bbc(None, table, scoring, select=select, n_bootstraps=100, random_state=tuned.estimate_.seed)
+        np.testing.assert_array_equal(family.estimate.draws, alone.draws)
+        assert family.estimate.decision == alone.decision
+        assert family.estimate.winner in family.configurations
+    assert first.share + second.share == pytest.approx(1.0)

@@ -24,7 +24,7 @@ from .intervals import difference_interval
 from .procedures import SelectionProcedure
 from .question import MetricLike, Question
 from .selection import SelectionRule, best_of
-from .tables import Inputs, Table, open_memory, open_predictions, open_table
+from .tables import Inputs, MemoryTable, Table, open_memory, open_predictions, open_table
 
 #: A rule or a procedure that selects from all configurations, or the configurations that "best" selects from.
 Selection = str | SelectionRule | SelectionProcedure | Sequence[int]
@@ -193,6 +193,15 @@ def _judged(table: Table, rule: SelectionRule) -> Estimate:
         return next(iter(corrected(asked).values()))
 
 
+def _best_of(table: Table, member: Array) -> Estimate:
+    """Judge what is selected from some of the configurations, bool [C]."""
+    if table.question.procedure is None:
+        return _judged(table, best_of(member, table.question.first.unit))
+    assert isinstance(table, MemoryTable)  # no race goes with a procedure
+    part = MemoryTable(table.predictions.take_configurations(member), table.question)
+    return _judged(part, table.question.select)
+
+
 def families(table: Predictions, question: Question, labels: Mapping[int, str]) -> list[Family]:
     """Judge the best of every family of configurations beside the best of all, on the same draws.
 
@@ -223,7 +232,7 @@ def families(table: Predictions, question: Question, labels: Mapping[int, str]) 
     found = []
     for name in dict.fromkeys(of.tolist()):
         member = of == name
-        own = _judged(opened, best_of(member, opened.question.first.unit))
+        own = _best_of(opened, member)
         if own.winner not in table.configurations:  # known by few samples: only its draws say how well
             own = replace(own, wilson=None, interval_method="percentile")
             own = replace(own, interval=own.interval_at(question.level))
