@@ -57,7 +57,7 @@ def test_pieces_make_rows_and_a_page(tmp_path):
     assert len(found) == 36
     assert all(abs(row["bias"] - 0.01) < 1e-12 and row["covers"] == 1 for row in found)
     text = page.page(found, [], [], {"seed": 0, "sober": "0", "numpy": "2"})
-    assert "| threshold | 60 | 20 | 0.650 | +0.100 | +0.010 ± 0.000 | 1.00 |" in text
+    assert "| threshold | 60 | 20 | 0.650 | +0.100 | +0.010 ± 0.000 | 1.000 |" in text
 
 
 def test_a_real_table_is_judged_by_rows_that_nobody_saw(tmp_path):
