@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
 from sobercv import SoberError
+from sobercv.report.families_table import families_table
 from sobercv.testing import simulate
 
 OPTIONS = {"n_bootstraps": 200, "random_state": 3}
@@ -187,3 +188,6 @@ def test_families_of_what_is_tuned_are_tuned_on_their_members(scoring, select, s
         assert family.estimate.decision == alone.decision
         assert family.estimate.winner in family.configurations
     assert first.share + second.share == pytest.approx(1.0)
+    table = families_table(tuned)
+    assert (table is None) == select.stands_beside
+    assert table is None or [row[0] for row in table.rows[1:]] == [first.name, second.name]

@@ -50,7 +50,10 @@ def with_names(found: Mapping[str, Estimate], predictions: Any) -> dict[str, Est
     if columns is None or callable(columns) or not hasattr(predictions, "shape"):
         return dict(found)
     names = [str(name) for name in columns]
-    return {metric: replace(one, winner_name=names[one.winner]) for metric, one in found.items()}
+    return {
+        metric: replace(one, winner_name=names[one.winner], decision=one.decision and one.decision.named(names))
+        for metric, one in found.items()
+    }
 
 
 @dataclass(frozen=True, eq=False)
