@@ -45,8 +45,8 @@ TAIL = """
 - Not corrected: what a human learns from earlier scores when writing the next grid. The note cannot know of it.
 
 Only accuracy was studied. Remake it with `python -m studies.adaptive --data FOLDER`, which goes on where it was stopped
-and writes this page; it also runs sizes with 1,000 trials that are missing here (25 problems of 100 samples take 33 s of
-CPU time; `--with-1000 0` leaves them out, `--summarise` takes what is there).
+and writes this page; it also runs sizes with 1,000 trials that are missing here (25 problems of 100 samples take 33 s
+of CPU time; `--with-1000 0` leaves them out, `--summarise` takes what is there).
 """
 
 REAL = """
