@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import runpy
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,11 @@ import pandas as pd
 import pytest
 
 import sobercv
+from sobercv.cli.examples import clinic as clinic_bytes
+from sobercv.cli.examples import clinic_rows
 
 from .conftest import SMALL, refitted, table
 
-CLINIC = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "make_messy_table.py"))
 ROLES = ("--target", "Befund", "--group", "Patient", "--ignore", "Tage", "--ignore", "Status")
 KINDS = {
     "Patient": "text", "Alter": "number", "Gewicht": "number", "Leukozyten": "number", "Station": "text",
@@ -23,7 +23,7 @@ KINDS = {
 
 @pytest.fixture
 def clinic(tmp_path):
-    (tmp_path / "clinic.csv").write_bytes(CLINIC["export"]())
+    (tmp_path / "clinic.csv").write_bytes(clinic_bytes())
     return tmp_path / "clinic.csv"
 
 
@@ -56,7 +56,7 @@ def test_a_german_export_goes_from_check_to_report(sober, clinic):
 
 def test_the_same_numbers_as_from_a_plain_file(sober, clinic):
     assert sober("fit", "clinic.csv", *ROLES, *SMALL, "--fast", "-o", "german", "-q").code == 0
-    frame = pd.DataFrame(list(CLINIC["rows"]())[1:], columns=CLINIC["HEADER"])
+    frame = pd.DataFrame(list(clinic_rows())[1:], columns=list(KINDS))
     for name in ("Gewicht", "Leukozyten", "CRP"):
         plain = frame[name].str.replace(".", "").str.replace(",", ".").replace("?", None)
         frame[name] = pd.to_numeric(plain)
@@ -69,7 +69,7 @@ def test_the_same_numbers_as_from_a_plain_file(sober, clinic):
 
 
 def test_excel_with_two_sheets(sober, clinic, tmp_path):
-    rows = list(CLINIC["rows"]())
+    rows = list(clinic_rows())
     with pd.ExcelWriter(tmp_path / "clinic.xlsx") as book:
         pd.DataFrame([["see the other sheet"]], columns=["note"]).to_excel(book, sheet_name="Info", index=False)
         pd.DataFrame(rows[1:], columns=rows[0]).to_excel(book, sheet_name="Visiten", index=False)
@@ -87,7 +87,7 @@ def test_excel_with_two_sheets(sober, clinic, tmp_path):
 
 
 def test_without_a_header_nobody_is_lost(sober, tmp_path):
-    lines = CLINIC["export"]().decode("utf-8-sig").splitlines()[1:]
+    lines = clinic_bytes().decode("utf-8-sig").splitlines()[1:]
     (tmp_path / "bare.csv").write_text("\n".join(lines))
     stopped = sober("check", "bare.csv", "--target", "Befund")
     assert stopped.code == 2
@@ -119,16 +119,17 @@ def test_three_event_codes(sober, clinic):
     page = (clinic.parent / "run" / "report.html").read_text()
     assert "W845" in page, "what check warned of stands in the report"
     results = json.loads((clinic.parent / "run" / "results.json").read_text())
-    assert results["data"]["events"] == sum(row[9] == "2" for row in list(CLINIC["rows"]())[1:])
+    assert results["data"]["events"] == sum(row[9] == "2" for row in list(clinic_rows())[1:])
     said = pd.read_csv(pd.io.common.StringIO(sober("predict", "run", "clinic.csv").out))[".pred"]
     np.testing.assert_allclose(refitted(clinic.parent, "clinic.csv"), said, rtol=1e-6)
 
 
 def test_a_table_with_every_mess_goes_from_check_to_report(sober, tmp_path):
     """Numbers of cases, a target of ja and nein, and all of the above in one workbook without names of columns."""
+    names, *clinic = clinic_rows()
     rows = [(*cells, str(20230000100 + 7 * i), "ja" if cells[10] == "krank" else "nein")
-            for i, cells in enumerate(list(CLINIC["rows"]())[1:])]  # fmt: skip
-    head = (*CLINIC["HEADER"], "Fallnummer", "Rezidiv")
+            for i, cells in enumerate(clinic)]  # fmt: skip
+    head = (*names, "Fallnummer", "Rezidiv")
     (tmp_path / "all.csv").write_bytes("\r\n".join(";".join(r) for r in [head, *rows]).encode("utf-8-sig"))
     with pd.ExcelWriter(tmp_path / "all.xlsx") as book:
         pd.DataFrame([["see the other sheet"]], columns=["note"]).to_excel(book, sheet_name="Info", index=False)

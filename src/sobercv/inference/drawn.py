@@ -88,6 +88,7 @@ def estimates(table: Table, wholes: list[Array], winner: int, judged: Judged) ->
             notes=(*noted, *(note for note in special if note is not None)),
             wilson=wilson,
             _range=metric.range,
+            _fixed_models=question.fixed_models,
         )
         estimate = replace(estimate, interval=estimate.interval_at(question.level))
         found[metric.name] = estimate.as_632plus() if question.method == "632+" else estimate

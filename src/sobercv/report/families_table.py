@@ -1,6 +1,6 @@
 """The table of families: for each kind of model the corrected score of its best, and how far it is from the winner.
 
-Takes a fitted search, gives a `Table`; None where all configurations are of one kind.
+Takes a fitted search, gives a `Table`; None where all configurations are of one kind, or where they are mixed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ def families_table(search: Any) -> Table | None:
     search : BBCSearchCV
         Fitted.
     """
-    if search.question_.by == "fold" or search.question_.procedure is not None:
+    procedure = search.question_.procedure
+    if search.question_.by == "fold" or (procedure is not None and procedure.stands_beside):
         return None
     labels, table = labels_of(search, None), search.predictions_
     if len({labels[int(c)] for part in (table, *table.leavers) for c in part.configurations}) < 2:
