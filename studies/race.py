@@ -36,15 +36,17 @@ class Replay:
 
 
 def replay(table: sobercv.Predictions, rule: DropRule, question: Question) -> Replay:
-    """Run through the folds of a table with one repeat and drop after each of them, the last included.
+    """Run through the folds of a table, repeat by repeat, and drop after each of them, the last included.
 
     A verdict of None keeps all.
     """
-    n_folds = int(table.fold_of.max()) + 1
+    per_repeat = int(table.fold_of.max()) + 1
+    round_of = table.fold_of + per_repeat * np.arange(table.n_repeats)  # [N, R]
+    n_folds = per_repeat * table.n_repeats
     trained, survivors, leavers, alive = 0, table, [], []
     for k in range(n_folds):
         trained += survivors.n_configurations
-        so_far = replace(survivors, seen=table.fold_of <= k)
+        so_far = replace(survivors, seen=round_of <= k)
         verdict = rule(so_far, question, k)
         if verdict is not None and not verdict.keep.all():
             leavers.append(so_far.take_configurations(np.flatnonzero(~verdict.keep)))

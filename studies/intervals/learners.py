@@ -65,7 +65,7 @@ def _squared(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 # ---- parts that several tasks share ----------------------------------------------------------------------------------
-def _ridge(X: np.ndarray, T: np.ndarray, Y: np.ndarray, penalties: tuple[float, ...]) -> list[np.ndarray]:
+def ridge(X: np.ndarray, T: np.ndarray, Y: np.ndarray, penalties: tuple[float, ...]) -> list[np.ndarray]:
     """Least squares with penalties, one decomposition for all: predictions [m, k] for each."""
     mean, centre = X.mean(axis=0), Y.mean(axis=0)
     U, s, V = np.linalg.svd(X - mean, full_matrices=False)
@@ -73,15 +73,18 @@ def _ridge(X: np.ndarray, T: np.ndarray, Y: np.ndarray, penalties: tuple[float, 
     return [outer @ ((s / (s**2 + p))[:, None] * inner) + centre for p in penalties]
 
 
-def _neighbours(cut: Split, Y: np.ndarray) -> list[np.ndarray]:
+def neighbours(cut: Split, Y: np.ndarray) -> list[np.ndarray]:
+    """Means of the nearest rows, drawn a little to that of all."""
     order = np.argsort(cut.distance_test, axis=1, kind="stable")[:, : max(NEIGHBOURS)]
     prior = Y.mean(axis=0)
     sums = np.cumsum(Y[order], axis=1)
     return [(sums[:, min(k, len(Y)) - 1] + prior) / (min(k, len(Y)) + 1) for k in NEIGHBOURS]
 
 
-def _kernels(cut: Split, Y: np.ndarray, penalties: tuple[float, ...]) -> list[np.ndarray]:
-    middle, centre = np.median(cut.distance), Y.mean(axis=0)
+def kernels(cut: Split, Y: np.ndarray, penalties: tuple[float, ...]) -> list[np.ndarray]:
+    """Ridge regression on Gaussian kernels of several widths."""
+    middle = np.median(cut.distance) or cut.distance.mean()  # few columns of few values: most distances are 0
+    centre = Y.mean(axis=0)
     found = []
     for width in WIDTHS:
         K, T = np.exp(-cut.distance / (width * middle)), np.exp(-cut.distance_test / (width * middle))
@@ -91,7 +94,7 @@ def _kernels(cut: Split, Y: np.ndarray, penalties: tuple[float, ...]) -> list[np
     return found
 
 
-def _screen(X: np.ndarray, Y: np.ndarray, k: int) -> np.ndarray:
+def screen(X: np.ndarray, Y: np.ndarray, k: int) -> np.ndarray:
     """The features most correlated with any column of the target."""
     Xc, Yc = X - X.mean(axis=0), Y - Y.mean(axis=0)
     spread = np.sqrt((Xc**2).sum(axis=0))
@@ -103,12 +106,12 @@ def _screen(X: np.ndarray, Y: np.ndarray, k: int) -> np.ndarray:
 def classify(cut: Split, y: np.ndarray, k: int, seed: int) -> np.ndarray:
     """Probabilities [m, C, k]."""
     Y = np.eye(k)[y]
-    top = _screen(cut.features, Y, SCREENED)
+    top = screen(cut.features, Y, SCREENED)
     Z, T = cut.features[:, top], cut.features_test[:, top]
     found = _logistic(cut.linear, cut.linear_test, Y, PENALTIES if k == 2 else PENALTIES[::2])
-    found += _ridge(cut.linear, cut.linear_test, Y, (1000.0, 30.0, 1.0))
-    found += _neighbours(cut, Y)
-    found += _kernels(cut, Y, (0.3,))
+    found += ridge(cut.linear, cut.linear_test, Y, (1000.0, 30.0, 1.0))
+    found += neighbours(cut, Y)
+    found += kernels(cut, Y, (0.3,))
     found += [_bayes(cut.features, cut.features_test, Y), _bayes(Z[:, :10], T[:, :10], Y)]
     found += [_discriminant(cut.linear, cut.linear_test, Y, shrink) for shrink in (0.1, 0.6)]
     found += [_discriminant(Z[:, :10], T[:, :10], Y, 0.05)]
@@ -203,13 +206,13 @@ def regress(cut: Split, y: np.ndarray, seed: int) -> np.ndarray:
     """Predictions [m, C]."""
     centre, scale = y.mean(), max(y.std(), 1e-12)
     Y = ((y - centre) / scale)[:, None]
-    top = _screen(cut.features, Y, SCREENED)
+    top = screen(cut.features, Y, SCREENED)
     Z, T = cut.features[:, top], cut.features_test[:, top]
-    found = _ridge(cut.linear, cut.linear_test, Y, (1000.0, 200.0, 50.0, 10.0, 1.0))
-    found += _neighbours(cut, Y)
-    found += _kernels(cut, Y, (1.0, 0.1))
-    found += _ridge(Z[:, :10], T[:, :10], Y, (10.0, 0.1)) + _ridge(Z[:, :30], T[:, :30], Y, (30.0, 1.0))
-    found += _ridge(Z[:, :2], T[:, :2], Y, (0.1,))
+    found = ridge(cut.linear, cut.linear_test, Y, (1000.0, 200.0, 50.0, 10.0, 1.0))
+    found += neighbours(cut, Y)
+    found += kernels(cut, Y, (1.0, 0.1))
+    found += ridge(Z[:, :10], T[:, :10], Y, (10.0, 0.1)) + ridge(Z[:, :30], T[:, :30], Y, (30.0, 1.0))
+    found += ridge(Z[:, :2], T[:, :2], Y, (0.1,))
     found += _trees(Z, T, Y[:, 0], seed)
     return centre + scale * np.column_stack([f.reshape(len(T), -1)[:, 0] for f in found])
 
@@ -227,29 +230,31 @@ def _trees(Z: np.ndarray, T: np.ndarray, y: np.ndarray, seed: int) -> list[np.nd
 def survive(cut: Split, y: np.ndarray, seed: int) -> np.ndarray:
     """Risks [m, C]: Cox models, and models of the martingale residuals of a model without features."""
     time, event = y["time"], y["event"]
-    Y = _residual(time, event)[:, None]
-    top = _screen(cut.features, Y, SCREENED)
+    Y = residual(time, event)[:, None]
+    top = screen(cut.features, Y, SCREENED)
     Z, T = cut.features[:, top], cut.features_test[:, top]
-    found = _cox(cut.linear, cut.linear_test, time, event, (100.0, 10.0, 3.0, 1.0, 0.1))
-    found += _cox(Z[:, :5], T[:, :5], time, event, (1.0,)) + _cox(Z[:, :15], T[:, :15], time, event, (10.0, 1.0))
-    found += _ridge(cut.linear, cut.linear_test, Y, (300.0, 30.0, 3.0))
-    found += _neighbours(cut, Y)[1:]
-    found += _kernels(cut, Y, (1.0,))
+    found = cox(cut.linear, cut.linear_test, time, event, (100.0, 10.0, 3.0, 1.0, 0.1))
+    found += cox(Z[:, :5], T[:, :5], time, event, (1.0,)) + cox(Z[:, :15], T[:, :15], time, event, (10.0, 1.0))
+    found += ridge(cut.linear, cut.linear_test, Y, (300.0, 30.0, 3.0))
+    found += neighbours(cut, Y)[1:]
+    found += kernels(cut, Y, (1.0,))
     found += [T[:, 0] * np.sign((Z[:, 0] - Z[:, 0].mean()) @ Y[:, 0])]
     found += _trees(Z, T, Y[:, 0], seed)
     return np.column_stack([f.reshape(len(T), -1)[:, 0] for f in found])
 
 
-def _residual(time: np.ndarray, event: np.ndarray) -> np.ndarray:
+def residual(time: np.ndarray, event: np.ndarray) -> np.ndarray:
+    """Events minus what Nelson and Aalen's curve expects: the martingale residuals of a model without features."""
     values, place = np.unique(time, return_inverse=True)
     died = np.bincount(place, event.astype(float), len(values))
     at_risk = np.cumsum(np.bincount(place, minlength=len(values))[::-1])[::-1]
     return event - np.cumsum(died / at_risk)[place]
 
 
-def _cox(
+def cox(
     X: np.ndarray, T: np.ndarray, time: np.ndarray, event: np.ndarray, penalties: tuple[float, ...]
 ) -> list[np.ndarray]:
+    """Risks by penalised Cox regression, from large penalties to small."""
     mean = X.mean(axis=0)
     order = np.argsort(-time, kind="stable")
     X, time, event = np.ascontiguousarray((X - mean)[order]), time[order], event[order]

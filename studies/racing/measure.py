@@ -17,7 +17,7 @@ from sobercv.inference import DropRule, Question
 from sobercv.inference.bbc import corrected
 from sobercv.inference.tables import MemoryTable, RacedTable, Table
 
-from ..race import replay
+from ..race import Replay, replay
 
 #: From 20 predictions on, whatever the size: the study says where that is too early.
 _unguarded = partial(sobercv.PredictiveDrop, min_predictions=20)
@@ -50,7 +50,7 @@ N_BOOTSTRAPS = 500
 
 
 def measure(
-    table: sobercv.Predictions, truth: np.ndarray, metric: str, rules: Mapping[str, DropRule | None], seed: int = 0
+    table: sobercv.Predictions, truth: np.ndarray, metric: str, rules: Mapping[str, Any], seed: int = 0
 ) -> list[dict[str, Any]]:
     """Replay every rule.
 
@@ -78,8 +78,8 @@ def measure(
     error = float(whole.standard_errors()[full])
     rows = []
     for name, rule in rules.items():
-        started: DropRule | None = rule.for_race() if hasattr(rule, "for_race") else rule
-        raced = replay(table, started, question) if started is not None else None
+        started = rule.for_race() if hasattr(rule, "for_race") else rule
+        raced = None if started is None else _raced(table, started, question)
         finishers, leavers = (table, []) if raced is None else (raced.survivors, raced.leavers)
         estimates = {"survivors": _estimate(MemoryTable(finishers, question))}
         counted = _estimate(RacedTable(finishers, leavers, question)) if leavers else estimates["survivors"]
@@ -96,6 +96,11 @@ def measure(
             row[f"{label} covers"] = bool(low <= truth[winner] <= high)
         rows.append(row)
     return rows
+
+
+def _raced(table: sobercv.Predictions, rule: Any, question: Question) -> Replay:
+    """Replay a rule round by round, or as it says itself."""
+    return rule.replayed(table, question) if hasattr(rule, "replayed") else replay(table, rule, question)
 
 
 def _estimate(table: Table) -> sobercv.Estimate:

@@ -1,14 +1,18 @@
 """Idle workers begin later rounds: results, drops and counts stay what they are without."""
 
+import threading
 import time
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand
+from sobercv.training.keep.recall import recalling
 from sobercv.training.race import race
 from sobercv.training.run.executor import ParallelExecutor, SerialExecutor
+from sobercv.training.run.future_workers import ThreadWorkers
 
 from .test_race import Decision
 from .training_estimators import LABELS
@@ -53,12 +57,14 @@ def rule(predictions, index):
     return Decision(~gone, np.select([who == 1, gone], [0.0, 1.0], 0.5))
 
 
-def run(executor, seconds=0.0, raise_errors=False):
+def run(executor, seconds=0.0, raise_errors=False, others=0.0, path=None):
+    """Race four columns; the last takes its time, and so may the others."""
     problem = Problem.build(X, Y, task="classification")
     plan = Plan.build(problem, 5)
-    configurations = expand([{"column": [0, 1, 2]}, {"column": [3], "seconds": [seconds]}])
+    configurations = expand([{"column": [0, 1, 2], "seconds": [others]}, {"column": [3], "seconds": [seconds]}])
     store = MemoryStore(problem, plan, 4)
     experiment = Experiment(problem, Sign(), LABELS, raise_errors)
+    executor = recalling(executor, path, experiment, configurations, plan, 0)
     return store, race(experiment, configurations, plan, executor=executor, store=store, rule=rule)
 
 
@@ -73,6 +79,35 @@ def same(first, second):
 @pytest.mark.parametrize("n_early", [0, 1, 2, 5, 100])
 def test_early_outcomes_change_nothing(n_early):
     same(run(SerialExecutor()), run(Eager(n_early)))
+
+
+class Killed(Exception):
+    """The end of the program."""
+
+
+class Mortal(Eager):
+    """Makes early fits, and ends the program after so many fits in all."""
+
+    def __init__(self, n_early, n_fits):
+        super().__init__(n_early)
+        self.n_left = n_fits
+
+    def run(self, experiment, tasks, until=None, early=()):
+        for outcome in super().run(experiment, tasks, until, early):
+            if self.n_left == 0:
+                raise Killed
+            self.n_left -= 1
+            yield outcome
+
+
+@pytest.mark.parametrize("n_fits", [1, 4, 7, 11, 16])
+def test_after_a_kill_early_fits_that_were_kept_change_nothing(tmp_path, n_fits):
+    path = tmp_path / "run.sqlite"
+    with pytest.raises(Killed):
+        run(Mortal(3, n_fits), path=path)
+    with joblib.parallel_config("threading", n_jobs=32):
+        same(run(SerialExecutor()), run(ParallelExecutor(), path=path))
+    same(run(SerialExecutor()), run(SerialExecutor(), path=path))
 
 
 def test_who_is_offered():
@@ -107,3 +142,48 @@ def test_idle_processes_begin_early():
     raced = run(ParallelExecutor(3), seconds=0.5)
     same(run(SerialExecutor()), raced)
     assert raced[1].n_fits_in_vain > 0
+
+
+@pytest.mark.parametrize("n_threads", [2, 32])
+def test_idle_threads_begin_early(n_threads):
+    """Whatever comes first, and however many threads there are: the same bits."""
+    before = threading.active_count()
+    with joblib.parallel_config("threading", n_jobs=n_threads):
+        raced = run(ParallelExecutor(), seconds=0.05, others=0.001)
+    same(run(SerialExecutor()), raced)
+    if n_threads == 32:  # all of the later rounds are begun while the slow one runs
+        assert raced[1].n_fits_in_vain == 3
+    deadline = time.monotonic() + 60
+    while threading.active_count() > before:  # they have been told to end
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_nobody_waits_for_early_fits_of_threads():
+    """A spare call that is under way does not hold up a run; a later run that asks for it takes its result."""
+    workers, go = ThreadWorkers(2), threading.Event()
+
+    def work(key, token, call, common):
+        if call == ("spare",):
+            assert go.wait(60)
+        return key, (call, common)
+
+    workers.start("shared")
+    assert list(workers.run(work, {0: "now"}, None, {1: "spare"})) == [(0, ("now", "shared"))]
+    assert workers.under_way == {1}
+    go.set()
+    assert dict(workers.run(work, {1: ("spare",), 2: "now"})) == {1: (("spare",), "shared"), 2: ("now", "shared")}
+    assert workers.under_way == set()
+    workers.close()
+
+
+def test_an_error_in_a_thread_is_met_here():
+    workers = ThreadWorkers(2)
+    workers.start(None)
+
+    def work(key, token, call, common):
+        raise ValueError(f"no {key}")
+
+    with pytest.raises(ValueError, match="no 0"):
+        list(workers.run(work, {0: "now"}))
+    workers.close()

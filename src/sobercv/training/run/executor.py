@@ -25,10 +25,10 @@ from ..fit.response import Unusable
 from ..fit.space import Configuration
 from ..fit.task import Outcome, Task, failed
 from .batches import Batch, cut, without
+from .future_workers import DaskWorkers, RayWorkers, ThreadWorkers
 from .packing import unpack
 from .process_workers import ProcessWorkers
 from .workers import (
-    DaskWorkers,
     JoblibWorkers,
     Workers,
     WorkersDied,
@@ -284,7 +284,11 @@ def make_workers(n_jobs: int | None, fit_timeout: float | None = None) -> Worker
             f"`fit_timeout` needs processes of this machine, which can be ended; joblib's context asks for {kind}. "
             "Leave the context out, or fit_timeout.",
         )
-    return DaskWorkers(backend) if kind == "DaskDistributedBackend" else JoblibWorkers(n_jobs)
+    if kind == "DaskDistributedBackend":
+        return DaskWorkers(backend)
+    if kind == "RayBackend":
+        return RayWorkers(n_workers, backend)
+    return ThreadWorkers(n_workers) if kind == "ThreadingBackend" else JoblibWorkers(n_jobs)
 
 
 def _places(task: Task) -> set[tuple[Split, int]]:

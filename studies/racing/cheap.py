@@ -1,0 +1,78 @@
+"""`python -m studies.racing.cheap --data FOLDER [FOLDER ...]`: races by R2 and by concordance, on real tables.
+
+Takes folders of data, writes results-cheap.csv: one row for each data set, size and rule; resumable.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sobercv import metrics
+
+from ..intervals.measure import build, kind_of
+from ..results_file import write_results
+from . import cheap_tables
+from .measure import RULES as ALL_RULES
+from .measure import SHARPER, measure
+from .run import HERE, Piece, Rules, run
+from .tables import FOLDS, Place
+
+#: Those that the page judges: ranks of censored times take long.
+RULES: Rules = {
+    name: rule
+    for name, rule in {**ALL_RULES, **SHARPER}.items()
+    if name
+    in ("none", "bced", "predictive .005", "predictive .01", "predictive .02", "predictive .015, zone .2, guard 30")
+}
+
+
+def pieces(work: Path, places: Sequence[Place], task: str, rules: Rules) -> Iterator[Piece]:
+    """One for each table and metric of its task."""
+    for place in places:
+        for metric in cheap_tables.METRICS[task]:
+            about = {"data": place.name, "n": place.n, "metric": metric, "simulated": False}
+            name = f"{place.file.removesuffix('.npz')}-{metric}"
+            yield Piece(name, about, rules, partial(_replayed, work / "tables" / place.file, metric, place.sample))
+
+
+def _replayed(path: Path, metric: str, seed: int, rules: Rules) -> list[dict[str, Any]]:
+    with np.load(path, allow_pickle=False) as file:
+        d = dict(file)
+    task, _ = kind_of(d["y"])
+    table = build(d["y"], d["predictions"][:, :, None], task, d["fold"].astype(np.int64)[:, None])
+    judges = metrics.get(metric).bind(build(d["y_judges"], d["judged"][:, :, None], task), n_jobs=1)
+    truth = judges.scores(np.ones((1, len(d["y_judges"])), np.uint8))[0]
+    return measure(table, truth, metric, rules, seed=seed)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m studies.racing.cheap", description=__doc__)
+    parser.add_argument("--data", type=Path, nargs="+", required=True, help="folders of NAME.npz files")
+    parser.add_argument("--samples", type=int, help="at most so many sub-samples of each data set and size")
+    parser.add_argument("--jobs", type=int, default=-1)
+    parser.add_argument("--work", type=Path, default=Path("study-work/racing"), help="where pieces are kept")
+    parser.add_argument("--output", type=Path, default=HERE, help="where results-cheap.csv is written")
+    options = parser.parse_args(arguments)
+    todo: list[Piece] = []
+    for task, sets in (("regression", cheap_tables.REGRESSION), ("survival", cheap_tables.SURVIVAL)):
+        places = cheap_tables.places(sets, options.samples)
+        found = cheap_tables.run(options.data, options.work / "tables", places)
+        todo += pieces(options.work, found, task, RULES)
+    rows = run(options.work, todo, options.jobs)
+    options.output.mkdir(parents=True, exist_ok=True)
+    write_results(
+        rows,
+        options.output / "results-cheap.csv",
+        {"folds": FOLDS},
+        lambda v: f"{v:.6g}" if isinstance(v, float) else v,
+    )
+
+
+if __name__ == "__main__":
+    main()
