@@ -50,7 +50,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     # A notebook runs where the repository is not.
-    "first_notebook_cell": f"%pip install --quiet 'sobercv[plot]>={release}'",
+    "first_notebook_cell": f"%pip install --quiet 'sobercv[plot]>={release}' pandas",
     "abort_on_example_error": True,
 }
 

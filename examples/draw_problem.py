@@ -42,9 +42,8 @@ def picture(rows):
         lines.append(f'<circle {at} r="6" fill="{colour}"/>')
         lines.append(f'<text x="{LEFT + right + 18}" y="{25 + down}">{label}</text>')
     middle = (LEFT + WIDTH) / 2
-    lines.append(
-        f'<text x="{middle}" y="{HEIGHT - 8}" text-anchor="middle">samples (best of 500 configurations)</text>'
-    )
+    below = "samples (accuracy of the best of 500 configurations)"
+    lines.append(f'<text x="{middle}" y="{HEIGHT - 8}" text-anchor="middle">{below}</text>')
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         'font-family="system-ui, sans-serif" font-size="16" fill="#22272c">'

@@ -1,6 +1,7 @@
 """One profile for everybody: the same examples in every run, so that a red test is a change and not the weather."""
 
 import os
+import signal
 import sys
 from collections import Counter
 
@@ -11,6 +12,11 @@ from hypothesis import HealthCheck, settings
 # that wait for a core of their own made some tests three times slower.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+# In the background of a shell and under nohup these are ignored, also by what tests start, which must hear them.
+for number, usual in ((signal.SIGINT, signal.default_int_handler), (getattr(signal, "SIGHUP", 0), signal.SIG_DFL)):
+    if number and signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, usual)
 
 settings.register_profile(
     "sober", derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=False

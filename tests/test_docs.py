@@ -17,8 +17,25 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MODULES = sorted(m.name for m in pkgutil.walk_packages(sobercv.__path__, "sobercv.") if not m.name.endswith("__main__"))
 
 
+NUMBER = r"\d+(?:\.\d+)?"
+
+
 def blocks(page: Path) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```", page.read_text(), flags=re.M | re.S)
+    return [code for code, _ in shown(page)]
+
+
+def shown(page: Path) -> list[tuple[str, str]]:
+    """Give each block of Python with what the page says it prints: a block of text right below."""
+    pattern = r"^```python\n(.*?)^```\n(?:```text\n(.*?)^```)?"
+    return re.findall(pattern, page.read_text() + "\n", flags=re.M | re.S)
+
+
+def same(printed: str, on_the_page: str) -> bool:
+    """Whether the words are the same, and the numbers nearly: another processor rounds in another way."""
+    numbers = zip(re.findall(NUMBER, printed), re.findall(NUMBER, on_the_page), strict=False)
+    return re.sub(NUMBER, "#", printed) == re.sub(NUMBER, "#", on_the_page) and all(
+        a == b or abs(float(a) - float(b)) < (0.02 * max(1, float(b)) if "." in a else 5) for a, b in numbers
+    )
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
@@ -27,8 +44,10 @@ def test_blocks_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch, c
     names: dict[str, object] = {"__name__": "page"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for i, block in enumerate(blocks(page)):
+        for i, (block, output) in enumerate(shown(page)):
+            capsys.readouterr()
             exec(compile(block, f"{page.name}, block {i + 1}", "exec"), names)
+            assert not output or same(capsys.readouterr().out, output), f"{page.name}, what block {i + 1} prints"
 
 
 @pytest.mark.parametrize("name", MODULES)

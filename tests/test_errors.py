@@ -252,6 +252,8 @@ def test_caveats(call, code, names):
     assert code in ours
     assert re.search(names, ours[code]), ours[code]
     assert np.isfinite(estimate.value)
+    lines = {w.filename for w in caught if isinstance(w.message, SoberWarning)}
+    assert lines == {__file__}  # the line of the user
 
 
 def test_every_warning_code_is_provoked_by_some_test():

@@ -32,7 +32,8 @@
     <div><button data-n="1">Draw one resample</button><button data-n="100">Draw 100</button><button data-n="0">Start again</button></div>
     <p id="resample-words" aria-live="polite"></p>
     <div style="overflow-x:auto"><table aria-label="Right and wrong predictions of eight models" id="resample-table"></table></div>
-    <svg id="resample-draws" viewBox="0 0 640 150" role="img" aria-label="Scores of all resamples so far"></svg>`;
+    <svg id="resample-draws" viewBox="0 0 640 125" role="img" aria-label="Scores of all resamples so far"></svg>
+    <p id="resample-legend"></p>`;
   const words = place.querySelector("#resample-words");
 
   function table(counts, winner) {
@@ -54,17 +55,19 @@
     const bins = new Map();
     draws.forEach((d) => bins.set(Math.round(d * 20), (bins.get(Math.round(d * 20)) || 0) + 1));
     const most = Math.max(5, ...bins.values());
-    let svg = `<line x1="30" x2="610" y1="120" y2="120" stroke="currentColor"/>`;
-    for (const v of [0, 0.25, 0.5, 0.75, 1]) svg += `<text x="${x(v)}" y="136" text-anchor="middle">${percent(v)}</text>`;
+    let svg = `<line x1="30" x2="610" y1="95" y2="95" stroke="currentColor"/>`;
+    for (const v of [0, 0.25, 0.5, 0.75, 1]) svg += `<text x="${x(v)}" y="117" text-anchor="middle">${percent(v)}</text>`;
     bins.forEach((k, b) => {
       const h = (80 * k) / most;
-      svg += `<rect x="${x(b / 20) - 11}" y="${120 - h}" width="22" height="${h}" fill="#6f9bc8"/>`;
+      svg += `<rect x="${x(b / 20) - 11}" y="${95 - h}" width="22" height="${h}" fill="#6f9bc8"/>`;
     });
-    const mark = (v, colour, label, y) =>
-      `<line x1="${x(v)}" x2="${x(v)}" y1="${y + 4}" y2="120" stroke="${colour}" stroke-width="2"/>` +
-      `<text x="${x(v) + (v > 0.85 ? -4 : 4)}" y="${y + 10}" text-anchor="${v > 0.85 ? "end" : "start"}">${label} ${percent(v)}</text>`;
-    svg += mark(naive, "#b4481e", "plain CV", 0) + mark(TRUE_SCORE, "#2e7d4f", "truth", 15);
-    if (draws.length) svg += mark(draws.reduce((a, b) => a + b) / draws.length, "#1f5a93", "mean of the draws", 30);
+    const marks = [[naive, "#b4481e", "plain CV"], [TRUE_SCORE, "#2e7d4f", "truth"]];
+    if (draws.length) marks.push([draws.reduce((a, b) => a + b) / draws.length, "#1f5a93", "mean of the draws"]);
+    for (const [v, colour] of marks)
+      svg += `<line x1="${x(v)}" x2="${x(v)}" y1="2" y2="95" stroke="${colour}" stroke-width="3"/>`;
+    place.querySelector("#resample-legend").innerHTML = marks
+      .map(([v, colour, label]) => `<span><i style="background:${colour}"></i>${label} ${percent(v)}</span>`)
+      .join(" ");
     place.querySelector("#resample-draws").innerHTML = svg;
   }
 

@@ -259,6 +259,7 @@ class Note:
 def warn(code: str, message: str, category: type[SoberWarning] = SoberWarning) -> None:
     """Warn with a code, pointing at the user's line: the first one outside of sober and scikit-learn."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("sobercv", "sklearn"):
+    passed = ("sobercv", "sklearn", "contextlib")  # the last where a context manager decorates a function of sober
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in passed:
         frame, level = frame.f_back, level + 1
     warnings.warn(category(code, message), stacklevel=level)

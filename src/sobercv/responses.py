@@ -179,7 +179,7 @@ def _check(name: str, tensor: Array, seen: Array) -> None:
         raise SoberError(
             "E102",
             f"`predictions` holds {bad} values that are NaN or infinite. Mark what is missing with a masked "
-            "array or `seen=`; leave out configurations that failed.",
+            "array or `seen=`; leave out configurations that failed. Of pruned trials, pass `folds=` as well.",
         )
     chances = name == "predict_proba" or name.startswith(_SURVIVAL_AT)
     problem = why_impossible(looked_at, tensor.ndim == 4) if chances else None

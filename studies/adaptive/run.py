@@ -16,7 +16,7 @@ from .surface import SHAPES
 
 PIECE = 25  # repetitions that are run and saved together
 #: A trial costs the more the more came before it.
-REPETITIONS = {50: 100, 200: 50, 1000: 25}
+REPETITIONS = {50: 100, 200: 100, 1000: 25}
 #: What is claimed, by its name in the results: the column of the claim, that of the truth, and what is told of it.
 CLAIMS = {
     "naive chance": "truth chance",
@@ -44,9 +44,11 @@ def run(
     wanted = REPETITIONS if repetitions is None else repetitions
     work.mkdir(parents=True, exist_ok=True)
     pieces: dict[Path, tuple[Setting, int]] = {}
-    for setting in settings() if chosen is None else chosen:
-        for first in range(0, wanted[setting.trials], PIECE):
-            pieces[work / f"adaptive-{seed}-{setting.name}-{first:04d}.npz"] = setting, first
+    # Round by round, so that a run that is ended early has as many repetitions of every shape and size.
+    for first in range(0, max(wanted.values()), PIECE):
+        for setting in settings() if chosen is None else chosen:
+            if first < wanted[setting.trials]:
+                pieces[work / f"adaptive-{seed}-{setting.name}-{first:04d}.npz"] = setting, first
 
     def made(path: Path) -> dict[str, np.ndarray]:
         setting, first = pieces[path]

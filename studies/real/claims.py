@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..claims import Claim, as_text
-from .bias_claims import bias_claims
+from .bias_claims import bias_claims, nested_claims
 from .dropping_claims import dropping_claims
 from .interval_claims import interval_claims
 from .measures import Rows
@@ -20,9 +20,12 @@ from .width_claims import width_claims
 ENOUGH = 30
 
 
-def claims(rows: Rows, wide: Sequence[dict[str, Any]] = ()) -> list[Claim]:
-    """All claims of the section that the results can speak to; `wide` are those of all 610 configurations."""
-    instead = {claim.says: claim for claim in width_claims(list(wide))}
+def claims(rows: Rows, wide: Sequence[dict[str, Any]] = (), nested: Sequence[dict[str, Any]] = ()) -> list[Claim]:
+    """All claims of the section that the results can speak to.
+
+    `wide` are rows of all 610 configurations, `nested` more rows of the two places where the paper names NCV's bias.
+    """
+    instead = {claim.says: claim for claim in [*width_claims(list(wide)), *nested_claims(list(nested))]}
     found = [*bias_claims(rows), *dropping_claims(rows), *interval_claims(rows)]
     found = [instead.get(claim.says, claim) for claim in found]
     return found if len(rows) >= ENOUGH else [replace(c, agrees=c.agrees or None) for c in found]

@@ -35,7 +35,7 @@ def drop_equals(table: sobercv.Predictions, question: Question, round_index: int
     metric = question.first
     scores = metric.scores(table, counts, n_jobs=question.n_jobs)
     scores = scores[~np.isnan(scores).any(axis=1)]
-    top = int(metric.scores(table, np.ones((1, table.n_samples)), n_jobs=question.n_jobs)[0].argmax())
+    top = int(metric.scores(table, np.ones((1, table.n_samples), dtype=np.int64), n_jobs=question.n_jobs)[0].argmax())
     p = (scores <= scores[:, [top]]).mean(axis=0) if len(scores) else np.zeros(table.n_configurations)
     keep = p <= 0.99
     keep[top] = True

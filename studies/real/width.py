@@ -27,7 +27,7 @@ from .run import HERE
 from .ties import drop_equals
 
 RESULTS = HERE / "results-width.csv"
-TREES = 25
+TREES = 1000
 
 
 def one(source: Source, n: int, sample: int, seed: int, trees: int = TREES) -> dict[str, Any]:
@@ -63,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sets", nargs="+", help="names of data sets; all that are at hand unless named")
     parser.add_argument("--sizes", type=int, nargs="+", default=[20])
     parser.add_argument("--samples", type=int, default=3)
+    parser.add_argument("--trees", type=int, default=TREES, help="in every forest; the paper grows 1,000")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", type=Path, default=Path("study-work"), help="where pieces are kept between runs")
     parser.add_argument("--output", type=Path, default=HERE, help="where results-width.csv is written")
@@ -80,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         path = options.work / f"width-{options.seed}-{source.name}-{n:03d}-{sample:02d}.json"
         if not path.exists():
             with whole(path) as part:
-                part.write_text(json.dumps(one(source, n, sample, options.seed)))
+                part.write_text(json.dumps(one(source, n, sample, options.seed, options.trees)))
     gather(options.work, options.output / RESULTS.name, options.seed)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,46 +42,66 @@ ESTIMATES = (
     "both, as for a column",
     "extrapolated to N",
     "halfway to Efron's",
+    "tuned on 0.75 N",
+    "tuned on 0.9 N",
+    "truth of what was judged",
 )
+#: Shares of the samples that are tuned on in the last but one, drawn without replacement.
+SHARES = (0.75, 0.9)
+FEW = 10  # one in so many resamples' decisions is followed to its truth
 
 
 @one_blas_thread()
-def estimates(name: str, y: np.ndarray, p: np.ndarray, seed: int) -> tuple[list[float], Any]:
-    """Every estimate of one table, in the order of `ESTIMATES`, and the decision that they are about."""
+def estimates(
+    name: str, y: np.ndarray, p: np.ndarray, seed: int, truth: Callable[[Any], float]
+) -> tuple[list[float], float]:
+    """Every estimate of one table, in the order of `ESTIMATES`, and the truth that they are about."""
     select, metric, _ = TUNED[name]
     question = Question.ask(metric, select=select, n_bootstraps=RESAMPLES, random_state=seed)
     table: Any = open_table(Inputs(p, y), question)
     judge = DecisionJudge(table, select)
     counts = table.counts(0, RESAMPLES)
-    absent = (counts == 0).view(np.uint8)
     naive = float(judge.wholes[0][judge.winner])
 
-    def decided(present: np.ndarray) -> tuple[Any, float, float]:
-        """Decide on these, and give the mean of the draws, and the score of all of them together."""
+    def decided(present: np.ndarray, absent: np.ndarray) -> tuple[Any, Any, float, float]:
+        """Decide on some, and give the mean of the draws of others, and the score of all of them together."""
         decisions = judge.decider.decide(as_counts(present))
-        each = np.where(decisions.winners < 0, -1, np.arange(len(counts)))
+        each = np.where(decisions.winners < 0, -1, np.arange(len(present)))
         predicted = decisions.predictions()
         scorer = question.bind(predicted)
-        draws = scorer.picked(absent, each)
+        draws = scorer.picked(as_counts(absent), each)
         mean = float(np.nanmean(draws))
-        judged = judge.together(Judged(decisions.winners, [draws]), judge.labels(predicted, absent, each))
+        judged = judge.together(Judged(decisions.winners, [draws]), judge.labels(predicted, as_counts(absent), each))
         together = judged.together[0] if judged.together else None
-        return (scorer, each), mean, mean if together is None else together
+        return decisions, (scorer, each), mean, mean if together is None else together
 
-    _, mean, once = decided(counts > 0)
-    (scorer, each), plain, repeated = decided(counts)
-    _, _, fewer = decided(counts == 1)
+    decisions, _, mean, once = decided(counts > 0, counts == 0)
+    _, (scorer, each), plain, repeated = decided(counts, counts == 0)
+    fewer = decided(counts == 1, counts == 0)[3]
     optimism = float(np.nanmean(scorer.picked(counts, each) - scorer.picked(np.ones_like(counts), each)))
     further = once + EXTRAPOLATED * (once - fewer)
-    found = [naive, once, mean, repeated, plain, further, (plain + naive - optimism) / 2]
-    return found, judge.final.decision([])
+    order = np.random.default_rng(seed).permuted(np.tile(np.arange(len(y)), (RESAMPLES, 1)), axis=1)
+    larger = [decided(order < round(share * len(y)), order >= round(share * len(y)))[3] for share in SHARES]
+    judged = [truth(_one(decisions, b)) for b in range(0, RESAMPLES, FEW) if decisions.winners[b] >= 0]
+    found = [naive, once, mean, repeated, plain, further, (plain + naive - optimism) / 2, *larger]
+    return [*found, float(np.mean(judged))], truth(judge.final.decision([]))
+
+
+def _one(decisions: Any, b: int) -> Any:
+    """Give the decision of one resample."""
+    own = "thresholds" if hasattr(decisions, "thresholds") else "weights"
+    row = slice(b, b + 1)
+    alone = {name: getattr(decisions, name)[row] for name in ("winners", "scores", own)}
+    return replace(decisions, **alone).decision([])
 
 
 def simulated(setting: Setting, repetition: int, seed: int) -> list[float]:
     """Errors of all estimates on one simulated table."""
     y, p, distance, rng = draw_table(setting, repetition, seed)
-    found, decision = estimates(setting.tuned, y, p, repetition)
-    truth = truth_of(decision, distance, TUNED[setting.tuned][1], rng)
+    metric = TUNED[setting.tuned][1]
+    found, truth = estimates(
+        setting.tuned, y, p, repetition, lambda decision: truth_of(decision, distance, metric, rng)
+    )
     return [each - truth for each in found]
 
 
@@ -89,10 +111,12 @@ def real(path: Path) -> np.ndarray:
         y, p, y_new, p_new = (file[name] for name in ("y", "predictions", "y_judges", "judged"))
     if len(y_new) < FEWEST_JUDGES:
         return np.empty((0, len(ESTIMATES)))
+    p, p_new = p[:, :, 0].astype(np.float64), p_new.astype(np.float64)
     rows = []
     for name in PROCEDURES:
-        found, decision = estimates(name, y, p[:, :, 0].astype(np.float64), 0)
-        rows.append(np.array(found) - true_score(decision, TUNED[name][1], y_new, p_new.astype(np.float64)))
+        true = partial(true_score, metric=TUNED[name][1], y_new=y_new, p_new=p_new)
+        found, truth = estimates(name, y, p, 0, true)
+        rows.append(np.array(found) - truth)
     return np.array(rows)
 
 

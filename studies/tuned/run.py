@@ -1,4 +1,4 @@
-"""Run the study: in pieces that a work folder keeps, then one row a setting.
+"""Run the study: in pieces that a work folder keeps, then one row for each claim.
 
 Takes a seed and a number of repetitions, gives `results.csv`; a run that was ended goes on where it stopped.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..pieces import make_missing
 from ..results_file import write_results
-from .simulated import Setting, one_table, settings
+from .simulated import CLAIMS, Setting, one_table, settings
 
 PIECE = 10  # repetitions that are run and saved together
 HERE = Path(__file__).parent
@@ -41,21 +41,23 @@ def run(work: Path, repetitions: int, seed: int = 0, say: Callable[[str], None] 
 
 
 def summary(work: Path, seed: int = 0, repetitions: int = 10**9) -> list[dict[str, Any]]:
-    """One row a setting, of the pieces that are there."""
+    """One row for each claim, size and number of configurations, of the pieces that are there."""
     rows = []
     for setting in settings():
         pieces = sorted(work.glob(f"{setting.name}-{seed}-*.npz"))
         found = [np.load(piece)["rows"] for piece in pieces if int(piece.stem.rpartition("-")[2]) < repetitions]
         if found:
-            rows.append(_row(setting, np.concatenate(found)))
-    return rows
+            claims = np.moveaxis(np.concatenate(found), 1, 0)  # [claims, repetitions, 5]
+            rows += [_row(setting, *each) for each in zip(CLAIMS[setting.tuned], claims, strict=True)]
+    order = [claim for claims in CLAIMS.values() for claim in claims]
+    return sorted(rows, key=lambda row: order.index(row["tuned"]))
 
 
-def _row(setting: Setting, found: np.ndarray) -> dict[str, Any]:
+def _row(setting: Setting, claim: str, found: np.ndarray) -> dict[str, Any]:
     naive, value, low, high, truth = found.T
     covers = (low <= truth) & (truth <= high)
     return {
-        "tuned": setting.tuned,
+        "tuned": claim,
         "n": setting.n,
         "c": setting.c,
         "repetitions": len(found),
@@ -68,6 +70,8 @@ def _row(setting: Setting, found: np.ndarray) -> dict[str, Any]:
     }
 
 
-def write(rows: list[dict[str, Any]], path: Path, seed: int) -> None:
+def write(rows: list[dict[str, Any]], path: Path, seed: int, **more: Any) -> None:
     """Write the rows, and what they were made with."""
-    write_results(rows, path, {"seed": seed}, lambda value: f"{value:.6f}" if isinstance(value, float) else value)
+    write_results(
+        rows, path, {"seed": seed, **more}, lambda value: f"{value:.6f}" if isinstance(value, float) else value
+    )

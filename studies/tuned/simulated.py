@@ -1,7 +1,8 @@
 """Simulated scores of two classes whose truth is known, and what one table says of a tuned decision.
 
 Takes a setting and a repetition, gives naive and corrected scores, the interval and the truth of the final decision: a
-threshold, a mix, the best of a family of configurations, or how much it is behind the best of all.
+threshold, a mix and how much better it is than a configuration alone, the best of a family of configurations and how
+much it is behind the best of all. The columns are scores of fixed models: nothing was cross-validated.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from sobercv.metrics import get
 SAMPLES, CONFIGURATIONS = (60, 150, 400), (20, 200)
 SHARE = 0.35  # of positives
 SHARED = 0.5  # of the noise is common to all configurations, as models of the same rows err alike
-NEW = 4000  # new samples on which a mix is judged
+NEW = 20_000  # new samples on which a mix is judged
 #: What is tuned, by which metric, in how many resamples.
 TUNED: dict[str, tuple[Any, str, int]] = {
     "threshold": (sobercv.best_with_threshold(), "balanced_accuracy", 500),
@@ -29,6 +30,13 @@ TUNED: dict[str, tuple[Any, str, int]] = {
     "family, difference": ("best", "roc_auc", 500),
 }
 FAMILY = 4  # one in so many configurations belongs to the family
+#: What is claimed of one table in which something was tuned.
+CLAIMS = {
+    "threshold": ("threshold",),
+    "threshold, F1": ("threshold, F1",),
+    "greedy ensemble": ("greedy ensemble", "greedy ensemble, gain"),
+    "family": ("family", "family, difference"),
+}
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ class Setting:
 
 
 def settings() -> list[Setting]:
-    return [Setting(tuned, n, c) for tuned in TUNED for n in SAMPLES for c in CONFIGURATIONS]
+    return [Setting(tuned, n, c) for tuned in CLAIMS for n in SAMPLES for c in CONFIGURATIONS]
 
 
 def _scores(rng: np.random.Generator, n: int, distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -71,27 +79,30 @@ def draw_table(
     return y, _chances(scores), distance, rng
 
 
-def one_table(setting: Setting, repetition: int, seed: int) -> list[float]:
-    """Naive, corrected, lower and upper end, truth of the final decision."""
+def one_table(setting: Setting, repetition: int, seed: int) -> list[list[float]]:
+    """For each claim: naive, corrected, lower and upper end, truth of the final decision."""
     y, chances, distance, rng = draw_table(setting, repetition, seed)
     select, metric, resamples = TUNED[setting.tuned]
-    options: dict[str, Any] = {"n_bootstraps": resamples, "random_state": repetition}
+    options: dict[str, Any] = {"n_bootstraps": resamples, "random_state": repetition, "fixed_models": True}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if setting.tuned.startswith("family"):
-            members = range(setting.c // FAMILY)
-            gap = sobercv.difference(y, chances, metric, first=members, **options)
-            found, truth = _of_family(gap, distance, is_difference=setting.tuned != "family")
-        else:
-            found = sobercv.bbc(y, chances, metric, select=select, **options)
-            truth = truth_of(found.decision, distance, metric, rng)
-    return [found.naive, found.value, *found.interval, truth]
+        if setting.tuned == "family":
+            return _of_family(
+                sobercv.difference(y, chances, metric, first=range(setting.c // FAMILY), **options), distance
+            )
+        found = sobercv.bbc(y, chances, metric, select=select, **options)
+    claim = [found.naive, found.value, *found.interval]
+    if found.single is None:
+        return [[*claim, truth_of(found.decision, distance, metric, rng)]]
+    mix, alone = _mixed(found.decision, distance, metric, rng, found.single.winner)
+    return [[*claim, mix], [found.naive - found.single.naive, found.gain, *found.gain_interval, mix - alone]]
 
 
-def _of_family(gap: sobercv.Difference, distance: np.ndarray, *, is_difference: bool) -> tuple[Any, float]:
+def _of_family(gap: sobercv.Difference, distance: np.ndarray) -> list[list[float]]:
     """Give what is claimed of the best of a family, and its truth: the AUC of two normal distributions."""
     first, second = (float(stats.norm.cdf(distance[one.winner] / np.sqrt(2))) for one in (gap.first, gap.second))
-    return (gap, first - second) if is_difference else (gap.first, first)
+    claims = (gap.first, first), (gap, first - second)
+    return [[found.naive, found.value, *found.interval, truth] for found, truth in claims]
 
 
 def truth_of(decision: Any, distance: np.ndarray, metric: str, rng: np.random.Generator) -> float:
@@ -103,8 +114,19 @@ def truth_of(decision: Any, distance: np.ndarray, metric: str, rng: np.random.Ge
         if metric == "balanced_accuracy":
             return float((found + 1 - alarm) / 2)
         return float(2 * SHARE * found / (SHARE + SHARE * found + (1 - SHARE) * alarm))
-    y, scores = _scores(rng, NEW, distance[list(decision.configurations)])
-    mixed = sobercv.Predictions.build(
-        y, {"predict_proba": _chances(scores) @ np.array(decision.weights)[:, None]}, task="classification"
-    )
-    return float(get(metric).scores(mixed, np.ones((1, NEW), np.uint8))[0, 0])
+    return _mixed(decision, distance, metric, rng, decision.configurations[0])[0]
+
+
+def _mixed(
+    decision: Any, distance: np.ndarray, metric: str, rng: np.random.Generator, single: int
+) -> tuple[float, float]:
+    """Give the score of a mix and of one configuration on the same new samples."""
+    members = list(decision.configurations)
+    y, scores = _scores(rng, NEW, distance[[*members, single]])
+    if single in members:
+        scores[:, -1] = scores[:, members.index(single)]
+    chances = _chances(scores)
+    both = np.stack([chances[:, :-1] @ np.array(decision.weights), chances[:, -1]], axis=1)
+    judged = sobercv.Predictions.build(y, {"predict_proba": both}, task="classification")
+    mix, alone = get(metric).scores(judged, np.ones((1, NEW), np.uint8))[0]
+    return float(mix), float(alone)

@@ -215,3 +215,15 @@ def test_check_names_every_error_at_once_also_as_json(sober, tmp_path):
     ended = sober(*CHECK, "--json")
     assert ended.code == 2
     assert [f["code"] for f in json.loads(ended.out)["findings"] if f["severity"] == "error"] == ["E806", "E817"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("report",), "Missing argument 'folder'. See sober report --help."),
+        (("fit", "--cv", "two"), "See sober fit --help."),
+        (("fits",), "Did you mean 'fit'? See sober --help."),
+    ],
+)
+def test_the_help_that_is_named_is_that_of_the_command(sober, arguments, said):
+    assert said in sober(*arguments).err

@@ -2,6 +2,9 @@
 
 import json
 
+from sobercv.cli.column_table import show_columns
+from sobercv.cli.screen import Screen
+
 from .conftest import SMALL, table
 
 
@@ -64,3 +67,19 @@ def test_what_check_warns_of_is_in_the_report_too(sober, tmp_path):
     assert "A column alone predicts the target." in page
     notes = json.loads((tmp_path / "run" / "results.json").read_text())["summary"]["notes"]
     assert [note["columns"] for note in notes if note["code"] == "W806"] == [["copy"]]
+
+
+def test_nothing_of_a_column_is_cut_off_on_a_narrow_screen(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    column = {"role": "feature", "n_missing": 14}
+    facts = [
+        column | {"name": "Leukozyten", "kind": "number", "read_as": "decimal comma; thousands point; ? missing",
+                  "values": "2543.8 to 10293.7"},
+        column | {"name": "Raucher", "kind": "boolean", "read_as": "k.A. missing", "values": "true in 1,039 of 1,077"},
+    ]  # fmt: skip
+    show_columns(Screen(), facts, 2)
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    for word in ("point; ?", "10293.7", "1,077,", "14"):
+        assert word in shown
+    assert shown.split().count("missing") == 4

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import runpy
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,11 @@ import pandas as pd
 import pytest
 
 import sobercv
+from sobercv.cli.examples import clinic as clinic_bytes
+from sobercv.cli.examples import clinic_rows
 
 from .conftest import SMALL, refitted, table
 
-CLINIC = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "make_messy_table.py"))
 ROLES = ("--target", "Befund", "--group", "Patient", "--ignore", "Tage", "--ignore", "Status")
 KINDS = {
     "Patient": "text", "Alter": "number", "Gewicht": "number", "Leukozyten": "number", "Station": "text",
@@ -23,7 +23,7 @@ KINDS = {
 
 @pytest.fixture
 def clinic(tmp_path):
-    (tmp_path / "clinic.csv").write_bytes(CLINIC["export"]())
+    (tmp_path / "clinic.csv").write_bytes(clinic_bytes())
     return tmp_path / "clinic.csv"
 
 
@@ -56,7 +56,7 @@ def test_a_german_export_goes_from_check_to_report(sober, clinic):
 
 def test_the_same_numbers_as_from_a_plain_file(sober, clinic):
     assert sober("fit", "clinic.csv", *ROLES, *SMALL, "--fast", "-o", "german", "-q").code == 0
-    frame = pd.DataFrame(list(CLINIC["rows"]())[1:], columns=CLINIC["HEADER"])
+    frame = pd.DataFrame(list(clinic_rows())[1:], columns=list(KINDS))
     for name in ("Gewicht", "Leukozyten", "CRP"):
         plain = frame[name].str.replace(".", "").str.replace(",", ".").replace("?", None)
         frame[name] = pd.to_numeric(plain)
@@ -69,7 +69,7 @@ def test_the_same_numbers_as_from_a_plain_file(sober, clinic):
 
 
 def test_excel_with_two_sheets(sober, clinic, tmp_path):
-    rows = list(CLINIC["rows"]())
+    rows = list(clinic_rows())
     with pd.ExcelWriter(tmp_path / "clinic.xlsx") as book:
         pd.DataFrame([["see the other sheet"]], columns=["note"]).to_excel(book, sheet_name="Info", index=False)
         pd.DataFrame(rows[1:], columns=rows[0]).to_excel(book, sheet_name="Visiten", index=False)
@@ -87,7 +87,7 @@ def test_excel_with_two_sheets(sober, clinic, tmp_path):
 
 
 def test_without_a_header_nobody_is_lost(sober, tmp_path):
-    lines = CLINIC["export"]().decode("utf-8-sig").splitlines()[1:]
+    lines = clinic_bytes().decode("utf-8-sig").splitlines()[1:]
     (tmp_path / "bare.csv").write_text("\n".join(lines))
     stopped = sober("check", "bare.csv", "--target", "Befund")
     assert stopped.code == 2
@@ -119,9 +119,52 @@ def test_three_event_codes(sober, clinic):
     page = (clinic.parent / "run" / "report.html").read_text()
     assert "W845" in page, "what check warned of stands in the report"
     results = json.loads((clinic.parent / "run" / "results.json").read_text())
-    assert results["data"]["events"] == sum(row[9] == "2" for row in list(CLINIC["rows"]())[1:])
+    assert results["data"]["events"] == sum(row[9] == "2" for row in list(clinic_rows())[1:])
     said = pd.read_csv(pd.io.common.StringIO(sober("predict", "run", "clinic.csv").out))[".pred"]
     np.testing.assert_allclose(refitted(clinic.parent, "clinic.csv"), said, rtol=1e-6)
+
+
+def test_a_table_with_every_mess_goes_from_check_to_report(sober, tmp_path):
+    """Numbers of cases, a target of ja and nein, and all of the above in one workbook without names of columns."""
+    names, *clinic = clinic_rows()
+    rows = [(*cells, str(20230000100 + 7 * i), "ja" if cells[10] == "krank" else "nein")
+            for i, cells in enumerate(clinic)]  # fmt: skip
+    head = (*names, "Fallnummer", "Rezidiv")
+    (tmp_path / "all.csv").write_bytes("\r\n".join(";".join(r) for r in [head, *rows]).encode("utf-8-sig"))
+    with pd.ExcelWriter(tmp_path / "all.xlsx") as book:
+        pd.DataFrame([["see the other sheet"]], columns=["note"]).to_excel(book, sheet_name="Info", index=False)
+        pd.DataFrame(rows).to_excel(book, sheet_name="Visiten", index=False, header=False)
+    kinds = KINDS | {"Fallnummer": "identifier", "Rezidiv": "text"}
+    looked = json.loads(sober("check", "all.csv", "--target", "Rezidiv", *SMALL, "--json").out)
+    assert {fact["name"]: fact["kind"] for fact in looked["data"]["columns_read"]} == kinds
+    found = {f["code"]: f["text"] for f in looked["findings"]}
+    assert "--group Patient" in found["W812"]
+    assert "'Fallnummer'. Write --id or --ignore" in found["W807"]
+    assert "'Befund'" in found["W806"], "it tells the target"
+    names = {name: f"col{i + 1}" for i, name in enumerate(head)}
+    sheet = ("all.xlsx", "--sheet", "Visiten")
+    stopped = sober("check", *sheet, "--target", "Rezidiv")
+    assert (stopped.code, "--no-header" in stopped.err) == (2, True)
+    roles = ("--target", names["Rezidiv"], "--group", names["Patient"], "--id", names["Fallnummer"])
+    roles += tuple(word for name in ("Befund", "Tage", "Status") for word in ("--ignore", names[name]))
+    ended = sober(
+        "fit", *sheet, "--no-header", *roles, "--metric", "f1,roc_auc", *SMALL, "--fast", "-o", "run", "--json"
+    )
+    assert ended.code == 0, ended.err
+    results = json.loads(ended.out)
+    assert {fact["name"]: fact["kind"] for fact in results["data"]["columns_read"]} == {
+        names[n]: k for n, k in kinds.items()
+    }
+    assert results["score"]["positive"] == "ja"
+    page = (tmp_path / "run" / "report.html").read_text()
+    for said in (
+        "How each column was read (13)",
+        "20230000100 to 20230000933",
+        "F1 of &#34;ja&#34;",
+        "sober fit all.xlsx",
+    ):
+        assert said in page, said
+    assert str(tmp_path) not in page, "a report is shown to others"
 
 
 # ---- what was silently wrong ---------------------------------------------------------------------------------------

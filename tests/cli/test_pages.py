@@ -1,9 +1,9 @@
-"""Every command that a page shows works as printed: `$` lines of console blocks are run, one page in one folder."""
+"""Every command that a page shows works as printed: `$` lines of console blocks are run, one page in one folder that
+is empty at first."""
 
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +32,6 @@ def commands(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_every_command_of_a_page_works_as_printed(page, tmp_path, sober):
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     tools = tmp_path / ".tools"
     tools.mkdir()
     for name, what in (("sober", "-m sobercv.cli"), ("python", "")):

@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
 from sobercv import SoberError
+from sobercv.report.families_table import families_table
 from sobercv.testing import simulate
 
 OPTIONS = {"n_bootstraps": 200, "random_state": 3}
@@ -52,9 +53,56 @@ def test_two_fixed_configurations_differ_as_a_paired_comparison_says(data):
     assert np.std(found.draws) == pytest.approx(1.31 * error, rel=0.1)
 
 
+def test_procedures_are_compared_on_the_same_draws():
+    data = simulate.binormal_auc(n=90, c=8, seed=2)
+    chances = 1 / (1 + np.exp(-data.predictions))
+    tuned, mixed = sobercv.best_with_threshold(), sobercv.greedy_ensemble(size=5)
+    found = sobercv.difference(data.y, chances, "f1", first=tuned, second="best", **OPTIONS)
+    first = sobercv.bbc(data.y, chances, "f1", select=tuned, **OPTIONS)
+    second = sobercv.bbc(data.y, chances, "f1", **OPTIONS)
+    np.testing.assert_array_equal(found.draws, first.draws - second.draws)
+    mix = sobercv.bbc(data.y, chances, "roc_auc", select=mixed, **OPTIONS)
+    gap = sobercv.difference(data.y, chances, "roc_auc", first=mixed, **OPTIONS)
+    assert (gap.value, gap.interval) == (mix.gain, mix.gain_interval)
+
+
+def test_fixed_models_draw_the_interval_together(data):
+    """For two fixed columns it is then that of a paired comparison: draws judge 37 % of the samples, and vary more."""
+    options = {"first": [1], "second": [2], "n_bootstraps": 2000, "random_state": 0}
+    wide = sobercv.difference(data.y, data.predictions, "accuracy", **options)
+    near = sobercv.difference(data.y, data.predictions, "accuracy", fixed_models=True, **options)
+    right = data.predictions == data.y[:, None]
+    paired = right[:, 1].astype(float) - right[:, 2]
+    error = paired.std() / np.sqrt(len(paired))
+    assert near.value == wide.value
+    assert np.diff(near.interval)[0] == pytest.approx(2 * 1.96 * error, rel=0.07)
+    assert np.diff(wide.interval)[0] == pytest.approx(2 * 1.96 * 1.31 * error, rel=0.07)
+    mixed = sobercv.greedy_ensemble(size=3)
+    gains = [
+        sobercv.bbc(data.y, 0.1 + 0.8 * data.predictions, "accuracy", select=mixed, fixed_models=fixed, **OPTIONS)
+        for fixed in (False, True)
+    ]
+    wide_gain, near_gain = (np.diff(one.gain_interval)[0] for one in gains)
+    assert near_gain == pytest.approx(0.763 * wide_gain, rel=1e-3)
+
+
+def test_the_interval_reaches_nothing_where_both_select_the_same(data):
+    winner = sobercv.bbc(data.y, data.predictions, "accuracy", **OPTIONS).winner
+    found = sobercv.difference(
+        data.y, data.predictions, "accuracy", first=[winner], second="best", fixed_models=True, **OPTIONS
+    )
+    assert found.value > 0  # resamples that take another one lose by it
+    assert found.interval[0] == 0.0
+
+
 @pytest.mark.parametrize(
     ("options", "code"),
-    [({"first": [99]}, "E108"), ({"first": []}, "E108"), ({"first": [0], "select": "best"}, "E114")],
+    [
+        ({"first": [99]}, "E108"),
+        ({"first": 99}, "E108"),
+        ({"first": []}, "E108"),
+        ({"first": [0], "select": "best"}, "E114"),
+    ],
 )
 def test_what_means_nothing_is_refused(data, options, code):
     with pytest.raises(SoberError) as error:
@@ -121,3 +169,25 @@ def test_families_of_which_nobody_finished():
         assert family.estimate.value == pytest.approx(full[name].estimate.value, abs=0.04)
         assert family.difference.value == pytest.approx(full[name].difference.value, abs=0.04)
         assert family.difference.interval[0] <= family.difference.value <= family.difference.interval[1]
+
+
+@pytest.mark.parametrize(
+    ("scoring", "select"), [("f1", sobercv.best_with_threshold()), ("roc_auc", sobercv.average_of_best(2))]
+)
+def test_families_of_what_is_tuned_are_tuned_on_their_members(scoring, select, search):
+    X, y = make_classification(100, 6, flip_y=0.2, random_state=1)
+    tuned = sobercv.BBCSearchCV(
+        search.estimator, search.param_grid, scoring=scoring, cv=5, select=select, n_bootstraps=100
+    ).fit(X, y)
+    first, second = tuned.families_
+    assert first.estimate.value > second.estimate.value
+    for family in (first, second):
+        table = tuned.predictions_.take_configurations(family.configurations)
+        alone = sobercv.bbc(None, table, scoring, select=select, n_bootstraps=100, random_state=tuned.estimate_.seed)
+        np.testing.assert_array_equal(family.estimate.draws, alone.draws)
+        assert family.estimate.decision == alone.decision
+        assert family.estimate.winner in family.configurations
+    assert first.share + second.share == pytest.approx(1.0)
+    table = families_table(tuned)
+    assert (table is None) == select.stands_beside
+    assert table is None or [row[0] for row in table.rows[1:]] == [first.name, second.name]

@@ -37,11 +37,11 @@ def use_wheel(wheel, folder):
     tools = empty_environment(folder / "wheel", f"{wheel}[cli]")
     here = folder / "empty"
     here.mkdir()
-    run(tools / "python", ROOT / "examples" / "make_data.py", "table.csv", cwd=here)
+    run(tools / "sober", "example", "breast_cancer", cwd=here)
     for command in ("sober", "sobercv"):
         run(tools / command, "--version", cwd=here)
     options = ["--target", "diagnosis", "--preset", "quick", "--quiet", "-o", "run"]
-    run(tools / "sober", "fit", "table.csv", *options, cwd=here)
+    run(tools / "sober", "fit", "breast_cancer.csv", *options, cwd=here)
     assert (here / "run" / "report.html").stat().st_size > 10_000
 
 

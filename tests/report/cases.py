@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
 
 import sobercv
 from sobercv.errors import Note
@@ -74,6 +75,18 @@ def several():
 
 
 @lru_cache
+def many():
+    """Seven classes, one with a long name, by a model that gives no probabilities and hardly ever errs."""
+    rng = np.random.default_rng(6)
+    y = np.repeat(np.arange(7), 20)
+    X = pd.DataFrame(
+        6 * np.eye(7)[y] + rng.normal(size=(140, 7)), columns=[f"a column with a long name, {i}" for i in range(7)]
+    )
+    names = np.array(["zero", "one", "two", "three", "four", "five", "six of which much can be said"])
+    return fitted(LinearSVC(), {"C": [0.01, 1.0]}, X, names[y], scoring="balanced_accuracy", keep="all"), X, names[y]
+
+
+@lru_cache
 def regression():
     X = table(160, "abcde", 3)
     y = (2 * X["a"] + X["b"] ** 2 + np.random.default_rng(3).normal(size=160)).to_numpy()
@@ -114,7 +127,7 @@ def summary(name):
     return replace(summarize(search, X, y, n_permutations=1), created="now")
 
 
-CASES = {case.__name__: case for case in (binary, labels_only, several, regression, survival, hostile)}
+CASES = {case.__name__: case for case in (binary, labels_only, several, many, regression, survival, hostile)}
 
 
 def by_hand():

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sobercv.report import write
-from sobercv.report.records import Table
+from sobercv.report.records import Chart, Line, Mark, Table
 
 from . import cases
 from .browser import Browser, executable
@@ -62,7 +62,7 @@ TOO_WIDE = """[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidt
   .map(e => e.textContent.trim().slice(0, 40))"""
 
 
-@pytest.mark.parametrize("name", ["binary", "survival"])
+@pytest.mark.parametrize("name", ["binary", "many", "survival"])
 def test_tables_fit_on_paper(browser, tmp_path, name):
     summary = cases.summary(name)
     head = ("Kind of model", "Tried", "Honest ROC AUC", "Interval", "Minus best of all", "Interval of that", "Won")
@@ -114,7 +114,7 @@ def test_the_table_sorts_and_filters(browser, tmp_path):
     assert len(find("")[0]) == 5
 
 
-@pytest.mark.parametrize("name", ["binary", "several", "regression", "survival"])
+@pytest.mark.parametrize("name", ["binary", "many", "regression", "survival"])
 def test_pictures_at_every_width(browser, tmp_path, name):
     opened(browser, tmp_path, name)
     taken = {}
@@ -142,6 +142,12 @@ def test_pictures_at_every_width(browser, tmp_path, name):
 CHARTS = {
     "binary": ["ROC", "Precision and recall", "Calibration", "Decision curve", "Confusion"],
     "several": ["ROC: class 0", "ROC: class 1", "ROC: class 2", "Confusion"],
+    "many": [
+        "ROC: zero",
+        "ROC: six of which much can be said",
+        "Confusion",
+        "Permutation importance, on training data",
+    ],
     "regression": ["Predicted and true", "Residuals"],
     "survival": ["Survival by risk group"],
 }
@@ -158,7 +164,7 @@ def test_every_chart_is_drawn_within_its_frame(browser, tmp_path, name):
       const own = e.getBoundingClientRect(), all = e.closest('svg').getBoundingClientRect();
       return own.left < all.left - 1 || own.right > all.right + 1; }).map(e => e.textContent)"""
     assert browser.value(outside) == []
-    assert browser.value("document.querySelectorAll('path.one').length") == (0 if name == "several" else 90)
+    assert browser.value("document.querySelectorAll('path.one').length") == (0 if name in ("several", "many") else 90)
 
 
 def test_the_operating_point_is_marked_and_explained(browser, tmp_path):
@@ -180,3 +186,66 @@ def test_what_is_folded_opens_and_is_printed(browser, tmp_path):
     assert browser.value("document.querySelectorAll('details:not([open])').length") == 0
     browser.value("window.dispatchEvent(new Event('afterprint'))")
     assert browser.value("document.querySelectorAll('details[open]').length") == 0
+
+
+#: Numbers that reach over the edge of their cell.
+OVER_THE_EDGE = """[...document.querySelectorAll('svg.chart rect.cell')].filter(cell => {
+  const around = cell.getBoundingClientRect();
+  return [...cell.parentElement.querySelectorAll('text')].some(t => {
+    const own = t.getBoundingClientRect();
+    return own.left < around.left || own.right > around.right;
+  });
+}).length"""
+
+
+@pytest.mark.parametrize("name", ["binary", "many"])
+def test_numbers_stay_within_their_cells(browser, tmp_path, name):
+    opened(browser, tmp_path, name)
+    assert browser.value("document.querySelectorAll('svg.chart rect.cell').length") in (4, 49)
+    assert browser.value(OVER_THE_EDGE) == 0
+    tints = browser.value(
+        "[...document.querySelectorAll('rect.cell')].map(e => Number(e.getAttribute('fill-opacity')))"
+    )
+    assert 0 < max(tints) <= 0.5, "ink can be read on it, in both schemes"
+
+
+def test_long_names_are_whole(browser, tmp_path):
+    opened(browser, tmp_path, "many")
+    shown = browser.value("[...document.querySelectorAll('svg.chart text')].map(t => t.textContent)")
+    assert "a column with a long name, 6" in shown
+
+
+def test_the_head_of_the_table_is_printed_on_every_page(browser, tmp_path):
+    opened(browser, tmp_path, "binary")
+    browser.media("print")
+    # Chromium repeats a head without the boxes in it, so that the words of a button that is a box would be missing.
+    style = "getComputedStyle(document.querySelector('#configurations th button')).display"
+    assert browser.value(style) == "contents"
+    browser.media()
+
+
+def test_charts_of_a_run_are_drawn_within_their_frames(browser, tmp_path):
+    """The learning curve and the curve over thresholds come from elsewhere than the others."""
+    summary = cases.summary("binary")
+    line = Line("mean", (50.0, 100.0, 1500.0), (0.6, 0.7, 0.8), (0.5, 0.6, 0.7), (0.7, 0.8, 0.9), marked=True)
+    ranges = ((50.0, 1500.0), (0.45, 0.95))
+    learning = Chart("learning_curve", "Learning curve", "training rows", "ROC AUC", *ranges, (line,), "It rises.")
+    threshold = Chart(
+        "threshold",
+        "Score by threshold",
+        "threshold",
+        "F1",
+        *ranges,
+        (line,),
+        "At 100.",
+        marks=(Mark(50.0, 0.6, "here"),),
+    )
+    browser.size(1280)
+    browser.media()
+    browser.open(write(replace(summary, charts=(*summary.charts, learning, threshold)), tmp_path / "run.html"))
+    titles = browser.value("[...document.querySelectorAll('figure h3')].map(e => e.textContent)")
+    assert {"Learning curve", "Score by threshold"} <= set(titles)
+    assert browser.value(CUT_OFF) == []
+    # A mark on an axis is drawn whole.
+    assert browser.value("document.querySelectorAll('g[clip-path] circle.hollow').length") == 0
+    assert browser.value("document.querySelectorAll('circle.hollow').length") == 2

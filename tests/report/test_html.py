@@ -12,6 +12,7 @@ import pytest
 
 from sobercv.errors import SoberError
 from sobercv.report import Summary, html, search_records, summarize, svg_charts, to_html
+from sobercv.report.records import Bar, Importance
 
 from . import cases
 
@@ -112,3 +113,17 @@ def test_draws_that_are_all_equal_are_one_bar_around_them():
     assert bins.heights[len(bins.heights) // 2] == sum(bins.heights) == 1000
     drawn = svg_charts.histogram(bins, score)
     assert drawn.count('class="bar s1"') == 1
+
+
+def test_numbers_stay_with_what_they_belong_to():
+    page = to_html(replace(cases.by_hand(), why="Ridge (C 0.1), SES (alpha 0.05, k 2), in 95 % of a b 3."))
+    assert "Ridge (C\u00a00.1), SES (alpha\u00a00.05, k\u00a02), in 95\u00a0% of a b 3." in page
+
+
+def test_columns_that_change_nothing_have_no_bar():
+    found = Importance((Bar("lactate", 0.2, 0.01, 0.1, 0.3), Bar("age", 0.0, 0.0, 0.0, 0.0)), 2, 10, "Shuffled.")
+    page = to_html(replace(cases.by_hand(), importance=found))
+    assert "Without a bar: one column that the model does not look at." in page
+    assert "age: 0" not in page
+    none = replace(found, bars=(found.bars[1],))
+    assert "age: 0" in to_html(replace(cases.by_hand(), importance=none)), "an empty chart says nothing"

@@ -4,6 +4,7 @@ import pytest
 
 from sobercv.cli.screen import honest
 from sobercv.report import words
+from sobercv.report.records import ConfigurationRow
 from sobercv.report.svg import Frame
 from sobercv.runs.results import Honest
 
@@ -56,6 +57,9 @@ def test_metric_names():
     assert words.metric_label("roc_auc") == "ROC AUC"
     assert words.metric_label("neg_log_loss") == "Negative log loss"
     assert words.metric_label("f1_macro") == "F1 macro"
+    assert words.metric_label("npv(threshold=0.3)", "ill") == 'NPV (threshold 0.3) of "ill"'
+    assert words.metric_label("neg_survival_brier_score(time=365)") == "Negative survival brier score (time 365)"
+    assert words.metric_label("") == ""
 
 
 def test_the_difference_is_that_of_the_numbers_as_written():
@@ -68,3 +72,20 @@ def test_the_last_number_of_an_axis_is_not_cut_off():
     frame = Frame.fitting((0.0, 1000.0), (0.0, 1.0))
     assert frame.x(1000.0) + 3.7 * len("1,000") <= frame.width
     assert Frame.fitting((0.0, 980.0), (0.0, 1.0)).right == Frame.right
+
+
+def test_labels_in_the_middle_of_a_line():
+    labels = ("Balanced accuracy", "ROC AUC", "R\u00b2", "F1 macro", "Matthews correlation", "Concordance index")
+    shown = ["balanced accuracy", "ROC AUC", "R\u00b2", "F1 macro", "Matthews correlation", "concordance index"]
+    assert [words.within(label) for label in labels] == shown
+
+
+def test_nothing_has_no_sign():
+    assert (words.number(-0.0001), words.signed(-0.0001)) == ("0.000", "+0.000")
+    assert (words.number(-0.01, 2), words.signed(-0.01, 2)) == ("\u22120.01", "\u22120.01")
+
+
+@pytest.mark.parametrize(("p", "text"), [(0.9951, "99.5 %"), (0.99, "99.0 %"), (0.9999, ">99.9 %"), (1.0, ">99.9 %")])
+def test_how_sure_a_drop_was_looks_like_no_p_value(p, text):
+    row = ConfigurationRow(7, "C=10", "dropped", False, 7, 0.71, 0.72, 0.0, None, 1.5, 2, p)
+    assert words.status(row) == f"dropped after round 2 ({text} sure)"

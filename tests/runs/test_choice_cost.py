@@ -28,6 +28,7 @@ def estimate(value, naive, interval, n=33):
 def test_a_note_where_choosing_cost_a_lot_or_nothing(value, naive, interval, n, code):
     note = choice_noted(estimate(value, naive, interval, n))
     assert (None if note is None else note.code) == code
+    assert choice_noted(estimate(value, naive, interval, n), ended_early=True) is None
 
 
 def test_the_sentence_names_the_gap():

@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sobercv.errors import SoberError
@@ -90,3 +91,22 @@ def test_a_record_that_is_damaged_is_refused(run, tmp_path):
         with pytest.raises(SoberError) as caught:
             predict(run, tmp_path / "d.csv")
         assert caught.value.code in ("E809", "E810")
+
+
+@pytest.mark.parametrize("positive", ["a", "b"])
+def test_scores_are_those_of_the_positive_class(tmp_path, monkeypatch, positive):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "d.csv").write_text(ROWS.replace("5,5", "1,0"))
+    table = read(tmp_path / "d.csv")
+    data = assign(table.frame, target="y", id="key", ignore=())
+    folder = RunFolder(tmp_path / "run")
+    folder.make()
+    folder.write_json("settings.json", {})
+    model = LinearSVC(random_state=0).fit(data.X, data.y)
+    save(model, data, folder, {"reading": table.record.to_dict(), "positive": positive})
+    found = predict(folder, tmp_path / "d.csv")
+    assert ((found.frame[".score"] > 0) == (found.frame[".pred_class"] == positive)).all()
+    assert set(found.frame[".pred_class"]) == {"a", "b"}
+    assert f'the greater .score, the more like "{positive}"' in found.meaning
+    with pytest.raises(SoberError, match="neg_log_loss"):
+        predict(folder, tmp_path / "d.csv", asked=Asked(0.3))

@@ -7,6 +7,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 
 import sobercv
+from sobercv.report import summarize
 
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(90, 3))
@@ -40,3 +41,18 @@ def test_the_winner_has_all_that_it_gives_and_others_may_lack_it(tmp_path):
 def test_other_words_are_refused():
     with pytest.raises(sobercv.SoberError, match='"scored" or "all"'):
         searched(keep="everything")
+
+
+def test_models_without_probabilities_keep_their_decisions():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 3, 90)
+    x = rng.normal(size=(90, 3)) + 2 * np.eye(3)[y]
+    grid = {"model": [LinearSVC(), LogisticRegression(C=1e-9)]}
+    pipeline = Pipeline([("model", LinearSVC())])
+    search = sobercv.BBCSearchCV(pipeline, grid, scoring="accuracy", cv=3, n_bootstraps=50, drop=None, keep="all")
+    search.fit(x, y)
+    own = search.winner_predictions_.responses
+    assert set(own) == {"predict", "decision_function"}
+    assert own["decision_function"].shape[-1] == 3
+    assert (own["decision_function"].argmax(axis=-1) == own["predict"]).all()
+    assert [chart.name for chart in summarize(search).charts] == ["roc"], "no chart is left out"

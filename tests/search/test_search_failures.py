@@ -1,6 +1,7 @@
 """A configuration that fails is set aside with its reason; the others go on. Methods are chosen by what is needed."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
 from sobercv.errors import SoberError, SoberWarning
+from sobercv.search.failures import report_failures
+from sobercv.training.fit.task import Failure
+from sobercv.training.race import UNREACHED
 
 from ..training.training_estimators import Troubled
 
@@ -181,3 +185,13 @@ def test_many_classes_are_aligned_by_their_labels():
     assert one.predictions_.responses["predict_proba"].shape[-1] == 10
     assert one.classes_.tolist() == sorted(set(labels))
     assert one.best_score_ == pytest.approx(plain.best_score_, rel=1e-9)
+
+
+def test_what_the_time_did_not_reach_has_not_failed():
+    late = Failure("timed out", UNREACHED, "", 0, 0)
+    log = SimpleNamespace(failures={2: late, 3: late}, status=np.array(["finished"] * 2 + ["failed"] * 2))
+    with pytest.warns(SoberWarning, match="2 of 4 configurations were not reached before the time was over.*W303"):
+        report_failures(log, [])
+    log.failures[3] = Failure("raised", "No.", "ValueError", 0, 0)
+    with pytest.warns(SoberWarning, match="2 of 4 configurations failed.*W303"):
+        report_failures(log, [SimpleNamespace(params={})] * 4)

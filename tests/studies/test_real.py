@@ -15,11 +15,14 @@ from studies.real.data import PAPER, Source, fits, load, sources, sub_sample
 from studies.real.design import GUARD, SCALES, SUBSET_SELECTIONS, Scale, one_sub_sample, space, subset
 from studies.real.measures import bias, coverage
 from studies.real.run import run, write
+from studies.real.ties import drop_equals
 from studies.real.width_claims import table as width_table
 from studies.results_file import read_results
 
 import sobercv
 import studies
+from sobercv.inference import Question
+from sobercv.testing import simulate
 
 TINY = Scale(1, 1, 3, False, (20,), 2)
 
@@ -205,6 +208,16 @@ def test_all_configurations_stand_in_the_place_of_few():
     assert found["TT over-estimates for N = 20"].agrees is False  # as the made-up rows say; the small scale agrees
     assert found["BCED is 2 to 5 times faster than CVT at N = 500, up to 10"].ours == "sylvine 4.0"
     assert "| 500 | 8 | +0.100 ± 0.000 |" in width_table(wide)
+
+
+def test_the_likely_rule_of_the_paper_drops_equals_too():
+    data = simulate.binormal_auc(n=60, c=3, seed=0)
+    scores = np.column_stack([data.predictions[:, 0], data.predictions[:, 0], -data.predictions[:, 0]])
+    table = sobercv.Predictions.build(data.y, {"decision_function": scores}, task="classification")
+    question = Question.ask("roc_auc", random_state=0)
+    assert drop_equals(table, question, 0).keep.tolist() == [True, False, False]
+    strict = sobercv.BootstrapDrop(min_predictions=0, n_bootstraps=200)
+    assert strict(table, question, 0).keep.tolist() == [True, True, False]
 
 
 def test_few_sub_data_sets_never_disagree():

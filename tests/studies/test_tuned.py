@@ -10,7 +10,7 @@ from studies.tuned import page, real, run, simulated
 
 def test_the_truth_of_a_threshold_is_that_of_new_samples():
     setting = simulated.Setting("threshold", 60, 20)
-    rows = np.array([simulated.one_table(setting, r, 0) for r in range(6)])
+    rows = np.array([simulated.one_table(setting, r, 0)[0] for r in range(6)])
     assert np.isfinite(rows).all()
     naive, value, low, high, truth = rows.T
     assert (naive > value).all()
@@ -26,6 +26,20 @@ def test_the_truth_of_a_threshold_is_that_of_new_samples():
     assert abs(measured - exact) < 5 * 0.5 / np.sqrt(140_000)
 
 
+def test_the_gain_of_a_mix_is_that_on_the_same_new_samples():
+    (mix, gain), (family, behind) = (
+        simulated.one_table(simulated.Setting(tuned, 60, 20), 0, 0) for tuned in ("greedy ensemble", "family")
+    )
+    assert gain[-1] > 0.02  # the members err apart from each other by half of their noise
+    assert gain[2] <= gain[1] <= gain[3]
+    assert mix[-1] > family[-1]
+    assert behind[-1] <= 0
+    alone = simulated._mixed(
+        simulated.sobercv.inference.procedures.Mix((3,), (1.0,)), np.ones(5), "roc_auc", np.random.default_rng(0), 3
+    )
+    assert alone[0] == alone[1]
+
+
 def test_the_page_is_that_of_the_results():
     about = json.loads(run.RESULTS.with_suffix(".json").read_text())
     real = read_results(run.REAL, text=("tuned", "n"))
@@ -36,13 +50,16 @@ def test_the_page_is_that_of_the_results():
 def test_pieces_make_rows_and_a_page(tmp_path):
     for setting in simulated.settings():
         truth = np.linspace(0.6, 0.7, 10)
-        rows = np.stack([truth + 0.1, truth + 0.01, truth - 0.1, truth + 0.2, truth], axis=1)
+        row = np.stack([truth + 0.1, truth + 0.01, truth - 0.1, truth + 0.2, truth], axis=1)
+        rows = np.repeat(row[:, None], len(simulated.CLAIMS[setting.tuned]), axis=1)
         np.savez_compressed(tmp_path / f"{setting.name}-0-0000.npz", rows=rows)
     found = run.run(tmp_path, 10, say=lambda text: None)
-    assert len(found) == len(simulated.settings())
+    assert len(found) == 36
     assert all(abs(row["bias"] - 0.01) < 1e-12 and row["covers"] == 1 for row in found)
-    text = page.page(found, [], [], {"seed": 0, "sober": "0", "numpy": "2"})
-    assert "| threshold | 60 | 20 | 0.650 | +0.100 | +0.010 ± 0.000 | 1.00 |" in text
+    text = page.page(found, [], [], {"seed": 0, "sober": "0", "numpy": "2", "fixed_models": True, "new": 20_000})
+    assert "on 20,000 new samples" in text
+    assert page.FIXED in text
+    assert "| threshold | 60 | 20 | 0.650 | +0.100 | +0.010 ± 0.000 | 1.000 |" in text
 
 
 def test_a_real_table_is_judged_by_rows_that_nobody_saw(tmp_path):

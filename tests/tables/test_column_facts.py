@@ -24,3 +24,12 @@ def test_every_kind_is_told(tmp_path):
     assert facts["smokes"].values == "true in 26 of 40"
     assert facts["none"].n_missing == 40
     assert facts["site"].to_dict()["values"] == "n, s"
+
+
+def test_long_numbers_are_whole(tmp_path):
+    rows = [f"{20230000100 + 7 * i},3,{i % 2}" for i in range(30)]
+    (tmp_path / "d.csv").write_text("\n".join(["case,dose,y", *rows]))
+    table = read(tmp_path / "d.csv")
+    facts = {f.name: f for f in column_facts(table, assign(table.frame, Roles(target="y")))}
+    assert facts["case"].values == "20230000100 to 20230000303"
+    assert facts["dose"].values == "3"

@@ -21,7 +21,8 @@ from .options import READING, ROLES, SHOWN, TUNING, takes
 app = typer.Typer(
     name="sober",
     help="Tune by cross-validation, and say honestly how good the winner is.",
-    epilog="First: sober check data.csv --target y.  Then: sober fit data.csv --target y -o run",
+    epilog="First: sober check data.csv --target y.  Then: sober fit data.csv --target y -o run.  No table at hand: "
+    "sober example breast_cancer",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -183,5 +184,14 @@ def compare(**given: Any) -> int:
 def study(**given: Any) -> int:
     """Make the tables and figures of the paper again."""
     from .studying import study as go
+
+    return go(**given)
+
+
+@app.command()
+@takes("example_name", "output")
+def example(**given: Any) -> int:
+    """Write a small table to try the commands on: breast_cancer, clinic or oof."""
+    from .examples import example as go
 
     return go(**given)

@@ -33,11 +33,12 @@ def show_columns(screen: Screen, facts: list[dict[str, Any]], n_features: int) -
     rows = _one_by_one(facts) if len(facts) <= MOST_ROWS else _by_kind(facts)
     grid = Table.grid(padding=(0, 2))
     shown = [i for i in range(4) if any(row[i] for row in rows)]  # mostly, nothing was special in reading
-    for i in shown:  # where the screen is narrow, names and kinds stay and the rest is cut
+    for i in shown:  # where the screen is narrow, names and kinds stay and the rest takes a second line
         longest = max(min(24, cell_len(safe(row[i]).plain)) for row in rows)
-        grid.add_column(
-            no_wrap=True, overflow="ellipsis", min_width=longest if i < 2 else 1, max_width=24 if i < 2 else 60
-        )
+        if i < 2:
+            grid.add_column(no_wrap=True, overflow="ellipsis", min_width=longest, max_width=24)
+        else:
+            grid.add_column(overflow="fold", min_width=min(longest, 12), max_width=60)
     for row in rows:
         grid.add_row(*(Text(safe(row[i]).plain, "dim" if i == 3 else "") for i in shown))
     screen.out.print(Text("The columns", "bold"))

@@ -13,6 +13,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import typer
 
@@ -83,7 +84,7 @@ def _read(problem: BaseException) -> tuple[int, str]:
     if isinstance(problem, SoberError):
         return FAILED if problem.code in BROKEN else BAD, str(problem)
     if isinstance(problem, _Usage):
-        return BAD, f"{problem.format_message().rstrip('.')}. See sober --help. [E808]"  # type: ignore[attr-defined]
+        return BAD, _usage(problem)
     if isinstance(problem, (KeyboardInterrupt, Ended, typer.Abort)):
         number, word = signal_of(problem)
         return 128 + number, f"{word}."
@@ -103,6 +104,13 @@ def _read(problem: BaseException) -> tuple[int, str]:
     except Exception:  # an exception that cannot even say what it is
         said = type(problem).__name__
     return FAILED, f"Failed with {said[:300]}. This should not happen; --debug shows where. [E839]"
+
+
+def _usage(problem: Any) -> str:
+    """Say what was wrong with the words of a command, and whose help tells the right ones."""
+    said = problem.format_message().rstrip(".")
+    path = problem.ctx.command_path if problem.ctx is not None else "sober"
+    return f"{said}{'' if said.endswith('?') else '.'} See {path} --help. [E808]"
 
 
 def _close_output() -> None:

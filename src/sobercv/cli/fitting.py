@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Note, SoberError
-from ..report.words import between, count, number
+from ..report.words import between, count, metric_label, number
 from ..runs import Deadline, Prepared, Progress, Results, RunFolder, Settings, begin, begun, execute, prepare
 from ..search.progress import Bars, Lines
-from ..targets import titled
 from . import BEGAN
 from .arguments import Arguments, report_of, settings_of
 from .exit_code import BAD, DONE, signal_of, tell
@@ -143,10 +142,14 @@ def show(screen: Screen, results: Results, folder: Path) -> None:
 def _more(results: Results) -> Iterable[tuple[str, str]]:
     race = f"{count(results.n_configurations, 'configuration')}: {results.n_finished} finished"
     race += f", {results.n_dropped} dropped" if results.n_dropped else ""
-    race += f", {results.n_failed} failed" if results.n_failed else ""
+    out = "failed or not reached" if results.stopped == "max_seconds" else "failed"
+    race += f", {results.n_failed} {out}" if results.n_failed else ""
     yield "winner", results.winner
     yield "race", f"{race}; {count(results.n_fits, 'model')} trained"
     for other in results.others:
         held = "" if other.interval is None else f" ({between(other.interval, other.digits)})"
         naive = f"plain CV {number(other.naive, other.digits)}"
-        yield "also", f"{titled(other.metric, other.positive)}: {number(other.honest, other.digits)}{held}, {naive}"
+        yield (
+            "also",
+            f"{metric_label(other.metric, other.positive)}: {number(other.honest, other.digits)}{held}, {naive}",
+        )

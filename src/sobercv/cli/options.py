@@ -81,6 +81,7 @@ OPTIONS: dict[str, Any] = {
     "study_name": Annotated[
         str, Argument(help="simulation, real, intervals, racing, tuned, adaptive or beyond.", show_default=False)
     ],
+    "example_name": Annotated[str, Argument(help="breast_cancer, clinic or oof.", show_default=False)],
     # ---- what to predict
     "target": _text("--target", "-t", help="The column to predict.", panel=DATA),
     "time": _text("--time", help="Survival: the column with the time.", panel=DATA),
@@ -180,7 +181,13 @@ OPTIONS: dict[str, Any] = {
     "quiet": _switch("--quiet", "-q", help="Print only the result.", panel=SCREEN),
 }  # fmt: skip
 #: Names of parameters where two commands use one word for different options.
-_CALLED = {"new_data": "data", "moved_data": "data", "all_repeats": "repeats", "study_name": "name"}
+_CALLED = {
+    "new_data": "data",
+    "moved_data": "data",
+    "all_repeats": "repeats",
+    "study_name": "name",
+    "example_name": "name",
+}
 
 ROLES = ("target", "positive", "time", "event", "event_value", "id", "group", "ignore", "task")
 READING = ("sheet", "decimal", "header")

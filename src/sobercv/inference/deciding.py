@@ -7,7 +7,6 @@ is decided on once, and labels of all resamples are judged together. docs/tuned.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -20,14 +19,11 @@ from ..predictions import Predictions
 from .drawn import Judged, estimates
 from .estimate import Estimate
 from .gathering import Spread, sums_by_unit
+from .intervals import STEADIER
 from .procedures import Decisions, SelectionProcedure
 from .tables import MemoryTable, Table
 
 _CELLS = 1 << 25  # predictions of decisions that are held at a time
-#: A resample holds this share of the samples: 1 - 1/e.
-_PRESENT = 1.0 - math.exp(-1.0)
-#: A mean over that share, none of it twice, varies less over resamples than a mean over draws with replacement does.
-_STEADIER = math.sqrt((1.0 - _PRESENT) / _PRESENT)
 
 
 def decided(table: Table, procedure: SelectionProcedure) -> dict[str, Estimate]:
@@ -130,11 +126,14 @@ class DecisionJudge:
         values, first = [], np.zeros(1, np.int64)
         absent = as_counts(labels.sum(axis=0)[None])
         for k, (metric, draws) in enumerate(zip(self._table.question.metrics, judged.draws, strict=True)):
-            by_labels = "predict" in metric.responses and bool(np.isfinite(draws).any())
+            by_labels = self._judges_labels(metric) and bool(np.isfinite(draws).any())
             values.append(self._score_labels(labels, metric) if by_labels else None)
             if by_labels and judged.spread is not None:
                 judged.spread.own[k] = self._fixed[k].picked(absent, first)
         return replace(judged, together=values)
+
+    def _judges_labels(self, metric: Metric) -> bool:
+        return self._procedure.makes_labels and "predict" in metric.responses
 
     def _score_labels(self, labels: Array, metric: Metric) -> float:
         """Score a table in which each sample stands once with every label, as often as it was given it."""
@@ -148,8 +147,9 @@ class DecisionJudge:
     def _spread(self, counts: Array, absent: Array, decisions: Decisions) -> Spread:
         """What Wilson's interval needs: how the final decision scores, in bag and out of bag."""
         same = np.zeros(len(counts), np.int64)
-        own = [scorer.picked(absent, same) for scorer in self._fixed]
+        unknown = np.full(len(counts), np.nan)  # `together` says it of all resamples at once
+        own = [unknown if self._judges_labels(s.metric) else s.picked(absent, same) for s in self._fixed]
         inside, *others = [scorer.picked(counts, same) for scorer in self._fixed]
-        off = (decisions.scores - self.wholes[0]) / (_STEADIER if self._procedure.counts_once else 1.0)
+        off = (decisions.scores - self.wholes[0]) / (STEADIER if self._procedure.counts_once else 1.0)
         off[:, self.winner] = inside - self.wholes[0][self.winner]
         return Spread(own, others, sums_by_unit(off))

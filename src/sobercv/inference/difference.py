@@ -1,8 +1,8 @@
 """Differences: two ways to select from one table, judged on the same draws.
 
-Takes a table of predictions and two selections (a rule, or some of the configurations), gives the corrected difference
-of what they come to, with an interval; trains nothing. Both select on what is present in a resample and are judged on
-what is absent from it, so that what is hard for both cancels.
+Takes a table of predictions and two selections (a rule, a procedure, or some of the configurations), gives the
+corrected difference of what they come to, with an interval; trains nothing. Both select on what is present in a
+resample and are judged on what is absent from it, so that what is hard for both cancels.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Unpack
 
 import numpy as np
@@ -19,13 +20,14 @@ from ..errors import SoberError, SoberWarning
 from ..predictions import Predictions
 from .bbc import BBCOptions, corrected
 from .estimate import Estimate
-from .intervals import percentile_interval
+from .intervals import difference_interval
+from .procedures import SelectionProcedure
 from .question import MetricLike, Question
 from .selection import SelectionRule, best_of
-from .tables import Inputs, Table, open_memory, open_predictions, open_table
+from .tables import Inputs, MemoryTable, Table, open_memory, open_predictions, open_table
 
-#: A rule that selects from all configurations, or the configurations that "best" selects from.
-Selection = str | SelectionRule | Sequence[int]
+#: A rule or a procedure that selects from all configurations, or the configurations that "best" selects from.
+Selection = str | SelectionRule | SelectionProcedure | Sequence[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +39,8 @@ class Difference:
     value : float
         Corrected score of the first minus that of the second.
     interval : (float, float)
-        Percentiles of the draws.
+        Percentiles of the draws; with `fixed_models` nearer together, as the draws of few absent samples vary more than
+        the whole table. It reaches 0 where both select the same.
     first, second : Estimate
         What each selection comes to.
     draws : array [B]
@@ -62,14 +65,10 @@ class Difference:
             raise SoberError(
                 "E109", "No draw judges both selections, so that they cannot be compared. Use stratify=True."
             )
-        return cls(
-            float(np.nanmean(draws)),
-            percentile_interval(draws, confidence_level),
-            first,
-            second,
-            draws,
-            confidence_level,
-        )
+        same = (first.winner, first.decision) == (second.winner, second.decision)
+        fixed = first._fixed_models
+        interval = difference_interval(draws, confidence_level, fixed_models=fixed, same=same)
+        return cls(float(np.nanmean(draws)), interval, first, second, draws, confidence_level)
 
     @property
     def naive(self) -> float:
@@ -132,8 +131,8 @@ def difference(
     ----------
     y, predictions, metric
         As for `sobercv.bbc`; predictions in memory, one metric.
-    first, second : "best", simplest_within(...), callable, or list of int
-        A selection rule, or the indices of the configurations of which the best is taken.
+    first, second : "best", simplest_within(...), best_with_threshold(...), an ensemble, callable, or list of int
+        What `select` of `sobercv.bbc` takes, or the indices of the configurations of which the best is taken.
     **options
         Those of `sobercv.bbc`, but for `select` and `by`.
 
@@ -153,18 +152,29 @@ def difference(
     if isinstance(metric, (list, tuple)):
         raise SoberError("E114", "A difference is by one metric, the one that selects; got a list. Name one.")
     arrays = {name: given.pop(name, None) for name in ("groups", "folds", "sample_weight", "seen", "pos_label")}
-    question = Question.ask(metric, **given)
+    question, inputs = Question.ask(metric, **given), Inputs(predictions, y, **arrays)
     open_ = open_table if isinstance(predictions, Predictions) else open_memory
-    table = open_(Inputs(predictions, y, **arrays), question)
-    return Difference.of(_selected(table, first), _selected(table, second), question.level)
+
+    @cache
+    def table(procedure: SelectionProcedure | None) -> Table:
+        # One for each procedure: a threshold asks for scores where its metric alone would ask for labels.
+        return open_(inputs, replace(question, procedure=procedure))
+
+    one, other = (
+        _selected(table(selection if isinstance(selection, SelectionProcedure) else None), selection)
+        for selection in (first, second)
+    )
+    return Difference.of(one, other, question.level)
 
 
 def _selected(table: Table, selection: Selection) -> Estimate:
     rule: SelectionRule
-    if isinstance(selection, str) or callable(selection):
+    if isinstance(selection, SelectionProcedure):
+        rule = table.question.select
+    elif isinstance(selection, str) or callable(selection):
         rule = Question.ask(table.question.first, select=selection).select
     else:
-        wanted = as_array(list(selection), "first or second")[0]
+        wanted = as_array(list(selection) if np.iterable(selection) else [selection], "first or second")[0]
         missing = [c for c in wanted.tolist() if c not in table.configurations]
         if missing or not len(wanted):
             what = f"no configuration {missing[0]!r}" if missing else "none in an empty list"
@@ -181,6 +191,15 @@ def _judged(table: Table, rule: SelectionRule) -> Estimate:
     with warnings.catch_warnings():  # a family may have one member
         warnings.simplefilter("ignore", SoberWarning)
         return next(iter(corrected(asked).values()))
+
+
+def _best_of(table: Table, member: Array) -> Estimate:
+    """Judge what is selected from some of the configurations, bool [C]."""
+    if table.question.procedure is None:
+        return _judged(table, best_of(member, table.question.first.unit))
+    assert isinstance(table, MemoryTable)  # no race goes with a procedure
+    part = MemoryTable(table.predictions.take_configurations(member), table.question)
+    return _judged(part, table.question.select)
 
 
 def families(table: Predictions, question: Question, labels: Mapping[int, str]) -> list[Family]:
@@ -213,7 +232,7 @@ def families(table: Predictions, question: Question, labels: Mapping[int, str]) 
     found = []
     for name in dict.fromkeys(of.tolist()):
         member = of == name
-        own = _judged(opened, best_of(member, opened.question.first.unit))
+        own = _best_of(opened, member)
         if own.winner not in table.configurations:  # known by few samples: only its draws say how well
             own = replace(own, wilson=None, interval_method="percentile")
             own = replace(own, interval=own.interval_at(question.level))

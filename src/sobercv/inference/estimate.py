@@ -17,7 +17,7 @@ from ..containers import Array
 from ..errors import Note, SoberError
 from ..targets import titled
 from .estimate_tables import latex, markdown
-from .intervals import check_level, percentile_interval, quantile
+from .intervals import check_level, difference_interval, percentile_interval, quantile
 from .wilson import Wilson
 
 if TYPE_CHECKING:
@@ -50,7 +50,10 @@ def with_names(found: Mapping[str, Estimate], predictions: Any) -> dict[str, Est
     if columns is None or callable(columns) or not hasattr(predictions, "shape"):
         return dict(found)
     names = [str(name) for name in columns]
-    return {metric: replace(one, winner_name=names[one.winner]) for metric, one in found.items()}
+    return {
+        metric: replace(one, winner_name=names[one.winner], decision=one.decision and one.decision.named(names))
+        for metric, one in found.items()
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +147,7 @@ class Estimate:
     wilson: Wilson | None = None
     decision: Decision | None = None
     single: Estimate | None = None
+    _fixed_models: bool = field(default=False, repr=False)
     _shift: float = field(default=0.0, repr=False)
     _range: tuple[float, float] = field(default=(-np.inf, np.inf), repr=False)
 
@@ -159,8 +163,11 @@ class Estimate:
 
     @property
     def gain_interval(self) -> tuple[float, float] | None:
-        """Percentile interval of `gain` at `confidence_level`."""
-        return None if self.single is None else percentile_interval(np.sort(self._gains), self.confidence_level)
+        """Interval of `gain` at `confidence_level`: percentiles of the draws, nearer to it for `fixed_models`."""
+        if self.single is None:
+            return None
+        level, fixed = self.confidence_level, self._fixed_models
+        return difference_interval(np.sort(self._gains), level, fixed_models=fixed, same=False)
 
     @property
     def _gains(self) -> Array:

@@ -106,6 +106,7 @@ def _line_of_logits(evidence: Evidence, probabilities: Array, positive: Array) -
     if not np.isfinite(slope + intercept):
         return "The slope is not defined: the probabilities separate the classes, or are all alike."
     return (
-        f"Slope {number(slope, 2)} (best 1; below 1, predictions are too extreme), intercept {number(intercept, 2)} "
-        "(best 0; above 0, they are too low)."
+        f"Slope {number(slope, 2)} (best 1; {'above 1, predictions are not' if slope > 1 else 'below 1, they are too'} "
+        f"extreme{' enough' if slope > 1 else ''}), intercept {number(intercept, 2)} "
+        f"(best 0; {'below 0, they are too high' if intercept < 0 else 'above 0, they are too low'})."
     )

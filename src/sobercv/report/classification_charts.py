@@ -13,6 +13,7 @@ from ..containers import Array
 from .chart_lines import known, line_of
 from .evidence import Band, Evidence
 from .records import Chart, ConfusionMatrix, Line
+from .share_bounds import widened
 from .thresholds import operating_point
 from .words import between, class_name, clean, number
 
@@ -77,7 +78,8 @@ def confusion(evidence: Evidence) -> ConfusionMatrix | None:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(table / table.sum(axis=1, keepdims=True)).reshape(-1)
 
-    band = evidence.banded(share)
+    sizes = [evidence.units((evidence.y == i)[:, None] & np.ones_like(evidence.seen)) for i in range(k)]
+    band = widened(evidence.banded(share), np.repeat(sizes, k), evidence.level)
     cells = evidence.y[:, None] * k + labels
     count = np.bincount(cells[evidence.seen], minlength=k * k).reshape(k, k) / evidence.n_repeats
     where = "Small print" if k <= MOST_WITH_INTERVALS else "In the table below"
@@ -89,7 +91,7 @@ def confusion(evidence: Evidence) -> ConfusionMatrix | None:
         high=_cells(band.high, k),
         count=tuple(tuple(round(float(v), 1) for v in row) for row in count),
         sentence=f"Of each true class (row), the share predicted as each class (column). {where}: "
-        f"{100 * evidence.level:g} % bootstrap intervals.",
+        f"{100 * evidence.level:g} % bootstrap intervals (Wilson's where the share is 0 or 100 %).",
     )
 
 

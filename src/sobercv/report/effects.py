@@ -63,13 +63,12 @@ def _effect(search: Any, X: Any, column: int, name: str, rows: Array) -> Chart |
         return None
     said, labels, what = _said(search, _with_values(X, column, rows, places))
     by_row = said.reshape(len(places), len(rows), -1)  # [G, n, lines]
-    low, high = (float(v) for v in np.quantile(by_row, (0.02, 0.98)))
-    room = 0.06 * (high - low) or 0.5
     faint = by_row[:, np.linspace(0, len(rows) - 1, min(N_FAINT, len(rows))).astype(int), 0].T
-    lines = []
-    for k, label in enumerate(labels):
-        mean = by_row[:, :, k].mean(axis=1)
-        lines.append(line_of(label, places, Band(mean, mean, mean)))
+    means = by_row.mean(axis=1)  # [G, lines]
+    drawn = means if len(labels) > 1 else np.concatenate([means.T, faint])
+    low, high = float(drawn.min()), float(drawn.max())
+    room = 0.06 * (high - low) or 0.5
+    lines = [line_of(label, places, Band(*3 * (means[:, k],))) for k, label in enumerate(labels)]
     return Chart(
         name=f"effect-{column}",
         title=name,

@@ -128,6 +128,13 @@ class Evidence:
             return None if scores is None else scores.argmax(axis=2) if scores.ndim == 3 else (scores > 0).astype(int)
         return probabilities.argmax(axis=2) if probabilities.ndim == 3 else (probabilities > 0.5).astype(int)
 
+    def units(self, rows: Array) -> float:
+        """How many samples, or groups of them, are among rows [N, R]: the mean over repeats."""
+        held = rows & self.seen
+        if self.groups is None:
+            return float(held.sum(axis=0).mean())
+        return float(np.mean([len(np.unique(self.groups[held[:, r]])) for r in range(self.n_repeats)]))
+
     def average_prediction(self) -> Array:
         """Mean prediction [N] over the repeats that have seen a sample, where the target is no class."""
         return np.asarray((self.responses["predict"] * self.seen).sum(axis=1) / self.seen.sum(axis=1))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .configuration_words import winner_in_words
 from .records import Fact, Score
 
 #: Words that every report uses.
@@ -22,6 +23,10 @@ ALWAYS = {
     "Honest score": "The choice is made again in every resample, and what it picks is scored on the samples that the "
     "resample left out; the mean of these scores.",
 }
+SES = (
+    "A way to choose columns: it keeps those that still tell something about the target when others are known. alpha: "
+    "how easily a column is kept; k: how many others are looked at together."
+)
 #: What metrics mean, by a part of their names; the first that fits.
 METRICS = {
     "roc_auc": "AUC: the chance that a random case gets a higher score than a random control. 0.5 is guessing, 1 is "
@@ -69,6 +74,8 @@ def glossary(search: Any, scores: tuple[Score, ...]) -> tuple[Fact, ...]:
             found.setdefault(score.label, meant)
     if search.predictions_.task == "classification" and not any("AUC" in label for label in found):
         found["AUC"] = METRICS["roc_auc"]
+    if "SES" in winner_in_words(search):
+        found["SES"] = SES
     return tuple(Fact(label, text) for label, text in (found | ALWAYS).items())
 
 

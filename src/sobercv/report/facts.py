@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from ..inference.estimate import METHODS
 from .records import Fact, Score
 from .search_records import estimates_of
-from .words import clean, count, number, seconds
+from .words import clean, count, metric_label, number, seconds, within
 
 CITATION = (
     "Tsamardinos, Greasidou, Borboudakis (2018). Bootstrapping the out-of-sample predictions for efficient and "
@@ -106,7 +106,7 @@ def method(search: Any) -> str:
         text += f"; with early dropping, in the manner of BCED-CV (BBCD-CV): {count(dropped, 'configuration')} dropped"
     by_fold = search.question_.aggregate == "fold"
     rule = "mean over folds" if by_fold else "score of all out-of-sample predictions together"
-    return f"{text}. The winner was chosen by {estimate.title}, the {rule}."
+    return f"{text}. The winner was chosen by {within(metric_label(estimate.metric, estimate.positive))}, the {rule}."
 
 
 def command(search: Any) -> str:

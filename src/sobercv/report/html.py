@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -16,9 +17,11 @@ from typing import Any
 from ..errors import SoberError
 from . import svg_charts, svg_confusion, words
 from .classification_charts import MOST_WITH_INTERVALS
-from .records import Chart, Summary
+from .records import Bar, Chart, Summary
 from .tables import share_with_interval
 
+#: Spaces at which no line may end: before a percent sign, and between a parameter and its value.
+_BREAKS = re.compile(r"(?<=\d) (?=%)|(?<=\([a-zA-Z]) (?=\d)|(?<=, [a-zA-Z]) (?=\d)|(?<=alpha) (?=\d)")
 MOST_ROWS = 1000
 MOST_FAILURES = 100
 STATUS = ("finished", "dropped", "failed")
@@ -57,12 +60,12 @@ def to_html(summary: Summary) -> str:
         failures=summary.failures[:MOST_FAILURES],
         columns=COLUMNS,
         charts=drawn,
-        n_figures=len(drawn["curves"]) + (summary.confusion is not None),
         policy=policy(style, script),
         style=markup(style),
         script=markup(script),
         json=markup(safe_json(summary.to_dict())),
         num=words.number,
+        within=words.within,
         signed=words.signed,
         gap=words.gap,
         between=words.between,
@@ -115,9 +118,17 @@ def _drawn(summary: Summary, markup: Any) -> dict[str, Any]:
         "curves": [curve for chart in summary.charts for curve in _curves(chart, markup)],
         "effects": [{"svg": markup(svg_charts.xy(c)), "key": _key(c, markup)} for c in summary.effects],
         "confusion": None if summary.confusion is None else markup(svg_confusion.confusion(summary.confusion)),
-        "importance": None if found is None else markup(svg_charts.bars(found.bars)),
-        "together": markup(svg_charts.bars(found.together)) if found is not None and found.together else None,
+        "importance": None if found is None else markup(svg_charts.bars(_used(found.bars))),
+        "unused": 0 if found is None else len(found.bars) - len(_used(found.bars)),
+        "together": markup(svg_charts.bars(_used(found.together))) if found is not None and found.together else None,
     }
+
+
+def _used(bars: tuple[Bar, ...]) -> tuple[Bar, ...]:
+    """Leave out columns that change nothing: the model does not look at them."""
+    return (
+        tuple(bar for bar in bars if (bar.value, bar.spread, bar.low or 0, bar.high or 0) != (0, 0, 0, 0)) or bars[:1]
+    )
 
 
 def _key(chart: Chart, markup: Any) -> list[Any]:
@@ -165,8 +176,15 @@ def _resource(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _template() -> Any:
-    environment = _jinja().Environment(autoescape=True, undefined=_jinja().StrictUndefined, trim_blocks=True)
+    environment = _jinja().Environment(
+        autoescape=True, undefined=_jinja().StrictUndefined, trim_blocks=True, finalize=_unbroken
+    )
     return environment.from_string(_resource("page.html"))
+
+
+def _unbroken(value: Any) -> Any:
+    """Keep a number on the line of what it belongs to: 95 %, C 0.1."""
+    return _BREAKS.sub("\u00a0", value) if type(value) is str else value
 
 
 def _markup() -> Any:

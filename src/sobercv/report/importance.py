@@ -22,7 +22,7 @@ from .correlated_columns import correlated
 from .records import Bar, Importance
 from .search_records import estimates_of
 from .shuffling import Falls, Rows, falls_of
-from .words import clean, count
+from .words import clean, count, metric_label, within
 
 TOP, TOP_TOGETHER = 20, 8
 #: So many columns are shuffled at most, and so many rows scored.
@@ -77,6 +77,7 @@ def importance(
     bars = _bars(units, found, names, search.confidence_level)
     alone = [i for i, unit in enumerate(units[: len(bars)]) if len(unit) == 1]
     others = tuple(_largest([bars[i] for i in range(len(bars)) if i not in alone], TOP_TOGETHER))
+    others = others if any(bar.value != 0 for bar in others) else ()  # the model looks at none of them
     sentence = _sentence(search, len(names), len(alone), found.falls.shape[1], found.draws is not None)
     largest = tuple(_largest([bars[i] for i in alone], TOP))
     return Importance(largest, len(names), found.falls.shape[1], sentence, others), ()
@@ -130,7 +131,7 @@ def column_names(X: Any) -> list[str]:
 
 
 def _sentence(search: Any, n_columns: int, done: int, times: int, has_draws: bool) -> str:
-    metric, n = estimates_of(search)[0].metric, search.predictions_.n_samples
+    metric, n = within(metric_label(estimates_of(search)[0].metric)), search.predictions_.n_samples
     chosen = f"{done} of {n_columns:,} columns were shuffled, " if done < n_columns else ""
     chosen += "those that go most with the model's predictions. " if done < n_columns > MOST_COLUMNS else ""
     chosen += "as many as there was time for. " if done < n_columns <= MOST_COLUMNS else ""

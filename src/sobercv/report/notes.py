@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import Note
+from ..search.failures import unreached
+from ..training.race import UNREACHED
 from .diagnostics import diagnostics
 from .search_records import estimates_of, wins_of_winner
 from .words import between, count, digits_for, metric_label, number, percent
@@ -48,6 +50,8 @@ def notes(search: Any, checked: Iterable[Note] = ()) -> tuple[Note, ...]:
     if failures:
         total = len(search.race_.status)
         text = f"{len(failures):,} of {count(total, 'configuration')} failed and were set aside; see Failures."
+        if all(cause.message == UNREACHED for cause in failures.values()):
+            text = unreached(len(failures), total)
         found.append(Note("W303", text))
     found += [note for note in (_guessing(search), _unstable(search)) if note is not None]
     found += diagnostics(search)

@@ -226,13 +226,14 @@ def _missing(evidence: Evidence, charts: tuple[Chart, ...], confusion: Confusion
     found = []
     if evidence.task == "classification" and evidence.scores() is None:
         text = (
-            'Only predicted labels were kept, so there is no ROC curve; pass keep="all", or name roc_auc as a metric.'
+            "Of the winner only labels are known, so there is no ROC curve: it gives neither probabilities nor scores, "
+            'or they were not kept (in Python, pass keep="all" or name roc_auc as a metric).'
         )
         found.append(Note("W704", text))
     elif evidence.classes is not None and len(evidence.classes) == 2 and "calibration" not in shown:
         text = (
-            "There are no probabilities of the winner, so there is no calibration curve and no decision curve; name "
-            "neg_log_loss as a second metric, and models that give none are calibrated or fail."
+            "The winner gives no probabilities, so there is no calibration curve, no decision curve and no table of "
+            "thresholds. With neg_log_loss as a second metric, sober fit calibrates such models, and others fail."
         )
         found.append(Note("W704", text))
     if evidence.task == "classification" and confusion is None:

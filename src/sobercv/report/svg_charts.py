@@ -13,6 +13,8 @@ from .words import between, number
 
 #: Blue, green and vermillion of Okabe and Ito's palette, each with its own dash, so that colour is never alone.
 SERIES = ("s1 d1", "s3 d3", "s2 d2")
+#: Letters of a name that have room beside a bar.
+LONGEST_BESIDE = 18
 
 
 def diamond(x: float, y: float, r: float, class_: str) -> str:
@@ -119,10 +121,11 @@ def xy(chart: Chart, only: int | None = None) -> str:
     numbered = [(0 if only is not None else i, line) for i, line in lines]
     drawn += [_band(frame, line, i) for i, line in numbered]
     drawn += [part for i, line in numbered for part in _line(frame, line, i)]
-    drawn += [part for mark in chart.marks for part in _mark(frame, mark)]
+    marks = [part for mark in chart.marks for part in _mark(frame, mark)]  # not cut off where it lies on an axis
     told = "; ".join(f"{line.label}: {line.text}" if line.text else line.label for _, line in lines)
     told = "; ".join([told, *(mark.text for mark in chart.marks)])
-    return picture([frame.clip(name), *parts, tag("g", *drawn, clip_path=f"url(#{name})")], f"{chart.title}. {told}")
+    inside = tag("g", *drawn, clip_path=f"url(#{name})")
+    return picture([frame.clip(name), *parts, inside, *marks], f"{chart.title}. {told}")
 
 
 def _places(frame: Frame, x: Sequence[float], y: Sequence[float]) -> list[Point]:
@@ -165,10 +168,11 @@ def swatch(i: int) -> str:
 
 def bars(data: Sequence[Bar]) -> str:
     """Draw horizontal bars with whiskers: an interval, or one standard deviation where there is none."""
-    row, left = 22.0, 156.0
+    above = any(len(bar.label) > LONGEST_BESIDE for bar in data)  # long names stand above their bars
+    row, left = (38.0, 12.0) if above else (22.0, 156.0)
     height = row * len(data) + 36
     ends = [_ends(bar) for bar in data]
-    high = max([end for _, end in ends] + [bar.value for bar in data] + [1e-9])
+    high = max([end for _, end in ends] + [bar.value for bar in data] + [0.0]) or 0.01
     low = min([start for start, _ in ends] + [0.0])
     frame = Frame((low, high * 1.02), (0, 1), height=height, left=left, bottom=30)
     parts = []
@@ -176,9 +180,10 @@ def bars(data: Sequence[Bar]) -> str:
         parts.append(path([(frame.x(v), frame.top), (frame.x(v), height - 30)], "grid"))
         parts.append(text(f"{v:.6g}", frame.x(v), height - 14))
     for i, (bar, (least, most)) in enumerate(zip(data, ends, strict=True)):
-        middle = frame.top + row * (i + 0.5) - 2
+        middle = frame.top + row * (i + 1) - 13
         start, stop = sorted((frame.x(0), frame.x(bar.value)))
-        parts.append(titled(text(cut(bar.label, 18), left - 8, middle + 4, anchor="end"), bar.label))
+        place = (left + 2, middle - 11, "label mark-text", "start") if above else (left - 8, middle + 4, "label", "end")
+        parts.append(titled(text(cut(bar.label, 50 if above else LONGEST_BESIDE), *place), bar.label))
         box = tag("rect", x=start, y=middle - 6, width=max(stop - start, 0.5), height=12, class_="bar s1")
         parts.append(titled(box, f"{bar.label}: {bar.value:.4g}, {least:.4g} to {most:.4g}"))
         parts.append(path([(frame.x(least), middle), (frame.x(most), middle)], "whisker"))

@@ -9,6 +9,10 @@ from .records import ConfusionMatrix
 from .svg import WIDTH, cut, picture, short, tag, text, titled
 from .words import NOTHING, percent
 
+#: A cell is never darker than this, so that its numbers can be read on paper and on a dark screen.
+DARKEST = 0.5
+ROOM_FOR_INTERVAL = 50
+
 
 def confusion(data: ConfusionMatrix) -> str:
     """Draw a confusion matrix as tinted cells with their shares."""
@@ -30,36 +34,16 @@ def confusion(data: ConfusionMatrix) -> str:
 
 
 def _cell(data: ConfusionMatrix, i: int, j: int, x: float, y: float, side: float) -> str:
-    share = data.share[i][j]
-    tint = tag(
-        "rect",
-        x=x + 1,
-        y=y + 1,
-        width=side - 2,
-        height=side - 2,
-        rx=3,
-        class_="cell s1",
-        fill_opacity=f"{share or 0:.2f}",
-    )
-    class_ = "on" if (share or 0) > 0.55 else "label"
+    share, wide = data.share[i][j], side > ROOM_FOR_INTERVAL
+    shown = percent(share).replace(" ", "\u202f") if wide else percent(share).removesuffix(" %")
     parts = [
-        tint,
-        text(
-            percent(share).replace(" ", "\u202f") if side > 30 else NOTHING,
-            x + side / 2,
-            y + side / 2 + (1 if side > 50 else 4),
-            f"{class_} big",
-        ),
-    ]
-    if side > 50:
+        tag("rect", x=x + 1, y=y + 1, width=side - 2, height=side - 2, rx=3, class_="cell s1",
+            fill_opacity=f"{DARKEST * (share or 0):.2f}"),
+        text(shown if side > 20 else NOTHING, x + side / 2, y + side / 2 + (1 if wide else 4), "big" if wide else ""),
+    ]  # fmt: skip
+    if wide:
         low, high = data.low[i][j], data.high[i][j]
-        parts.append(
-            text(
-                f"{100 * (low or 0):.0f}\u2013{100 * (high or 0):.0f}",
-                x + side / 2,
-                y + side / 2 + 15,
-                f"{class_} small",
-            )
-        )
+        within = f"{100 * (low or 0):.0f}\u2013{100 * (high or 0):.0f}"
+        parts.append(text(within, x + side / 2, y + side / 2 + 15, "small"))
     told = f"true {data.labels[i]}, predicted {data.labels[j]}: {data.count[i][j]:g} samples, {percent(share)}"
     return titled("".join(parts), told)

@@ -114,7 +114,7 @@ def share_with_interval(share: float | None, low: float | None, high: float | No
     """Write a share in percent with its interval."""
     if share is None:
         return NOTHING
-    return f"{percent(share)} ({100 * (low or 0):.0f}\u2013{100 * (high or 0):.0f})"
+    return f"{percent(share).removesuffix(' %')} ({100 * (low or 0):.0f}\u2013{100 * (high or 0):.0f})"
 
 
 def _importance(summary: Summary) -> list[Table]:

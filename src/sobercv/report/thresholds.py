@@ -12,6 +12,7 @@ from ..containers import Array
 from .chart_lines import line_of
 from .evidence import Band, Evidence
 from .records import Chart, Mark, Table
+from .share_bounds import widened
 from .words import class_name, percent
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -39,6 +40,9 @@ def thresholds(evidence: Evidence) -> Table | None:
     rows: list[tuple[str, ...]] = [("Threshold", f"Called {name}", "Sensitivity", "Specificity", "PPV", "NPV")]
     for threshold in THRESHOLDS:
         band = evidence.banded(lambda r, w, t=threshold: _shares(chances[:, r] >= t, evidence.y == 1, w))  # type: ignore[misc]
+        called, ill = chances >= threshold, np.broadcast_to((evidence.y == 1)[:, None], chances.shape)
+        parts = (ill, ~ill, called, ~called)  # what each is a share of
+        band = widened(band, np.array([*(evidence.units(part) for part in parts), 1.0]), evidence.level)
         shares = (_percent(band, i) for i in range(4))
         rows.append((f"{threshold:g}", percent(float(band.centre[4])), *shares))
     return Table(
@@ -47,8 +51,8 @@ def thresholds(evidence: Evidence) -> Table | None:
         tuple(rows),
         f"Whoever's probability of {name} reaches the threshold is called {name}. Sensitivity: of those who are "
         f"{name}, the share called so; specificity: of the others, the share not called so; PPV and NPV: the share of "
-        f"either call that is right. In percent, with {100 * evidence.level:g} % bootstrap intervals. Choose a "
-        "threshold by what a miss and a false alarm cost, not by the best row.",
+        f"either call that is right. In percent, with {100 * evidence.level:g} % bootstrap intervals (Wilson's "
+        "where the share is 0 or 100). Choose a threshold by what a miss and a false alarm cost, not by the best row.",
     )
 
 

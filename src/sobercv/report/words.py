@@ -20,6 +20,9 @@ LABELS = {
     "average_precision": "Average precision",
     "f1": "F1",
     "r2": "R\u00b2",
+    "ppv": "PPV",
+    "npv": "NPV",
+    "concordance_index_ipcw": "Concordance index (Uno)",
     "concordance_index": "Concordance index",
     "matthews_corrcoef": "Matthews correlation",
 }
@@ -30,9 +33,16 @@ _UNWRITABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufff
 
 def metric_label(name: str, positive: Any = None) -> str:
     """Write a metric's name for people, and the class that it is of where it depends on one."""
-    words = clean(name.removeprefix("neg_").replace("_", " "))
-    plain = f"Negative {words}" if name.startswith("neg_") else words[:1].upper() + words[1:]
-    return titled(LABELS.get(name, plain), None if positive is None else clean(positive, 60))
+    base, _, arguments = name.partition("(")
+    words = clean(base.removeprefix("neg_").replace("_", " "))
+    plain = f"Negative {words}" if base.startswith("neg_") else words[:1].upper() + words[1:]
+    given = clean(f" ({arguments}".replace("=", " ")) if arguments else ""
+    return titled(f"{LABELS.get(base, plain)}{given and ' '}{given}", None if positive is None else clean(positive, 60))
+
+
+def within(label: str) -> str:
+    """Write the label of a metric in the middle of a line: balanced accuracy, but ROC AUC, R\u00b2 and F1."""
+    return label[:1].lower() + label[1:] if label[1:2].islower() and not label.startswith("Matthews") else label
 
 
 def clean(value: Any, longest: int = 300) -> str:
@@ -65,12 +75,12 @@ def _blurs(value: float, digits: int) -> bool:
 
 def number(value: float | None, digits: int = 3) -> str:
     """Write a score."""
-    return NOTHING if value is None or not math.isfinite(value) else f"{value:,.{digits}f}".replace("-", MINUS)
+    return NOTHING if value is None or not math.isfinite(value) else f"{value:z,.{digits}f}".replace("-", MINUS)
 
 
 def signed(value: float, digits: int = 3) -> str:
     """Write a difference."""
-    return f"{value:+,.{digits}f}".replace("-", MINUS)
+    return f"{value:+z,.{digits}f}".replace("-", MINUS)
 
 
 def apart(naive: float, value: float, digits: int) -> float:
@@ -122,7 +132,12 @@ def status(row: ConfigurationRow) -> str:
         return "winner"
     if row.dropped_after is None:
         return row.status
-    return f"dropped after round {row.dropped_after}" + ("" if row.p is None else f" (p\u00a0{row.p:.3f})")
+    return f"dropped after round {row.dropped_after}" + ("" if row.p is None else f" ({_sure(row.p)} sure)")
+
+
+def _sure(p: float) -> str:
+    """Write how sure a rule was; nobody is quite sure."""
+    return ">99.9 %" if p > 0.9994 else f"{100 * p:.1f} %"
 
 
 def parameters(params: dict[str, Any], short: dict[str, str]) -> str:

@@ -13,14 +13,16 @@ from ..report.words import count, digits_for, number
 NOTHING, A_LOT = 0.02, 1.0
 
 
-def choice_noted(estimate: Estimate) -> Note | None:
+def choice_noted(estimate: Estimate, ended_early: bool = False) -> Note | None:
     """Say so where choosing cost a lot, or hardly anything.
 
     Parameters
     ----------
     estimate : Estimate
+    ended_early : bool
+        Then the few samples that were predicted tell nothing of what choosing costs.
     """
-    if estimate.interval is None or estimate.n_configurations < 2:
+    if estimate.interval is None or estimate.n_configurations < 2 or ended_early:
         return None
     low, high = estimate.interval
     half, cost = (high - low) / 2, estimate.naive - estimate.value

@@ -76,7 +76,7 @@ def execute(
         search = tune(prepared, folder.store, deadline, progress.on_event)
     if search.stopped_ in ("interrupted", "terminated"):
         deadline = Deadline(min(HURRY, deadline.left))
-    cost = choice_noted(_first(search))
+    cost = choice_noted(_first(search), ended_early=bool(search.stopped_))
     notes += [] if cost is None else [cost]
     size = count(prepared.data.n_rows, "row")
     progress.on_phase(f"training the final model on {size}")

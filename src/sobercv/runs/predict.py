@@ -103,7 +103,10 @@ def predict(
         some = ", ".join(repr(n[:40]) for n in missing[:3]) + (" and more" if len(missing) > 3 else "")
         raise SoberError("E816", f"The new rows lack {len(missing)} of {len(columns)} columns: {some}. Add them.")
     found = predict_table(model, frame[columns], manifest.task, list(manifest.classes))
-    meaning = _survival(found, manifest, asked) if manifest.task == "survival" else _label(found, manifest, asked)
+    if manifest.task == "survival":
+        meaning = _survival(found, manifest, asked)
+    else:
+        meaning = _label(found, getattr(model, "classes_", [None])[0], manifest, asked)
     if manifest.id in frame.columns:
         found.insert(0, manifest.id, frame[manifest.id].to_numpy())
     return Predicted(found, meaning, (*table.notes, *strangers_noted(frame[columns], manifest.levels)))
@@ -118,15 +121,24 @@ def _survival(found: Any, manifest: Manifest, asked: Asked) -> str:
     return f"the greater .pred (the risk), the earlier the event{given}"
 
 
-def _label(found: Any, manifest: Manifest, asked: Asked) -> str:
+def _label(found: Any, first: Any, manifest: Manifest, asked: Asked) -> str:
     """Decide by the threshold where one is given, and say how it was decided."""
     if ".pred_class" not in found.columns:
         return ""
     chance = f".pred_{manifest.positive}"
     if manifest.positive is None or chance not in found.columns:
         if asked.threshold is not None:
-            raise SoberError("E807", "The model of this run gives no probabilities, so leave --threshold out.")
-        return "the likeliest class, by the model's own rule"
+            raise SoberError(
+                "E807", "The model of this run gives no probabilities, so leave --threshold out. A run with "
+                "neg_log_loss among its metrics has them.",
+            )  # fmt: skip
+        rule = "the likeliest class, by the model's own rule"
+        if ".score" not in found.columns:
+            return rule
+        if manifest.positive == first:
+            found[".score"] = -found[".score"]  # models score the second of their two classes
+        side = next(label for label in manifest.classes if (label == first) is (manifest.positive == first))
+        return f'{rule}; the greater .score, the more like "{side}"'
     if asked.threshold is not None:
         others = [label for label in manifest.classes if label != manifest.positive]
         is_positive = found[chance].to_numpy() >= asked.threshold

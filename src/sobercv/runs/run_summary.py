@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ..errors import Note
@@ -62,7 +63,9 @@ def summarize_run(
     """
     data = prepared.data
     title = f"{' and '.join(data.target)} in {prepared.table.name}"
-    summary = summarize_numbers(search, data.X, title=title, command=settings.command(), notes=prepared.findings)
+    # A report is shown to others: they get the name of the table, not the folders of this machine.
+    named = replace(settings, data=settings.data and Path(settings.data).name)
+    summary = summarize_numbers(search, data.X, title=title, command=named.command(), notes=prepared.findings)
     summary = with_columns(summary, (fact.to_dict() for fact in column_facts(prepared.table, data)))
     if report != "full":
         asked = "--no-report" if report == "none" else "--fast"

@@ -15,7 +15,11 @@ from ..training import MemoryStore
 from ..training.fit.response import NOTHING, Wanted
 
 #: What charts and metrics of a later day are made of.
-BESIDES = {"classification": ("predict", "predict_proba"), "survival": ("predict",), "regression": ("predict",)}
+BESIDES = {
+    "classification": ("predict", "predict_proba", "decision_function"),
+    "survival": ("predict",),
+    "regression": ("predict",),
+}
 
 
 def kept_besides(keep: str, wanted: Wanted, task: TaskName) -> Wanted:

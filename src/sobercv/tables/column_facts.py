@@ -79,9 +79,10 @@ def _values(column: Any, reading: ColumnReading, kind: str) -> str:
     if not len(known):
         return ""
     if kind == "constant":
-        return str(known.iloc[0])[:40]
+        only = known.iloc[0]
+        return _number(only) if reading.kind == "number" else str(only)[:40]
     if reading.kind == "number":
-        return f"{known.min():.6g} to {known.max():.6g}"
+        return f"{_number(known.min())} to {_number(known.max())}"
     if reading.kind == "boolean":
         return f"true in {int(known.astype(bool).sum()):,} of {len(known):,}"
     if reading.kind == "date":
@@ -90,3 +91,8 @@ def _values(column: Any, reading: ColumnReading, kind: str) -> str:
     if n <= 4:
         return ", ".join(str(v)[:20] for v in sorted(known.unique(), key=str))
     return f"{n} different"
+
+
+def _number(value: Any) -> str:
+    """Write whole numbers whole: of a long one, such as that of a case, every digit counts."""
+    return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:.6g}"

@@ -29,6 +29,9 @@ from .keep.store import Store
 from .run.executor import Executor
 from .stopping import Stop
 
+#: Why configurations are set aside that nobody came to before the time was over.
+UNREACHED = "it was not fitted before max_seconds was over."
+
 
 class Decision(Protocol):
     """What a drop rule answers, in the order of the predictions' configurations."""
@@ -221,7 +224,7 @@ class _State:
         if not 0 < counts[position] < self.n_alive:
             return []
         split = plan.splits[position]
-        reason = Failure("timed out", "it was not fitted before max_seconds was over.", "", split.repeat, split.fold)
+        reason = Failure("timed out", UNREACHED, "", split.repeat, split.fold)
         self.unreached = self.alive & ~done[:, position]
         self.alive &= ~self.unreached
         new = {int(c): reason for c in np.flatnonzero(self.unreached)}

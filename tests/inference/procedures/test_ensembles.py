@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import r2_score, roc_auc_score
 
 import sobercv
 from sobercv.inference import Question
 from sobercv.inference.tables import Inputs, open_table
+from sobercv.testing import simulate
 from tests.oracles import ensembles as oracle
 
 
@@ -145,3 +147,12 @@ def test_what_is_not_possible_is_refused():
         assert caught.value.code == code
     with pytest.raises(sobercv.SoberError, match="whole number"):
         sobercv.greedy_ensemble(size=0)
+
+
+def test_members_are_called_by_their_columns():
+    data = simulate.binormal_auc(n=80, c=4, seed=1)
+    frame = pd.DataFrame(1 / (1 + np.exp(-data.predictions)), columns=["ridge", "tree", "knn", "bayes"])
+    mix = sobercv.bbc(data.y, frame, "roc_auc", select=sobercv.average_of_best(2), n_bootstraps=50).decision
+    assert list(mix.names) == [frame.columns[c] for c in mix.configurations]
+    assert mix.names[0] in mix.shown()
+    assert mix.to_dict()["names"] == list(mix.names)

@@ -6,8 +6,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
-from sobercv.presets.sklearn_models import RootForestRegressor
+from sobercv.presets.sklearn_models import CappedSVC, CappedSVR, RootForestRegressor
 from sobercv.training import Experiment, Plan, Problem, expand
 from sobercv.training.fit.equal_fits import digest_of
 from sobercv.training.fit.prefix import fit_predict_shared
@@ -83,6 +84,33 @@ def test_forests_whose_roots_are_the_same_number_of_columns(monkeypatch):
     alone = outcomes(fit_predict, RootForestRegressor(3, random_state=0), grid)
     for index, values in alone.items():
         np.testing.assert_array_equal(found[index], values)
+
+
+def test_costs_and_scales_of_a_polynomial_kernel_that_are_one_model(monkeypatch):
+    made = []
+    fit = CappedSVR.fit
+    monkeypatch.setattr(CappedSVR, "fit", lambda self, *given: made.append((self.C, self.gamma)) or fit(self, *given))
+    svm = CappedSVR(kernel="poly", degree=2, max_iter=1000)
+    for scalers, times in ((SAME_ROWS, 1), ([StandardScaler()], 1)):  # also where the first steps have no rival
+        made.clear()
+        grid = {"scale": scalers, "model__C": [0.01, 0.1, 1.0], "model__gamma": [0.1, 1.0]}
+        found = outcomes(fit_predict_shared, svm, grid)
+        assert len(made) == 5 * times  # 1 at 0.1 is 0.01 at 1
+        alone = outcomes(fit_predict, svm, grid)
+        for index, values in alone.items():
+            np.testing.assert_array_equal(found[index], values)
+
+
+def test_at_another_scale_it_is_the_same_machine():
+    y = (X[:, 0] > 0).astype(int)
+    options = {"kernel": "poly", "C": 0.01, "gamma": 0.1, "degree": 3, "tol": 1e-9}
+    ours, theirs = CappedSVC(**options).fit(X, y), SVC(**options).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-6)
+    assert ours.get_params() == theirs.get_params()
+    assert CappedSVC(**options, probability=True).settled_params(X)["random_state"] is None  # its folds are drawn
+    assert "random_state" not in ours.settled_params(X)
+    other = CappedSVC(**{**options, "coef0": 1.0})
+    assert (other.settled_params(X)["C"], other.settled_params(X)["gamma"]) == (0.01, 0.1)
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,10 @@ class Decision(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
 
+    def named(self, names: Sequence[str]) -> Decision:
+        """Call configurations by the names of their columns."""
+        return self
+
 
 @dataclass(frozen=True, eq=False)
 class Decisions(ABC):

@@ -75,7 +75,9 @@ class Cuts:
         self._formula, self._floors = formula, floors
         self._samples = np.empty(scores.shape, np.int32)
         self._actions = np.empty(scores.shape, np.int8)
-        make_cuts(np.argsort(scores, axis=1, kind="stable"), scores, positive, self._samples, self._actions)
+        # Equal scores are taken together, so that their order changes no count; sums of weights it may round.
+        order = np.argsort(scores, axis=1, kind=None if weight is None else "stable")
+        make_cuts(order, scores, positive, self._samples, self._actions)
 
     def best(self, counts: Array) -> Array:
         """The best score over all cuts, of every configuration in every resample [B, C]; NaN where there is none."""

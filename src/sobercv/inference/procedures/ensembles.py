@@ -38,21 +38,33 @@ class Mix(Decision):
         Index for life of each member, that of the largest weight first.
     weights : tuple of float
         They add up to 1.
+    names : tuple of str
+        Their columns, where the predictions came with names.
     """
 
     configurations: tuple[int, ...]
     weights: tuple[float, ...]
+    names: tuple[str, ...] = ()
 
     def shown(self) -> str:
         """In a few words."""
-        pairs = list(zip(self.configurations, self.weights, strict=True))
+        pairs = list(zip(self.names or self.configurations, self.weights, strict=True))
         named = ", ".join(f"{configuration} ({weight:.2g})" for configuration, weight in pairs[:_MOST_MEMBERS])
         more = f" and {len(pairs) - _MOST_MEMBERS} more" if len(pairs) > _MOST_MEMBERS else ""
         return f"mix of {len(pairs)} configurations, by weight: {named}{more}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        return {"kind": "mix", "configurations": list(self.configurations), "weights": list(self.weights)}
+        return {
+            "kind": "mix",
+            "configurations": list(self.configurations),
+            "weights": list(self.weights),
+            "names": list(self.names),
+        }
+
+    def named(self, names: Sequence[str]) -> Mix:
+        """Call the members by the names of their columns."""
+        return replace(self, names=tuple(names[configuration] for configuration in self.configurations))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +189,8 @@ class Ensemble(SelectionProcedure):
         return (
             Note(
                 "W218",
-                f"The ensemble was put together on these predictions: {decision.shown()}. The bootstrap put it "
-                "together again in every resample, so that the score is corrected for it.",
+                "The ensemble was put together on these predictions. The bootstrap put it together again in every "
+                "resample, so that the score is corrected for it.",
             ),
         )
 

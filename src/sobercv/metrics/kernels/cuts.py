@@ -78,12 +78,14 @@ def best_cuts(kind, samples, actions, counts, address, numbers, floors, precisio
     n = samples.shape[1]
     gain, hits, loss, rest = numbers[0], numbers[1], numbers[2], numbers[3]
     best = np.empty(n_resamples, np.float64)
+    under = np.ones(n_resamples, np.float64)  # what the best is still to be divided by
     for c in range(samples.shape[0]):
         for b in range(n_resamples):
             tp[b] = 0
             fp[b] = 0
             best[b] = -np.inf
-        _look(kind, gain, hits, loss, rest, floors, precision, bounded, tp, fp, best)
+            under[b] = 1.0
+        _look(kind, gain, hits, loss, rest, floors, precision, bounded, tp, fp, best, under)
         for s in range(n):
             there = address + samples[c, min(s + ahead, n - 1)] * wide
             for line in range(0, wide, 64):
@@ -97,17 +99,23 @@ def best_cuts(kind, samples, actions, counts, address, numbers, floors, precisio
                 for b in range(n_resamples):
                     fp[b] += row[b]
             if action & CUT:
-                _look(kind, gain, hits, loss, rest, floors, precision, bounded, tp, fp, best)
-        _look(kind, gain, hits, loss, rest, floors, precision, bounded, tp, fp, best)
+                _look(kind, gain, hits, loss, rest, floors, precision, bounded, tp, fp, best, under)
+        _look(kind, gain, hits, loss, rest, floors, precision, bounded, tp, fp, best, under)
         for b in range(out.shape[1]):
-            if kind == 2 and not bounded:
+            if kind == 1 and not bounded:
+                best[b] = gain[b] * best[b] / under[b]
+            elif kind == 2 and not bounded:
                 best[b] = math.copysign(math.sqrt(abs(best[b]) / (gain[b] * loss[b])), best[b])
             out[c, b] = best[b] if best[b] > -np.inf and not np.isnan(rest[b]) else np.nan
 
 
 @nb.njit(inline="always", **options)
-def _look(kind, gain, hits, loss, rest, floors, precision, bounded, tp, fp, best):
-    """Take the score at this cut where it is higher; one loop a formula, so that each is a loop over vectors."""
+def _look(kind, gain, hits, loss, rest, floors, precision, bounded, tp, fp, best, under):
+    """Take the score at this cut where it is higher; one loop a formula, so that each is a loop over vectors.
+
+    Divisions and roots are slow: ratios are compared by products, correlations by their squares, and only the best is
+    divided, or its root taken, in the end.
+    """
     if bounded:
         for b in range(best.shape[0]):
             t, f = float(tp[b]), float(fp[b])
@@ -120,12 +128,13 @@ def _look(kind, gain, hits, loss, rest, floors, precision, bounded, tp, fp, best
             best[b] = score if score > best[b] else best[b]
     elif kind == 1:
         for b in range(best.shape[0]):
-            t, f = float(tp[b]), float(fp[b])
-            below = hits[b] * t + loss[b] * f + rest[b]
-            score = gain[b] * t / max(below, 1e-300)  # nothing found, so that nothing is divided by next to nothing
-            best[b] = score if score > best[b] else best[b]
+            t = float(tp[b])
+            below = hits[b] * t + loss[b] * float(fp[b]) + rest[b]
+            higher = t * under[b] > best[b] * below
+            best[b] = t if higher else best[b]
+            under[b] = below if higher else under[b]
     else:
-        for b in range(best.shape[0]):  # the square with its sign: roots are slow, and are taken of the best alone
+        for b in range(best.shape[0]):  # the square with its sign
             t, f = float(tp[b]), float(fp[b])
             said, over = (t + f) * (gain[b] + loss[b] - t - f), t * loss[b] - f * gain[b]
             score = over * abs(over) / said if said > hits[b] else 0.0

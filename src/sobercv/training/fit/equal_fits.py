@@ -27,7 +27,7 @@ class EqualFits:
         self._known: dict[Key, Responses] = {}
 
     def key(self, model: Any, own: Any, digest: bytes | None, X: Any) -> Key | None:
-        """Give what the responses of a model depend on; None where that is not known.
+        """Give what the responses of a model depend on; None where that is not known, or is drawn anew each time.
 
         Parameters
         ----------
@@ -44,24 +44,23 @@ class EqualFits:
         if digest is None:
             return None
         settle = getattr(model, "settled_params", None)
-        return digest, own if settle is None else (type(model), tuple(sorted(settle(X).items())))
+        if settle is not None:
+            params = settle(X)
+            own = (type(model), tuple(sorted((name, repr(value)) for name, value in params.items())))
+        else:
+            params = model.get_params(deep=True) if hasattr(model, "get_params") else {"random_state": None}
+        draws_anew = any(name.endswith("random_state") and value is None for name, value in params.items())
+        return None if draws_anew else (digest, own)
 
-    def recall(self, key: Key | None, model: Any) -> Responses | None:
-        """Give the responses of an equal fit, unless the model draws anew each time."""
+    def recall(self, key: Key | None) -> Responses | None:
+        """Give the responses of an equal fit."""
         found = None if key is None else self._known.get(key)
-        if found is None or _draws_anew(model):
-            return None
-        return {name: values.copy() for name, values in found.items()}
+        return None if found is None else {name: values.copy() for name, values in found.items()}
 
     def keep(self, key: Key | None, responses: Responses) -> None:
         """Remember the responses of a fit."""
         if key is not None:
             self._known[key] = responses
-
-
-def _draws_anew(model: Any) -> bool:
-    params = model.get_params(deep=True) if hasattr(model, "get_params") else {"random_state": None}
-    return any(name.endswith("random_state") and value is None for name, value in params.items())
 
 
 def digest_of(train: Any, test: Any) -> bytes | None:

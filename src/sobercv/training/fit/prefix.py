@@ -161,7 +161,7 @@ class _Walk:
         self.is_square = len(shape) == 2 and shape[0] == shape[1]  # only then X may be a matrix between samples
         self.names: list[str] = []
         self.steps: dict[Keys, Any] = {}  # by the keys that lead to them
-        self.equal_fits, self.has_rivals = EqualFits(), has_rivals  # rivals may give their models the same rows
+        self.equal_fits, self.has_rivals = EqualFits(), has_rivals  # others may give their models the same rows
 
     def start(self, group: list[_Member]) -> Iterator[Outcome]:
         """Fit configurations that share at least the first step."""
@@ -216,7 +216,8 @@ class _Walk:
                     for member in part:
                         yield self.with_shared_seconds(failed(self.experiment, member.configuration, self.split, error))
                     continue
-            is_compared = self.has_rivals and depth + 1 == len(part[0].keys)
+            settles = any(hasattr(member.final, "settled_params") for member in part)
+            is_compared = (self.has_rivals or settles) and depth + 1 == len(part[0].keys)
             transformed = _Shared(train, test, digest_of(train, test) if is_compared else None)
             del train, test
             yield from self.descend(part, depth + 1, transformed)
@@ -245,7 +246,7 @@ class _Walk:
         split, start, fitted = self.split, perf_counter(), None
         try:
             key = self.equal_fits.key(final, member.own, digest, train)
-            responses = self.equal_fits.recall(key, final)
+            responses = self.equal_fits.recall(key)
             if responses is None:
                 final.fit(train, take(self.problem.y, split.train), **self.arguments(name))
                 fitted = perf_counter()

@@ -58,7 +58,7 @@ def responses_of(problem: Problem, fitted: Any, X: Any, n: int, wanted: Wanted) 
     asked: dict[str, Array] = {}  # a method that serves two responses is called once
     for alternatives in wanted:
         method = method_of(fitted, alternatives)
-        if method is None and NOTHING in alternatives:
+        if NOTHING in alternatives and (method is None or _is_spare(fitted, method)):
             continue
         if method is None:
             raise Unusable("no method", f"{type(fitted).__name__} has none of {', '.join(alternatives)}.")
@@ -69,6 +69,11 @@ def responses_of(problem: Problem, fitted: Any, X: Any, n: int, wanted: Wanted) 
             asked[method] = _formed(problem, fitted, method, np.asarray(getattr(fitted, method)(X)), n)
         answers[alternatives[0]] = asked[method]
     return answers | _chances(fitted, X, n, [name for name in answers if time_of(name) is not None])
+
+
+def _is_spare(fitted: Any, method: str) -> bool:
+    """Whether a response that nobody scores says no more than another: probabilities rank as decisions do."""
+    return method == "decision_function" and hasattr(fitted, "predict_proba")
 
 
 def method_of(estimator: Any, alternatives: Sequence[str]) -> str | None:

@@ -1,0 +1,54 @@
+"""Shares of nothing and of everything: Wilson's bounds, as his formula gives them, and nothing else is changed."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sobercv.report.classification_charts import confusion
+from sobercv.report.evidence import Band, Evidence
+from sobercv.report.share_bounds import widened
+from sobercv.report.thresholds import thresholds
+
+Z = 1.959963984540054
+
+
+def wilson(successes, n):
+    """The textbook formula."""
+    p = successes / n
+    middle = (p + Z * Z / (2 * n)) / (1 + Z * Z / n)
+    half = Z / (1 + Z * Z / n) * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
+    return middle - half, middle + half
+
+
+@pytest.mark.parametrize("n", [1, 7, 40, 1000])
+def test_nothing_and_everything_have_wilsons_bounds(n):
+    centre = np.array([0.0, 1.0, 0.5, np.nan])
+    band = widened(Band(centre, centre.copy(), centre.copy()), np.full(4, float(n)), 0.95)
+    np.testing.assert_allclose([band.low[0], band.high[0]], [0, wilson(0, n)[1]], atol=1e-12)
+    np.testing.assert_allclose([band.low[1], band.high[1]], [wilson(n, n)[0], 1], atol=1e-12)
+    assert (band.low[2], band.high[2]) == (0.5, 0.5)
+    assert np.isnan([band.low[3], band.high[3]]).all()
+
+
+def perfect(groups=None):
+    y = np.repeat([0, 1], [30, 10])
+    chance = np.where(y == 1, 0.9, 0.1)[:, None]
+    return Evidence(
+        y=y, responses={"predict": y[:, None], "predict_proba": chance}, seen=np.ones((40, 1), bool), weight=np.ones(40),
+        groups=groups, classes=np.array(["well", "ill"]), task="classification", level=0.95, seed=0,
+    )  # fmt: skip
+
+
+def test_nobody_is_quite_sure_of_a_perfect_table():
+    found = confusion(perfect())
+    assert found.share == ((1.0, 0.0), (0.0, 1.0))
+    assert found.low[0][0] == pytest.approx(wilson(30, 30)[0], abs=1e-6)
+    assert found.high[1][0] == pytest.approx(wilson(0, 10)[1], abs=1e-6)
+    row = next(row for row in thresholds(perfect()).rows if row[0] == "0.5")
+    assert row[2:4] == ("100 (72\u2013100)", "100 (89\u2013100)")
+
+
+def test_groups_count_as_one_each():
+    found = confusion(perfect(groups=np.repeat(np.arange(8), 5)))
+    assert found.low[0][0] == pytest.approx(wilson(6, 6)[0], abs=1e-6)
