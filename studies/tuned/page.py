@@ -108,8 +108,9 @@ FIXED = (
 )
 NOT_FIXED = (
     "The coverage is high because these numbers were made without `fixed_models=True`: the interval allows for "
-    "cross-validated scores to err more than resamples show, which simulated ones do not (real data, below, need it). The "
-    "study now asks with `fixed_models=True`, and judges the gain of an ensemble, too; those numbers are not on this page yet."
+    "cross-validated scores to err more than resamples show, which simulated ones do not (real data, below, need it). "
+    "The study now asks with `fixed_models=True`, and judges the gain of an ensemble, too; those numbers are not on "
+    "this page yet."
 )
 
 Rows = list[dict[str, Any]]
