@@ -215,8 +215,8 @@ def speed_up(wide: Rows) -> str:
     """Say what dropping saves at N = 500, with all configurations where they were run."""
     large = at(wide, (500,))
     if not large:
-        return """- **The speed-up at N = 500 is smaller**: dropping saves the training of hopeless configurations, and the
-  36 of this scale hold fewer of them than the 610. With 108 configurations of another kind it was 2.0 to 5.5 on the
+        return """- **The speed-up at N = 500 is smaller**: dropping saves the training of hopeless configurations, and
+  the 36 of this scale hold fewer of them than the 610. With 108 configurations of another kind it was 2.0 to 5.5 on the
   same data: [dropping](dropping.md)."""
     ups = {name: float(1 / column(at(large, None, name), "models strict").mean()) for name in names(large)}
     said = ", ".join(f"{up:.1f} ({name})" for name, up in ups.items())
