@@ -1,11 +1,13 @@
 """`python -m studies.racing.cheap --data FOLDER [FOLDER ...]`: races by R2 and by concordance, on real tables.
 
-Takes folders of data, writes results-cheap.csv: one row for each data set, size and rule; resumable.
+Takes folders of data, writes results-cheap.csv (a row for each data set, size and rule) and results-near.csv (how
+many configurations are about as good as the best); resumable.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -44,11 +46,26 @@ def pieces(work: Path, places: Sequence[Place], task: str, rules: Rules) -> Iter
 def _replayed(path: Path, metric: str, seed: int, rules: Rules) -> list[dict[str, Any]]:
     with np.load(path, allow_pickle=False) as file:
         d = dict(file)
-    task, _ = kind_of(d["y"])
-    table = build(d["y"], d["predictions"][:, :, None], task, d["fold"].astype(np.int64)[:, None])
-    judges = metrics.get(metric).bind(build(d["y_judges"], d["judged"][:, :, None], task), n_jobs=1)
-    truth = judges.scores(np.ones((1, len(d["y_judges"])), np.uint8))[0]
-    return measure(table, truth, metric, rules, seed=seed)
+    table = build(d["y"], d["predictions"][:, :, None], kind_of(d["y"])[0], d["fold"].astype(np.int64)[:, None])
+    return measure(table, _truth(d, metric), metric, rules, seed=seed)
+
+
+def _truth(d: dict[str, np.ndarray], metric: str) -> np.ndarray:
+    """Score of every configuration, trained on all rows, on the rows that judge [C]."""
+    judges = build(d["y_judges"], d["judged"][:, :, None], kind_of(d["y"])[0])
+    return np.asarray(metrics.get(metric).bind(judges, n_jobs=1).scores(np.ones((1, judges.n_samples), np.uint8))[0])
+
+
+def near(work: Path, todo: Sequence[Piece], n: int) -> list[dict[str, Any]]:
+    """How many configurations are about as good as the best: the share within two standard errors, by data set."""
+    shares: dict[str, list[float]] = {}
+    for piece in todo:
+        if piece.place["n"] == n:
+            error = json.loads((work / "pieces" / f"{piece.name}.json").read_text())[0]["error"]
+            with np.load(work / "tables" / f"{piece.name.removesuffix('-' + piece.place['metric'])}.npz") as file:
+                truth = _truth(dict(file), piece.place["metric"])
+            shares.setdefault(piece.place["data"], []).append(float((truth.max() - truth < 2 * error).mean()))
+    return [{"data": name, "n": n, "near": float(np.mean(some))} for name, some in shares.items()]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -66,12 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         todo += pieces(options.work, found, task, RULES)
     rows = run(options.work, todo, options.jobs)
     options.output.mkdir(parents=True, exist_ok=True)
-    write_results(
-        rows,
-        options.output / "results-cheap.csv",
-        {"folds": FOLDS},
-        lambda v: f"{v:.6g}" if isinstance(v, float) else v,
-    )
+    for name, found_rows in (("cheap", rows), ("near", near(options.work, todo, 500))):
+        path = options.output / f"results-{name}.csv"
+        write_results(found_rows, path, {"folds": FOLDS}, lambda v: f"{v:.6g}" if isinstance(v, float) else v)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ to win a resample. This page replays races on complete cross-validations, where 
 | you want | write |
 | --- | --- |
 | the default: few models, an estimate as without a race | nothing, or `drop="auto"` |
-| the fewest models, and a winner that is about as good | `drop=sobercv.PredictiveDrop(0.015, zone=0.2)` |
+| fewest models, by AUC or accuracy; a winner about as good | `drop=sobercv.PredictiveDrop(0.015, zone=0.2)` |
 | the paper's BCED-CV, as published | `drop="bced", count_dropped=False` |
 | a promise: the winner is dropped with at most that chance | `drop=sobercv.BettingDrop(0.05)`, for means of losses |
 | no race | `drop=None` |
@@ -111,12 +111,13 @@ is the score on up to 1,500 other rows of the model trained on all N. [All table
 size.
 
 Written by these commands; the data are public sets in `<name>.npz` files, which are not part of the project.
-`../more-data` holds those that ship with packages ([intervals](intervals.md) says which; smarto is from SurvSet too):
+`../more-data` holds those that ship with packages ([intervals](intervals.md) says which; smarto and flchain are from
+SurvSet, flchain without the chapter of the cause of death, which tells who died):
 
 ```bash
 python -m studies.racing --data ../shared/data
 python -m studies.racing.cheap --data ../shared/data ../more-data
-python -m studies.racing.others_run --data ../shared/data ../more-data
+python -m studies.racing.others_run --data ../shared/data ../more-data --samples 6
 python -m studies.racing.dropped
 python -m studies.racing.guarantee
 python -m studies.racing.page
@@ -132,7 +133,7 @@ def main() -> None:
     page = PAGE.format(
         short=verdicts.in_short(rows),
         promises=verdicts.promises(rows),
-        missed=verdicts.missed(rows),
+        missed=verdicts.missed(rows) + "\n\n" + verdicts.near(cheap, read_results(HERE / "results-near.csv")),
         dropped=beside.dropped(read_results(HERE / "results-dropped.csv", text=("kind",))),
         verdicts=verdicts.verdicts(rows),
         chances=", ".join(verdicts.CHANCES),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from . import page, real
 from .run import HERE, REAL, run, write
+from .simulated import NEW
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found = real.run([options.data], made, options.work / "real", 0.05 if options.quick else 1.0)
     if not options.quick:
         options.output.mkdir(parents=True, exist_ok=True)
-        write(rows, options.output / "results.csv", options.seed)
+        write(rows, options.output / "results.csv", options.seed, fixed_models=True, new=NEW)
         if found:
             write(found, options.output / REAL.name, options.seed)
         page.main()

@@ -70,6 +70,8 @@ def _row(setting: Setting, claim: str, found: np.ndarray) -> dict[str, Any]:
     }
 
 
-def write(rows: list[dict[str, Any]], path: Path, seed: int) -> None:
+def write(rows: list[dict[str, Any]], path: Path, seed: int, **more: Any) -> None:
     """Write the rows, and what they were made with."""
-    write_results(rows, path, {"seed": seed}, lambda value: f"{value:.6f}" if isinstance(value, float) else value)
+    write_results(
+        rows, path, {"seed": seed, **more}, lambda value: f"{value:.6f}" if isinstance(value, float) else value
+    )

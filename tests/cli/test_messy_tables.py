@@ -126,9 +126,10 @@ def test_three_event_codes(sober, clinic):
 
 def test_a_table_with_every_mess_goes_from_check_to_report(sober, tmp_path):
     """Numbers of cases, a target of ja and nein, and all of the above in one workbook without names of columns."""
+    names, *clinic = clinic_rows()
     rows = [(*cells, str(20230000100 + 7 * i), "ja" if cells[10] == "krank" else "nein")
-            for i, cells in enumerate(list(CLINIC["rows"]())[1:])]  # fmt: skip
-    head = (*CLINIC["HEADER"], "Fallnummer", "Rezidiv")
+            for i, cells in enumerate(clinic)]  # fmt: skip
+    head = (*names, "Fallnummer", "Rezidiv")
     (tmp_path / "all.csv").write_bytes("\r\n".join(";".join(r) for r in [head, *rows]).encode("utf-8-sig"))
     with pd.ExcelWriter(tmp_path / "all.xlsx") as book:
         pd.DataFrame([["see the other sheet"]], columns=["note"]).to_excel(book, sheet_name="Info", index=False)

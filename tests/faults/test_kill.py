@@ -22,11 +22,13 @@ FIT = 0.002  # seconds
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_killed_search_ends_with_the_same_bits(zygote, tmp_path, n_jobs, record_property):
     options = {"n_jobs": n_jobs}
-    whole = tmp_path / "whole"
+    whole, alone = tmp_path / "whole", tmp_path / "alone"
     whole.mkdir()
+    alone.mkdir()
     answer = zygote.run(whole, seconds=FIT, options=options)
     assert answer["bits"] == zygote.truth  # a store changes nothing
-    needed = Counter(runs.fits(whole / "fits.log"))
+    zygote.run(alone, seconds=FIT)
+    needed = Counter(runs.fits(alone / "fits.log"))  # by the race: two workers also begin what may be in vain
     assert set(needed.values()) == {1}
     rng = np.random.default_rng(n_jobs)
     kills, sizes, case = 0, [], 0
@@ -43,8 +45,9 @@ def test_a_killed_search_ends_with_the_same_bits(zygote, tmp_path, n_jobs, recor
         end = zygote.run(folder, seconds=FIT)
         assert end.get("bits") == zygote.truth, end
         fits = Counter(runs.fits(folder / "fits.log"))
-        assert fits.keys() == needed.keys()
+        assert needed.keys() <= fits.keys()
         if n_jobs == 1:
+            assert fits.keys() == needed.keys()
             assert fits.total() - needed.total() <= here  # one fit at a time is in flight
         kills += here
         case += 1

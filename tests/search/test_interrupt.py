@@ -22,7 +22,7 @@ import sobercv
 from sobercv.errors import SoberError, SoberWarning
 from sobercv.search import early_end
 from sobercv.training import stopping
-from sobercv.training.run import executor, process_workers
+from sobercv.training.run import executor, future_workers, process_workers
 
 X, Y = (a[::3] for a in load_breast_cancer(return_X_y=True))
 GRID = {"depth": [1, 2, 3, 4]}
@@ -218,7 +218,7 @@ def clock(monkeypatch):
     """One second passes whenever `Stop` looks; nobody else is ever late. Where fits are ended, see tests/training."""
     seconds = iter(range(10_000))
     monkeypatch.setattr(stopping, "perf_counter", lambda: next(seconds))
-    for module in (executor, process_workers):
+    for module in (executor, process_workers, future_workers):
         monkeypatch.setattr(module, "perf_counter", lambda: 0.0)
 
 

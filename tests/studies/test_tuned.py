@@ -56,7 +56,9 @@ def test_pieces_make_rows_and_a_page(tmp_path):
     found = run.run(tmp_path, 10, say=lambda text: None)
     assert len(found) == 36
     assert all(abs(row["bias"] - 0.01) < 1e-12 and row["covers"] == 1 for row in found)
-    text = page.page(found, [], [], {"seed": 0, "sober": "0", "numpy": "2"})
+    text = page.page(found, [], [], {"seed": 0, "sober": "0", "numpy": "2", "fixed_models": True, "new": 20_000})
+    assert "on 20,000 new samples" in text
+    assert page.FIXED in text
     assert "| threshold | 60 | 20 | 0.650 | +0.100 | +0.010 ± 0.000 | 1.000 |" in text
 
 

@@ -38,7 +38,8 @@ class PredictiveDrop:
         Drop a configuration when the chance that it overtakes the best is below this.
     zone : float, default=0
         Indifference: drop a configuration when it is unlikely to overtake the best by more than this many standard
-        errors of the best score. More is dropped, and the winner may be one that is as good as the best.
+        errors of the best score. More is dropped, and the winner may be one that is as good as the best. Advised for
+        AUC and accuracy; by R2 and C-index a zone of 0.2 cost more than that on real data (docs/racing.md).
     min_predictions : int, optional
         Drop nobody before this many samples have predictions. Unless given, 20 (30 with a zone), or 50 where there are
         fewer than 80 samples: on so few the correction for the dropped fails.

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import queue
 import threading
-import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future, wait
+from time import perf_counter, sleep
 from typing import Any
 
 from ...errors import SoberError
@@ -83,7 +83,7 @@ class FutureWorkers(ABC):
                 # Nothing is begun early while results wait: they may end this run, and the next one knows more.
                 if not waiting and self._inbox.empty():
                     self._hand_out(work, busy, later, self.n_workers, is_spare=True)
-                if until is not None and time.perf_counter() >= until:
+                if until is not None and perf_counter() >= until:
                     return
                 future = self._next(until)
                 if future not in busy:  # time has passed, or it was given up in the meantime
@@ -116,7 +116,7 @@ class FutureWorkers(ABC):
 
     def _next(self, until: float | None) -> Any:
         """Wait for a future that is done, until somebody should look at the clock."""
-        patience = LOOK_SECONDS if until is None else min(until - time.perf_counter(), LOOK_SECONDS)
+        patience = LOOK_SECONDS if until is None else min(until - perf_counter(), LOOK_SECONDS)
         try:
             return self._inbox.get(timeout=max(patience, 0.0))
         except queue.Empty:
@@ -192,13 +192,13 @@ class DaskWorkers(FutureWorkers):
         try:
             self.client.wait_for_workers(1, timeout=WAIT_FOR_DASK)  # after a death, until one has been started again
             if self._started:
-                time.sleep(PAUSE_AFTER_DEATH)
+                sleep(PAUSE_AFTER_DEATH)
             self._started = True
             self._data = self.client.scatter(list(packed.arrays), broadcast=True, hash=False)  # the last may go here
         except TimeoutError:
             raise SoberError(
                 "E603",
-                f"The dask cluster has no worker, and none came for {WAIT_FOR_DASK} seconds; start some, and fit again.",
+                f"The dask cluster has no worker, and none came in {WAIT_FOR_DASK} seconds; start some, and fit again.",
             ) from None
 
     def _submit(self, work: Work, key: int, call: Any, is_spare: bool) -> Any:
