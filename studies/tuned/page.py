@@ -102,14 +102,15 @@ judging by the fewer samples that are left, also err more in a single table. So 
 #: About the interval, by how the numbers were made.
 FIXED = (
     "The columns are scores of fixed models, so that the right call is `fixed_models=True`: nothing was "
-    "cross-validated that an interval must allow for. Intervals of differences and gains are then percentiles of the draws, drawn "
-    "together by .76, for a draw judges by 37 % of the samples and varies that much more. Without `fixed_models` they "
-    "are not, and Wilson's interval is wider, as real data (below) need it."
+    "cross-validated that an interval must allow for. Intervals of differences and gains are then percentiles of the "
+    "draws, drawn together by .76, for a draw judges by 37 % of the samples and varies that much more. Without "
+    "`fixed_models` they are not, and Wilson's interval is wider, as real data (below) need it."
 )
 NOT_FIXED = (
-    "The coverage is high because these numbers were made without `fixed_models=True`: the interval allows for cross-validated "
-    "scores to err more than resamples show, which simulated ones do not (real data, below, need it). The study now "
-    "asks with `fixed_models=True`, and judges the gain of an ensemble, too; those numbers are not on this page yet."
+    "The coverage is high because these numbers were made without `fixed_models=True`: the interval allows for "
+    "cross-validated scores to err more than resamples show, which simulated ones do not (real data, below, need it). "
+    "The study now asks with `fixed_models=True`, and judges the gain of an ensemble, too; those numbers are not on "
+    "this page yet."
 )
 
 Rows = list[dict[str, Any]]

@@ -119,3 +119,17 @@ def test_nothing_is_selected_by_what_is_best_in_the_middle():
     found = sobercv.bbc(y, {"predict_proba": p}, ["roc_auc", "calibration_slope"], n_bootstraps=50)
     assert np.isfinite(found["calibration_slope"].value)
     assert all(sobercv.metrics.get(name).selects for name in sobercv.metrics.names() if "calibration" not in name)
+
+
+def test_few_resamples_that_are_far_off_do_not_make_the_estimate():
+    rng = np.random.default_rng(1)
+    y = rng.permutation(np.arange(50) % 2)
+    p = np.clip(0.5 + 0.25 * (2 * y[:, None] - 1) + 0.25 * rng.normal(size=(50, 5)), 0.02, 0.98)
+    with pytest.warns(sobercv.SoberWarning, match="undefined"):  # others are separated
+        found = sobercv.bbc(y, {"predict_proba": p}, ["roc_auc", "calibration_slope"], n_bootstraps=300)
+    found = found["calibration_slope"]
+    draws = found.draws[~np.isnan(found.draws)]
+    assert draws.mean() > 2 * np.median(draws)  # some are nearly separated
+    assert found.value == np.median(draws)
+    assert found.interval[0] < found.value < found.interval[1]
+    assert "W214" in {note.code for note in found.notes}

@@ -58,14 +58,14 @@ def estimates(table: Table, wholes: list[Array], winner: int, judged: Judged) ->
     if question.adaptive:
         noted.append(notes.adaptive(table.n_units, len(table.configurations)))
     wins = np.bincount(judged.winners[judged.winners >= 0], minlength=len(table.configurations))
-    means = [_mean(table, k, draws) for k, draws in enumerate(judged.draws)]
-    together = judged.together or [None] * len(means)
-    values = [mean if value is None else value for mean, value in zip(means, together, strict=True)]
+    middles = [_middle(table, k, draws) for k, draws in enumerate(judged.draws)]
+    together = judged.together or [None] * len(middles)
+    values = [middle if value is None else value for middle, value in zip(middles, together, strict=True)]
     bounds = _bounds(table, wholes, winner, values, judged)
     found: dict[str, Estimate] = {}
     for metric, whole, draws, value, wilson in zip(question.metrics, wholes, judged.draws, values, bounds, strict=True):
-        instead = question.interval == "wilson" and wilson is None
-        special = (notes.undefined(metric.name, draws), notes.percentile_instead(metric.name) if instead else None)
+        why = notes.percentile_instead(metric) if question.interval == "wilson" and wilson is None else None
+        special = (notes.undefined(metric.name, draws), why)
         estimate = Estimate(
             value=value,
             naive=float(whole[winner]),
@@ -95,8 +95,12 @@ def estimates(table: Table, wholes: list[Array], winner: int, judged: Judged) ->
     return found
 
 
-def _mean(table: Table, metric: int, draws: Array) -> float:
-    """Give the mean of the draws that are defined; refuse where there are none, and what is too large for one."""
+def _middle(table: Table, metric: int, draws: Array) -> float:
+    """Give the mean of the draws that are defined; refuse where there are none, and what is too large for one.
+
+    What is best in the middle (a slope of calibration) is without bounds and far off on some resamples, so that few of
+    them would make the mean: there it is the median.
+    """
     if np.isnan(draws).all():
         raise SoberError(
             "E109",
@@ -105,7 +109,7 @@ def _mean(table: Table, metric: int, draws: Array) -> float:
             f"{table.complaint(metric)}",
         )
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = float(np.nanmean(draws))
+        mean = float((np.nanmean if table.question.metrics[metric].selects else np.nanmedian)(draws))
     if not np.isfinite(mean):
         name = table.question.metrics[metric].name
         raise SoberError("E117", f"{name} gives numbers whose mean is beyond 1e308. Scale `y` and predictions down.")
@@ -113,7 +117,8 @@ def _mean(table: Table, metric: int, draws: Array) -> float:
 
 
 def _bounds(table: Table, wholes: list[Array], winner: int, values: list[float], judged: Judged) -> list[Wilson | None]:
-    """For each metric Wilson's interval; None where it was not asked for, or where nothing varies."""
+    """For each metric Wilson's interval; None where it was not asked for, nothing varies, or medians are taken."""
     if judged.spread is None:
         return [None] * len(values)
-    return [Wilson.of(seen) for seen in evidence(table, wholes, winner, values, judged.spread)]
+    found = [Wilson.of(seen) for seen in evidence(table, wholes, winner, values, judged.spread)]
+    return [wilson if metric.selects else None for metric, wilson in zip(table.question.metrics, found, strict=True)]

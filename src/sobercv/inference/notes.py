@@ -135,12 +135,18 @@ def few_calls(metric: Metric, n_resamples: int, asked: int) -> Note | None:
     )
 
 
-def percentile_instead(name: str) -> Note:
+def percentile_instead(metric: Metric) -> Note:
     """Wilson's interval was asked for, and there was nothing to make it of."""
+    if not metric.selects:
+        return Note(
+            "W214",
+            f"On few samples the {metric.name} can be far off, so the estimate is the median over resamples, and its "
+            "interval the percentile one.",
+        )
     return Note(
         "W214",
-        f"The score by {name} does not vary over resamples and has no two ends, so Wilson's interval says nothing; the "
-        "interval is the percentile one.",
+        f"The score by {metric.name} does not vary over resamples and has no two ends, so Wilson's interval says "
+        "nothing; the interval is the percentile one.",
     )
 
 
