@@ -4,16 +4,19 @@ import contextlib
 import logging
 import os
 import warnings
+from types import SimpleNamespace
 
 import joblib
 import pytest
 
+from sobercv.errors import SoberError
 from sobercv.training import Fitted
 from sobercv.training.run.future_workers import DaskWorkers
 from sobercv.training.run.workers import WorkersDied
 
 from .mortal import early_race, mortal_search, parts, pipeline_search
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
 
@@ -23,6 +26,8 @@ def client():
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        # dask gives a worker up for good that does not come back soon; a busy machine needs longer to start one again.
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})
         cluster = distributed.LocalCluster(host="127.0.0.1", silence_logs=logging.CRITICAL, **options)
         with distributed.Client(cluster) as client:
             client.wait_for_workers(2, timeout=120)
@@ -118,3 +123,14 @@ def test_what_dask_gives_up_is_told_at_the_end():
     with pytest.raises(WorkersDied) as died:
         results.extend(DaskWorkers(Backend()).run(print, {0: "a", 1: "b", 2: "c"}))
     assert died.value.suspects == {1}
+
+
+@pytest.mark.parametrize("absent_at", ["wait_for_workers", "scatter"])
+def test_a_cluster_without_workers_is_told(absent_at):
+    def nobody(*args, **options):
+        raise TimeoutError("No valid workers found")
+
+    client = SimpleNamespace(**{"wait_for_workers": lambda *a, **k: None, "scatter": print, absent_at: nobody})
+    backend = SimpleNamespace(client=client, effective_n_jobs=lambda n: 2)
+    with pytest.raises(SoberError, match="E603"):
+        DaskWorkers(backend).start((1, 2))

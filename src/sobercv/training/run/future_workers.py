@@ -191,14 +191,15 @@ class DaskWorkers(FutureWorkers):
         self._token = packed.token
         try:
             self.client.wait_for_workers(1, timeout=WAIT_FOR_DASK)  # after a death, until one has been started again
+            if self._started:
+                sleep(PAUSE_AFTER_DEATH)
+            self._started = True
+            self._data = self.client.scatter(list(packed.arrays), broadcast=True, hash=False)  # the last may go here
         except TimeoutError:
             raise SoberError(
-                "E603", f"The dask cluster has had no worker for {WAIT_FOR_DASK} seconds; start some, and fit again."
+                "E603",
+                f"The dask cluster has no worker, and none came in {WAIT_FOR_DASK} seconds; start some, and fit again.",
             ) from None
-        if self._started:
-            sleep(PAUSE_AFTER_DEATH)
-        self._started = True
-        self._data = self.client.scatter(list(packed.arrays), broadcast=True, hash=False)
 
     def _submit(self, work: Work, key: int, call: Any, is_spare: bool) -> Any:
         options = self._options | ({"priority": -1} if is_spare else {})
