@@ -8,11 +8,13 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent.parent
 COMMAND = [sys.executable, str(ROOT / "examples" / "optuna_pruning.py")]
 
 
-def test_killed_and_resumed_it_ends_with_the_best_trial_and_fewer_fits(tmp_path):
+def test_killed_and_resumed_it_ends_with_as_good_a_trial_and_fewer_fits(tmp_path):
     process = subprocess.Popen([*COMMAND, str(tmp_path)], stdout=subprocess.DEVNULL)
     while len(list(tmp_path.glob("trials/*.sqlite"))) < 4:
         assert process.poll() is None
@@ -23,12 +25,22 @@ def test_killed_and_resumed_it_ends_with_the_best_trial_and_fewer_fits(tmp_path)
     assert 4 <= held < 30
     ended = subprocess.run([*COMMAND, str(tmp_path), "--compare"], capture_output=True, text=True, env=os.environ)
     assert ended.returncode == 0, ended.stderr
+    # The moment of the kill decides the order of the trials, and the order how many fits are made, and which of two that
+    # are about as good is pruned; docs/optuna.md has the run that nobody kills.
+    ours, theirs = (re.search(rf"{who}: +(\d+) fits, best trial", ended.stdout) for who in ("sober", "NopPruner"))
+    assert int(ours.group(1)) < int(theirs.group(1)) == 300
+    honest, naive, best = (
+        float(re.search(rf"{what} +([\d.]+)", ended.stdout).group(1)) for what in ("honest score", "CV says", "claims")
+    )
+    assert honest < naive
+    assert naive == pytest.approx(best, abs=0.005)  # half a standard error
+
+
+@pytest.mark.soak
+def test_it_ends_with_the_best_trial_of_the_usual_loop(tmp_path):
+    ended = subprocess.run([*COMMAND, str(tmp_path), "--compare"], capture_output=True, text=True, check=True)
     ours, theirs = (
         re.search(rf"{who}: +(\d+) fits, best trial (\{{.*?\}})", ended.stdout) for who in ("sober", "NopPruner")
     )
     assert ours.group(2) == theirs.group(2)
-    assert int(ours.group(1)) < 300  # the kill decides the order, and the order how many; docs/optuna.md has both
-    honest, naive = (
-        float(re.search(rf"{what} +([\d.]+)", ended.stdout).group(1)) for what in ("honest score", "CV says")
-    )
-    assert honest < naive
+    assert int(ours.group(1)) == 135
