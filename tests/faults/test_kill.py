@@ -14,7 +14,7 @@ from . import runs
 
 SOAK = bool(os.environ.get("SOBER_SOAK"))
 #: By the number of jobs: those with workers take seconds each.
-KILLS = {1: 120, 2: 30} if SOAK else {1: 24, 2: 3}
+KILLS = {1: 120, 2: 30} if SOAK else {1: 16, 2: 1}
 TERMS = {1: 20, 2: 10} if SOAK else {1: 4, 2: 1}
 FIT = 0.002  # seconds
 

@@ -15,7 +15,7 @@ parquet = pytest.importorskip("pyarrow.parquet")
 SOAK = bool(os.environ.get("SOBER_SOAK"))
 #: By signal and by the number of jobs.
 CASES = {
-    (signal.SIGKILL, 1): 120 if SOAK else 2,
+    (signal.SIGKILL, 1): 120 if SOAK else 1,
     (signal.SIGKILL, 2): 30 if SOAK else 1,
     (signal.SIGTERM, 1): 55 if SOAK else 1,
     (signal.SIGTERM, 2): 15 if SOAK else 1,
