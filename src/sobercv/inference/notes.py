@@ -51,7 +51,7 @@ def with_leavers(n_leavers: int, n_configurations: int, share: float) -> Note:
 #: samples: accuracy, simulated (docs/adaptive.md). A test compares them with the results of the study.
 ADAPTIVE_SAMPLES = (50, 100, 300, 1000)
 ADAPTIVE_TRIALS = (50, 200)
-ADAPTIVE_BIAS = ((0.015, 0.042), (0.012, 0.03), (0.009, 0.019), (0.003, 0.011))
+ADAPTIVE_BIAS = ((0.015, 0.04), (0.012, 0.032), (0.009, 0.02), (0.003, 0.01))
 
 
 def adaptive(n_units: int, n_trials: int) -> Note:
