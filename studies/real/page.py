@@ -188,7 +188,7 @@ def answer(rows: Rows, found: list[Claim]) -> str:
     return (
         f"**Up to 100 samples, plain cross-validation claims {off['naive']:.3f} of AUC too much for the winner; BBC is "
         f"off by {off['bbc']:+.3f}, nested cross-validation by {off['ncv']:+.3f} at ten times the cost.** "
-        f"{summary(found)} with what the paper says."
+        f"Of what the paper says, {summary(found)}."
     )
 
 
