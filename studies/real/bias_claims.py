@@ -113,7 +113,7 @@ def nested_claims(rows: Rows) -> list[Claim]:
                     "6.2.1, fig. 2",
                     f"NCV is slightly optimistic for {name} at N = 40",
                     f"{paper:+.3f}",
-                    f"{mean:+.3f}" if len(part) < 2 else pm(bias(part, "ncv")),
+                    pm(bias(part, "ncv")),
                     agrees,
                     f"agrees when two errors reach it; {size}",
                 )

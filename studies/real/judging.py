@@ -26,9 +26,9 @@ def all_of(answers: Sequence[bool | None]) -> bool | None:
 
 
 def pm(values: np.ndarray) -> str:
-    """Write a mean with two standard errors."""
+    """Write a mean with two standard errors; one number has none."""
     mean, error = mean_and_error(values)
-    return f"{mean:+.3f} ± {2 * error:.3f}"
+    return f"{mean:+.3f} ± {2 * error:.3f}" if len(values) > 1 else f"{mean:+.3f}"
 
 
 def by_n(rows: Rows, protocol: str) -> str:
