@@ -125,7 +125,7 @@ def table(ready: data.Ready, place: Place) -> dict[str, np.ndarray]:
     rng = np.random.default_rng([place.n, place.sample, *place.name.encode()])
     rows, judges = _draw(ready, place.n, rng)
     y = ready.y[rows]
-    folds = np.stack([_folds(ready.task, y, rng) for _ in range(place.repeats)], axis=1)
+    folds = np.stack([spread_folds(ready.task, y, rng) for _ in range(place.repeats)], axis=1)
     judged = _fit(ready, rows, judges, place.sample)
     out = np.empty((len(rows), judged.shape[1], place.repeats, *judged.shape[2:]), np.float32)
     for r in range(place.repeats):
@@ -162,7 +162,7 @@ def _enough(ready: data.Ready, y: np.ndarray) -> bool:
     return bool(count.min() >= (FEWEST_OF_A_CLASS if ready.n_classes == 2 else 2))
 
 
-def _folds(task: str, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def spread_folds(task: str, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Ten folds of equal size; classes (or events) are spread evenly over them."""
     kind = y if task == "classification" else y["event"].astype(int) if task == "survival" else np.zeros(len(y), int)
     order = rng.permutation(len(y))

@@ -16,6 +16,7 @@ from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from ..intervals import data, learners
+from ..intervals.tables import spread_folds
 from ..pieces import make_missing
 from .tables import FOLDS, MOST_JUDGES, Place
 
@@ -86,7 +87,7 @@ def table(ready: data.Ready, place: Place) -> dict[str, Any]:
     rng = np.random.default_rng([place.n, place.sample, *place.name.encode()])
     order = rng.permutation(len(ready.y))
     rows, judges = order[: place.n], order[place.n : place.n + MOST_JUDGES]
-    fold = _folds(ready, rows, rng)
+    fold = spread_folds(ready.task, ready.y[rows], rng)
     judged = fit(ready, rows, judges, place.sample)
     out = np.empty((place.n, judged.shape[1]))
     for k in range(FOLDS):
@@ -96,17 +97,6 @@ def table(ready: data.Ready, place: Place) -> dict[str, Any]:
         "y_judges": ready.y[judges], "judged": judged.astype(np.float32),
         "seconds": np.array(time.process_time() - start),
     }  # fmt: skip
-
-
-def _folds(ready: data.Ready, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Folds of equal size; events, or classes, are spread evenly over them."""
-    y = ready.y[rows]
-    kind = y["event"] if ready.task == "survival" else y if ready.task == "classification" else np.zeros(len(rows))
-    order = rng.permutation(len(rows))
-    order = order[np.argsort(kind[order], kind="stable")]
-    out = np.empty(len(rows), np.int64)
-    out[order] = np.arange(len(rows)) % FOLDS
-    return out
 
 
 def fit(ready: data.Ready, train: np.ndarray, test: np.ndarray, seed: int) -> np.ndarray:

@@ -26,6 +26,12 @@ def fold_scores(table: sobercv.Predictions, question: Question) -> np.ndarray:
     return np.asarray(question.bind(table).scores(counts))
 
 
+def _defined(table: sobercv.Predictions, question: Question) -> np.ndarray:
+    """Scores of the folds [K, C] on which everybody has one."""
+    scores = fold_scores(table, question.for_target(table.target))
+    return scores[~np.isnan(scores).any(axis=1)]
+
+
 class AnovaRace:
     """R's finetune: folds as blocks, a Wald interval of each difference to the best; from the third fold on.
 
@@ -42,8 +48,7 @@ class AnovaRace:
         c, k = table.n_configurations, round_index + 1
         if k < self.burn_in or c < 2:
             return DropVerdict.everybody(c)
-        scores = fold_scores(table, question.for_target(table.target))
-        scores = scores[~np.isnan(scores).any(axis=1)]
+        scores = _defined(table, question)
         k = len(scores)
         if k < 2:
             return DropVerdict.everybody(c)
@@ -66,8 +71,7 @@ class FRace:
         c = table.n_configurations
         if round_index + 1 < self.burn_in or c < 2:
             return DropVerdict.everybody(c)
-        scores = fold_scores(table, question.for_target(table.target))
-        scores = scores[~np.isnan(scores).any(axis=1)]
+        scores = _defined(table, question)
         k = len(scores)
         if k < 2:
             return DropVerdict.everybody(c)
