@@ -50,7 +50,8 @@ def test_a_part_of_nested_cv_is_marked(tiny):
 def test_the_clock_hears_tests_and_estimate(tiny):
     task = next(tiny.tasks(None, quick=False))
     result = peers.bbc_search(task)
-    assert 0 < result.bootstrap < result.seconds
+    assert 0 < result.tests + result.estimate < result.seconds
+    assert 0 < result.bootstrap_cpu < result.cpu
     assert result.models <= 4 * 3 + 1
 
 

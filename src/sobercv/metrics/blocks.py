@@ -8,7 +8,8 @@ number of threads can change a result.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any, TypeVar
 
 from .. import threads
@@ -36,9 +37,35 @@ def cut(n: int, step: int) -> list[tuple[int, int]]:
 
 
 def run(function: Callable[..., T], arguments: list[tuple[Any, ...]], n_threads: int) -> list[T]:
-    """Call the function for each tuple of arguments; results in order, one BLAS thread each."""
+    """Call the function for each tuple of arguments; results in order, one BLAS thread each.
+
+    The thread that calls works, too: where workers of a race keep all cores busy, another one may be long in coming.
+    """
     with threads.one_blas_thread():
         if n_threads == 1 or len(arguments) == 1:
             return [function(*a) for a in arguments]
-        with ThreadPoolExecutor(min(n_threads, len(arguments))) as pool:
-            return list(pool.map(lambda a: function(*a), arguments))
+        todo: SimpleQueue[int] = SimpleQueue()
+        for place in range(len(arguments)):
+            todo.put(place)
+        done: dict[int, T] = {}
+        failed: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                while not failed:
+                    place = todo.get_nowait()
+                    done[place] = function(*arguments[place])
+            except Empty:
+                return
+            except BaseException as error:  # raised below, by the thread that called
+                failed.append(error)
+
+        others = [Thread(target=work, daemon=True) for _ in range(min(n_threads, len(arguments)) - 1)]
+        for other in others:
+            other.start()
+        work()
+        for other in others:
+            other.join()
+        if failed:
+            raise failed[0]
+        return [done[place] for place in range(len(arguments))]
