@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sobercv.report import write
-from sobercv.report.records import Chart, Line, Mark, Table
+from sobercv.report.records import Chart, ColumnRow, Line, Mark, Table
 
 from . import cases
 from .browser import Browser, executable
@@ -221,6 +221,19 @@ def test_the_head_of_the_table_is_printed_on_every_page(browser, tmp_path):
     # Chromium repeats a head without the boxes in it, so that the words of a button that is a box would be missing.
     style = "getComputedStyle(document.querySelector('#configurations th button')).display"
     assert browser.value(style) == "contents"
+    browser.media()
+
+
+def test_hundreds_of_columns_are_few_on_paper_and_it_says_so(browser, tmp_path):
+    columns = tuple(ColumnRow(f"marker {i}", "feature", "number", "", "0 to 1", 0) for i in range(300))
+    browser.media()
+    browser.open(write(replace(cases.summary("binary"), columns=columns), tmp_path / "wide.html"))
+    browser.value("window.dispatchEvent(new Event('beforeprint'))")  # opens what is folded
+    rows = "[...document.querySelectorAll('#columns tbody tr')].filter(e => e.offsetHeight > 0).length"
+    said = "[...document.querySelectorAll('p.on-paper')].filter(e => e.offsetHeight > 0).map(e => e.textContent)"
+    assert (browser.value(rows), browser.value(said)) == (300, [])
+    browser.media("print")
+    assert (browser.value(rows), browser.value(said)) == (40, ["On paper, the first 40 columns."])
     browser.media()
 
 

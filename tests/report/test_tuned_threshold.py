@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
 import sobercv
+from sobercv.report import summarize
 from sobercv.report.evidence import Evidence
 from sobercv.report.tuned_threshold import tuned_threshold
 
@@ -46,3 +47,12 @@ def test_no_threshold_no_curve():
         LogisticRegression(), {"C": [0.1, 1.0]}, scoring="f1", cv=3, n_bootstraps=64, keep="all"
     )
     assert tuned_threshold(Evidence.of(search.fit(X, y)), search) is None
+
+
+def test_the_table_ranks_by_the_scores_that_it_shows(search):
+    shown = summarize(search)
+    scores = [row.pooled for row in shown.configurations]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] == pytest.approx(search.estimate_.naive)
+    assert "own best threshold" in shown.table_note
+    assert "The circle marks the honest number" in shown.draws_note

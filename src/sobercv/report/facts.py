@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..inference.estimate import METHODS
+from ..inference.procedures import Threshold
 from .records import Fact, Score
 from .search_records import estimates_of
 from .words import clean, count, metric_label, number, seconds, within
@@ -113,6 +114,34 @@ def command(search: Any) -> str:
     """Write the search as code; with its seed it repeats the run."""
     text = BaseEstimator.__repr__(search, N_CHAR_MAX=4000)
     return clean(_NUMPY.sub(r"\1", f"{text}.fit(X, y)"), 4000)
+
+
+def table_note(search: Any) -> str:
+    """Say what the scores of single configurations are."""
+    text = (
+        "Scores of single configurations are plain cross-validation, of dropped ones on the folds that they ran; the "
+        "honest number stands at the top."
+    )
+    if not isinstance(estimates_of(search)[0].decision, Threshold):
+        return text
+    return (
+        f"{text} Ranks and pooled scores are those at each configuration's own best threshold; means over folds are "
+        "of the labels that it predicts untuned."
+    )
+
+
+def draws_note(search: Any) -> str:
+    """Say what the histogram of the draws shows."""
+    estimate = estimates_of(search)[0]
+    n = 0 if estimate.draws is None else len(estimate.draws)
+    # What is tuned is not judged by the mean of the draws, see docs/tuned.md.
+    honest = "their mean, the honest number" if estimate.decision is None else "the honest number"
+    undefined = f" {estimate.n_undefined} draws were undefined and left out." if estimate.n_undefined else ""
+    return (
+        f"{n:,} times the choice was made again on a resample, and the chosen configuration scored on what the "
+        f"resample had left out. The circle marks {honest}; the diamond, what plain cross-validation claims; pale "
+        f"bars lie outside the interval.{undefined}"
+    )
 
 
 def curves_note(search: Any, score: Score, n_bands: int) -> str:

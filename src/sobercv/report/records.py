@@ -249,6 +249,8 @@ class Summary:
     citation: str
     seed: int
     command: str
+    table_note: str = ""
+    draws_note: str = ""
     promise: str = ""
     glossary: tuple[Fact, ...] = ()
     tables: tuple[Table, ...] = ()

@@ -125,6 +125,8 @@ def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
     wins = np.full(len(log.status), np.nan)  # of those who took part in the correction
     if estimate.win_counts is not None:
         wins[estimate.configurations] = estimate.win_counts / max(estimate.win_counts.sum(), 1)
+    # With tuned thresholds, what ranks.
+    pooled = results.get(f"tuned_test_{tail}", results[f"pooled_test_{tail}"])
     names, default = names_of(search), getattr(search.estimator, "steps", [("", search.estimator)])[-1][1]
     made = [
         ConfigurationRow(
@@ -133,7 +135,7 @@ def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
             status=str(log.status[i]),
             is_winner=i == search.best_index_,
             rank=int(results[f"rank_test_{tail}"][i]),
-            pooled=_known(results[f"pooled_test_{tail}"], i),
+            pooled=_known(pooled, i),
             mean=_known(results[f"mean_test_{tail}"], i),
             spread=_known(results[f"std_test_{tail}"], i),
             wins=_known(wins, i),

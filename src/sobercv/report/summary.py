@@ -120,6 +120,8 @@ def summarize_numbers(
         citation=facts.CITATION,
         seed=int(search.seed_),
         command=command or facts.command(search),
+        table_note=facts.table_note(search),
+        draws_note=facts.draws_note(search),
         promise=promise(search, scores[0]),
         glossary=glossary(search, scores),
     )
