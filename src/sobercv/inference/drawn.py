@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 
 import numpy as np
 
@@ -35,12 +36,15 @@ class Judged:
     together : list of float or None, optional
         For each metric the score of all samples left out of any resample, together; None where the mean of the draws
         is the estimate.
+    back : float
+        How far the estimate goes back towards the naive score, as a share of the way; see `deciding.BACK`.
     """
 
     winners: Array
     draws: list[Array]
     spread: Spread | None = None
     together: list[float | None] | None = None
+    back: float = 0.0
 
     @classmethod
     def joined(cls, parts: Sequence[Judged]) -> Judged:
@@ -66,9 +70,10 @@ def estimates(table: Table, wholes: list[Array], winner: int, judged: Judged) ->
     for metric, whole, draws, value, wilson in zip(question.metrics, wholes, judged.draws, values, bounds, strict=True):
         why = notes.percentile_instead(metric) if question.interval == "wilson" and wilson is None else None
         special = (notes.undefined(metric.name, draws), why)
+        naive = float(whole[winner])
         estimate = Estimate(
-            value=value,
-            naive=float(whole[winner]),
+            value=value + judged.back * (naive - value) if isfinite(naive) else value,
+            naive=naive,
             winner=int(table.configurations[winner]),
             configurations=table.configurations,
             scores=whole,

@@ -83,6 +83,7 @@ def test_draws_are_those_of_the_mix_on_what_is_absent(metric):
             np.ones((1, int(out.sum())), np.uint8),
         )
         assert drawn == pytest.approx(alone[0, 0], abs=1e-12)
+    assert estimate.value == pytest.approx(0.9 * np.mean(estimate.draws) + 0.1 * estimate.naive, abs=1e-12)
 
 
 def test_naive_and_what_stands_beside():
