@@ -16,7 +16,7 @@ demo: $(USER_STAMP)
 	$(RUN) examples/make_study.py demo-run/study.csv --new demo-run/new.csv
 	@rm -rf demo-run/run
 	$(VENV)/bin/sober fit demo-run/study.csv --target relapse --preset quick --jobs 2 -o demo-run/run
-	$(VENV)/bin/sober predict demo-run/run demo-run/new.csv -o demo-run/predicted.csv
+	$(VENV)/bin/sober predict demo-run/run demo-run/new.csv --overwrite -o demo-run/predicted.csv
 	@$(RUN) examples/truth.py demo-run
 
 # The correction on simulated predictions with known truth: the table of the README.

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
+import sobercv
 from sobercv.containers import (
     as_array,
     as_numbers,
@@ -187,3 +188,17 @@ def test_unusable_weights_are_refused(values):
     with pytest.raises(SoberError, match="sample_weight") as error:
         weights_of(values, 3)
     assert error.value.code == "E107"
+
+
+def test_rows_in_another_order_are_refused_where_indexes_say_so():
+    rng = np.random.default_rng(0)
+    y = pd.Series(rng.integers(0, 2, 60), index=[f"p{i}" for i in range(60)])
+    p = pd.DataFrame(rng.random((60, 3)), index=y.index)
+    plain = sobercv.bbc(y, p, "roc_auc", n_bootstraps=64)
+    for options in ({"predictions": p.iloc[::-1]}, {"groups": pd.Series(range(60), index=y.index[::-1])}):
+        with pytest.raises(sobercv.SoberError, match=r"another order.*\.loc\[y.index\]") as caught:
+            sobercv.bbc(y, **{"predictions": p, "metric": "roc_auc", "n_bootstraps": 64} | options)
+        assert caught.value.code == "E101"
+    # Indexes that tell nothing: one was made anew, or values repeat.
+    for other in (p.reset_index(drop=True), p.set_axis(["same"] * 60), p.to_numpy()):
+        assert sobercv.bbc(y, other, "roc_auc", n_bootstraps=64).value == plain.value

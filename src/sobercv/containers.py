@@ -46,6 +46,35 @@ def as_array(values: Any, name: str) -> tuple[Array, Array | None]:
     return array, None if present is None or present.all() else present
 
 
+def check_order(first: Any, name: str, others: dict[str, Any]) -> None:
+    """Refuse containers that say themselves (by pandas' index) that they hold the same rows in another order.
+
+    Rows are matched by their place, so that such a pair would give a number that means nothing. Indexes that differ in
+    another way say nothing: one of them may have been made anew.
+
+    Parameters
+    ----------
+    first : container
+    name : str
+        What it is called.
+    others : dict of containers
+        By name; what has no index is not looked at.
+    """
+    index = getattr(first, "index", None)
+    for other, values in others.items():
+        theirs = getattr(values, "index", None)
+        if index is None or theirs is None or callable(index) or callable(theirs) or not hasattr(values, "reindex"):
+            continue
+        if len(index) != len(theirs) or index.equals(theirs) or not (index.is_unique and theirs.is_unique):
+            continue
+        if bool(index.isin(theirs).all()):
+            raise SoberError(
+                "E101",
+                f"`{name}` and `{other}` hold the same rows in another order, says their index. Write "
+                f"{other}.loc[{name}.index], or reset both indexes if they are in order.",
+            )
+
+
 def as_numbers(values: Array, name: str, code: str = "E102") -> Array:
     """Give the array as floats that every kernel takes, or say in one sentence why it cannot be.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .containers import Array, as_array, codes_of, has_missing, weights_of
+from .containers import Array, as_array, check_order, codes_of, has_missing, weights_of
 from .errors import SoberError
 from .frames import frame_of
 from .responses import RESPONSES, is_response, read_response, with_axes
@@ -232,6 +232,8 @@ class Predictions:
         """
         target = y if isinstance(y, Target) else Target.read(y, task, pos_label=pos_label)
         arrays, present = _arrays(predictions, target)
+        given = predictions if isinstance(predictions, Mapping) else {"predictions": predictions}
+        check_order(y, "y", {**given, "groups": groups, "folds": folds, "sample_weight": sample_weight})
         n, n_configurations, n_repeats = next(iter(arrays.values())).shape[:3]
         mask = np.ones((n, n_repeats), bool) if seen is None else _flags(seen, n, n_repeats)
         fold_of = folds_of(folds, n, n_repeats)

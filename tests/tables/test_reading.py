@@ -247,3 +247,20 @@ def test_a_wide_german_table(tmp_path):
     found = read(write(tmp_path / "d.csv", "\n".join([";".join(names), *[line] * 12])))
     assert found.frame.shape == (12, 800)
     assert {dtype.kind for dtype in found.frame.dtypes} == {"f"}
+
+
+@pytest.mark.parametrize("stray", ["<7.0", "12.3 mm", "1O.5", "hemolysed"])
+@pytest.mark.parametrize("mark", [".", ","])
+def test_cells_that_keep_a_column_from_being_numbers_are_named(tmp_path, stray, mark):
+    amounts = [f"{i}{mark}25" for i in range(40)]
+    amounts[3], amounts[9] = stray, "?"
+    lines = ["amount;grade;code", *(f"{a};{'1234'[i % 4] if i else '4a'};0{i % 7}1" for i, a in enumerate(amounts))]
+    found = read(write(tmp_path / "d.csv", "\n".join(lines) + "\n"))
+    (note,) = [note for note in found.notes if note.code == "W848"]
+    assert repr(stray) in note.text
+    assert "'amount'" in note.text
+    assert note.columns == ("amount",)
+    assert "?" not in note.text, "words for gaps are no strays"
+    assert not any("amount" in other.text for other in found.notes if other.code == "W846")
+    mended = "\n".join(lines).replace(f"\n{stray};", "\n;")
+    assert not any(n.code == "W848" for n in read(write(tmp_path / "e.csv", mended + "\n")).notes)

@@ -130,7 +130,7 @@ def extend(**given: Any) -> int:
 
 
 @app.command()
-@takes("folder", "output", "format", *SHOWN)
+@takes("folder", "output", "replace", "format", *SHOWN)
 def report(**given: Any) -> int:
     """Show the result of a run and write its report again, or its tables (--format)."""
     _check_run(given["folder"])
@@ -140,7 +140,7 @@ def report(**given: Any) -> int:
 
 
 @app.command()
-@takes("folder", "new_data", "sheet", "threshold", "at", "output", "trust", "quiet")
+@takes("folder", "new_data", "sheet", "threshold", "at", "output", "replace", "trust", "quiet")
 def predict(**given: Any) -> int:
     """Predict new rows with the model of a run; CSV to standard output unless -o is given."""
     _check_run(given["folder"], given["data"])

@@ -79,7 +79,7 @@ TABLES: dict[str, tuple[Callable[[], bytes], str, str]] = {
     "clinic": (
         clinic,
         "120 visits of 60 simulated patients, as a German clinic would export them",
-        "sober check {} --target Befund --group Patient",
+        "sober check {} --target Befund --group Patient --ignore Tage --ignore Status",
     ),
     "oof": (
         oof,

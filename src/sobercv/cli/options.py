@@ -154,6 +154,7 @@ OPTIONS: dict[str, Any] = {
         autocompletion=formats,
     ),
     "overwrite": _switch("--overwrite", help="Write over an earlier run.", panel=RUN),
+    "replace": _switch("--overwrite", help="Write over a file that is there.", panel=RUN),
     "fast": _switch("--fast", help="A report without charts and without the importance of columns.", panel=RUN),
     "no_report": _switch("--no-report", help="No report at all.", panel=RUN),
     "settings": _option(
@@ -187,6 +188,7 @@ _CALLED = {
     "all_repeats": "repeats",
     "study_name": "name",
     "example_name": "name",
+    "replace": "overwrite",
 }
 
 ROLES = ("target", "positive", "time", "event", "event_value", "id", "group", "ignore", "task")

@@ -12,12 +12,15 @@ from ..runs.files import write_file
 from ..runs.predict import Asked
 from ..runs.predict import predict as predicted
 from .exit_code import DONE
+from .output_file import check_output
 from .screen import Screen
 
 
 def predict(given: dict[str, Any]) -> int:
     """Write predictions as CSV, or as the suffix of the output says, and say what they are."""
     output, screen = given["output"], Screen(quiet=given["quiet"])
+    if output is not None:
+        check_output(output, given["folder"], given["overwrite"], given["data"])
     asked = Asked(given["threshold"], given["at"] or ())
     found = predicted(RunFolder(given["folder"]), given["data"], given["trust"], given["sheet"], asked)
     frame = found.frame

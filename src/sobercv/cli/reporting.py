@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ..errors import SoberError
 from ..report.html import to_html
 from ..report.tables import to_format
 from ..runs import Results, RunFolder
@@ -13,12 +12,15 @@ from ..runs.files import write_file
 from ..runs.results import RESULTS
 from .exit_code import DONE
 from .fitting import show
+from .output_file import check_output
 from .screen import Screen
 
 
-def report(folder: Path, output: Path | None, format: str | None, json: bool, quiet: bool) -> int:
+def report(folder: Path, output: Path | None, overwrite: bool, format: str | None, json: bool, quiet: bool) -> int:
     """Show the result and write the report again, or write its tables."""
     held = RunFolder(folder).check()
+    if output is not None:
+        check_output(output, folder, overwrite)
     results = Results.read(held)
     if format is not None:
         return _tables(results, output, format)
@@ -29,8 +31,6 @@ def report(folder: Path, output: Path | None, format: str | None, json: bool, qu
     if output is None:
         with held.locked():
             held.write("report.html", page)
-    elif output.is_dir():
-        raise SoberError("E809", f"{str(output)!r} is a folder. Name a file, such as {str(output / 'report.html')!r}.")
     else:
         write_file(output, page)
     screen = Screen(json, quiet)
@@ -45,8 +45,6 @@ def _tables(results: Results, output: Path | None, format: str) -> int:
     text = to_format(results.summary, format)
     if output is None:
         sys.stdout.write(text)
-    elif output.is_dir():
-        raise SoberError("E809", f"{str(output)!r} is a folder. Name a file, such as {str(output / 'tables')!r}.")
     else:
         write_file(output, text)
     return DONE

@@ -96,6 +96,8 @@ def estimates(table: Table, wholes: list[Array], winner: int, judged: Judged) ->
             _fixed_models=question.fixed_models,
         )
         estimate = replace(estimate, interval=estimate.interval_at(question.level))
+        worse = notes.worse_than_guessing(estimate)
+        estimate = estimate if worse is None else replace(estimate, notes=(*estimate.notes, worse))
         found[metric.name] = estimate.as_632plus() if question.method == "632+" else estimate
     return found
 

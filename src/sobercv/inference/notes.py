@@ -6,6 +6,7 @@ Takes sizes, responses and scores, gives a `Note`, or None where there is nothin
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
@@ -14,6 +15,9 @@ from ..containers import Array
 from ..errors import Note, warn
 from ..metrics import Metric
 from ..metrics.given import GivenScore
+
+if TYPE_CHECKING:
+    from .estimate import Estimate
 
 FEW = 20  # samples or groups
 MANY_UNDEFINED = 0.05
@@ -162,6 +166,20 @@ def undefined(name: str, draws: Array) -> Note | None:
     )
 
 
+def worse_than_guessing(estimate: Estimate) -> Note | None:
+    """Scores that rank surely the wrong way round are hardly what was meant."""
+    if estimate.metric not in ("roc_auc", "concordance_index"):
+        return None
+    if estimate.interval is None or estimate.interval[1] >= 0.5 or estimate.naive >= 0.5:
+        return None
+    what = "scores of the other class (see pos_label)" if estimate.metric == "roc_auc" else "times instead of risks"
+    return warned(
+        "W219",
+        f"{estimate.metric} is {estimate.value:.3f}, surely below 0.5, which is what guessing scores: the predictions "
+        f"rank the wrong way round. Are they {what}?",
+    )
+
+
 def scales(values: Array, fold: Array) -> Note | None:
     """Folds whose scores [N] live on different scales are pooled by a metric that ranks (paper, section 4).
 
@@ -185,7 +203,8 @@ def scales(values: Array, fold: Array) -> Note | None:
     return warned(
         "W203",
         f"The winner's scores differ in level between folds ({100 * strength:.0f} % of their rank variance), so "
-        "samples of different folds may not be comparable. Use within_folds=True or aggregate='fold', or calibrate.",
+        "samples of different folds may not be comparable. Use within_folds=True (--within-folds) or "
+        "aggregate='fold' (--aggregate fold), or calibrate.",
     )
 
 

@@ -184,7 +184,8 @@ def _other(name: str) -> Metric:
         "brier": "neg_brier_score",
     }
     close = [short[written]] if written in short else close
-    hint = f"Did you mean {' or '.join(close)}?" if close else "See sobercv.metrics.names()."
+    some = "Some are roc_auc, accuracy, f1, r2 and concordance_index; sobercv.metrics.names() lists all."
+    hint = f"Did you mean {' or '.join(close)}?" if close else some
     raise SoberError("E105", f"There is no metric called {name!r}. {hint}")
 
 

@@ -31,6 +31,7 @@ def roc(evidence: Evidence) -> Chart | None:
     if lines is None:
         return None
     marks = operating_point(evidence) if is_binary(evidence) else ()
+    more = "; the table of thresholds says more" if "predict_proba" in evidence.responses else ""
     return Chart(
         name="roc",
         title="ROC",
@@ -41,7 +42,7 @@ def roc(evidence: Evidence) -> Chart | None:
         lines=lines,
         reference=(0.0, 0.0, 1.0, 1.0),
         sentence="How many true cases are found (up) for how many false alarms (right). The dashed line is guessing."
-        + (" The circle is where the predicted labels stand; the table of thresholds says more." if marks else ""),
+        + (f" The circle is where the predicted labels stand{more}." if marks else ""),
         marks=marks,
     )
 

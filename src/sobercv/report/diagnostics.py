@@ -17,7 +17,7 @@ from .search_records import estimates_of
 from .words import digits_for, number
 
 #: The notes that are found after a run, as against those of checks before it.
-CODES = ("W203", "W702", "W711", "W712", "W713", "W714")
+CODES = ("W203", "W701", "W702", "W711", "W712", "W713", "W714")
 #: So unlikely must a fold's score be, given the others, after allowing for their number.
 RARE = 0.001
 LEAST_FOLDS = 5

@@ -245,5 +245,6 @@ def _groups(kept: Any, roles: Roles) -> Array | None:
     if roles.group is None and codes.max() + 1 == len(codes):
         return None
     if codes.max() < 2:
-        raise SoberError("E805", f"{name!r} has only {codes.max() + 1} different values; folds need at least 3 groups.")
+        how_many = "one value" if codes.max() == 0 else "two different values"
+        raise SoberError("E805", f"{name!r} has only {how_many}; folds need at least 3 groups.")
     return np.asarray(codes)

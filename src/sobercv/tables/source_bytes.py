@@ -96,8 +96,10 @@ def _closest(path: Path) -> str:
         near = [p.name for p in path.parent.iterdir() if p.is_file()]
     except OSError:
         return f" Nor is there a folder {str(path.parent)!r}. Look at the path."
-    close = difflib.get_close_matches(path.name, near, 1)
-    return f" Did you mean {str(path.with_name(close[0]))!r}?" if close else " Look at the path."
+    # By the stem: all tables of a folder end alike.
+    stems = {Path(name).stem.casefold(): name for name in sorted(near)}
+    close = difflib.get_close_matches(path.stem.casefold(), stems, 1)
+    return f" Did you mean {str(path.with_name(stems[close[0]]))!r}?" if close else " Look at the path."
 
 
 def _limited(chunks: Iterator[bytes], name: str) -> bytes:

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import Any
 
 from .date_formats import date_formats, dates
-from .number_marks import PLAIN, are_codes, conventions
+from .number_marks import CONVENTIONS, PLAIN, are_codes, conventions
 from .reading_record import FALSE_WORDS, TRUE_WORDS, ColumnReading
 
 #: The cells of a column; gaps are anything but text. Lists, for wide tables have many short columns.
@@ -25,6 +25,8 @@ GAP_WORDS = frozenset({
     "none", "null", "nan", "missing", "unknown", "unbekannt", "fehlt", "keine angabe", "manquant", "inconnu",
     "#n/a", "#nv", "#value!", "#wert!", "#div/0!", "#ref!", "#bezug!", "#num!", "#zahl!", "#name?", "#null!",
 })  # fmt: skip
+#: Different numbers that make a column one of amounts, whatever a few cells say.
+FEWEST_AMOUNTS = 10
 
 
 def possible_readings(cells: Cells) -> list[ColumnReading]:
@@ -58,6 +60,23 @@ def _is_code(counts: Counter[str]) -> bool:
         return True
     n_numbers = sum(times for value, times in counts.items() if PLAIN.pattern.fullmatch(value))
     return counts.total() > 0 and 2 * n_numbers >= counts.total()
+
+
+def strays(cells: Cells) -> list[str]:
+    """Give the values that keep a column of amounts from being one: few among many different numbers.
+
+    Parameters
+    ----------
+    cells : list
+    """
+    counts = Counter(value.strip() for value in cells if isinstance(value, str))
+    found = [value for value in counts if value.casefold() not in GAP_WORDS and not _is_number(value)]
+    n_strays, n_known = sum(counts[value] for value in found), sum(map(_is_number, counts))
+    return found if found and n_known >= FEWEST_AMOUNTS and 10 * n_strays <= counts.total() else []
+
+
+def _is_number(value: str) -> bool:
+    return any(marks.pattern.fullmatch(value) for marks in CONVENTIONS)
 
 
 def convert(cells: Cells, reading: ColumnReading) -> Any:

@@ -13,7 +13,7 @@ from ..errors import Note, SoberError
 from .number_marks import PLAIN, Marks
 from .opened import AsText, Opened, Typed, replaced
 from .reading_record import FALSE_WORDS, TRUE_WORDS, ColumnReading
-from .text_columns import Cells, convert, possible_readings
+from .text_columns import Cells, convert, possible_readings, strays
 
 CATEGORY = ColumnReading("text", is_code=True)
 _GERMAN = Marks(",", ".")
@@ -46,7 +46,9 @@ def recognise(opened: Opened, decimal: str | None = None) -> Typed:
         texts = text_of(changed)
         frame = replaced(frame, {name: convert(texts[name], chosen[name]) for name in changed})
     columns = {name: chosen.get(name) or native[name] or ColumnReading("text") for name in frame.columns}
-    notes = [*_marks_noted(columns, changed, text_of), *_gaps_noted(columns), *_codes_noted(columns, declared, text_of)]
+    stray = _strays_of(columns, declared, text_of)
+    notes = [*_strays_noted(stray), *_marks_noted(columns, changed, text_of), *_gaps_noted(columns)]
+    notes += _codes_noted(columns, {*declared, *stray}, text_of)
     return Typed(frame, columns, tuple(changed), (*notes, *_dates_noted(possible)))
 
 
@@ -137,6 +139,22 @@ def _gaps_noted(columns: dict[str, ColumnReading]) -> list[Note]:
     words = sorted({word for name in names for word in columns[name].missing})
     text = f"{columns_that_hold(names)} words that count as missing ({some_of(words)}): {some_of(names)}."
     return [Note("W842", text, (*names,))]
+
+
+def _strays_of(columns: dict[str, ColumnReading], declared: set[str], text_of: AsText) -> dict[str, list[str]]:
+    """Give the cells that keep columns of amounts from being numbers."""
+    names = [name for name, reading in columns.items() if reading.kind == "text" and name not in declared]
+    texts: Any = text_of(names) if names else {}
+    return {name: found for name in names if (found := strays(texts[name]))}
+
+
+def _strays_noted(found: dict[str, list[str]]) -> list[Note]:
+    if not found:
+        return []
+    words = [word[:20] for values in found.values() for word in values]
+    text = f"{columns_that_hold(list(found))} numbers, but for a few cells ({some_of(words)}): {some_of(list(found))}."
+    what = "It is" if len(found) == 1 else "They are"
+    return [Note("W848", f"{text} {what} read as categories; mend such cells, or empty them.", (*found,))]
 
 
 def _codes_noted(columns: dict[str, ColumnReading], declared: set[str], text_of: AsText) -> list[Note]:
