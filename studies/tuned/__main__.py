@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import page, real
-from .run import HERE, REAL, run, write
+from . import back, page, real
+from .run import BACK, BACK_SETS, HERE, REAL, run, write
 from .simulated import NEW
 
 
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, default=HERE, help="where results.csv is written")
     options = parser.parse_args(arguments)
     rows = run(options.work, 10 if options.quick else options.repetitions, options.seed)
-    found = []
+    found = {}
     if options.data:
         made = options.tables or options.work / "tables"
         found = real.run([options.data], made, options.work / "real", 0.05 if options.quick else 1.0)
@@ -30,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.output.mkdir(parents=True, exist_ok=True)
         write(rows, options.output / "results.csv", options.seed, fixed_models=True, new=NEW)
         if found:
-            write(found, options.output / REAL.name, options.seed)
+            write(real.summary(found), options.output / REAL.name, options.seed)
+            write(back.by_share(found), options.output / BACK.name, options.seed)
+            write(back.by_set(found), options.output / BACK_SETS.name, options.seed)
         page.main()
     for row in rows:
         print(page._line(row))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sobercv.inference import Question
-from sobercv.inference.deciding import DecisionJudge
+from sobercv.inference.deciding import BACK, DecisionJudge
 from sobercv.inference.drawn import Judged
 from sobercv.inference.tables import Inputs, open_table
 from sobercv.metrics.part import as_counts
@@ -37,6 +37,7 @@ EXTRAPOLATED = (1 / 0.632 - 1) / (1 / 0.368 - 1 / 0.632)
 ESTIMATES = (
     "plain CV",
     "as it is",
+    "not a tenth back",
     "mean of the draws",
     "repetitions counted",
     "both, as for a column",
@@ -83,7 +84,17 @@ def estimates(
     order = np.random.default_rng(seed).permuted(np.tile(np.arange(len(y)), (RESAMPLES, 1)), axis=1)
     larger = [decided(order < round(share * len(y)), order >= round(share * len(y)))[3] for share in SHARES]
     judged = [truth(_one(decisions, b)) for b in range(0, RESAMPLES, FEW) if decisions.winners[b] >= 0]
-    found = [naive, once, mean, repeated, plain, further, (plain + naive - optimism) / 2, *larger]
+    found = [
+        naive,
+        once + BACK * (naive - once),
+        once,
+        mean,
+        repeated,
+        plain,
+        further,
+        (plain + naive - optimism) / 2,
+        *larger,
+    ]
     return [*found, float(np.mean(judged))], truth(judge.final.decision([]))
 
 

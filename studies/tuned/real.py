@@ -29,8 +29,8 @@ SIZES = {"40": (40, 60), "100": (80, 100), "200 to 500": (200, 500)}
 
 def run(
     folders: Sequence[Path], made: Path, work: Path, samples: float = 1.0, say: Callable[[str], None] = print
-) -> list[dict[str, Any]]:
-    """Judge every table once, and summarise.
+) -> dict[tables.Place, np.ndarray]:
+    """Judge every table once: for each the claims of `one_table`.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def run(
     of_path = {work / f"real-{place.file}": place for place in places}
     make_missing(list(of_path), lambda path: {"rows": one_table(made / of_path[path].file)}, say)
     found = {place: np.load(path)["rows"] for path, place in of_path.items()}
-    return summary({place: rows for place, rows in found.items() if len(rows)})
+    return {place: rows for place, rows in found.items() if len(rows)}
 
 
 def one_table(path: Path) -> np.ndarray:
@@ -100,19 +100,24 @@ def summary(found: dict[tables.Place, np.ndarray]) -> list[dict[str, Any]]:
     return rows
 
 
+def standard_error(off: np.ndarray, names: np.ndarray) -> float:
+    """Of a mean over tables, whose data sets are independent, and not the tables of one set."""
+    sets = np.unique(names)
+    of_set = np.array([(off[names == name] - off.mean()).sum() for name in sets])
+    return float(np.sqrt((of_set**2).sum() * len(sets) / max(len(sets) - 1, 1)) / len(off))
+
+
 def _row(here: dict[tables.Place, np.ndarray]) -> dict[str, Any]:
     naive, value, low, high, truth = np.array(list(here.values())).T
     names = np.array([place.name for place in here])
-    sets = np.unique(names)
     off = value - truth
-    of_set = np.array([(off[names == name] - off.mean()).sum() for name in sets])
     return {
         "tables": len(here),
-        "sets": len(sets),
+        "sets": len(np.unique(names)),
         "truth": truth.mean(),
         "naive_bias": (naive - truth).mean(),
         "bias": off.mean(),
-        "bias_error": np.sqrt((of_set**2).sum() * len(sets) / max(len(sets) - 1, 1)) / len(here),
+        "bias_error": standard_error(off, names),
         "naive_error": np.abs(naive - truth).mean(),
         "error": np.abs(off).mean(),
         "covers": ((low <= truth) & (truth <= high)).mean(),

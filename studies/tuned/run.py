@@ -19,6 +19,7 @@ PIECE = 10  # repetitions that are run and saved together
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.csv"
 REAL = HERE / "results-real.csv"
+BACK, BACK_SETS = HERE / "results-back.csv", HERE / "results-back-sets.csv"
 OTHERS = HERE / "results-alternatives.csv"
 
 

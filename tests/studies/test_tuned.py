@@ -5,7 +5,7 @@ import json
 import numpy as np
 from studies.intervals import tables
 from studies.results_file import read_results
-from studies.tuned import page, real, run, simulated
+from studies.tuned import back, page, real, run, simulated
 
 
 def test_the_truth_of_a_threshold_is_that_of_new_samples():
@@ -44,7 +44,24 @@ def test_the_page_is_that_of_the_results():
     about = json.loads(run.RESULTS.with_suffix(".json").read_text())
     real = read_results(run.REAL, text=("tuned", "n"))
     others = read_results(run.OTHERS, text=("tuned", "tables", "estimate"))
-    assert page.PAGE.read_text() == page.page(read_results(run.RESULTS, text=("tuned",)), real, others, about)
+    far = read_results(run.BACK, text=("tuned", "n")), read_results(run.BACK_SETS)
+    assert page.PAGE.read_text() == page.page(read_results(run.RESULTS, text=("tuned",)), real, others, far, about)
+
+
+def test_a_claim_at_one_share_tells_that_at_every_other():
+    from studies.intervals.tables import Place
+
+    from sobercv.inference.deciding import BACK
+
+    rng = np.random.default_rng(0)
+    plain, naive, truth = rng.random((3, 6))
+    claims = np.stack([naive, plain + BACK * (naive - plain), 0 * plain, 0 * plain, truth], axis=1)  # [tables, 5]
+    found = {Place(f"set {i % 3}", 40 if i < 3 else 100, i, 1): np.tile(c, (5, 1)) for i, c in enumerate(claims)}
+    off, names = back.errors(found, "threshold, F1", "40", but="set 1")
+    assert names.tolist() == ["set 0", "set 2"]
+    for k, share in enumerate(back.SHARES):
+        expected = (1 - share) * plain + share * naive - truth
+        np.testing.assert_allclose(off[:, k], expected[[0, 2]])
 
 
 def test_pieces_make_rows_and_a_page(tmp_path):
@@ -56,7 +73,9 @@ def test_pieces_make_rows_and_a_page(tmp_path):
     found = run.run(tmp_path, 10, say=lambda text: None)
     assert len(found) == 36
     assert all(abs(row["bias"] - 0.01) < 1e-12 and row["covers"] == 1 for row in found)
-    text = page.page(found, [], [], {"seed": 0, "sober": "0", "numpy": "2", "fixed_models": True, "new": 20_000})
+    text = page.page(
+        found, [], [], ([], []), {"seed": 0, "sober": "0", "numpy": "2", "fixed_models": True, "new": 20_000}
+    )
     assert "on 20,000 new samples" in text
     assert page.FIXED in text
     assert "| threshold | 60 | 20 | 0.650 | +0.100 | +0.010 ± 0.000 | 1.000 |" in text
