@@ -44,8 +44,8 @@ TAIL = """
   apart and random search next to nothing. There are few problems in each row, so that the standard errors are large.
 - Not corrected: what a human learns from earlier scores when writing the next grid. The note cannot know of it.
 
-Only accuracy was studied. Remake it with `python -m studies.adaptive --with-1000 100 --data FOLDER --real 4`, which goes
-on where it was stopped and writes this page (`--with-1000 0` leaves 1,000 trials out, which take most of the time;
+Only accuracy was studied. Remake it with `python -m studies.adaptive --with-1000 100 --data FOLDER --real 4`, which
+goes on where it was stopped and writes this page (`--with-1000 0` leaves 1,000 trials out, which take most of the time;
 `--summarise` takes what is there).
 """
 
