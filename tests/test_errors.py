@@ -238,6 +238,7 @@ WARNED = [
         r"within_folds",
     ),
     ("scores of the other class", bbc(Y, 0.5 - 0.4 * Y[:, None] + 0.1 * P, "roc_auc"), "W219", r"pos_label"),
+    ("labels that are ranked", bbc(Y, (P > 0.5).astype(int), "roc_auc"), "W220", r"balanced_accuracy"),
     ("a pruned configuration", bbc(Y, pruned(), "roc_auc"), "W204", r"1 "),
     ("the largest loss wins", bbc(T, G, make_scorer(mean_absolute_error)), "W210", r"greater_is_better=False"),
     ("hardly any samples", bbc(Y[:8], L[:8], "accuracy"), "W205", r"8"),

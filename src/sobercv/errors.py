@@ -85,6 +85,7 @@ CODES: dict[str, str] = {
     "W217": "Those who left the race early took part in the correction",
     "W218": "A threshold or a mix was tuned on the predictions",
     "W219": "The score is worse than guessing",
+    "W220": "A metric that ranks was given labels",
     "W222": "Only samples that the sampler has not seen have judged",
     "W223": "Trials took no part in the correction",
     "W301": "Groups are split between training and test rows",

@@ -131,7 +131,7 @@ def test_the_number_of_jobs_changes_no_bit(target):
 
 CONTAINERS = {
     "list": lambda y, p: (y.tolist(), p.tolist()),
-    "pandas": lambda y, p: (pd.Series(y, index=np.arange(len(y))[::-1]), pd.DataFrame(p)),
+    "pandas": lambda y, p: (pd.Series(y, index=range(len(y), 0, -1)), pd.DataFrame(p, index=range(len(y), 0, -1))),
     "polars": lambda y, p: (pl.Series(y), pl.DataFrame(p)),
     "fortran": lambda y, p: (y, np.asfortranarray(p)),
     "strided": lambda y, p: (np.repeat(y, 2)[::2], np.repeat(p, 3, axis=1)[:, ::3]),

@@ -41,7 +41,7 @@ TABLES = {
     "numbers": (NUMBERS, GUESSES, "r2", {}),
     "errors": (NUMBERS, GUESSES, "neg_mean_squared_error", {"groups": np.arange(N) // 2}),
     "errors by fold": (NUMBERS, GUESSES, "neg_mean_squared_error", {"by": "fold", "folds": FOLDS}),
-    "survival": (SURVIVAL, -GUESSES, "concordance_index", {}),
+    "survival": (SURVIVAL, GUESSES, "concordance_index", {}),
     "632+": (Y, PROBABILITIES, "roc_auc", {"method": "632+"}),
     "several": (Y, PROBABILITIES, ["roc_auc", "accuracy", "neg_log_loss", "f1"], {}),
     "several by fold": (Y, PROBABILITIES, ["roc_auc", "neg_log_loss"], {"by": "fold", "folds": FOLDS}),

@@ -123,8 +123,9 @@ def of_the_model(metrics: Collection[Metric], n_folds: int) -> Note:
     return Note(
         "W211",
         f"{', '.join(names)} {were} computed on the fitted model, fold by fold, so the {n_folds} folds were resampled "
-        "instead of samples (BBC-F): the interval is coarser. A metric of predictions has a finer one, also one that "
-        "sobercv.make_metric made of a function (y_true, y_pred).",
+        "instead of samples (BBC-F): the interval is coarser, and may reach beyond the least and greatest possible "
+        "values, which nobody says. A metric of predictions has a finer one, also one that sobercv.make_metric made of "
+        "a function (y_true, y_pred).",
     )
 
 
@@ -177,6 +178,17 @@ def worse_than_guessing(estimate: Estimate) -> Note | None:
         "W219",
         f"{estimate.metric} is {estimate.value:.3f}, surely below 0.5, which is what guessing scores: the predictions "
         f"rank the wrong way round. Are they {what}?",
+    )
+
+
+def labels_ranked(name: str, values: Array) -> Note | None:
+    """Labels [N] where scores are wanted: only two values, 0 and 1."""
+    if values.ndim > 1 or len(values) < FEW or not np.array_equal(np.unique(values), (0.0, 1.0)):
+        return None
+    return warned(
+        "W220",
+        f"The winner's predictions are all 0 or 1, as labels are, and {name} ranks: it knows one threshold only. Pass "
+        "probabilities or decision values, or choose balanced_accuracy.",
     )
 
 

@@ -145,6 +145,7 @@ class MemoryTable(Table):
         table, question = self.predictions, self.question
         found = [
             self.scales(winner),
+            self.labels_ranked(winner),
             notes.left_out(table.n_left_out, table.n_configurations),
             None if question.makes_labels else notes.from_probabilities(question.metrics, table.responses),
             notes.incomplete(self._is_complete),
@@ -159,6 +160,13 @@ class MemoryTable(Table):
             return None
         here = table.seen[:, 0]
         return notes.scales(metric.response_of(table)[here, winner, 0], table.fold_of[here, 0])
+
+    def labels_ranked(self, winner: int) -> Note | None:
+        """Say so when a metric that ranks was given labels."""
+        table, metric = self.predictions, self.question.first
+        if not metric.pools_scores or self.question.makes_labels or table.target.n_classes != 2:
+            return None
+        return notes.labels_ranked(metric.name, metric.response_of(table)[table.seen[:, 0], winner, 0])
 
     def complaint(self, metric: int) -> str:
         """Quote the user's function."""
