@@ -28,13 +28,15 @@ def said(status, near):
     [
         (["finished"] * 5, True, "2 other kinds may be as good as the winner: forests, baseline."),
         (["finished"] * 3 + ["dropped"] * 2, True,
-         "1 other kind may be as good as the winner: forests. Left the race early, so that few samples judge them: "
+         "1 other kind may be as good as the winner: forests. Left the race early with hardly a chance to "
+         "win; few samples judge them, so that their wide intervals say little: "
          "baseline."),
         (["finished"] * 3 + ["dropped", "failed"], False,
          "The other kinds that stayed in the race are worse than the winner by more than chance explains. Left the "
-         "race early, so that few samples judge them: baseline."),
+         "race early with hardly a chance to win; few samples judge them, so that their wide intervals say little: baseline."),
         (["finished"] + ["dropped"] * 4, True,
-         "because choosing among fewer costs less. Left the race early, so that few samples judge them: forests, "
+         "because choosing among fewer costs less. Left the race early with hardly a chance to win; "
+         "few samples judge them, so that their wide intervals say little: forests, "
          "baseline."),
     ],
 )  # fmt: skip

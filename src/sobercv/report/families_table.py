@@ -64,5 +64,6 @@ def _sentence(search: Any, found: list[Family]) -> str:
         text += "The other kinds that stayed in the race are worse than the winner by more than chance explains."
     if left:
         names = ", ".join(clean(f.name, 60) for f in left)
-        text += f" Left the race early, so that few samples judge them: {names}."
+        text += " Left the race early with hardly a chance to win; few samples judge them, so that their wide "
+        text += f"intervals say little: {names}."
     return text.replace("  ", " ")
