@@ -27,6 +27,7 @@ CASES = {
     "nothing": (set(), (Y, P, "roc_auc"), {}),
     "many undefined": ({"W201"}, ((np.arange(40) < 3).astype(int), P, "roc_auc"), {}),
     "the wrong way round": ({"W219"}, (Y, P * 0.2 + 0.5 * (1 - Y)[:, None], "roc_auc"), {}),
+    "labels that are ranked": ({"W220"}, (Y, L, "roc_auc"), {}),
     "one configuration": ({"W202"}, (Y, P[:, :1], "roc_auc"), {}),
     "scales": ({"W203"}, (Y, P + 100.0 * (np.arange(40)[:, None] // 10), "roc_auc"), {"folds": np.arange(40) // 10}),
     "pruned": ({"W204"}, (Y, PRUNED, "roc_auc"), {}),

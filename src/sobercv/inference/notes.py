@@ -185,7 +185,8 @@ def labels_ranked(name: str, values: Array) -> Note | None:
     """Labels [N] where scores are wanted: only two values, 0 and 1."""
     if values.ndim > 1 or len(values) < FEW or not np.array_equal(np.unique(values), (0.0, 1.0)):
         return None
-    return warned(
+    # No warning: trees that are fully grown give nothing else.
+    return Note(
         "W220",
         f"The winner's predictions are all 0 or 1, as labels are, and {name} ranks: it knows one threshold only. Pass "
         "probabilities or decision values, or choose balanced_accuracy.",
