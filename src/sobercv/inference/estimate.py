@@ -158,10 +158,7 @@ class Estimate:
 
     @property
     def gain(self) -> float | None:
-        """How much better than the best single configuration: the mean difference over the draws that both have.
-
-        Not quite `value - single.value`: what is tuned goes a tenth of the way back to the naive score (docs/tuned.md).
-        """
+        """How much better than the best single one: the mean over draws, not `value - single.value` (docs/tuned.md)."""
         return None if self.single is None else float(np.nanmean(self._gains))
 
     @property
