@@ -155,6 +155,7 @@ CODES: dict[str, str] = {
     "W846": "Codes are read as categories",
     "W847": "New rows hold what training did not",
     "W848": "A column of numbers holds a few cells that are none",
+    "W849": "Columns that may be no predictions",
     "S801": "The target could be read in two ways",
     "S802": "Repeats would help",
     "S803": "Dates among the columns",

@@ -66,3 +66,13 @@ def test_the_columns_are_listed_where_the_truth_is_not_named():
     with pytest.raises(SoberError, match="The columns are 'y', 'model 0'") as caught:
         recognise(wide())
     assert caught.value.code == "E808"
+
+
+def test_measurements_that_are_taken_for_predictions_are_questioned():
+    area, gaps = 5000.0 * CHANCE[:, 0], np.where(np.arange(N) < 5, np.nan, CHANCE[:, 1])
+    assert recognise(wide(gaps=gaps, same=np.ones(N)), target="y").notes == ()
+    (note,) = recognise(wide(area=area), target="y").notes
+    assert note.code == "W849"
+    assert "'area'" in note.text
+    assert "sober fit" in note.text
+    assert recognise(wide(area=area), target="y", ignore=("area",)).notes == ()

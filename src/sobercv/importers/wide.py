@@ -20,6 +20,7 @@ from .imported import ImportedPredictions
 from .importer import FOLD, REPEAT, SAMPLE, SUBJECT, Importer, named, plain_name
 from .long_table_shape import WANTED, looks_like_models
 
+SCALES_APART = 1000  # times the least spread
 _TRIAL = re.compile(r"(?i)trial[_ ]?\d+|.*_trial\d+")
 
 
@@ -56,7 +57,7 @@ def _read(frame: Any, roles: Roles) -> ImportedPredictions:
         groups=None if roles.group is None else kept[roles.group].astype(str).to_numpy(dtype=object).astype(str),
         folds=None if folds is None or kept[folds].isna().any() else kept[folds].factorize(sort=True)[0][:, None],
         is_adaptive=all(_TRIAL.fullmatch(c) for c in names),
-        notes=(*notes, *_subjects_noted(kept, roles)),
+        notes=(*notes, *_subjects_noted(kept, roles), *_scales_noted(values, names)),
     )
 
 
@@ -66,6 +67,25 @@ def _truth(kept: Any, roles: Roles) -> tuple[Array, tuple[Note, ...]]:
         return _labels(kept[names[0]]), ()
     events, notes = as_events(kept[names[1]], names[1], roles.event_value)
     return survival_target(kept.assign(**{names[1]: events}), names)[0], notes
+
+
+def _scales_noted(values: list[Array], names: list[str]) -> list[Note]:
+    """Ask whether columns of very different scales are predictions of one target."""
+    if any(v.dtype == object for v in values):
+        return []
+    spread = np.array([float(np.ma.std(np.ma.masked_invalid(np.ma.asarray(v, np.float64)))) for v in values])
+    known = np.flatnonzero(spread > 0)
+    if len(known) < 2 or spread[known].max() < SCALES_APART * spread[known].min():
+        return []
+    least, most = (names[known[pick(spread[known])]] for pick in (np.argmin, np.argmax))
+    times = spread[known].max() / spread[known].min()
+    return [
+        Note(
+            "W849",
+            f"{most[:40]!r} varies {times:,.0f} times as much as {least[:40]!r}: are these predictions? "
+            "To tune models on measurements write sober fit; --ignore leaves columns out.",
+        )
+    ]
 
 
 def _subjects_noted(kept: Any, roles: Roles) -> list[Note]:
