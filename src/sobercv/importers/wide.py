@@ -73,7 +73,8 @@ def _scales_noted(values: list[Array], names: list[str]) -> list[Note]:
     """Ask whether columns of very different scales are predictions of one target."""
     if any(v.dtype == object for v in values):
         return []
-    spread = np.array([float(np.ma.std(np.ma.masked_invalid(np.ma.asarray(v, np.float64)))) for v in values])
+    spreads = (np.ma.std(np.ma.masked_invalid(np.ma.asarray(v, np.float64))) for v in values)
+    spread = np.array([float(np.ma.filled(each, 0.0)) for each in spreads])
     known = np.flatnonzero(spread > 0)
     if len(known) < 2 or spread[known].max() < SCALES_APART * spread[known].min():
         return []
