@@ -1,5 +1,6 @@
 """Blocks of work: in order whatever the threads, and an error of any thread reaches whoever called."""
 
+import queue
 import threading
 import time
 
@@ -42,3 +43,11 @@ def test_an_error_of_any_thread_is_raised_and_ends_the_others(own):
         blocks.run(fails, PLACES, 2)
     assert len(begun) < len(PLACES)
     assert threading.active_count() == before
+
+
+def test_an_error_that_the_queue_knows_too_is_not_swallowed():
+    def empty(place):
+        raise queue.Empty
+
+    with pytest.raises(queue.Empty):
+        blocks.run(empty, PLACES, 2)

@@ -183,7 +183,9 @@ def worse_than_guessing(estimate: Estimate) -> Note | None:
 
 def labels_ranked(name: str, values: Array) -> Note | None:
     """Labels [N] where scores are wanted: only two values, 0 and 1."""
-    if values.ndim > 1 or len(values) < FEW or not np.array_equal(np.unique(values), (0.0, 1.0)):
+    if values.ndim > 1 or len(values) < FEW or values.min() == values.max():
+        return None
+    if not ((values == 0) | (values == 1)).all():
         return None
     # No warning: trees that are fully grown give nothing else.
     return Note(

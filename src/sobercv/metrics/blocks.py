@@ -51,21 +51,25 @@ def run(function: Callable[..., T], arguments: list[tuple[Any, ...]], n_threads:
         failed: list[BaseException] = []
 
         def work() -> None:
-            try:
-                while not failed:
+            while not failed:
+                try:
                     place = todo.get_nowait()
+                except Empty:
+                    return
+                try:
                     done[place] = function(*arguments[place])
-            except Empty:
-                return
-            except BaseException as error:  # raised below, by the thread that called
-                failed.append(error)
+                except BaseException as error:  # raised below, by the thread that called
+                    failed.append(error)
 
         others = [Thread(target=work, daemon=True) for _ in range(min(n_threads, len(arguments)) - 1)]
-        for other in others:
-            other.start()
-        work()
-        for other in others:
-            other.join()
+        try:
+            for other in others:
+                other.start()
+            work()
+            for other in others:
+                other.join()
+        except BaseException as error:  # Ctrl-C while waiting: the others end with the block that they are at
+            failed.append(error)
         if failed:
             raise failed[0]
         return [done[place] for place in range(len(arguments))]

@@ -70,9 +70,10 @@ def strays(cells: Cells) -> list[str]:
     cells : list
     """
     counts = Counter(value.strip() for value in cells if isinstance(value, str))
-    found = [value for value in counts if value.casefold() not in GAP_WORDS and not _is_number(value)]
-    n_strays, n_known = sum(counts[value] for value in found), sum(map(_is_number, counts))
-    return found if found and n_known >= FEWEST_AMOUNTS and 10 * n_strays <= counts.total() else []
+    others = [value for value in counts if not _is_number(value)]
+    found = [value for value in others if value.casefold() not in GAP_WORDS]
+    n_strays, n_numbers = sum(counts[value] for value in found), len(counts) - len(others)
+    return found if found and n_numbers >= FEWEST_AMOUNTS and 10 * n_strays <= counts.total() else []
 
 
 def _is_number(value: str) -> bool:

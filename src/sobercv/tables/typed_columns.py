@@ -41,12 +41,13 @@ def recognise(opened: Opened, decimal: str | None = None) -> Typed:
     if wanted is None and not seen and not opened.suggests_commas:
         wanted = "plain"  # nothing speaks for commas
     chosen = {name: _choose(name, found, wanted, text_of) for name, found in possible.items()}
+    text = [name for name, reading in chosen.items() if reading.kind == "text" and name not in declared]
+    stray = {name: found for name in text if (found := strays(texts[name]))}
     changed = [name for name, reading in chosen.items() if not _stays(native[name], reading)]
     if changed:
         texts = text_of(changed)
         frame = replaced(frame, {name: convert(texts[name], chosen[name]) for name in changed})
     columns = {name: chosen.get(name) or native[name] or ColumnReading("text") for name in frame.columns}
-    stray = _strays_of(columns, declared, text_of)
     notes = [*_strays_noted(stray), *_marks_noted(columns, changed, text_of), *_gaps_noted(columns)]
     notes += _codes_noted(columns, {*declared, *stray}, text_of)
     return Typed(frame, columns, tuple(changed), (*notes, *_dates_noted(possible)))
@@ -139,13 +140,6 @@ def _gaps_noted(columns: dict[str, ColumnReading]) -> list[Note]:
     words = sorted({word for name in names for word in columns[name].missing})
     text = f"{columns_that_hold(names)} words that count as missing ({some_of(words)}): {some_of(names)}."
     return [Note("W842", text, (*names,))]
-
-
-def _strays_of(columns: dict[str, ColumnReading], declared: set[str], text_of: AsText) -> dict[str, list[str]]:
-    """Give the cells that keep columns of amounts from being numbers."""
-    names = [name for name, reading in columns.items() if reading.kind == "text" and name not in declared]
-    texts: Any = text_of(names) if names else {}
-    return {name: found for name in names if (found := strays(texts[name]))}
 
 
 def _strays_noted(found: dict[str, list[str]]) -> list[Note]:
