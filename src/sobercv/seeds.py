@@ -71,3 +71,14 @@ def key(seed: int, purpose: str, *index: int) -> np.uint64:
 def integer(seed: int, purpose: str, *index: int) -> int:
     """Make one integer below 2**31 for things that want a seed of their own, such as estimators."""
     return int(_sequence(seed, purpose, index).generate_state(1, np.uint32)[0] >> 1)
+
+
+def old_generator(seed: int) -> np.random.RandomState:
+    """Make a generator of the kind that scikit-learn draws with, to repeat what it draws.
+
+    Parameters
+    ----------
+    seed : int
+        scikit-learn's own, not the root seed of a run.
+    """
+    return np.random.RandomState(seed)

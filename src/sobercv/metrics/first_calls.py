@@ -7,12 +7,12 @@ of the same names take and give; never rounds, so that nobody can tell which of 
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from ..compiled import compiled_before
 from ..containers import Array
 
 #: Seconds that numpy may work in a process: where the loops were compiled before, and where they were not.
@@ -31,8 +31,7 @@ class Allowance:
     @cached_property
     def seconds(self) -> float:
         """All that there is: more where numba's cache is empty, which costs seconds. A wrong guess costs time only."""
-        place = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "kernels" / "__pycache__")
-        return LOADING if any(place.rglob("walks.walk_int-*.nbi")) else COMPILING
+        return LOADING if compiled_before(f"{Path(__file__).parent}/kernels/walks.py", "walks.walk_int") else COMPILING
 
     def covers(self, seconds: float) -> bool:
         """Whether numpy may do this as well; if so, it is taken off."""

@@ -136,6 +136,10 @@ class RootForest:
 class RootForestClassifier(RootForest, RandomForestClassifier):  # type: ignore[misc]
     """The forest of `RootForest` for classes."""
 
+    def plain_forest(self, X: Any) -> RandomForestClassifier:
+        """Give the forest that this one is on these rows: those of scikit-learn are grown faster."""
+        return RandomForestClassifier(**self.settled_params(X))
+
 
 class RootForestRegressor(RootForest, RandomForestRegressor):  # type: ignore[misc]
     """The forest of `RootForest` for numbers."""

@@ -21,6 +21,7 @@ from sklearn.pipeline import Pipeline
 
 from .equal_fits import EqualFits, digest_of
 from .experiment import Experiment
+from .forests import Forests
 from .problem import Problem, take
 from .response import responses_of
 from .space import Configuration
@@ -162,6 +163,7 @@ class _Walk:
         self.names: list[str] = []
         self.steps: dict[Keys, Any] = {}  # by the keys that lead to them
         self.equal_fits, self.has_rivals = EqualFits(), has_rivals  # others may give their models the same rows
+        self.forests = Forests()
 
     def start(self, group: list[_Member]) -> Iterator[Outcome]:
         """Fit configurations that share at least the first step."""
@@ -248,9 +250,13 @@ class _Walk:
             key = self.equal_fits.key(final, member.own, digest, train)
             responses = self.equal_fits.recall(key)
             if responses is None:
-                final.fit(train, take(self.problem.y, split.train), **self.arguments(name))
+                y, arguments = take(self.problem.y, split.train), self.arguments(name)
+                answering = None if arguments else self.forests.grown(final, train, y, test)
+                if answering is None:
+                    final.fit(train, y, **arguments)
                 fitted = perf_counter()
-                responses = responses_of(self.problem, final, test, len(split.test), self.experiment.wanted)
+                answering = final if answering is None else answering
+                responses = responses_of(self.problem, answering, test, len(split.test), self.experiment.wanted)
                 self.equal_fits.keep(key, responses)
             else:
                 fitted = perf_counter()

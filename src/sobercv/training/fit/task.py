@@ -19,6 +19,7 @@ from sklearn.base import clone
 from ...containers import Array
 from ...errors import SoberError
 from .experiment import Asks, Experiment, Rows, Sides
+from .forests import Forests
 from .plan import Split
 from .problem import take
 from .response import Unusable, responses_of
@@ -112,6 +113,7 @@ def fit_predict(experiment: Experiment, task: Task, begins: Begins | None = None
     ------
     Outcome
     """
+    forests = Forests()
     for configuration in task.configurations:
         if begins is not None:
             begins((configuration,))
@@ -120,7 +122,7 @@ def fit_predict(experiment: Experiment, task: Task, begins: Begins | None = None
         except BaseException as error:
             yield failed(experiment, configuration, task.split, error)
             continue
-        yield fit_one(experiment, built, configuration, task.split)
+        yield fit_one(experiment, built, configuration, task.split, forests)
 
 
 def build(estimator: Any, configuration: Configuration) -> Any:
@@ -129,7 +131,9 @@ def build(estimator: Any, configuration: Configuration) -> Any:
     return built.set_params(**clone(dict(configuration.params), safe=False)) if configuration.params else built
 
 
-def fit_one(experiment: Experiment, built: Any, configuration: Configuration, split: Split) -> Outcome:
+def fit_one(
+    experiment: Experiment, built: Any, configuration: Configuration, split: Split, forests: Forests | None = None
+) -> Outcome:
     """Fit one built estimator on the training rows and predict the test rows.
 
     Parameters
@@ -139,6 +143,8 @@ def fit_one(experiment: Experiment, built: Any, configuration: Configuration, sp
         Set to the configuration; it is fitted in place.
     configuration : Configuration
     split : Split
+    forests : Forests, optional
+        Answer for a forest where nobody else asks for the fitted model.
     """
     problem, start, fitted = experiment.problem, perf_counter(), None
     try:
@@ -148,12 +154,17 @@ def fit_one(experiment: Experiment, built: Any, configuration: Configuration, sp
         X_test = take(problem.X, split.test, columns)
         rows = Rows(X_train, take(problem.y, split.train), problem, split.train)
         arguments = problem.fit_arguments(split.train)
-        around = experiment.around
-        with nullcontext() if around is None else around(built, configuration, split, rows, arguments):
-            built.fit(X_train, *(() if rows.y is None else (rows.y,)), **arguments)
+        around, asks = experiment.around, experiment.asks
+        answering = None
+        if forests is not None and around is None and asks is None and not arguments:
+            answering = forests.grown(built, X_train, rows.y, X_test)
+        if answering is None:
+            with nullcontext() if around is None else around(built, configuration, split, rows, arguments):
+                built.fit(X_train, *(() if rows.y is None else (rows.y,)), **arguments)
         fitted = perf_counter()
-        responses = responses_of(problem, built, X_test, len(split.test), experiment.wanted)
-        asks = experiment.asks
+        responses = responses_of(
+            problem, built if answering is None else answering, X_test, len(split.test), experiment.wanted
+        )
         answers = {} if asks is None else answers_of(asks, built, Sides(problem, split, columns))
     except BaseException as error:
         end = perf_counter()

@@ -1,0 +1,294 @@
+"""Random forests, grown faster: what scikit-learn's forest would answer, bit for bit, without fitting it.
+
+Takes an unfitted `RandomForestClassifier`, the training rows and the rows to predict; gives a forest that answers for
+those rows, or None where scikit-learn must fit it: other settings than the ones that `tree_kernels` grows, rows with
+gaps, sparse rows, processors on which compilers round differently. scikit-learn grows the first tree of every forest,
+too, and unless both are the same to the last bit, it grows them all. Never changes what it is given, never raises.
+"""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from numbers import Integral, Real
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_array
+
+from ...compiled import compiled_before
+from ...containers import Array
+from ...seeds import old_generator
+
+#: Parameters that a forest may have values of its own for; all others must have their defaults.
+FREE = {
+    "bootstrap", "max_depth", "max_features", "min_impurity_decrease", "min_samples_leaf", "min_samples_split",
+    "n_estimators", "n_jobs", "random_state",
+}  # fmt: skip
+#: Ranks have 16 bits, classes 8; sorted columns take 8 bytes a cell.
+MOST_ROWS, MOST_CLASSES, MOST_CELLS = 1 << 16, 256, 1 << 24
+#: Cells that are sorted at a time, so that what is written down on the way takes little memory.
+BLOCK = 1 << 18
+#: Compilers of other processors join a product and a sum into one instruction, which rounds once instead of twice.
+MACHINES = ("x86_64", "amd64")
+#: Seconds that scikit-learn's forests may take in a process before ours are loaded, or compiled if nobody has yet.
+LOADING, COMPILING = 0.6, 8.0
+#: scikit-learn's seconds for a tree, and for each sample and column tried; measured roughly, and only to choose by.
+TREE, CELL = 9e-4, 4e-7
+#: A call into compiled loops lasts about so long, so that Ctrl-C is heard.
+CALL_SECONDS = 0.1
+#: Resamples of a forest are kept for the next one up to this size.
+MOST_COUNTS = 1 << 24
+
+
+class Patience:
+    """How long this process has let scikit-learn grow forests: a short search should not wait for compiled loops."""
+
+    def __init__(self) -> None:
+        self.used = 0.0
+
+    @cached_property
+    def seconds(self) -> float:
+        """All that there is. A wrong guess costs time only."""
+        return LOADING if compiled_before(__file__, "tree_kernels.vote") else COMPILING
+
+    def is_over(self, seconds: float) -> bool:
+        """Whether compiled loops are worth it for another forest; if not, its seconds are taken off."""
+        if self.used >= self.seconds:
+            return True
+        self.used += seconds
+        return self.used >= self.seconds
+
+
+patience = Patience()
+
+
+@dataclass(frozen=True, eq=False)
+class GrownForest:
+    """What a forest says of the rows that it was grown for, whichever rows it is asked about.
+
+    Attributes
+    ----------
+    classes_ : array [K]
+    probabilities : float array [M, K]
+    """
+
+    classes_: Array
+    probabilities: Array
+
+    def predict_proba(self, X: Any) -> Array:
+        """Give the probability of each class."""
+        return self.probabilities
+
+    def predict(self, X: Any) -> Array:
+        """Give the most probable class, the first of equals."""
+        return self.classes_.take(np.argmax(self.probabilities, axis=1), axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class SortedColumns:
+    """Training rows, each column sorted once; see `tree_kernels.vote`."""
+
+    rows: Array  # float32 [N, P]
+    ranks: Array
+    values: Array
+    n_ranks: Array
+    order: Array
+
+    @classmethod
+    def of(cls, rows: Array) -> SortedColumns:
+        """Sort every column."""
+        shape, wide = rows.T.shape, max(1, BLOCK // len(rows))
+        ranks, values, n_ranks = np.empty(shape, np.uint16), np.zeros(shape, np.float32), np.empty(shape[0], np.int64)
+        orders = np.empty(shape, np.uint16)
+        for start in range(0, shape[0], wide):
+            part = slice(start, start + wide)
+            columns = np.ascontiguousarray(rows.T[part])
+            order = np.argsort(columns, axis=1)
+            ascending = np.take_along_axis(columns, order, axis=1)
+            rank = np.zeros(columns.shape, np.int64)
+            np.cumsum(ascending[:, 1:] != ascending[:, :-1], axis=1, out=rank[:, 1:])
+            np.put_along_axis(ranks[part], order, rank.astype(np.uint16), axis=1)
+            np.put_along_axis(values[part], rank, ascending, axis=1)
+            orders[part], n_ranks[part] = order, rank[:, -1] + 1
+        return cls(rows, ranks, values, n_ranks, orders)
+
+
+class Resamples:
+    """The samples that each tree sees, and the state of the generator that it starts with: functions of the seed.
+
+    Parameters
+    ----------
+    seed, n_trees, n_rows : int
+    bootstrap : bool
+    """
+
+    def __init__(self, seed: int, n_trees: int, n_rows: int, bootstrap: bool) -> None:
+        self.given = seed, n_trees, n_rows, bootstrap
+        self._seeds = old_generator(seed).randint(np.iinfo(np.int32).max, size=n_trees)
+        self._n_rows, self._bootstrap = n_rows, bootstrap
+        keeps = n_trees * n_rows <= MOST_COUNTS
+        self._kept = (np.empty((n_trees, n_rows), np.uint8), np.empty(n_trees, np.uint32)) if keeps else None
+        self._n_kept = 0
+
+    def part(self, start: int, stop: int) -> tuple[Array, Array]:
+        """Give the counts and states of some trees."""
+        if self._kept is None:
+            return self._drawn(start, stop)
+        counts, states = self._kept
+        if stop > self._n_kept:
+            counts[self._n_kept : stop], states[self._n_kept : stop] = self._drawn(self._n_kept, stop)
+            self._n_kept = stop
+        return counts[start:stop], states[start:stop]
+
+    def _drawn(self, start: int, stop: int) -> tuple[Array, Array]:
+        counts, states = np.ones((stop - start, self._n_rows), np.uint8), np.empty(stop - start, np.uint32)
+        generator = old_generator(0)
+        for row, seed in enumerate(self._seeds[start:stop]):
+            generator.seed(seed)
+            states[row] = generator.randint(0, np.iinfo(np.int32).max)
+            if self._bootstrap:
+                generator.seed(seed)
+                drawn = np.bincount(generator.randint(0, self._n_rows, self._n_rows), minlength=self._n_rows)
+                counts[row] = np.minimum(drawn, 255)  # of 65,536 samples none comes up 255 times
+        return counts, states
+
+
+class Forests:
+    """Forests of one split, one after the other; what several of them need is made once."""
+
+    def __init__(self) -> None:
+        self._sorted: SortedColumns | None = None
+        self._resamples: Resamples | None = None
+
+    def grown(self, model: Any, X: Any, y: Any, rows: Any) -> GrownForest | None:
+        """Give a forest that answers for `rows`; None where scikit-learn must fit the model.
+
+        Parameters
+        ----------
+        model : estimator
+            Unfitted. Its method `plain_forest(X)`, if it has one, gives the `RandomForestClassifier` that it is on
+            these rows.
+        X : array-like [N, P]
+        y : array-like [N]
+        rows : array-like [M, P]
+            To predict.
+        """
+        try:
+            plain = model.plain_forest(X) if hasattr(model, "plain_forest") else model
+            if not _is_known(plain) or np.ndim(y) != 1 or not patience.is_over(_guess(plain, X)):
+                return None
+            with warnings.catch_warnings():  # the true fit, if it comes to that, says what there is to say
+                warnings.simplefilter("ignore")
+                return self._grown(plain, X, np.asarray(y), rows)
+        except Exception:
+            return None  # scikit-learn's own message is the better one
+
+    def _grown(self, plain: Any, X: Any, y: Array, rows: Any) -> GrownForest | None:
+        from . import tree_kernels
+
+        train, new = (check_array(side, dtype=np.float32, order="C") for side in (X, rows))
+        classes, codes = np.unique(y, return_inverse=True)
+        if train.shape[1] != new.shape[1] or not _fits(train, len(classes)):
+            return None
+        first = clone(plain).set_params(n_estimators=1).fit(train, y)
+        columns, resamples = self._columns(train), self._drawn(plain, len(train))
+        votes, n_trees, codes = np.zeros((len(new), len(classes))), int(plain.n_estimators), codes.astype(np.uint8)
+        nodes, chances = np.empty((4, 2 * len(train))), np.empty((2 * len(train), len(classes)))
+
+        def vote(start: int, stop: int) -> int:
+            counts, states = resamples.part(start, stop)
+            grown: int = tree_kernels.vote(
+                columns.ranks, columns.values, columns.n_ranks, columns.order, _same_value(), codes, counts, states,
+                _limits(first), float(plain.min_impurity_decrease), new, votes, nodes, chances,
+            )  # fmt: skip
+            return grown
+
+        n_nodes = vote(0, 1)
+        if not _is_same(first, nodes[:, :n_nodes], chances[:n_nodes]) or (votes != first.predict_proba(new)).any():
+            return None
+        start, step = 1, 1
+        while start < n_trees:
+            begun, stop = perf_counter(), min(start + step, n_trees)
+            vote(start, stop)
+            if perf_counter() - begun < CALL_SECONDS:
+                step *= 2
+            start = stop
+        return GrownForest(classes, votes / n_trees)
+
+    def _columns(self, train: Array) -> SortedColumns:
+        if self._sorted is None or not np.array_equal(self._sorted.rows, train):
+            self._sorted = SortedColumns.of(train)
+        return self._sorted
+
+    def _drawn(self, plain: Any, n_rows: int) -> Resamples:
+        given = int(plain.random_state), int(plain.n_estimators), n_rows, bool(plain.bootstrap)
+        if self._resamples is None or self._resamples.given != given:
+            self._resamples = Resamples(*given)
+        return self._resamples
+
+
+def _is_known(plain: Any) -> bool:
+    """Whether a model is a forest with settings that the compiled loops know."""
+    # By name, so that nobody waits for the import of forests who has none.
+    kind = type(plain)
+    if kind.__name__ != "RandomForestClassifier" or kind.__module__.split(".")[:2] != ["sklearn", "ensemble"]:
+        return False
+    params, usual = plain.get_params(deep=False), kind().get_params(deep=False)
+    is_usual = all(value is usual[name] or value == usual[name] for name, value in params.items() if name not in FREE)
+    if not is_usual or usual["criterion"] != "gini" or platform.machine().lower() not in MACHINES:
+        return False
+    whole = [params[k] for k in ("n_estimators", "random_state", "min_samples_leaf", "min_samples_split")]
+    whole += [] if params["max_depth"] is None else [params["max_depth"]]
+    return (
+        all(isinstance(value, Integral) and not isinstance(value, bool) for value in whole)
+        and isinstance(params["bootstrap"], bool)
+        and isinstance(params["min_impurity_decrease"], Real)
+        and params["n_jobs"] in (None, 1)
+    )
+
+
+def _guess(plain: Any, X: Any) -> float:
+    """Guess scikit-learn's seconds for a forest."""
+    n_rows, n_columns = X.shape if hasattr(X, "shape") else (len(X), len(X[0]))
+    tried = plain.max_features if isinstance(plain.max_features, Integral) else n_columns**0.5
+    return int(plain.n_estimators) * (TREE + CELL * n_rows * int(tried))
+
+
+def _fits(train: Array, n_classes: int) -> bool:
+    return len(train) <= MOST_ROWS and n_classes <= MOST_CLASSES and train.size <= MOST_CELLS
+
+
+def _limits(first: Any) -> Array:
+    """Give the numbers that keep a tree from growing, as scikit-learn reads them."""
+    least, most = first.min_samples_leaf, first.max_depth
+    tried = first.estimators_[0].max_features_
+    return np.array([tried, least, max(first.min_samples_split, 2 * least), 2**31 - 1 if most is None else most])
+
+
+@lru_cache(maxsize=1)
+def _same_value() -> np.float32:
+    """Give how far apart two values may be that count as one: it was meant to be 1e-7, and 0 in some versions."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    stump = DecisionTreeClassifier().fit([[0.0], [5e-8]], [0, 1])
+    return np.float32(0.0 if stump.tree_.node_count > 1 else 1e-7)
+
+
+def _is_same(first: Any, nodes: Array, chances: Array) -> bool:
+    """Whether scikit-learn's first tree is the one grown here, to the last bit."""
+    tree = first.estimators_[0].tree_
+    column, threshold, left, right = nodes
+    inner = tree.children_left >= 0
+    return (
+        tree.node_count == len(column)
+        and np.array_equal(tree.children_left, left)
+        and np.array_equal(tree.children_right, right)
+        and np.array_equal(tree.feature[inner], column[inner])
+        and np.array_equal(tree.threshold[inner], threshold[inner])
+        and np.array_equal(tree.value[:, 0, :], chances)
+    )
