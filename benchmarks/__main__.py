@@ -11,6 +11,7 @@ from sobercv.metrics import first_calls
 
 from . import (
     big,
+    forests,
     growth,
     idle,
     intervals,
@@ -37,6 +38,7 @@ SECTIONS = {
     "store": store.run,
     "search": search.run,
     "sharing": sharing.run,
+    "forests": forests.run,
     "scorers": scorers.run,
     "idle": idle.run,
     "big": big.run,

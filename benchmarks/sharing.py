@@ -1,7 +1,8 @@
 """Shared work: the paper's 610 configurations on one fold of N = 500, one by one and together.
 
 Takes nothing, gives CPU seconds by kind of model, and whether every prediction has the same bits: for a table of 500
-columns, as madelon has and about as many as the paper's sets have in the middle, and for a narrow one.
+columns, as madelon has and about as many as the paper's sets have in the middle, and for a narrow one. One by one means
+the pipeline of each configuration, fitted by scikit-learn.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sobercv import presets
 from sobercv.presets import Preset
 from sobercv.threads import one_blas_thread
 from sobercv.training import Experiment, Plan, Problem
+from sobercv.training.fit import forests
 from sobercv.training.fit.prefix import fit_predict_shared
 from sobercv.training.fit.task import Outcome, Task, fit_predict
 
@@ -26,6 +28,7 @@ from . import report
 N, FOLDS = 500, 10
 TREES, QUICK_TREES = 1000, 20
 WIDE = 500
+LEAST = 3.0  # times faster, at the least
 
 
 def _narrow() -> tuple[Any, Any]:
@@ -70,7 +73,7 @@ def _kind(params: dict[str, Any]) -> str:
     )
 
 
-def _section(title: str, X: Any, y: Any, trees: int, least: float | None) -> report.Section:
+def _section(title: str, X: Any, y: Any, trees: int) -> report.Section:
     """Fit one fold of a table both ways."""
     preset, experiment, task = _task(X, y, trees)
     together, shared_bits = _measured(fit_predict_shared, experiment, task)
@@ -81,17 +84,19 @@ def _section(title: str, X: Any, y: Any, trees: int, least: float | None) -> rep
         places = [c.index for c, own in zip(preset.configurations, kinds, strict=True) if kind in (own, "all")]
         one, other = (sum(seconds[i] for i in places) for seconds in (alone, together))
         rows.append([kind, f"{len(places)}", f"{one:.1f}", f"{other:.1f}", report.ratio(one / other)])
+    ratio = sum(alone.values()) / sum(together.values())
     if trees < TREES:
         # The time of a forest is that of its trees.
         forests = [c.index for c, own in zip(preset.configurations, kinds, strict=True) if own == "forest"]
         more = [sum(s.values()) + (TREES / trees - 1) * sum(s[i] for i in forests) for s in (alone, together)]
         told = [f"{seconds:.1f}" for seconds in more]
         rows.append([f"all, if forests had {TREES:,}", f"{len(kinds)}", *told, report.ratio(more[0] / more[1])])
+        ratio = more[0] / more[1]
     same = sum(bits[i] == shared_bits[i] for i in bits)
-    goals = [report.Goal("configurations with the same bits", same, len(bits), False)]
-    if least is not None:
-        ratio = sum(alone.values()) / sum(together.values())
-        goals.insert(0, report.Goal("one by one over together", ratio, least, False, "x"))
+    goals = [
+        report.Goal(f"one by one over together, forests of {TREES:,} trees", ratio, LEAST, False, "x"),
+        report.Goal("configurations with the same bits", same, len(bits), False),
+    ]
     heads = ["models", "configurations", "one by one (CPU s)", "together (CPU s)", "times faster"]
     notes = ["Cleaning and selection count for the first configuration that needs them."]
     return report.Section(f"Shared work: the paper's preset, {title}", heads, rows, goals, notes)
@@ -100,8 +105,11 @@ def _section(title: str, X: Any, y: Any, trees: int, least: float | None) -> rep
 def run(quick: bool = False, large: bool = False) -> Sequence[report.Section]:
     """Fit one fold of each table both ways."""
     trees = QUICK_TREES if quick else TREES
+    forests.patience.used = float("inf")  # a search of this size does not wait, whatever its first forest is
+    _, experiment, task = _task(*_narrow(), 1)
+    list(fit_predict_shared(experiment, Task(task.split, task.configurations[-1:] * 2)))  # loads what was compiled
     told = f"forests of {trees:,} trees"
     return [
-        _section(f"one fold of {N} x {WIDE}, {told}", *_wide(), trees, 3.0),
-        _section(f"one fold of {N} x 30 (breast cancer), {told}", *_narrow(), trees, None),
+        _section(f"one fold of {N} x {WIDE}, {told}", *_wide(), trees),
+        _section(f"one fold of {N} x 30 (breast cancer), {told}", *_narrow(), trees),
     ]

@@ -46,6 +46,7 @@ BAD = [
     # ---- usage
     ("no such command", {}, ("ceck",), "No such command.*check"),
     ("no such option", {}, ("fit", "d.csv", "--tarket", "y"), "No such option.*--target"),
+    ("another tool's option", {}, ("fit", "d.csv", "--folds", "5"), "No such option: --folds. Did you mean --cv"),
     ("a word where a number belongs", {}, ("fit", "d.csv", "--target", "y", "--cv", "ten"), "--cv"),
     ("a command without its folder", {}, ("resume",), "Missing argument .*folder"),
     ("extend without repeats", {}, ("extend", "run"), "--repeats"),

@@ -106,9 +106,28 @@ def _read(problem: BaseException) -> tuple[int, str]:
     return FAILED, f"Failed with {said[:300]}. This should not happen; --debug shows where. [E839]"
 
 
+#: Words of other tools for our options, which look nothing like them.
+MEANT = {
+    "folds": "--cv", "fold": "--cv", "k": "--cv", "nfolds": "--cv", "n-folds": "--cv", "kfold": "--cv", "splits": "--cv",
+    "scoring": "--metric", "score": "--metric", "loss": "--metric", "random-state": "--seed", "random-seed": "--seed",
+    "n-jobs": "--jobs", "threads": "--jobs", "workers": "--jobs", "cores": "--jobs", "n-repeats": "--repeats",
+    "label": "--target", "y": "--target", "outcome": "--target", "response": "--target", "out": "--output",
+    "outdir": "--output", "timeout": "--max-time", "time-limit": "--max-time", "max-seconds": "--max-time",
+    "space": "--preset", "level": "--preset", "groups": "--group", "patient": "--group", "drop": "--ignore",
+    "exclude": "--ignore", "force": "--overwrite", "status": "--event", "silent": "--quiet",
+}  # fmt: skip
+
+
+def _has_option(context: Any, name: str) -> bool:
+    return any(name in parameter.opts for parameter in context.command.params)
+
+
 def _usage(problem: Any) -> str:
     """Say what was wrong with the words of a command, and whose help tells the right ones."""
     said = problem.format_message().rstrip(".")
+    meant = MEANT.get(str(getattr(problem, "option_name", "")).lstrip("-"))
+    if meant is not None and problem.ctx is not None and _has_option(problem.ctx, meant):
+        said = f"No such option: {problem.option_name}. Did you mean {meant}?"
     path = problem.ctx.command_path if problem.ctx is not None else "sober"
     return f"{said}{'' if said.endswith('?') else '.'} See {path} --help. [E808]"
 
