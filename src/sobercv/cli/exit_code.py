@@ -108,7 +108,7 @@ def _read(problem: BaseException) -> tuple[int, str]:
 
 #: Words of other tools for our options, which look nothing like them.
 MEANT = {
-    "folds": "--cv", "fold": "--cv", "k": "--cv", "nfolds": "--cv", "n-folds": "--cv", "kfold": "--cv", "splits": "--cv",
+    "folds": "--cv", "fold": "--cv", "k": "--cv", "nfolds": "--cv", "n-folds": "--cv", "splits": "--cv",
     "scoring": "--metric", "score": "--metric", "loss": "--metric", "random-state": "--seed", "random-seed": "--seed",
     "n-jobs": "--jobs", "threads": "--jobs", "workers": "--jobs", "cores": "--jobs", "n-repeats": "--repeats",
     "label": "--target", "y": "--target", "outcome": "--target", "response": "--target", "out": "--output",
