@@ -7,6 +7,7 @@ import pytest
 from sobercv.checks import plan_search, seconds_needed, trial_fits
 from sobercv.errors import SoberError
 from sobercv.tables import assign
+from sobercv.training.fit.forests import COMPILING, FASTER, faster_seconds
 
 from .tables import TIMED, honest, numeric, timed
 
@@ -70,3 +71,15 @@ def test_no_workers_are_refused():
     with pytest.raises(SoberError) as caught:
         seconds_needed(plan_search(DATA, preset="quick", configurations=1, cv=3), DATA, 0)
     assert caught.value.code == "E108"
+
+
+def test_forests_that_are_grown_faster_count_less(monkeypatch):
+    monkeypatch.setattr(trial_fits, "_timed", lambda step, X, y: 10.0)
+    planned = plan_search(DATA, preset="quick", cv=5)
+    seconds = seconds_needed(planned, DATA, 1)
+    monkeypatch.setattr(trial_fits, "faster_seconds", lambda seconds: seconds)
+    n_forests = sum(type(c.params["model"]).__name__ == "RootForestClassifier" for c in planned.preset.configurations)
+    assert n_forests > 0
+    saved = seconds_needed(planned, DATA, 1) - seconds
+    assert saved == pytest.approx(5 * 10 * n_forests - (COMPILING + 5 * 10 * n_forests / FASTER), rel=0.1)
+    assert faster_seconds(2.0) == 2.0

@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from .. import seeds, threads
 from ..tables import Dataset
+from ..training.fit.forests import faster_seconds
 from .planned_search import PlannedSearch
 
 #: Rows that a trial fit sees, and seconds after which no more are made.
@@ -49,9 +50,16 @@ def seconds_needed(planned: PlannedSearch, data: Dataset, jobs: int | None = Non
         if name not in tried and (not tried or perf_counter() - start < TRIAL_SECONDS):
             tried[name] = _timed(model[-1], cleaned, y)
     usual = float(np.mean(list(tried.values())))
-    seconds += sum(size * tried.get(name, usual) for (_, name), size in sizes.items())
     growth = max(1.0, data.n_rows * (planned.cv - 1) / planned.cv / n) ** GROWTH
-    return seconds * growth * planned.cv * planned.repeats / threads.count(jobs)
+    times = growth * planned.cv * planned.repeats / threads.count(jobs)
+    forests = 0.0
+    for (selection, name), size in sizes.items():
+        taken = size * tried.get(name, usual)
+        if hasattr(first[selection, name][-1], "plain_forest"):
+            forests += taken
+        else:
+            seconds += taken
+    return seconds * times + faster_seconds(forests * times)
 
 
 def _families(planned: PlannedSearch) -> tuple[Counter[tuple[str, str]], dict[tuple[str, str], Any]]:
