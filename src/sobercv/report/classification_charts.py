@@ -83,7 +83,7 @@ def confusion(evidence: Evidence) -> ConfusionMatrix | None:
     band = widened(evidence.banded(share), np.repeat(sizes, k), evidence.level)
     cells = evidence.y[:, None] * k + labels
     count = np.bincount(cells[evidence.seen], minlength=k * k).reshape(k, k) / evidence.n_repeats
-    where = "Small print" if k <= MOST_WITH_INTERVALS else "In the table below"
+    where = "Small print: samples, and" if k <= MOST_WITH_INTERVALS else "In the table below:"
     return ConfusionMatrix(
         title="Confusion",
         labels=tuple(clean(label, 60) for label in evidence.classes.tolist()),
@@ -91,7 +91,7 @@ def confusion(evidence: Evidence) -> ConfusionMatrix | None:
         low=_cells(band.low, k),
         high=_cells(band.high, k),
         count=tuple(tuple(round(float(v), 1) for v in row) for row in count),
-        sentence=f"Of each true class (row), the share predicted as each class (column). {where}: "
+        sentence=f"Of each true class (row), the share predicted as each class (column). {where} "
         f"{100 * evidence.level:g} % bootstrap intervals (Wilson's where the share is 0 or 100 %).",
     )
 

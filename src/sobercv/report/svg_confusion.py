@@ -1,4 +1,4 @@
-"""The confusion matrix of the page: tinted cells with their shares.
+"""The confusion matrix of the page: tinted cells with their shares and counts.
 
 Takes its record, gives markup; computes places on paper and nothing else.
 """
@@ -12,6 +12,7 @@ from .words import NOTHING, percent
 #: A cell is never darker than this, so that its numbers can be read on paper and on a dark screen.
 DARKEST = 0.5
 ROOM_FOR_INTERVAL = 50
+SIGN = 6.2  # a sign of the small print is no wider
 
 
 def confusion(data: ConfusionMatrix) -> str:
@@ -39,11 +40,15 @@ def _cell(data: ConfusionMatrix, i: int, j: int, x: float, y: float, side: float
     parts = [
         tag("rect", x=x + 1, y=y + 1, width=side - 2, height=side - 2, rx=3, class_="cell s1",
             fill_opacity=f"{DARKEST * (share or 0):.2f}"),
-        text(shown if side > 20 else NOTHING, x + side / 2, y + side / 2 + (1 if wide else 4), "big" if wide else ""),
+        text(shown if side > 20 else NOTHING, x + side / 2, y + side / 2 + (-6 if wide else 4), "big" if wide else ""),
     ]  # fmt: skip
     if wide:
         low, high = data.low[i][j], data.high[i][j]
-        within = f"{100 * (low or 0):.0f}\u2013{100 * (high or 0):.0f}"
-        parts.append(text(within, x + side / 2, y + side / 2 + 15, "small"))
+        counted = f"{short(data.count[i][j])} of {short(sum(data.count[i]))}"
+        if len(counted) * SIGN > side:
+            counted = short(data.count[i][j])
+        within = f"{100 * (low or 0):.0f}\u2013{100 * (high or 0):.0f}\u202f%"
+        parts.append(text(counted, x + side / 2, y + side / 2 + 8, "small"))
+        parts.append(text(within, x + side / 2, y + side / 2 + 22, "small"))
     told = f"true {data.labels[i]}, predicted {data.labels[j]}: {data.count[i][j]:g} samples, {percent(share)}"
     return titled("".join(parts), told)
