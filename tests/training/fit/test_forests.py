@@ -1,11 +1,15 @@
 """Forests grown by compiled loops are scikit-learn's to the last bit; scikit-learn itself is the slow twin."""
 
+import warnings
+from threading import Thread
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn import config_context
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_classification
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.pipeline import Pipeline
@@ -48,7 +52,7 @@ def assert_same(X, y, rows, **params):
         {}, {"min_samples_leaf": 3}, {"min_samples_leaf": 5, "max_features": None}, {"min_samples_split": 9},
         {"max_depth": 2}, {"max_depth": 1, "max_features": 1}, {"bootstrap": False}, {"max_features": "log2"},
         {"max_features": 0.7}, {"min_impurity_decrease": 0.01}, {"random_state": 0}, {"n_estimators": 1},
-        {"random_state": np.int64(2**32 - 1)}, {"n_jobs": 1}, {"min_samples_leaf": 60},
+        {"random_state": np.int64(2**32 - 1), "min_samples_leaf": np.int8(2)}, {"n_jobs": 1}, {"min_samples_leaf": 60},
     ],
     ids=str,
 )  # fmt: skip
@@ -133,7 +137,7 @@ def test_many_trees(seed):
         RandomForestClassifier(random_state=0, min_samples_leaf=0.1), RandomForestClassifier(random_state=0, verbose=1),
         RandomForestClassifier(random_state=0, monotonic_cst=[1] * 6), RandomForestClassifier(random_state=-1),
         RandomForestClassifier(random_state=0, n_estimators=0), RandomForestClassifier(random_state=0, max_features=0),
-        RandomForestRegressor(random_state=0), ExtraTreesClassifier(random_state=0), StandardScaler(), None,
+        RandomForestClassifier(np.uint64(5), random_state=0), RandomForestRegressor(random_state=0), ExtraTreesClassifier(random_state=0), StandardScaler(), None,
     ],
     ids=lambda model: repr(model).partition(" at ")[0],
 )  # fmt: skip
@@ -154,6 +158,86 @@ def test_what_is_left_to_scikit_learn(model, capsys):
 )  # fmt: skip
 def test_rows_that_are_left_to_scikit_learn(rows, y, new):
     assert Forests().grown(RandomForestClassifier(3, random_state=0), rows, y, new) is None
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_gaps_are_seen_where_scikit_learn_is_told_to_look_away(side):
+    """The first tree may not meet the gap."""
+    forest = RandomForestClassifier(20, random_state=0)
+    for seed in range(10):
+        sides = [make_classification(60, 12, random_state=k)[0] for k in (seed, seed + 100)]
+        sides[side][seed, 5] = np.nan
+        with config_context(assume_finite=True):
+            assert Forests().grown(forest, sides[0], np.arange(60) % 2, sides[1]) is None
+
+
+def test_nothing_is_drawn_from_the_global_generator():
+    module._same_value.cache_clear()
+    before = np.random.get_state()  # noqa: NPY002
+    assert Forests().grown(RandomForestClassifier(3, random_state=0), X, Y, NEW) is not None
+    after = np.random.get_state()  # noqa: NPY002
+    assert before[2:] == after[2:]
+    np.testing.assert_array_equal(before[1], after[1])
+
+
+def test_warnings_are_scikit_learns():
+    forest, frame = RandomForestClassifier(3, random_state=0), pd.DataFrame(X, columns=list("abcdef"))
+    with pytest.warns(UserWarning, match="feature names"):
+        assert Forests().grown(forest, frame, Y, NEW) is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Forests().grown(forest, frame, Y, NEW) is None  # raised by the true fit, not here
+        threads = [Thread(target=Forests().grown, args=(forest, X, Y, NEW)) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        # scikit-learn's own checks, in threads, may leave a filter behind, but none that silences everything.
+        assert ("ignore", None, Warning, None, 0) not in warnings.filters
+
+
+@pytest.mark.parametrize(
+    ("train", "new"), [(["a", 0], ["a", 0]), (["a", "b"], ["b", "a"])], ids=["mixed", "another order"]
+)
+def test_names_that_scikit_learn_refuses(train, new):
+    frame, other = pd.DataFrame(X[:, :2], columns=train), pd.DataFrame(NEW[:, :2], columns=new)
+    assert Forests().grown(RandomForestClassifier(3, random_state=0), frame, Y, other) is None
+
+
+@pytest.mark.parametrize("kind", ["Int64", "boolean", "category", "string", "float32", "int8"])
+def test_labels_of_pandas(kind):
+    assert_same(X, pd.Series(Y.astype(bool) if kind == "boolean" else Y).astype(kind), NEW)
+
+
+def test_a_model_with_a_fit_of_its_own_keeps_it():
+    class Mine(RootForestClassifier):
+        pass
+
+    assert Forests().grown(RootForestClassifier(3, random_state=0), X, Y, NEW) is not None
+    assert Forests().grown(Mine(3, random_state=0), X, Y, NEW) is None
+
+
+def test_rows_that_are_written_into_are_sorted_again():
+    rows, forests, forest = X.astype(np.float32), Forests(), RandomForestClassifier(9, random_state=0)
+    forests.grown(forest, rows, Y, rows)
+    rows[:, 3] *= -1
+    found = forests.grown(forest, rows, Y, rows)
+    np.testing.assert_array_equal(found.predict_proba(rows), forest.fit(rows, Y).predict_proba(rows))
+
+
+def test_a_clock_of_the_users_is_heard(monkeypatch):
+    def late(*given):
+        raise TimeoutError
+
+    monkeypatch.setattr(Forests, "_grown", late)
+    with pytest.raises(TimeoutError):
+        Forests().grown(RandomForestClassifier(3, random_state=0), X, Y, NEW)
+
+
+def test_few_trees_of_a_wide_table_are_not_worth_sorting_it():
+    wide = np.random.default_rng(0).normal(size=(40, 3000))
+    assert Forests().grown(RandomForestClassifier(1, random_state=0), wide, Y[:40], wide) is None
+    assert_same(wide, Y[:40], wide, n_estimators=50)
 
 
 @pytest.mark.parametrize("name", ["MOST_ROWS", "MOST_CLASSES", "MOST_CELLS", "MACHINES"])
@@ -240,6 +324,12 @@ def test_a_forest_that_cannot_be_grown_fails_with_scikit_learns_words():
         found = outcomes(fit_predict_shared, estimator, {prefix + k: v for k, v in grid.items()})
         assert found[0].failure is None
         assert "min_samples_leaf" in found[1].failure.message
+
+
+def test_what_no_forest_answers_is_refused_in_its_name():
+    grid = {"min_samples_leaf": [1, 2]}
+    found = outcomes(fit_predict_shared, RandomForestClassifier(5, random_state=0), grid, (("decision_function",),))
+    assert found[0].failure.message == "RandomForestClassifier has none of decision_function."
 
 
 def test_a_search_gives_what_it_gave(monkeypatch):

@@ -3,13 +3,14 @@
 Takes an unfitted `RandomForestClassifier`, the training rows and the rows to predict; gives a forest that answers for
 those rows, or None where scikit-learn must fit it: other settings than the ones that `tree_kernels` grows, rows with
 gaps, sparse rows, processors on which compilers round differently. scikit-learn grows the first tree of every forest,
-too, and unless both are the same to the last bit, it grows them all. Never changes what it is given, never raises.
+too, on the very objects that it would be given, so that it checks and warns as ever; unless both trees are the same to
+the last bit, it grows them all. Only that tree is compared: whatever may differ in a later one must be left out
+beforehand. Never changes what it is given, never draws from numpy's global generator.
 """
 
 from __future__ import annotations
 
 import platform
-import warnings
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from numbers import Integral, Real
@@ -23,6 +24,7 @@ from sklearn.utils import check_array
 from ...compiled import compiled_before
 from ...containers import Array
 from ...seeds import old_generator
+from .response import Wanted, method_of
 
 #: Parameters that a forest may have values of its own for; all others must have their defaults.
 FREE = {
@@ -39,6 +41,8 @@ MACHINES = ("x86_64", "amd64")
 LOADING, COMPILING = 0.6, 8.0
 #: scikit-learn's seconds for a tree, and for each sample and column tried; measured roughly, and only to choose by.
 TREE, CELL = 9e-4, 4e-7
+#: Seconds to sort a cell of a table: a few trees of a wide one are not worth it.
+SORT = 1.5e-7
 #: Times faster than scikit-learn's, at the least of what was measured; only to tell how long a search may take.
 FASTER = 4.0
 #: A call into compiled loops lasts about so long, so that Ctrl-C is heard.
@@ -172,9 +176,16 @@ class Resamples:
 
 
 class Forests:
-    """Forests of one split, one after the other; what several of them need is made once."""
+    """Forests of one split, one after the other; what several of them need is made once.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    wanted : tuple of tuples of str
+        What is asked of fitted models, see `Experiment.wanted`. What no forest answers is scikit-learn's to refuse.
+    """
+
+    def __init__(self, wanted: Wanted = ()) -> None:
+        self._is_asked = all(method_of(GrownForest, alternatives) is not None for alternatives in wanted)
         self._sorted: SortedColumns | None = None
         self._resamples: Resamples | None = None
 
@@ -184,45 +195,53 @@ class Forests:
         Parameters
         ----------
         model : estimator
-            Unfitted. Its method `plain_forest(X)`, if it has one, gives the `RandomForestClassifier` that it is on
-            these rows.
+            Unfitted. The method `plain_forest(X)` of its class, if there is one, gives the `RandomForestClassifier`
+            that it is on these rows.
         X : array-like [N, P]
         y : array-like [N]
         rows : array-like [M, P]
             To predict.
         """
         try:
-            plain = model.plain_forest(X) if hasattr(model, "plain_forest") else model
-            if not _is_known(plain) or np.ndim(y) != 1 or not patience.is_over(_guess(plain, X)):
+            plain = model.plain_forest(X) if "plain_forest" in vars(type(model)) else model  # not a subclass of it
+            if not self._is_asked or not _is_known(plain) or np.ndim(y) != 1:
                 return None
-            with warnings.catch_warnings():  # the true fit, if it comes to that, says what there is to say
-                warnings.simplefilter("ignore")
-                return self._grown(plain, X, np.asarray(y), rows)
+            seconds, cells = _guess(plain, X)
+            if seconds < 2 * SORT * cells or not patience.is_over(seconds):
+                return None
+            return self._grown(plain, X, y, rows)
+        except TimeoutError:  # a clock of the user's, which is not to be stopped here
+            raise
         except Exception:
             return None  # scikit-learn's own message is the better one
 
-    def _grown(self, plain: Any, X: Any, y: Array, rows: Any) -> GrownForest | None:
+    def _grown(self, plain: Any, X: Any, y: Any, rows: Any) -> GrownForest | None:
         from . import tree_kernels
 
-        train, new = (check_array(side, dtype=np.float32, order="C") for side in (X, rows))
-        classes, codes = np.unique(y, return_inverse=True)
-        if train.shape[1] != new.shape[1] or not _fits(train, len(classes)):
+        first = clone(plain).set_params(n_estimators=1).fit(X, y)
+        said = first.predict_proba(rows)
+        # Copies, so that nobody can write into what is kept for the next forest.
+        options = {"dtype": np.float32, "order": "C", "copy": True, "ensure_all_finite": False}
+        train, new = check_array(X, **options), check_array(rows, **options)
+        codes = _codes(first.classes_, np.asarray(y))
+        if codes is None or not _fits(train, len(first.classes_)):
             return None
-        first = clone(plain).set_params(n_estimators=1).fit(train, y)
+        if not (np.isfinite(train).all() and np.isfinite(new).all()):  # check_array may be told to look away
+            return None
         columns, resamples = self._columns(train), self._drawn(plain, len(train))
-        votes, n_trees, codes = np.zeros((len(new), len(classes))), int(plain.n_estimators), codes.astype(np.uint8)
-        nodes, chances = np.empty((4, 2 * len(train))), np.empty((2 * len(train), len(classes)))
+        votes, n_trees, limits = np.zeros_like(said), int(plain.n_estimators), _limits(first)
+        nodes, chances = np.empty((4, 2 * len(train))), np.empty((2 * len(train), len(first.classes_)))
 
         def vote(start: int, stop: int) -> int:
             counts, states = resamples.part(start, stop)
             grown: int = tree_kernels.vote(
                 columns.ranks, columns.values, columns.n_ranks, columns.order, _same_value(), codes, counts, states,
-                _limits(first), float(plain.min_impurity_decrease), new, votes, nodes, chances,
+                limits, float(plain.min_impurity_decrease), new, votes, nodes, chances,
             )  # fmt: skip
             return grown
 
         n_nodes = vote(0, 1)
-        if not _is_same(first, nodes[:, :n_nodes], chances[:n_nodes]) or (votes != first.predict_proba(new)).any():
+        if not _is_same(first, nodes[:, :n_nodes], chances[:n_nodes]) or not np.array_equal(votes, said):
             return None
         start, step = 1, 1
         while start < n_trees:
@@ -231,7 +250,7 @@ class Forests:
             if perf_counter() - begun < CALL_SECONDS:
                 step *= 2
             start = stop
-        return GrownForest(classes, votes / n_trees)
+        return GrownForest(first.classes_, votes / n_trees)
 
     def _columns(self, train: Array) -> SortedColumns:
         if self._sorted is None or not np.array_equal(self._sorted.rows, train):
@@ -258,18 +277,26 @@ def _is_known(plain: Any) -> bool:
     whole = [params[k] for k in ("n_estimators", "random_state", "min_samples_leaf", "min_samples_split")]
     whole += [] if params["max_depth"] is None else [params["max_depth"]]
     return (
-        all(isinstance(value, Integral) and not isinstance(value, bool) for value in whole)
+        all(isinstance(value, (int, np.signedinteger)) and not isinstance(value, bool) for value in whole)
+        and params["n_estimators"] >= 1
         and isinstance(params["bootstrap"], bool)
         and isinstance(params["min_impurity_decrease"], Real)
         and params["n_jobs"] in (None, 1)
     )
 
 
-def _guess(plain: Any, X: Any) -> float:
-    """Guess scikit-learn's seconds for a forest."""
+def _guess(plain: Any, X: Any) -> tuple[float, int]:
+    """Guess scikit-learn's seconds for a forest, and count the cells of its table."""
     n_rows, n_columns = X.shape if hasattr(X, "shape") else (len(X), len(X[0]))
     tried = plain.max_features if isinstance(plain.max_features, Integral) else n_columns**0.5
-    return int(plain.n_estimators) * (TREE + CELL * n_rows * int(tried))
+    return int(plain.n_estimators) * (TREE + CELL * n_rows * int(tried)), n_rows * n_columns
+
+
+def _codes(classes: Array, y: Array) -> Array | None:
+    """Give the place of each label among the classes that scikit-learn found; None where that is not plain."""
+    codes = np.searchsorted(classes, y)
+    is_plain = len(classes) <= MOST_CLASSES and bool((codes < len(classes)).all()) and bool((classes[codes] == y).all())
+    return codes.astype(np.uint8) if is_plain else None
 
 
 def _fits(train: Array, n_classes: int) -> bool:
@@ -280,7 +307,8 @@ def _limits(first: Any) -> Array:
     """Give the numbers that keep a tree from growing, as scikit-learn reads them."""
     least, most = first.min_samples_leaf, first.max_depth
     tried = first.estimators_[0].max_features_
-    return np.array([tried, least, max(first.min_samples_split, 2 * least), 2**31 - 1 if most is None else most])
+    split, deepest = max(first.min_samples_split, 2 * least), np.iinfo(np.int32).max if most is None else most
+    return np.array([tried, least, split, deepest], np.int64)
 
 
 @lru_cache(maxsize=1)
@@ -288,7 +316,7 @@ def _same_value() -> np.float32:
     """Give how far apart two values may be that count as one: it was meant to be 1e-7, and 0 in some versions."""
     from sklearn.tree import DecisionTreeClassifier
 
-    stump = DecisionTreeClassifier().fit([[0.0], [5e-8]], [0, 1])
+    stump = DecisionTreeClassifier(random_state=0).fit([[0.0], [5e-8]], [0, 1])
     return np.float32(0.0 if stump.tree_.node_count > 1 else 1e-7)
 
 

@@ -163,7 +163,7 @@ class _Walk:
         self.names: list[str] = []
         self.steps: dict[Keys, Any] = {}  # by the keys that lead to them
         self.equal_fits, self.has_rivals = EqualFits(), has_rivals  # others may give their models the same rows
-        self.forests = Forests()
+        self.forests = Forests(experiment.wanted)
 
     def start(self, group: list[_Member]) -> Iterator[Outcome]:
         """Fit configurations that share at least the first step."""

@@ -113,7 +113,7 @@ def fit_predict(experiment: Experiment, task: Task, begins: Begins | None = None
     ------
     Outcome
     """
-    forests = Forests()
+    forests = Forests(experiment.wanted)
     for configuration in task.configurations:
         if begins is not None:
             begins((configuration,))

@@ -17,11 +17,17 @@ _options = {"cache": True, "nogil": True, "boundscheck": False, "error_model": "
 EPSILON = np.finfo(np.float64).eps
 #: A split that reaches less of the best one's purity than this cannot be rounded to be as good.
 SURELY_LESS = 1.0 - 1e-9
-#: Nodes of so many samples are sorted by counting ranks, by dealing bits, and picked from a column sorted before where
-#: they hold more than one sample in `SPARSE`.
-FEW, SMALL, SPARSE = 8, 40, 10
+#: How the samples of a node are put in order. Up to so many are inserted one by one, unless there are so few different
+#: values that counting them is faster, which pays for more than `FEW` samples.
+SMALL, FEW = 40, 8
+#: More than one of so many samples in a node: they are picked from the column that was sorted once.
+SPARSE = 10
 # What the rows of `nodes` hold; children are -1 in a leaf.
 COLUMN, THRESHOLD, LEFT, RIGHT = range(4)
+# What `limits` hold: columns to try, least samples of a leaf and of a node to split, most depth.
+TRY, LEAF, SPLIT, DEEPEST = range(4)
+# What `best` holds: the column (-1 if there is none), the ranks on both sides, and from `CLASSES` on what goes left.
+BEST, BELOW, ABOVE, CLASSES = range(4)
 # What the columns of `stack` hold.
 START, END, DEPTH, PARENT, SIDE, KNOWN = range(6)
 
@@ -71,7 +77,7 @@ def _grow(ranks, values, n_ranks, order, same, classes, counts, state, limits, l
     keys, spare, inside = np.empty(n_rows, np.uint32), np.empty(n_rows, np.uint32), np.zeros(n_rows, np.uint32)
     places = np.empty(max(n_rows, 256) + 1, np.int64)
     total, left = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
-    best = np.empty(3 + n_classes, np.int64)
+    best = np.empty(CLASSES + n_classes, np.int64)
     stack, impurities = np.zeros((n_samples + 2, 6), np.int64), np.zeros(n_samples + 2)
     stack[0, END], stack[0, PARENT] = n_samples, -1
     height, n_nodes = 1, 0
@@ -100,19 +106,19 @@ def _grow(ranks, values, n_ranks, order, same, classes, counts, state, limits, l
             nodes[stack[height, SIDE], parent] = n_nodes
         n = end - start
         impurity_left = impurity_right = 0.0
-        is_leaf = depth >= limits[3] or n < limits[2] or n < 2 * limits[1] or impurity <= EPSILON
+        is_leaf = depth >= limits[DEEPEST] or n < limits[SPLIT] or n < 2 * limits[LEAF] or impurity <= EPSILON
         if not is_leaf:
             known += _best_split(
                 ranks, values, n_ranks, order, same, samples[start:end], low, inside, keys, spare, places, columns,
                 constants, known, limits, generator, total, left, best, node_weight, squares,
             )  # fmt: skip
-            is_leaf = best[0] < 0
+            is_leaf = best[BEST] < 0
         if not is_leaf:
             weight_left, squares_left, squares_right = 0, 0, 0
             for k in range(n_classes):
-                weight_left += best[3 + k]
-                squares_left += best[3 + k] * best[3 + k]
-                squares_right += (total[k] - best[3 + k]) * (total[k] - best[3 + k])
+                weight_left += best[CLASSES + k]
+                squares_left += best[CLASSES + k] * best[CLASSES + k]
+                squares_right += (total[k] - best[CLASSES + k]) * (total[k] - best[CLASSES + k])
             w_left, w_right = np.float64(weight_left), np.float64(node_weight - weight_left)
             impurity_left = 1.0 - squares_left / (w_left * w_left)
             impurity_right = 1.0 - squares_right / (w_right * w_right)
@@ -124,9 +130,9 @@ def _grow(ranks, values, n_ranks, order, same, classes, counts, state, limits, l
             chances[n_nodes, k] = total[k] / w_node
         nodes[COLUMN, n_nodes] = nodes[LEFT, n_nodes] = nodes[RIGHT, n_nodes] = -1.0
         if not is_leaf:
-            column, rank = best[0], best[1]
+            column, rank = best[BEST], best[BELOW]
             nodes[COLUMN, n_nodes] = column
-            nodes[THRESHOLD, n_nodes] = values[column, rank] / 2.0 + values[column, best[2]] / 2.0
+            nodes[THRESHOLD, n_nodes] = values[column, rank] / 2.0 + values[column, best[ABOVE]] / 2.0
             middle, last = start, end
             while middle < last:
                 if ranks[column, samples[middle]] <= rank:
@@ -152,21 +158,22 @@ def _best_split(
 ):  # fmt: skip
     """Find the best split of a node; gives the number of columns found to be constant in it.
 
-    best: the column (-1 if there is none), the ranks on both sides of the split, and what goes left of each class.
     Columns are drawn without replacement as scikit-learn draws them: the `known` ones, constant in an ancestor, stand
-    first in `columns` and count as tried when they are drawn; those found to be constant are put behind them.
+    first in `columns` and count as tried when they are `drawn`; those `found` to be constant are put behind them, those
+    tried in vain or not at the end, from `untried` on. (There: n_known_constants, n_drawn_constants, n_found_constants,
+    f_i.)
     """
     n_columns, n_rows, n, n_classes = ranks.shape[0], ranks.shape[1], len(samples), len(total)
     is_dense = n > SMALL and n * SPARSE > n_rows
     if is_dense:
         for i in samples:
             inside[i] = 1
-    last, visited, found, drawn = n_columns, 0, 0, 0
-    best[0] = -1
+    untried, visited, found, drawn = n_columns, 0, 0, 0
+    best[BEST] = -1
     best_improvement, bound = -np.inf, -np.inf
-    while last > known + found and (visited < limits[0] or visited <= found + drawn):
+    while untried > known + found and (visited < limits[TRY] or visited <= found + drawn):
         visited += 1
-        place = drawn + _random(generator) % (last - found - drawn)
+        place = drawn + _random(generator) % (untried - found - drawn)
         if place < known:
             columns[drawn], columns[place] = columns[place], columns[drawn]
             drawn += 1
@@ -182,8 +189,8 @@ def _best_split(
             columns[place], columns[known + found] = columns[known + found], columns[place]
             found += 1
             continue
-        last -= 1
-        columns[last], columns[place] = columns[place], columns[last]
+        untried -= 1
+        columns[untried], columns[place] = columns[place], columns[untried]
         for k in range(n_classes):
             left[k] = 0
         weight_left, squares_left, squares_right = np.int64(0), np.int64(0), squares
@@ -197,7 +204,7 @@ def _best_split(
             weight_left += count
             here = key >> 16
             key = np.int64(keys[p])
-            if key >> 16 == here or p < limits[1] or n - p < limits[1]:
+            if key >> 16 == here or p < limits[LEAF] or n - p < limits[LEAF]:
                 continue
             weight_right = node_weight - weight_left
             pairs = np.float64(weight_left * weight_right)
@@ -211,9 +218,9 @@ def _best_split(
             if improvement > best_improvement:
                 best_improvement = improvement
                 bound = purity / pairs * SURELY_LESS
-                best[0], best[1], best[2] = column, here, key >> 16
+                best[BEST], best[BELOW], best[ABOVE] = column, here, key >> 16
                 for j in range(n_classes):
-                    best[3 + j] = left[j]
+                    best[CLASSES + j] = left[j]
     for j in range(known):
         columns[j] = constants[j]
     for j in range(known, known + found):
@@ -237,7 +244,10 @@ def _random(generator):
 
 @nb.njit(**_options)
 def _pick(rank, order, low, inside, keys):
-    """Write the keys of a node's samples in order, from the order of all samples."""
+    """Write the keys of a node's samples in order, from the order of all samples.
+
+    A sample outside is overwritten by the next; after the last one inside there is room for one more, or nobody left.
+    """
     m = 0
     for i in order:
         keys[m] = (np.uint32(rank[i]) << 16) | low[i]
