@@ -288,8 +288,12 @@ def _is_known(plain: Any) -> bool:
 def _guess(plain: Any, X: Any) -> tuple[float, int]:
     """Guess scikit-learn's seconds for a forest, and count the cells of its table."""
     n_rows, n_columns = X.shape if hasattr(X, "shape") else (len(X), len(X[0]))
-    tried = plain.max_features if isinstance(plain.max_features, Integral) else n_columns**0.5
-    return int(plain.n_estimators) * (TREE + CELL * n_rows * int(tried)), n_rows * n_columns
+    tried = n_columns if plain.max_features is None else plain.max_features
+    if isinstance(tried, str):
+        tried = n_columns**0.5
+    elif not isinstance(tried, Integral):  # a share
+        tried = tried * n_columns
+    return int(plain.n_estimators) * (TREE + CELL * n_rows * float(tried)), n_rows * n_columns
 
 
 def _codes(classes: Array, y: Array) -> Array | None:
