@@ -19,9 +19,11 @@ import sobercv
 from sobercv.presets.sklearn_models import RootForestClassifier
 from sobercv.training import Experiment, Plan, Problem, expand
 from sobercv.training.fit import forests as module
-from sobercv.training.fit.forests import Forests, Patience, Resamples, SortedColumns
+from sobercv.training.fit import tree_inputs
+from sobercv.training.fit.forests import Forests, Patience
 from sobercv.training.fit.prefix import fit_predict_shared
 from sobercv.training.fit.task import Task, fit_predict
+from sobercv.training.fit.tree_inputs import Resamples, SortedColumns
 
 X, Y = make_classification(90, 6, random_state=0)
 NEW = make_classification(40, 6, random_state=1)[0]
@@ -129,7 +131,7 @@ def test_many_trees(seed):
 @pytest.mark.parametrize(
     "model",
     [
-        RandomForestClassifier(random_state=None), RandomForestClassifier(random_state=np.random.RandomState(0)),
+        RandomForestClassifier(random_state=np.random.RandomState(0)),
         RandomForestClassifier(random_state=0, criterion="entropy"), RandomForestClassifier(random_state=0, n_jobs=2),
         RandomForestClassifier(random_state=0, class_weight="balanced"),
         RandomForestClassifier(random_state=0, max_leaf_nodes=5), RandomForestClassifier(random_state=0, ccp_alpha=0.1),
@@ -178,6 +180,19 @@ def test_nothing_is_drawn_from_the_global_generator():
     after = np.random.get_state()  # noqa: NPY002
     assert before[2:] == after[2:]
     np.testing.assert_array_equal(before[1], after[1])
+
+
+@pytest.mark.parametrize("n_trees", [1, 12])
+def test_without_a_seed_the_global_generator_decides_as_in_scikit_learn(n_trees):
+    module._same_value.cache_clear()
+    forest, forests, found = RandomForestClassifier(n_trees, min_samples_leaf=2), Forests(), []
+    for way in (lambda: forests.grown(forest, X, Y, NEW), lambda: forest.fit(X, Y)):
+        np.random.seed(5)  # noqa: NPY002
+        twice = [way().predict_proba(NEW) for _ in range(2)]
+        found.append((*twice, np.random.rand()))  # noqa: NPY002
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert n_trees == 1 or (found[0][0] != found[0][1]).any()
 
 
 def test_warnings_are_scikit_learns():
@@ -264,8 +279,8 @@ def test_pieces_do_not_matter(monkeypatch):
     expected = forest.fit(X, Y).predict_proba(NEW)
     for seconds, counts, block in ((0.0, 0, 1), (10.0, 1 << 24, 1 << 18), (0.0, 1 << 24, 100)):
         monkeypatch.setattr(module, "CALL_SECONDS", seconds)
-        monkeypatch.setattr(module, "MOST_COUNTS", counts)
-        monkeypatch.setattr(module, "BLOCK", block)
+        monkeypatch.setattr(tree_inputs, "MOST_COUNTS", counts)
+        monkeypatch.setattr(tree_inputs, "BLOCK", block)
         np.testing.assert_array_equal(Forests().grown(forest, X, Y, NEW).predict_proba(NEW), expected)
 
 

@@ -5,7 +5,7 @@ those rows, or None where scikit-learn must fit it: other settings than the ones
 gaps, sparse rows, processors on which compilers round differently. scikit-learn grows the first tree of every forest,
 too, on the very objects that it would be given, so that it checks and warns as ever; unless both trees are the same to
 the last bit, it grows them all. Only that tree is compared: whatever may differ in a later one must be left out
-beforehand. Never changes what it is given, never draws from numpy's global generator.
+beforehand. Never changes what it is given; draws from numpy's global generator what scikit-learn would have drawn.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_random_state
 
 from ...compiled import compiled_before
 from ...containers import Array
 from ...seeds import old_generator
 from .response import Wanted, method_of
+from .tree_inputs import Resamples, SortedColumns
 
 #: Parameters that a forest may have values of its own for; all others must have their defaults.
 FREE = {
@@ -33,8 +34,6 @@ FREE = {
 }  # fmt: skip
 #: Ranks have 16 bits, classes 8; sorted columns take 8 bytes a cell.
 MOST_ROWS, MOST_CLASSES, MOST_CELLS = 1 << 16, 256, 1 << 24
-#: Cells that are sorted at a time, so that what is written down on the way takes little memory.
-BLOCK = 1 << 18
 #: Compilers of other processors join a product and a sum into one instruction, which rounds once instead of twice.
 MACHINES = ("x86_64", "amd64")
 #: Seconds that scikit-learn's forests may take in a process before ours are loaded, or compiled if nobody has yet.
@@ -47,8 +46,8 @@ SORT = 1.5e-7
 FASTER = 4.0
 #: A call into compiled loops lasts about so long, so that Ctrl-C is heard.
 CALL_SECONDS = 0.1
-#: Resamples of a forest are kept for the next one up to this size.
-MOST_COUNTS = 1 << 24
+#: The seed of the tree that is compared where a forest has none.
+COMPARED = 0
 
 
 def faster_seconds(seconds: float) -> float:
@@ -106,75 +105,6 @@ class GrownForest:
         return self.classes_.take(np.argmax(self.probabilities, axis=1), axis=0)
 
 
-@dataclass(frozen=True, eq=False)
-class SortedColumns:
-    """Training rows, each column sorted once; see `tree_kernels.vote`."""
-
-    rows: Array  # float32 [N, P]
-    ranks: Array
-    values: Array
-    n_ranks: Array
-    order: Array
-
-    @classmethod
-    def of(cls, rows: Array) -> SortedColumns:
-        """Sort every column."""
-        shape, wide = rows.T.shape, max(1, BLOCK // len(rows))
-        ranks, values, n_ranks = np.empty(shape, np.uint16), np.zeros(shape, np.float32), np.empty(shape[0], np.int64)
-        orders = np.empty(shape, np.uint16)
-        for start in range(0, shape[0], wide):
-            part = slice(start, start + wide)
-            columns = np.ascontiguousarray(rows.T[part])
-            order = np.argsort(columns, axis=1)
-            ascending = np.take_along_axis(columns, order, axis=1)
-            rank = np.zeros(columns.shape, np.int64)
-            np.cumsum(ascending[:, 1:] != ascending[:, :-1], axis=1, out=rank[:, 1:])
-            np.put_along_axis(ranks[part], order, rank.astype(np.uint16), axis=1)
-            np.put_along_axis(values[part], rank, ascending, axis=1)
-            orders[part], n_ranks[part] = order, rank[:, -1] + 1
-        return cls(rows, ranks, values, n_ranks, orders)
-
-
-class Resamples:
-    """The samples that each tree sees, and the state of the generator that it starts with: functions of the seed.
-
-    Parameters
-    ----------
-    seed, n_trees, n_rows : int
-    bootstrap : bool
-    """
-
-    def __init__(self, seed: int, n_trees: int, n_rows: int, bootstrap: bool) -> None:
-        self.given = seed, n_trees, n_rows, bootstrap
-        self._seeds = old_generator(seed).randint(np.iinfo(np.int32).max, size=n_trees)
-        self._n_rows, self._bootstrap = n_rows, bootstrap
-        keeps = n_trees * n_rows <= MOST_COUNTS
-        self._kept = (np.empty((n_trees, n_rows), np.uint8), np.empty(n_trees, np.uint32)) if keeps else None
-        self._n_kept = 0
-
-    def part(self, start: int, stop: int) -> tuple[Array, Array]:
-        """Give the counts and states of some trees."""
-        if self._kept is None:
-            return self._drawn(start, stop)
-        counts, states = self._kept
-        if stop > self._n_kept:
-            counts[self._n_kept : stop], states[self._n_kept : stop] = self._drawn(self._n_kept, stop)
-            self._n_kept = stop
-        return counts[start:stop], states[start:stop]
-
-    def _drawn(self, start: int, stop: int) -> tuple[Array, Array]:
-        counts, states = np.ones((stop - start, self._n_rows), np.uint8), np.empty(stop - start, np.uint32)
-        generator = old_generator(0)
-        for row, seed in enumerate(self._seeds[start:stop]):
-            generator.seed(seed)
-            states[row] = generator.randint(0, np.iinfo(np.int32).max)
-            if self._bootstrap:
-                generator.seed(seed)
-                drawn = np.bincount(generator.randint(0, self._n_rows, self._n_rows), minlength=self._n_rows)
-                counts[row] = np.minimum(drawn, 255)  # of 65,536 samples none comes up 255 times
-        return counts, states
-
-
 class Forests:
     """Forests of one split, one after the other; what several of them need is made once.
 
@@ -187,7 +117,7 @@ class Forests:
     def __init__(self, wanted: Wanted = ()) -> None:
         self._is_asked = all(method_of(GrownForest, alternatives) is not None for alternatives in wanted)
         self._sorted: SortedColumns | None = None
-        self._resamples: Resamples | None = None
+        self._resamples: tuple[tuple[int, ...], Resamples] | None = None  # with what it was drawn for
 
     def grown(self, model: Any, X: Any, y: Any, rows: Any) -> GrownForest | None:
         """Give a forest that answers for `rows`; None where scikit-learn must fit the model.
@@ -218,7 +148,9 @@ class Forests:
     def _grown(self, plain: Any, X: Any, y: Any, rows: Any) -> GrownForest | None:
         from . import tree_kernels
 
-        first = clone(plain).set_params(n_estimators=1).fit(X, y)
+        # Without a seed every forest is another one; trees are compared for some seed.
+        seed = COMPARED if plain.random_state is None else plain.random_state
+        first = clone(plain).set_params(n_estimators=1, random_state=seed).fit(X, y)
         said = first.predict_proba(rows)
         # Copies, so that nobody can write into what is kept for the next forest.
         options = {"dtype": np.float32, "order": "C", "copy": True, "ensure_all_finite": False}
@@ -228,11 +160,11 @@ class Forests:
             return None
         if not (np.isfinite(train).all() and np.isfinite(new).all()):  # check_array may be told to look away
             return None
-        columns, resamples = self._columns(train), self._drawn(plain, len(train))
+        columns, resamples = self._columns(train), self._drawn(seed, plain, len(train))
         votes, n_trees, limits = np.zeros_like(said), int(plain.n_estimators), _limits(first)
         nodes, chances = np.empty((4, 2 * len(train))), np.empty((2 * len(train), len(first.classes_)))
 
-        def vote(start: int, stop: int) -> int:
+        def vote(resamples: Resamples, start: int, stop: int) -> int:
             counts, states = resamples.part(start, stop)
             grown: int = tree_kernels.vote(
                 columns.ranks, columns.values, columns.n_ranks, columns.order, _same_value(), codes, counts, states,
@@ -240,13 +172,16 @@ class Forests:
             )  # fmt: skip
             return grown
 
-        n_nodes = vote(0, 1)
+        n_nodes = vote(resamples, 0, 1)
         if not _is_same(first, nodes[:, :n_nodes], chances[:n_nodes]) or not np.array_equal(votes, said):
             return None
         start, step = 1, 1
+        if plain.random_state is None:  # as many numbers of the global generator as scikit-learn's forest takes
+            resamples = Resamples(check_random_state(None), n_trees, len(train), bool(plain.bootstrap))
+            votes[:], start = 0, 0
         while start < n_trees:
             begun, stop = perf_counter(), min(start + step, n_trees)
-            vote(start, stop)
+            vote(resamples, start, stop)
             if perf_counter() - begun < CALL_SECONDS:
                 step *= 2
             start = stop
@@ -257,11 +192,11 @@ class Forests:
             self._sorted = SortedColumns.of(train)
         return self._sorted
 
-    def _drawn(self, plain: Any, n_rows: int) -> Resamples:
-        given = int(plain.random_state), int(plain.n_estimators), n_rows, bool(plain.bootstrap)
-        if self._resamples is None or self._resamples.given != given:
-            self._resamples = Resamples(*given)
-        return self._resamples
+    def _drawn(self, seed: int, plain: Any, n_rows: int) -> Resamples:
+        given = int(plain.n_estimators), n_rows, bool(plain.bootstrap)
+        if self._resamples is None or self._resamples[0] != (seed, *given):
+            self._resamples = (seed, *given), Resamples(old_generator(seed), *given)
+        return self._resamples[1]
 
 
 def _is_known(plain: Any) -> bool:
@@ -274,8 +209,8 @@ def _is_known(plain: Any) -> bool:
     is_usual = all(value is usual[name] or value == usual[name] for name, value in params.items() if name not in FREE)
     if not is_usual or usual["criterion"] != "gini" or platform.machine().lower() not in MACHINES:
         return False
-    whole = [params[k] for k in ("n_estimators", "random_state", "min_samples_leaf", "min_samples_split")]
-    whole += [] if params["max_depth"] is None else [params["max_depth"]]
+    whole = [params[k] for k in ("n_estimators", "min_samples_leaf", "min_samples_split")]
+    whole += [params[k] for k in ("max_depth", "random_state") if params[k] is not None]
     return (
         all(isinstance(value, (int, np.signedinteger)) and not isinstance(value, bool) for value in whole)
         and params["n_estimators"] >= 1
