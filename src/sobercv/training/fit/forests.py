@@ -136,8 +136,11 @@ class Forests:
             plain = model.plain_forest(X) if "plain_forest" in vars(type(model)) else model  # not a subclass of it
             if not self._is_asked or not _is_known(plain) or np.ndim(y) != 1:
                 return None
-            seconds, cells = _guess(plain, X)
-            if seconds < 2 * SORT * cells or not patience.is_over(seconds):
+            shape = X.shape if hasattr(X, "shape") else (len(X), len(X[0]))
+            seconds, cells = _guess(plain, *shape), shape[0] * shape[1]
+            if shape[0] > MOST_ROWS or cells > MOST_CELLS or seconds < 2 * SORT * cells:
+                return None
+            if not patience.is_over(seconds):
                 return None
             return self._grown(plain, X, y, rows)
         except TimeoutError:  # a clock of the user's, which is not to be stopped here
@@ -156,9 +159,9 @@ class Forests:
         options = {"dtype": np.float32, "order": "C", "copy": True, "ensure_all_finite": False}
         train, new = check_array(X, **options), check_array(rows, **options)
         codes = _codes(first.classes_, np.asarray(y))
-        if codes is None or not _fits(train, len(first.classes_)):
-            return None
-        if not (np.isfinite(train).all() and np.isfinite(new).all()):  # check_array may be told to look away
+        if codes is None or not (
+            np.isfinite(train).all() and np.isfinite(new).all()
+        ):  # check_array may be told to look away
             return None
         columns, resamples = self._columns(train), self._drawn(seed, plain, len(train))
         votes, n_trees, limits = np.zeros_like(said), int(plain.n_estimators), _limits(first)
@@ -220,15 +223,14 @@ def _is_known(plain: Any) -> bool:
     )
 
 
-def _guess(plain: Any, X: Any) -> tuple[float, int]:
-    """Guess scikit-learn's seconds for a forest, and count the cells of its table."""
-    n_rows, n_columns = X.shape if hasattr(X, "shape") else (len(X), len(X[0]))
+def _guess(plain: Any, n_rows: int, n_columns: int) -> float:
+    """Guess scikit-learn's seconds for a forest."""
     tried = n_columns if plain.max_features is None else plain.max_features
     if isinstance(tried, str):
         tried = n_columns**0.5
     elif not isinstance(tried, Integral):  # a share
         tried = tried * n_columns
-    return int(plain.n_estimators) * (TREE + CELL * n_rows * float(tried)), n_rows * n_columns
+    return int(plain.n_estimators) * (TREE + CELL * n_rows * float(tried))
 
 
 def _codes(classes: Array, y: Array) -> Array | None:
@@ -238,13 +240,9 @@ def _codes(classes: Array, y: Array) -> Array | None:
     return codes.astype(np.uint8) if is_plain else None
 
 
-def _fits(train: Array, n_classes: int) -> bool:
-    return len(train) <= MOST_ROWS and n_classes <= MOST_CLASSES and train.size <= MOST_CELLS
-
-
 def _limits(first: Any) -> Array:
     """Give the numbers that keep a tree from growing, as scikit-learn reads them."""
-    least, most = first.min_samples_leaf, first.max_depth
+    least, most = int(first.min_samples_leaf), first.max_depth
     tried = first.estimators_[0].max_features_
     split, deepest = max(first.min_samples_split, 2 * least), np.iinfo(np.int32).max if most is None else most
     return np.array([tried, least, split, deepest], np.int64)
