@@ -62,9 +62,11 @@ def table(rows: Rows) -> str:
     """Bias, what dropping saves and what it costs, size by size."""
     heads = ("N", "sub-data sets", "CVT", "TT", "BBC", "dropping", "gone after two folds", "models saved", "AUC lost")
     lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
-    for n in sizes(rows):
-        part = at(rows, (n,))
-        first = [str(n), str(len(part)), *(pm(off(part, p, "bbc")) for p in ("naive", "tt", "bbc"))]
+    shown = [(str(n), at(rows, (n,))) for n in sizes(rows)]
+    if len(small := at(rows, SMALL)) >= ENOUGH:
+        shown.append((f"up to {max(SMALL)}", small))
+    for title, part in shown:
+        first = [title, str(len(part)), *(pm(off(part, p, "bbc")) for p in ("naive", "tt", "bbc"))]
         for name, words in (("strict", "what is worse"), ("equals", "equals, too")):
             gone, models = 1 - column(part, f"alive {name}").mean(), column(part, f"models {name}").mean()
             lost = 1 - column(part, f"truth {name}").mean() / column(part, "truth bbc").mean()
