@@ -237,10 +237,13 @@ def all_configurations(wide: Rows) -> str:
         grown.setdefault(" and ".join(many), []).append(n)
     trees = ", ".join(f"{many} trees (N = {', '.join(map(str, at_n))})" for many, at_n in grown.items())
     return f"""## All 610 configurations
-The full grid, forests of {trees}; one partition, {len(wide)} sub-data sets, {hours:.1f} hours of CPU time
-(`python -m studies.real.width --data ../shared/data --sizes {" ".join(map(str, sizes(wide)))} --samples 8`, which goes on
-where it stopped, and was ended before the last ones). Bias of each protocol; and what dropping without a guard does when equals are kept (ours) and when they are
-dropped (the paper's likely rule).
+The full grid, forests of {trees}; one partition, {len(wide)} sub-data sets, {hours:.1f} hours of CPU time.
+Bias of each protocol; and what dropping without a guard does when equals are kept (ours) and when they are dropped (the
+paper's likely rule). The command goes on where it stopped; it was ended before the last sub-data sets.
+
+```bash
+python -m studies.real.width --data ../shared/data --sizes {" ".join(map(str, sizes(wide)))} --samples 8
+```
 
 {table(wide)}
 
