@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from sobercv.metrics import first_calls
+from sobercv.training.fit import forests as growing
 
 from . import (
     big,
@@ -62,7 +63,8 @@ def main() -> None:
         parser.error(f"no section is called {unknown[0]!r}; there are {', '.join(SECTIONS)}")
 
     print("\n".join(report.machine(os.getloadavg()[0])), end="\n\n", flush=True)
-    first_calls.allowance.used = float("inf")  # compiled loops from the first call on, in this process
+    for allowance in (first_calls.allowance, growing.allowance):
+        allowance.end()  # compiled loops from the first call on, in this process
     found: dict[str, list[report.Section]] = {}
     about: dict[str, list[str]] = {}
     runs = SECTIONS | {

@@ -19,7 +19,6 @@ from sobercv import presets
 from sobercv.presets import Preset
 from sobercv.threads import one_blas_thread
 from sobercv.training import Experiment, Plan, Problem
-from sobercv.training.fit import forests
 from sobercv.training.fit.prefix import fit_predict_shared
 from sobercv.training.fit.task import Outcome, Task, fit_predict
 
@@ -37,7 +36,7 @@ def _narrow() -> tuple[Any, Any]:
     return X[rows], y[rows]
 
 
-def _wide() -> tuple[Any, Any]:
+def wide_table() -> tuple[Any, Any]:
     """Make a table like madelon, whose generator scikit-learn's is: 5 columns that count, 15 mixes of them, noise."""
     return make_classification(N, WIDE, n_informative=5, n_redundant=15, n_clusters_per_class=8, random_state=0)
 
@@ -105,11 +104,10 @@ def _section(title: str, X: Any, y: Any, trees: int) -> report.Section:
 def run(quick: bool = False, large: bool = False) -> Sequence[report.Section]:
     """Fit one fold of each table both ways."""
     trees = QUICK_TREES if quick else TREES
-    forests.patience.used = float("inf")  # a search of this size does not wait, whatever its first forest is
     _, experiment, task = _task(*_narrow(), 1)
     list(fit_predict_shared(experiment, Task(task.split, task.configurations[-1:] * 2)))  # loads what was compiled
     told = f"forests of {trees:,} trees"
     return [
-        _section(f"one fold of {N} x {WIDE}, {told}", *_wide(), trees),
+        _section(f"one fold of {N} x {WIDE}, {told}", *wide_table(), trees),
         _section(f"one fold of {N} x 30 (breast cancer), {told}", *_narrow(), trees),
     ]

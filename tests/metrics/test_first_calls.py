@@ -10,13 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sobercv
+from sobercv.compiled import Allowance
 from sobercv.inference import selection
 from sobercv.metrics import first_calls, kernels, ranking, survival
 from sobercv.testing import simulate
 
 
+def new_allowance():
+    return Allowance(first_calls.LOADING, first_calls.COMPILING, kernels.__file__, "walks.walk_int")
+
+
 def numpy_may(monkeypatch, seconds):
-    allowance = first_calls.Allowance()
+    allowance = new_allowance()
     allowance.seconds = seconds
     monkeypatch.setattr(first_calls, "allowance", allowance)
     return allowance
@@ -111,10 +116,10 @@ def test_pairs_beyond_single_precision_are_not_multiplied():
 
 def test_an_empty_cache_allows_more(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    assert first_calls.Allowance().seconds == first_calls.COMPILING
+    assert new_allowance().seconds == first_calls.COMPILING
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels" / "walks.walk_int-116.py311.nbi").touch()
-    assert first_calls.Allowance().seconds == first_calls.LOADING
+    assert new_allowance().seconds == first_calls.LOADING
 
 
 def test_a_first_small_call_loads_no_compiler():

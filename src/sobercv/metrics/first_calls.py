@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..compiled import compiled_before
+from ..compiled import Allowance
 from ..containers import Array
 
 #: Seconds that numpy may work in a process: where the loops were compiled before, and where they were not.
@@ -22,26 +22,8 @@ PAIR, DRAW, SCORE = 3e-11, 2e-8, 4e-9
 _ROOM = 1 << 16  # draws made at a time: what is written down on the way stays in the cache of a core
 
 
-class Allowance:
-    """What numpy may still do in this process before the compiled loops are loaded."""
-
-    def __init__(self) -> None:
-        self.used = 0.0
-
-    @cached_property
-    def seconds(self) -> float:
-        """All that there is: more where numba's cache is empty, which costs seconds. A wrong guess costs time only."""
-        return LOADING if compiled_before(f"{Path(__file__).parent}/kernels/walks.py", "walks.walk_int") else COMPILING
-
-    def covers(self, seconds: float) -> bool:
-        """Whether numpy may do this as well; if so, it is taken off."""
-        if self.used + seconds > self.seconds:
-            return False
-        self.used += seconds
-        return True
-
-
-allowance = Allowance()
+#: What numpy may still do in this process before the compiled loops are loaded.
+allowance = Allowance(LOADING, COMPILING, f"{Path(__file__).parent}/kernels/walks.py", "walks.walk_int")
 
 
 class PairMatrix:

@@ -16,11 +16,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sobercv
+from sobercv.compiled import Allowance
 from sobercv.presets.sklearn_models import RootForestClassifier
 from sobercv.training import Experiment, Plan, Problem, expand
 from sobercv.training.fit import forests as module
 from sobercv.training.fit import tree_inputs
-from sobercv.training.fit.forests import Forests, Patience
+from sobercv.training.fit.forests import Forests
 from sobercv.training.fit.prefix import fit_predict_shared
 from sobercv.training.fit.task import Task, fit_predict
 from sobercv.training.fit.tree_inputs import Resamples, SortedColumns
@@ -32,7 +33,7 @@ NEW = make_classification(40, 6, random_state=1)[0]
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
     """Small forests are grown by compiled loops, too, and on any processor: it is the bits that are tested."""
-    monkeypatch.setattr(module.patience, "used", float("inf"))
+    monkeypatch.setattr(module.allowance, "used", float("inf"))
     monkeypatch.setattr(module, "MACHINES", (*module.MACHINES, module.platform.machine().lower()))
 
 
@@ -366,14 +367,11 @@ def test_a_search_gives_what_it_gave(monkeypatch):
 
 
 def test_short_searches_do_not_wait_for_compiled_loops(monkeypatch):
-    monkeypatch.setattr(module, "compiled_before", lambda *given: False)
-    fresh = Patience()
+    fresh = Allowance(module.LOADING, module.COMPILING, "nowhere/at_all.py", "no.loop")
     assert fresh.seconds == module.COMPILING
-    assert not fresh.is_over(module.COMPILING - 1)
-    assert fresh.is_over(2)
-    assert fresh.is_over(0)
-    monkeypatch.setattr(module, "compiled_before", lambda *given: True)
-    assert Patience().is_over(module.LOADING)
-    monkeypatch.setattr(module, "patience", Patience())
-    assert Forests().grown(RandomForestClassifier(2, random_state=0), X, Y, NEW) is None
-    assert 0 < module.patience.used < module.LOADING
+    monkeypatch.setattr(module, "allowance", fresh)
+    forest = RandomForestClassifier(2, random_state=0)
+    assert Forests().grown(forest, X, Y, NEW) is None
+    assert 0 < fresh.used < module.LOADING
+    assert Forests().grown(forest.set_params(n_estimators=15_000), X[:9], Y[:9], NEW) is not None  # is worth the wait
+    assert Forests().grown(forest.set_params(n_estimators=2), X, Y, NEW) is not None  # nobody waits any more

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any
@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state
 
-from ...compiled import compiled_before
+from ...compiled import Allowance
 from ...containers import Array
 from ...seeds import old_generator
 from .response import Wanted, method_of
@@ -61,26 +61,8 @@ def faster_seconds(seconds: float) -> float:
     return min(seconds, COMPILING + seconds / FASTER)
 
 
-class Patience:
-    """How long this process has let scikit-learn grow forests: a short search should not wait for compiled loops."""
-
-    def __init__(self) -> None:
-        self.used = 0.0
-
-    @cached_property
-    def seconds(self) -> float:
-        """All that there is. A wrong guess costs time only."""
-        return LOADING if compiled_before(__file__, "tree_kernels.vote") else COMPILING
-
-    def is_over(self, seconds: float) -> bool:
-        """Whether compiled loops are worth it for another forest; if not, its seconds are taken off."""
-        if self.used >= self.seconds:
-            return True
-        self.used += seconds
-        return self.used >= self.seconds
-
-
-patience = Patience()
+#: What scikit-learn may still grow in this process: a short search should not wait for compiled loops.
+allowance = Allowance(LOADING, COMPILING, __file__, "tree_kernels.vote")
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +122,7 @@ class Forests:
             seconds, cells = _guess(plain, *shape), shape[0] * shape[1]
             if shape[0] > MOST_ROWS or cells > MOST_CELLS or seconds < 2 * SORT * cells:
                 return None
-            if not patience.is_over(seconds):
+            if allowance.covers(seconds):
                 return None
             return self._grown(plain, X, y, rows)
         except TimeoutError:  # a clock of the user's, which is not to be stopped here
@@ -151,6 +133,7 @@ class Forests:
     def _grown(self, plain: Any, X: Any, y: Any, rows: Any) -> GrownForest | None:
         from . import tree_kernels
 
+        allowance.end()
         # Without a seed every forest is another one; trees are compared for some seed.
         seed = COMPARED if plain.random_state is None else plain.random_state
         first = clone(plain).set_params(n_estimators=1, random_state=seed).fit(X, y)
@@ -159,9 +142,8 @@ class Forests:
         options = {"dtype": np.float32, "order": "C", "copy": True, "ensure_all_finite": False}
         train, new = check_array(X, **options), check_array(rows, **options)
         codes = _codes(first.classes_, np.asarray(y))
-        if codes is None or not (
-            np.isfinite(train).all() and np.isfinite(new).all()
-        ):  # check_array may be told to look away
+        is_whole = np.isfinite(train).all() and np.isfinite(new).all()  # check_array may be told to look away
+        if codes is None or not is_whole:
             return None
         columns, resamples = self._columns(train), self._drawn(seed, plain, len(train))
         votes, n_trees, limits = np.zeros_like(said), int(plain.n_estimators), _limits(first)
