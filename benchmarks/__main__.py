@@ -7,11 +7,7 @@ import os
 from functools import partial
 from pathlib import Path
 
-from sobercv.metrics import first_calls
-from sobercv.training.fit import forests as growing
-
 from . import (
-    big,
     forests,
     growth,
     idle,
@@ -42,7 +38,6 @@ SECTIONS = {
     "forests": forests.run,
     "scorers": scorers.run,
     "idle": idle.run,
-    "big": big.run,
     "speed": speed.run,
     "journey": journey.run,
 }
@@ -63,8 +58,6 @@ def main() -> None:
         parser.error(f"no section is called {unknown[0]!r}; there are {', '.join(SECTIONS)}")
 
     print("\n".join(report.machine(os.getloadavg()[0])), end="\n\n", flush=True)
-    for allowance in (first_calls.allowance, growing.allowance):
-        allowance.end()  # compiled loops from the first call on, in this process
     found: dict[str, list[report.Section]] = {}
     about: dict[str, list[str]] = {}
     runs = SECTIONS | {

@@ -18,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV
 
 import sobercv
-from sobercv.training.fit import forests
+from sobercv.forests import forest as forests
 
 from . import timing
 from .report import Goal, Section, ratio

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -19,12 +18,12 @@ import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand
-from sobercv.training import ahead as module
+from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, make_pool
+from sobercv.training.fit_queue import FitQueue
+from sobercv.training.pool.base import Pool, Report
+from sobercv.training.pool.batches import Batch
+from sobercv.training.pool.work import fit_all
 from sobercv.training.race import RaceLog, race
-from sobercv.training.run.batches import Batch
-from sobercv.training.run.executor import ParallelExecutor
-from sobercv.training.run.workers import Work
 
 from . import report
 
@@ -63,100 +62,79 @@ def _rule(predictions: Any, index: int) -> _Verdict:
 
 
 def _race(n_workers: int, seconds: float, workers: str = "processes") -> tuple[RaceLog, float]:
-    """Race on processes, on threads, or on workers that exist only on a simulated clock; give the time that it took."""
+    """Race on processes, on threads, or on workers that exist only on a simulated clock; return the time it took."""
     is_simulated = workers == "a simulated clock"
     X, y = np.zeros((100, 2)), np.arange(100) % 2
     problem = Problem.build(X, y, task="classification")
     plan = Plan.build(problem, FOLDS)
     configurations = expand({"seconds": [0.0 if is_simulated else seconds], "index": list(range(CONFIGURATIONS))})
     experiment = Experiment(problem, Sleeper(), (("predict",),))
-    clock = SimulatedWorkers(n_workers, seconds)
-    backend = "threading" if workers == "threads" else "loky"
-    with joblib.parallel_config(backend, n_jobs=n_workers), ParallelExecutor(n_workers) as executor:
-        if is_simulated:
-            executor._workers = clock
-        executor.prepare(experiment)
+    clock = SimulatedPool(n_workers, seconds)
+
+    def go(rule: Any) -> RaceLog:
+        pool = clock if is_simulated else make_pool(n_workers)
         store = MemoryStore(problem, plan, CONFIGURATIONS)
+        return race(experiment, configurations, plan, pool=pool, store=store, rule=rule)
+
+    with joblib.parallel_config("threading" if workers == "threads" else "loky"):
         if workers == "processes":
-            wait_for_all(executor)
-        start = time.perf_counter()
-        # The race enters and leaves its executor: here the workers are to be there before it starts.
-        log = race(experiment, configurations, plan, executor=_Entered(executor), store=store, rule=_rule)
+            go(_rule)  # its processes have finished their imports, and wait for the next race
+        clock.now, start = 0.0, time.perf_counter()
+        log = go(_rule)
         return log, clock.now if is_simulated else time.perf_counter() - start
 
 
-class SimulatedWorkers:
-    """Workers whose every fit takes the same time by their own clock; they take calls as processes do."""
+class SimulatedPool(Pool):
+    """Workers whose every fit takes the same time by their own clock."""
 
     def __init__(self, n_workers: int, seconds: float) -> None:
         self.n_workers, self.seconds, self.now = n_workers, seconds, 0.0
-        self._busy: list[tuple[float, int, Batch]] = []  # when a call will be done, its key
-        self._common: Any = None
+        self._busy: list[tuple[float, int, Batch]] = []  # when a batch will be done, its key
+        self._experiment: Any = None
 
-    @property
-    def under_way(self) -> set[int]:
-        """Keys of spare calls that were begun and not waited for."""
-        return {key for _, key, _ in self._busy}
-
-    def start(self, common: Any) -> None:
-        """Take what all fits have in common."""
-        self._common = common
-
-    def run(
-        self, work: Work, calls: Mapping[int, Any], until: float | None = None, spare: Mapping[int, Any] | None = None
-    ) -> Iterator[tuple[int, Any]]:
-        """Give results in the order in which they would come back."""
-        waiting = deque((key, batch) for key, batch in calls.items() if key not in self.under_way)
-        later = deque((key, (task,)) for key, task in (spare or {}).items())
-        while waiting or not calls.keys().isdisjoint(self.under_way):
-            none: deque[tuple[int, Batch]] = deque()
-            others_are_done = bool(self._busy) and self._busy[0][0] <= self.now
-            while (ready := waiting or (none if others_are_done else later)) and len(self._busy) < self.n_workers:
-                key, batch = ready.popleft()
-                fits = sum(len(task.configurations) for task in batch)
-                heapq.heappush(self._busy, (self.now + fits * self.seconds, key, batch))
-            self.now, key, batch = heapq.heappop(self._busy)
-            _, outcomes = work(key, None, batch, self._common)
-            yield key, [replace(outcome, fit_seconds=self.seconds) for outcome in outcomes]
-
-    def close(self) -> None:
-        """Forget what was begun."""
-        self._busy = []
-
-
-class _Entered:
-    """An executor whose workers stay when a race leaves it."""
-
-    def __init__(self, executor: ParallelExecutor) -> None:
-        self._executor = executor
-        self.run = executor.run
-
-    def __enter__(self) -> _Entered:
+    def start(self, experiment: Any, n_fits: int) -> SimulatedPool:
+        """Take the experiment."""
+        self._experiment = experiment
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        return None
+    @property
+    def n_free(self) -> int:
+        """One batch for each worker."""
+        return self.n_workers - len(self._busy)
 
+    def submit(self, key: int, batch: Batch, is_speculative: bool = False) -> None:
+        """Begin a batch."""
+        fits = sum(len(task.configurations) for task in batch)
+        heapq.heappush(self._busy, (self.now + fits * self.seconds, key, batch))
 
-def wait_for_all(executor: ParallelExecutor) -> None:
-    """Let every process finish its imports."""
-    workers: Any = executor._workers
-    while not all(worker.is_ready for worker in workers._processes):
-        workers._hear(*workers._inbox.get())
+    def wait(self, seconds: float) -> list[Report]:
+        """Report all batches that are done first."""
+        self.now = self._busy[0][0]
+        reports = []
+        while self._busy and self._busy[0][0] <= self.now:
+            _, key, batch = heapq.heappop(self._busy)
+            outcomes = [replace(outcome, fit_seconds=self.seconds) for outcome in fit_all(self._experiment, batch)]
+            reports.append(Report(key, outcomes))
+        return reports
+
+    def stop(self) -> list[Report]:
+        """Forget what was begun."""
+        self._busy = []
+        return []
 
 
 def run(quick: bool = False, large: bool = False) -> Sequence[report.Section]:
     """Race with and without early fits."""
     n_workers, seconds = (8, 0.2) if quick else (32, 0.5)
     rows, goals = [], []
-    most = module.MOST
-    for allowed, workers in product((most, 0), ("processes", "threads", "a simulated clock")):
-        label = f"{'nobody waits' if allowed else 'all wait for the end of a round'}, {workers}"
-        module.MOST = allowed
+    later = FitQueue._later
+    for allowed, workers in product((True, False), ("processes", "threads", "a simulated clock")):
+        label = f"{'speculative fits' if allowed else 'all wait for the end of a round'}, {workers}"
+        FitQueue._later = later if allowed else lambda self, index: iter(())  # type: ignore[method-assign]
         try:
             log, wall = _race(n_workers, seconds, workers)
         finally:
-            module.MOST = most
+            FitQueue._later = later  # type: ignore[method-assign]
         ratio = wall / (log.n_fits * seconds / n_workers)
         rows.append([label, f"{log.n_fits}", f"{log.n_fits_in_vain}", f"{wall:.2f}", report.ratio(ratio)])
         if allowed:

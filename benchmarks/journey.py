@@ -339,7 +339,7 @@ def share(found: dict[str, list[Result]], journey: str = "Journey") -> Section:
             "Work: CPU seconds of all processes.",
             "Where the share is above the target, the search is short because of the drop tests: they leave an eighth "
             "to a third of the models to train. What they and the estimate take does not shrink with them: a profile "
-            "of the estimate (N = 4,000, 44 ms on one thread) has 22 % in walks through sorted scores, 15 % in "
+            "of the estimate (N = 4,000, 44 ms on one thread) has 22 % in scans of sorted scores, 15 % in "
             "drawing four million samples, 11 % in sums; the rest is in many small steps. Tests take 3 to 7 ms a "
             "round, and nobody waits for them: the workers go on with fits of later rounds, which is also why they "
             "take longer by the clock than alone.",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from functools import partial
 
 import numpy as np
@@ -12,6 +15,7 @@ from .report import Goal, Section, number, ratio
 from .timing import race
 
 N, C, B = 500, 610, 1000
+CALLS, STEADY = 40, 1.3  # calls in one process; how much slower than the best any but the first may be
 FEW_B, FEW_C = 3, 12  # resamples and configurations of the loop that are really run
 LIMIT = {"roc_auc": "saxpy", "concordance_index": "saxpy"}  # the others: gemm
 OF_LIMIT = {"roc_auc": 2.0, "accuracy": 1.5, "neg_mean_squared_error": 2.0}  # times the limit
@@ -63,11 +67,45 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
                 "threads; checked to give sober's win counts and draws on the same counts.",
                 "limit: for mean-type metrics a float64 matrix product [B, N] x [N, C] on all BLAS threads; for AUC "
                 "and C-index y += a x in float64, N C B elements in vectors of length B that stay in cache, on all "
-                "cores. The C-index walks its samples once for each of log2(N) levels, so it has more to do than that.",
+                "cores. The C-index scans its samples once for each of log2(N) levels, so it has more to do than that.",
             ],
         ),
         resorting.section(quick),
+        calls(),
     ]
+
+
+_CALLS = """
+import json, time
+from benchmarks.problems import problem
+data = problem("roc_auc", {n}, {c})
+taken = []
+for _ in range({calls}):
+    start, busy = time.perf_counter(), time.process_time()
+    data.bbc({b})
+    taken.append((time.perf_counter() - start, time.process_time() - busy))
+print(json.dumps(taken))
+"""
+
+
+def calls() -> Section:
+    """All calls of a fresh process, one after the other: none after the first may be slow."""
+    code = _CALLS.format(n=N, c=C, b=B, calls=CALLS)
+    child = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    clock, busy = zip(*json.loads(child.stdout), strict=True)
+    later = [(min(t[1:]), max(t[1:])) for t in (clock, busy)]
+    rows = [
+        [what, number(1e3 * taken[0]), number(1e3 * low), number(1e3 * high), ratio(high / low)]
+        for what, taken, (low, high) in zip(("clock", "CPU"), (clock, busy), later, strict=True)
+    ]
+    (low, high), _ = later
+    return Section(
+        f"{CALLS} calls of AUC in one process: N = {N}, C = {C}, B = {B:,}",
+        ["time", "first ms", "best later ms", "worst later ms", "worst/best"],
+        rows,
+        [Goal("worst call after the first, times the best", high / low, STEADY, True, "x")],
+        ["The first call loads the compiled loops. Other work on the machine makes single calls slower by the clock."],
+    )
 
 
 def _goals(metric: str, by_loop: float, by_plain: float, of_limit: float) -> list[Goal]:

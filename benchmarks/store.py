@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, make_executor, recalling
-from sobercv.training.fit.task import Outcome, Task
+from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, kept_outcomes, make_pool
+from sobercv.training.fit.task import Outcome
+from sobercv.training.pool.base import Report
+from sobercv.training.pool.serial import SerialPool
 from sobercv.training.race import race
 
 from . import timing
@@ -41,21 +43,21 @@ class Sleeper(ClassifierMixin, BaseEstimator):
         return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
 
-class Inventor:
-    """An executor that fits nothing: it makes outcomes up, as fast as they can be written."""
+class Inventor(SerialPool):
+    """A pool that fits nothing: it makes outcomes up, as fast as they can be written."""
 
-    def __enter__(self):
-        return self
+    def submit(self, key, batch, is_speculative=False):
+        self._waiting.append((key, batch))
 
-    def __exit__(self, *exception):
-        pass
-
-    def run(self, experiment, tasks):
-        for task in tasks:
+    def wait(self, seconds):
+        key, batch = self._waiting.popleft()
+        outcomes = []
+        for task in batch:
             rng = np.random.default_rng(task.split.fold)
             for c in task.configurations:
                 values = {"decision_function": rng.normal(size=len(task.split.test))}
-                yield Outcome(c.index, task.split.repeat, task.split.fold, values, 0.02, 0.001)
+                outcomes.append(Outcome(c.index, task.split.repeat, task.split.fold, values, 0.02, 0.001))
+        return [Report(key, outcomes)]
 
 
 def run(quick: bool = False, large: bool = False) -> list[Section]:
@@ -70,11 +72,11 @@ def _setting(n: int, c: int, cv: int, n_repeats: int):
     return experiment, expand({"k": list(range(c))}), Plan.build(problem, cv, n_repeats)
 
 
-def _race(setting, path, executor=None) -> MemoryStore:
+def _race(setting, path, pool=None) -> MemoryStore:
     experiment, configurations, plan = setting
-    executor = recalling(executor or make_executor(), path, experiment, configurations, plan, 0)
+    cache = kept_outcomes(path, experiment, configurations, plan, 0)
     store = MemoryStore(experiment.problem, plan, len(configurations))
-    race(experiment, configurations, plan, executor=executor, store=store)
+    race(experiment, configurations, plan, pool=pool or make_pool(), store=store, cache=cache)
     return store
 
 
@@ -123,13 +125,13 @@ def _large(folder: Path) -> Section:
     experiment, configurations, plan = setting
     opening = []
     for _ in range(3):
-        executor = recalling(Inventor(), path, experiment, configurations, plan, 0)
+        cache = kept_outcomes(path, experiment, configurations, plan, 0)
+        assert cache is not None
         start = time.perf_counter()
-        with executor:
+        with cache:
             opening.append(time.perf_counter() - start)
-            tasks = [Task(split, tuple(configurations)) for split in plan.splits]
             start = time.perf_counter()
-            n = sum(1 for _ in executor.run(experiment, tasks))
+            n = sum(cache.recall(c.index, split) is not None for split in plan.splits for c in configurations)
         recalled = time.perf_counter() - start
     assert n == filled.done.size
     size = os.path.getsize(path)

@@ -24,5 +24,5 @@ if __name__ == "__main__":
     low, high = score["interval"]
     print("\nThe study is simulated, so the truth is known:\n")
     print(f"  plain cross-validation claims  {score['naive']:.3f}")
-    print(f"  sober says                     {score['honest']:.3f}   95 % interval {low:.3f} to {high:.3f}")
+    print(f"  sober says                     {score['value']:.3f}   95 % interval {low:.3f} to {high:.3f}")
     print(f"  5,000 further patients say     {truth:.3f}\n")

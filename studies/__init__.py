@@ -9,7 +9,7 @@ STUDIES = ("simulation", "real", "intervals", "racing", "tuned", "adaptive", "be
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a study by name: what `sober study` calls. Gives an exit code."""
+    """Run a study by name: what `python -m studies` calls. Returns an exit code."""
     name, *rest = arguments
     if name not in STUDIES:
         print(f"The study {name!r} is not known; there are {', '.join(STUDIES)}.")

@@ -21,7 +21,7 @@ class Replay:
     Attributes
     ----------
     survivors : Predictions
-    leavers : list of Predictions
+    dropped : list of Predictions
         Those who were dropped before the last fold, together who left after the same one.
     models : float
         Share of all models of the cross-validation that was trained.
@@ -30,7 +30,7 @@ class Replay:
     """
 
     survivors: sobercv.Predictions
-    leavers: list[sobercv.Predictions]
+    dropped: list[sobercv.Predictions]
     models: float
     alive: list[float]
 
@@ -43,14 +43,14 @@ def replay(table: sobercv.Predictions, rule: DropRule, question: Question) -> Re
     per_repeat = int(table.fold_of.max()) + 1
     round_of = table.fold_of + per_repeat * np.arange(table.n_repeats)  # [N, R]
     n_folds = per_repeat * table.n_repeats
-    trained, survivors, leavers, alive = 0, table, [], []
+    trained, survivors, dropped, alive = 0, table, [], []
     for k in range(n_folds):
         trained += survivors.n_configurations
         so_far = replace(survivors, seen=round_of <= k)
         verdict = rule(so_far, question, k)
         if verdict is not None and not verdict.keep.all():
-            leavers.append(so_far.take_configurations(np.flatnonzero(~verdict.keep)))
+            dropped.append(so_far.take_configurations(np.flatnonzero(~verdict.keep)))
             survivors = survivors.take_configurations(np.flatnonzero(verdict.keep))
         alive.append(survivors.n_configurations / table.n_configurations)
     survivors = replace(survivors, n_dropped=table.n_configurations - survivors.n_configurations)
-    return Replay(survivors, leavers, trained / (n_folds * table.n_configurations), alive)
+    return Replay(survivors, dropped, trained / (n_folds * table.n_configurations), alive)

@@ -48,17 +48,6 @@ _KINDS = {
     "survival": ["concordance_index"],
 }
 TARGETS = [f"{metric}-{kind}" for kind, metrics in _KINDS.items() for metric in metrics]
-_GROUPS = [
-    "rand_score",
-    "adjusted_rand_score",
-    "fowlkes_mallows_score",
-    "mutual_info_score",
-    "homogeneity_score",
-    "completeness_score",
-    "v_measure_score",
-    "normalized_mutual_info_score",
-    "adjusted_mutual_info_score",
-]
 _MORE = {
     "labels2": [
         "neg_zero_one_loss",
@@ -74,8 +63,6 @@ _MORE = {
         "specificity",
         "ppv",
         "npv",
-        "adjusted_rand_score",
-        "mutual_info_score",
     ],
     "labels3": [
         "cohen_kappa",
@@ -89,7 +76,6 @@ _MORE = {
         "fbeta(beta=2, average='weighted', labels=[0, 2])",
         "precision(average='macro', labels=[2, 1], zero_division=1)",
         "precision(average='macro', zero_division=nan)",
-        *_GROUPS,
     ],
     "proba2": [
         "sensitivity(threshold=0.3)",
@@ -149,8 +135,6 @@ _MORE = {
 ALL_TARGETS = TARGETS + [f"{metric}-{kind}" for kind, metrics in _MORE.items() for metric in metrics]
 ALL_TARGETS += ["youden-labels2", "neg_cost(missed=5)-labels2"]  # cases are drawn by their place in the list
 METRICS = sorted({target.rsplit("-", 1)[0] for target in ALL_TARGETS})
-#: Scores of pairs of samples: a sample twice is a pair more, so that they know counts and no weights.
-OF_PAIRS = ["rand_score", "adjusted_rand_score", "fowlkes_mallows_score", "adjusted_mutual_info_score"]
 SETTINGS = ["plain", "repeats", "groups", "ties", "incomplete", "folds", "weights"]
 
 _RESPONSE = {"proba": "predict_proba", "decision": "decision_function"}  # all others are read by what `predict` gives
@@ -184,7 +168,22 @@ class Case:
 
     def arguments(self) -> dict[str, Any]:
         """What `sobercv.bbc` and its rivals are called with, except for the draws."""
-        return {"y": self.y, "predictions": self.answers, "metric": self.metric, **self.options}
+        options = {name: value for name, value in self.options.items() if name != "seen"}
+        return {"y": self.y, "predictions": self.masked, "metric": self.metric, **options}
+
+    @property
+    def masked(self) -> dict[str, np.ndarray]:
+        """Predictions by response; what was not predicted is masked."""
+        if "seen" not in self.options:
+            return self.answers
+        n, _, r = self.p.shape[:3]
+        unseen = ~(np.asarray(self.options["seen"]).reshape(n, -1) & np.ones((1, r), bool))
+        return {
+            name: np.ma.masked_array(
+                answers, np.broadcast_to(unseen.reshape(n, 1, r, *[1] * (answers.ndim - 3)), answers.shape)
+            )
+            for name, answers in self.answers.items()
+        }
 
     def table(self) -> Table:
         """The same for the oracle."""

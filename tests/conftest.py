@@ -26,8 +26,8 @@ settings.load_profile("sober")
 
 #: Where the same lines are run again and again: to count them would cost a quarter of the time and tell nothing.
 UNCOUNTED = ("/faults/", "/fuzz/", "/clusters/", "/studies/", "/presets/", "/optuna_trials/", "/oracles/",
-             "test_pages", "test_endings", "test_messy_tables", "test_hostile", "test_statistics", "test_process_workers",
-             "test_against", "test_laws", "test_docs", "test_strangers", "test_vendored", "test_browser")  # fmt: skip
+             "test_pages", "test_endings", "test_messy_tables", "test_hostile", "test_statistics", "test_processes",
+             "test_against", "test_laws", "test_docs", "test_strangers", "test_browser")  # fmt: skip
 
 
 def pytest_collection_modifyitems(items):
@@ -39,14 +39,6 @@ def pytest_collection_modifyitems(items):
             item.add_marker("no_cover")
         if item.get_closest_marker("soak") and not os.environ.get("SOBER_SOAK"):
             item.add_marker(skipped)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _compiled_loops():
-    """Small tables are scored by compiled loops, too; what numpy does instead has tests of its own."""
-    from sobercv.metrics import first_calls
-
-    first_calls.allowance.used = float("inf")
 
 
 @pytest.fixture(autouse=True)

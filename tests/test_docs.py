@@ -57,8 +57,16 @@ def test_doctests(name):
 
 
 def test_every_code_has_an_entry_and_no_entry_lacks_a_code():
-    entries = re.findall(r"^## ([EWS]\d+): (.+)$", (ROOT / "docs" / "codes.md").read_text(), flags=re.M)
-    assert dict(entries) == CODES
+    entries = re.findall(
+        r"^\| ([EWS]\d+) \| ([^|]+) \| [^|]{20,} \|$", (ROOT / "docs" / "codes.md").read_text(), flags=re.M
+    )
+    assert entries == list(CODES.items())
+
+
+def test_every_code_is_used_and_every_code_that_is_used_has_an_entry():
+    sources = [path for path in (ROOT / "src").rglob("*.py") if path.name != "errors.py"]
+    used = {code for path in sources for code in re.findall(r"\b[EWS]\d{3}\b", path.read_text())}
+    assert used == set(CODES)
 
 
 def test_links_between_pages_lead_somewhere():

@@ -127,7 +127,7 @@ def test_the_positive_class_can_be_named():
         (P, {"seen": [0, 1, 2, 3, 4, 5]}, "E107"),
         (P, {"seen": np.zeros(N)}, "E106"),
         (np.ma.masked_array(P, np.eye(N, C, dtype=bool)[:, :, None] * np.ones(R, bool)), {}, "E111"),
-        (P, {"pos_label": "maybe"}, "E108"),
+        (P, {"pos_label": "maybe"}, "E110"),
     ],
 )
 def test_unusable_tables_are_refused(predictions, options, code):

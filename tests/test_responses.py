@@ -78,9 +78,8 @@ def test_other_shapes_are_refused(shape, part):
     ],
 )
 def test_bare_arrays_are_read_by_what_is_wanted(array, target, responses, name):
-    found, tensor, is_probability = read(array, target, responses)
+    found, tensor = read(array, target, responses)
     assert found == name
-    assert is_probability == (name == "predict_proba")
     assert tensor.shape[:3] == (4, 1, 1)
 
 
@@ -120,10 +119,10 @@ def test_what_is_not_seen_may_hold_anything():
         (["no", "no", "maybe", "yes"], {}, "E110"),
         ([0.1, 0.9, 0.5, 1.1], {}, "E110"),
         ([0.1, 0.9, 0.5, 1.0], {"name": "predict"}, "E110"),
-        ([0.1, 0.9, 0.5, 1.1], {"name": "predict_proba"}, "E104"),
-        ([0.1, 0.9, 0.5, 1.1], {"responses": ("predict_proba",)}, "E104"),
-        (np.full((4, 1, 1, 2), 0.15), {}, "E104"),
-        (np.full((4, 1, 1, 3), 0.1), {"target": THREE}, "E104"),
+        ([0.1, 0.9, 0.5, 1.1], {"name": "predict_proba"}, "E102"),
+        ([0.1, 0.9, 0.5, 1.1], {"responses": ("predict_proba",)}, "E102"),
+        (np.full((4, 1, 1, 2), 0.15), {}, "E102"),
+        (np.full((4, 1, 1, 3), 0.1), {"target": THREE}, "E102"),
         ([0.1, np.nan, 0.5, 1.0], {"responses": SCORES}, "E102"),
         ([0.1, np.inf, 0.5, 1.0], {"target": NUMBERS}, "E102"),
         ([True, False, True, False], {"responses": SCORES}, "E102"),

@@ -62,8 +62,11 @@ def test_a_generator_gives_one_number_and_moves_on(make):
     assert (seeds.root(again), seeds.root(again)) == (first, second)
 
 
-@pytest.mark.parametrize(("value", "part"), [(-1, "-1"), ("lucky", "str"), (1.5, "float"), (True, "bool")])
-def test_what_is_no_seed_is_refused(value, part):
+@pytest.mark.parametrize(
+    ("value", "part", "code"),
+    [(-1, "-1", "E108"), ("lucky", "str", "E123"), (1.5, "float", "E123"), (True, "bool", "E123")],
+)
+def test_what_is_no_seed_is_refused(value, part, code):
     with pytest.raises(SoberError, match=part) as error:
         seeds.root(value)
-    assert error.value.code == "E108"
+    assert error.value.code == code

@@ -1,6 +1,9 @@
 """The limit on BLAS threads belongs to the process: calls that overlap keep it, and the last one gives it back."""
 
+import subprocess
+import sys
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -98,3 +101,105 @@ def test_no_number_depends_on_the_threads_of_blas():
     bits = [estimate.scores.tobytes() for estimate in found]
     assert len(set(bits)) == 1
     assert found[0].draws.tobytes() == found[2].draws.tobytes()
+
+
+# ---- warnings -------------------------------------------------------------------------------------------------------
+def test_threads_that_overlap_leave_the_filters_as_they_were():
+    """The first in is the first out: with `catch_warnings` in each, the second would restore what the first had set."""
+    second_is_in, first_is_out = threading.Event(), threading.Event()
+
+    def second():
+        with threads.ignored_warnings():
+            second_is_in.set()
+            assert first_is_out.wait(60)
+            warnings.warn("not heard", UserWarning, stacklevel=1)
+
+    before = list(warnings.filters)
+    other = threading.Thread(target=second)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with threads.ignored_warnings():
+            other.start()
+            assert second_is_in.wait(60)
+        first_is_out.set()
+        other.join()
+        assert not caught
+        warnings.warn("heard", UserWarning, stacklevel=1)
+        assert [str(w.message) for w in caught] == ["heard"]
+    assert warnings.filters == before
+
+
+def test_a_function_as_metric_on_threads_leaves_the_filters_as_they_were():
+    y, p = np.arange(60) % 2, np.random.default_rng(0).random((60, 2)).round()
+
+    def share(y_true, y_pred):
+        warnings.warn("a thousand times", RuntimeWarning, stacklevel=2)
+        return float(np.mean(y_true == y_pred))
+
+    before = list(warnings.filters)
+    for _ in range(5):
+        metric = sobercv.make_metric(share, task="classification")
+        sobercv.bbc(y, p, metric, n_bootstraps=300, n_jobs=4)
+        assert warnings.filters == before
+
+
+class Emptied(dict):
+    """What is remembered is gone at once, as when another thread clears it."""
+
+    def __setitem__(self, key, value):
+        pass
+
+
+def test_a_score_that_another_thread_has_forgotten():
+    y, p = np.arange(40) % 2, np.random.default_rng(0).random((40, 5)).round()
+    metric = sobercv.make_metric(lambda y, p: float(np.mean(y == p)), name="mine", task="classification")
+    metric._memory = Emptied()
+    found, expected = (sobercv.bbc(y, p, m, n_bootstraps=100) for m in (metric, "accuracy"))
+    np.testing.assert_allclose(found.draws, expected.draws, rtol=1e-12)
+
+
+# ---- forks ----------------------------------------------------------------------------------------------------------
+FORK = """
+import os, sys, threading, time
+import numpy as np
+import sobercv
+from sobercv import threads
+
+y, p = np.arange(60) % 2, np.random.default_rng(0).random((60, 4))
+inside, go_on, limit = threading.Event(), threading.Event(), threads._limit
+
+def slow_limit():
+    inside.set()  # with the lock held
+    time.sleep(0.5)
+    return limit()
+
+def rule(scores):
+    go_on.wait(60)
+    return scores.argmax(axis=1)
+
+sobercv.bbc(y, p, "roc_auc", n_bootstraps=50)  # an import that another thread has begun would hang, too, as in any fork
+threads._limit = slow_limit
+other = threading.Thread(target=lambda: sobercv.bbc(y, p, "roc_auc", select=rule, n_bootstraps=50), daemon=True)
+other.start()
+assert inside.wait(60)
+threads._limit = limit
+child = os.fork()
+if child == 0:
+    sobercv.bbc(y, p, "roc_auc", n_bootstraps=50)
+    os._exit(0 if not threads._inside and not threads._limits else 3)
+deadline = time.monotonic() + 60
+while time.monotonic() < deadline:
+    done, status = os.waitpid(child, os.WNOHANG)
+    if done:
+        go_on.set()
+        other.join(60)
+        sys.exit(os.waitstatus_to_exitcode(status))
+    time.sleep(0.05)
+os.kill(child, 9)
+sys.exit("the child hangs")
+"""
+
+
+def test_a_fork_while_another_thread_is_inside_bbc():
+    done = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

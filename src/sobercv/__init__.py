@@ -6,37 +6,32 @@ from .late_imports import late
 
 if TYPE_CHECKING:
     from . import metrics, testing
-    from .comparison import Comparison, compare
+    from .correction import correct
     from .errors import SoberError, SoberWarning
-    from .importers.autogluon import from_autogluon
-    from .importers.cross_val_predict import from_cross_val_predict
-    from .importers.mljar import from_mljar
-    from .importers.optuna_study import from_optuna
     from .inference import (
-        BernsteinDrop,
-        BettingDrop,
         BootstrapDrop,
-        ConfidenceDrop,
         Estimate,
-        HoeffdingDrop,
         PredictiveDrop,
         average_of_best,
         best_with_threshold,
         greedy_ensemble,
-        naive,
-        nested,
         simplest_within,
         stacked_ensemble,
-        tibshirani,
     )
     from .inference.bbc import bbc
     from .inference.difference import difference
     from .metrics import make_metric
     from .predictions import Predictions
+    from .rivals.betting import BettingDrop
+    from .rivals.compare import compare
+    from .rivals.comparison import Comparison
+    from .rivals.concentration import BernsteinDrop, HoeffdingDrop
+    from .rivals.confidence import ConfidenceDrop
+    from .rivals.naive import naive
+    from .rivals.nested import nested
+    from .rivals.tibshirani import tibshirani
     from .search import progress
-    from .search.bbc_search_cv import BBCSearchCV
-    from .search.randomized import BBCRandomizedSearchCV
-    from .sources import stream
+    from .search.bbc_search_cv import BBCRandomizedSearchCV, BBCSearchCV
 
 __version__ = "0.2.0"
 
@@ -58,11 +53,8 @@ __all__ = [
     "bbc",
     "best_with_threshold",
     "compare",
+    "correct",
     "difference",
-    "from_autogluon",
-    "from_cross_val_predict",
-    "from_mljar",
-    "from_optuna",
     "greedy_ensemble",
     "make_metric",
     "metrics",
@@ -71,7 +63,6 @@ __all__ = [
     "progress",
     "simplest_within",
     "stacked_ensemble",
-    "stream",
     "testing",
     "tibshirani",
 ]
@@ -80,15 +71,15 @@ __all__ = [
 __getattr__ = late(
     __name__,
     {
-        "BBCRandomizedSearchCV": "search.randomized",
+        "BBCRandomizedSearchCV": "search.bbc_search_cv",
         "BBCSearchCV": "search.bbc_search_cv",
-        "BernsteinDrop": "inference",
-        "BettingDrop": "inference",
+        "BernsteinDrop": "rivals.concentration",
+        "BettingDrop": "rivals.betting",
         "BootstrapDrop": "inference",
-        "Comparison": "comparison",
-        "ConfidenceDrop": "inference",
+        "Comparison": "rivals.comparison",
+        "ConfidenceDrop": "rivals.confidence",
         "Estimate": "inference",
-        "HoeffdingDrop": "inference",
+        "HoeffdingDrop": "rivals.concentration",
         "PredictiveDrop": "inference",
         "Predictions": "predictions",
         "SoberError": "errors",
@@ -96,23 +87,19 @@ __getattr__ = late(
         "average_of_best": "inference",
         "bbc": "inference.bbc",
         "best_with_threshold": "inference",
-        "compare": "comparison",
+        "compare": "rivals.compare",
+        "correct": "correction",
         "difference": "inference.difference",
-        "from_autogluon": "importers.autogluon",
-        "from_cross_val_predict": "importers.cross_val_predict",
-        "from_mljar": "importers.mljar",
-        "from_optuna": "importers.optuna_study",
         "greedy_ensemble": "inference",
         "make_metric": "metrics",
         "metrics": "metrics",
-        "naive": "inference",
-        "nested": "inference",
+        "naive": "rivals.naive",
+        "nested": "rivals.nested",
         "progress": "search.progress",
         "simplest_within": "inference",
         "stacked_ensemble": "inference",
-        "stream": "sources",
         "testing": "testing",
-        "tibshirani": "inference",
+        "tibshirani": "rivals.tibshirani",
     },
 )
 

@@ -1,58 +1,68 @@
-"""How long work may be done without compiled loops: loading them takes half a second, compiling them (once) seconds.
+"""How loops are compiled: the options of numba, its cache, and an instruction that numba does not offer.
 
-Takes where a loop stands and its name, gives an allowance of seconds; never imports numba. Who waits for no loops must
-give their bits, so that nobody can tell which of the two was at work.
+The only module besides the kernels that imports numba.
 """
 
 from __future__ import annotations
 
 import os
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
+
+import numba as nb
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba.core import cgutils
+from numba.core.compiler_lock import global_compiler_lock
+from numba.extending import intrinsic
+
+from .errors import warn
+
+_OPTIONS: Any = {"nogil": True, "boundscheck": False, "error_model": "numpy"}
+_said: list[bool] = []  # whether the user knows that nothing can be kept
+
+# A fork waits until no thread is compiling: the child would find the lock held by a thread that it does not have.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
 
 
-def compiled_before(neighbour: str, name: str) -> bool:
-    """Whether numba's cache has a loop. A wrong guess costs time only.
-
-    Parameters
-    ----------
-    neighbour : str
-        A file in the folder of the loop's module.
-    name : str
-        Module and function, such as "walks.walk_int".
-    """
-    place = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(neighbour).parent / "__pycache__")
-    return any(place.rglob(f"{name}-*.nbi"))
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile a loop when it is first called, and keep the result on disk where a folder can be written to."""
+    return _compiled(function)
 
 
-class Allowance:
-    """What may still be done in this process before compiled loops are loaded.
+def inlined(function: Callable[..., Any]) -> Any:
+    """Compile a loop into each loop that calls it."""
+    return _compiled(function, inline="always")
 
-    Parameters
-    ----------
-    loading, compiling : float
-        Seconds where the loop was compiled before, and where it was not.
-    neighbour, name : str
-        The loop, see `compiled_before`.
-    """
 
-    def __init__(self, loading: float, compiling: float, neighbour: str, name: str) -> None:
-        self._either, self._loop = (loading, compiling), (neighbour, name)
-        self.used = 0.0
+def _compiled(function: Callable[..., Any], **more: Any) -> Any:
+    try:
+        return nb.njit(cache=True, **more, **_OPTIONS)(function)
+    except RuntimeError:  # no folder that numba looks for can be written to
+        if not _said:
+            _said.append(True)
+            warn(
+                "W240",
+                "Compiled loops cannot be kept, as no folder for them can be written to: every process compiles them "
+                "anew, which takes seconds. Set NUMBA_CACHE_DIR to a folder that can.",
+            )
+        return nb.njit(**more, **_OPTIONS)(function)
 
-    @cached_property
-    def seconds(self) -> float:
-        """All that there is: more where numba's cache is empty, which costs seconds. A wrong guess costs time only."""
-        loading, compiling = self._either
-        return loading if compiled_before(*self._loop) else compiling
 
-    def covers(self, seconds: float) -> bool:
-        """Whether this may be done as well; if so, it is taken off."""
-        if self.used + seconds > self.seconds:
-            return False
-        self.used += seconds
-        return True
+@intrinsic
+def fetch(typing_context, address):
+    """Ask for the cache line at an address, without waiting for it."""
 
-    def end(self) -> None:
-        """The loops are loaded: from now on nothing is covered."""
-        self.used = float("inf")
+    def generate(context, builder, signature, arguments):
+        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        how = [ir.Constant(number, k) for k in (0, 3, 1)]  # to be read, soon, data
+        builder.call(function, [builder.inttoptr(arguments[0], pointer), *how])
+        return context.get_dummy_value()
+
+    return nb.void(address), generate

@@ -1,12 +1,13 @@
-"""Other people's containers in, numpy arrays out: numpy, pandas, polars, masked arrays, lists.
+"""Other people's containers in, numpy arrays out: numpy, pandas, polars, masked arrays, lists; and data frames again.
 
-Takes what a user holds, gives arrays and masks, never imports the libraries that the containers come from and never
-asks what the values mean: that is for `targets` and `responses`.
+The libraries that containers come from are not imported here. What the values mean is for `targets` and `responses`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,15 @@ from .errors import SoberError
 
 Array = npt.NDArray[Any]
 
+BACKENDS = ("pandas", "polars")  # of data frames that are made
+
 _BLOCK = 1 << 22  # elements looked at in one go when a large array is checked
 #: What Python would turn into a number without a word, though it is none: a flag, a moment, a point of a plane.
 _NO_NUMBERS = (bool, np.bool_, complex, np.complexfloating, np.datetime64, np.timedelta64)
 
 
 def as_array(values: Any, name: str) -> tuple[Array, Array | None]:
-    """Turn any container into a numpy array and, for masked arrays, the mask of what is there.
+    """Convert any container to a numpy array and, for masked arrays, the mask of what is there.
 
     Returns
     -------
@@ -30,6 +33,10 @@ def as_array(values: Any, name: str) -> tuple[Array, Array | None]:
         `present` is None when nothing is masked.
     """
     present = None
+    if isinstance(values, (str, bytes, PathLike)):
+        raise SoberError(
+            "E101", f"`{name}` must be an array; got {values!r}. Read the file first: pandas.read_parquet(path)."
+        )
     if isinstance(values, np.ma.MaskedArray):
         present = ~np.ma.getmaskarray(values)
         values = values.data
@@ -126,7 +133,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def blocks(array: Array) -> Iterator[Array]:
-    """Walk an array in blocks of rows, so that looking at it never doubles its memory."""
+    """Iterate over an array in blocks of rows, so that looking at it never doubles its memory."""
     step = max(1, _BLOCK // max(1, int(np.prod(array.shape[1:]))))
     for start in range(0, len(array), step):
         yield array[start : start + step]
@@ -170,3 +177,35 @@ def weights_of(sample_weight: Any, n: int) -> Array | None:
     if present is not None or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise SoberError("E107", "`sample_weight` must be finite, not negative and not all zero.")
     return weights
+
+
+# ---- out again ------------------------------------------------------------------------------------------------------
+def frame_of(columns: Mapping[str, Any], backend: str = "pandas") -> Any:
+    """Make a data frame.
+
+    Parameters
+    ----------
+    columns : mapping of str to array-like [rows]
+        Masked entries are missing ones.
+    backend : {"pandas", "polars"}
+    """
+    if backend not in BACKENDS:
+        raise SoberError("E122", f"`backend` must be one of {', '.join(BACKENDS)}; got {backend!r}.")
+    try:
+        library = import_module(backend)
+    except ImportError:
+        raise SoberError("E403", f"A data frame of {backend} needs {backend}; write: pip install {backend}") from None
+    return library.DataFrame({name: _plain_column(values, backend) for name, values in columns.items()})
+
+
+def _plain_column(values: Any, backend: str) -> Any:
+    """Give a column that either library takes: missing entries are None, other objects text where polars needs it."""
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.tolist() if values.mask.any() else values.data
+    array = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
+    if array.dtype != object:
+        return array
+    kinds = {type(value) for value in array.tolist() if value is not None}
+    if backend == "polars" and (len(kinds) > 1 or not kinds <= {bool, int, float, str}):
+        return [None if value is None else str(value) for value in array.tolist()]
+    return array.tolist()

@@ -1,7 +1,4 @@
-"""Names of a package that are imported when they are first asked for: an error about a path must not wait for pandas.
-
-Takes where names live, gives a package its `__getattr__`; never imports anything by itself.
-"""
+"""Names of a package that are imported when first asked for: an error about a path must not wait for pandas."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A search in MLflow: a listener that logs the race while it goes on, and then what it came to.
-
-Takes events and a fitted search; writes metrics, parameters and files into one run of MLflow. Never fits, and never
-starts or ends a run.
-"""
+"""A search in MLflow: a listener that logs the race while it runs, and then its result, into the run of the user."""
 
 from __future__ import annotations
 
@@ -38,7 +34,7 @@ class MlflowListener:
     Parameters
     ----------
     run_id : str, optional
-        The run to write into; unless given, the active one.
+        The run to write into (default: the active one).
 
     Examples
     --------
@@ -53,7 +49,7 @@ class MlflowListener:
     def __init__(self, run_id: str | None = None) -> None:
         active = mlflow.active_run()
         if run_id is None and active is None:
-            raise SoberError("E108", "No run of MLflow is active. Make the listener inside `with mlflow.start_run():`.")
+            raise SoberError("E113", "No run of MLflow is active. Make the listener inside `with mlflow.start_run():`.")
         self.run_id = run_id or active.info.run_id
 
     def __call__(self, event: Event) -> None:
@@ -82,7 +78,7 @@ class MlflowListener:
             Fitted.
         """
         from . import __version__
-        from .runs.long_table import long_table
+        from .runs.predictions_file import long_table
 
         estimates = search.estimate_ if search.multimetric_ else {search.question_.first.name: search.estimate_}
         client = mlflow.MlflowClient()

@@ -1,7 +1,4 @@
-"""Which of two classes is meant by "positive", where their names leave no doubt: in several languages.
-
-Takes two labels, gives the positive one or nothing; never guesses.
-"""
+"""Which of two classes is meant by "positive", where their names leave no doubt: in several languages."""
 
 from __future__ import annotations
 

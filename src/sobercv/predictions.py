@@ -1,6 +1,6 @@
 """Predictions: the table of out-of-sample predictions that carries data from training to inference.
 
-Takes arrays (from training or from outside), gives one checked, immutable table; never fits and never scores.
+Arrays from training or from outside become one checked, immutable table.
 Axes, always in this order: N samples, C configurations, R repeats, K classes.
 """
 
@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .containers import Array, as_array, check_order, codes_of, has_missing, weights_of
+from .containers import Array, as_array, check_order, codes_of, frame_of, has_missing, weights_of
 from .errors import SoberError
-from .frames import frame_of
 from .responses import RESPONSES, is_response, read_response, with_axes
 from .targets import Target, TaskName
 
@@ -31,7 +30,7 @@ class Predictions:
     target : Target
         The truth: class indices, numbers, or (event, time) records, and what they stand for.
     responses : mapping of str to array [N, C, R] or [N, C, R, K]
-        By the name of the scikit-learn method that gave them; empty where only the models were scored. Labels are
+        By the name of the scikit-learn method that returned them; empty where only the models were scored. Labels are
         class indices. With two classes a probability is that of the second class; with more, the last axis holds one
         for each class.
     seen : bool array [N, R]
@@ -42,15 +41,15 @@ class Predictions:
         Samples of one group are resampled together.
     sample_weight : float array [N] or None
     configurations : int array [C]
-        Each configuration's index for life.
+        The id of each configuration.
     folds_known : bool
         False when no folds were given: then all samples count as one fold.
     n_left_out : int
         Configurations of the input that were left out because they lack predictions that others have.
     n_dropped : int
         Configurations that left a race before its end, dropped or failed, and are not in the table.
-    leavers : tuple of Predictions
-        What the dropped had predicted when they left, together those who left after the same splits; of the same
+    dropped : tuple of Predictions
+        What the dropped configurations had predicted, one table for those dropped after the same splits; of the same
         samples. They take part in the correction. A part of the table has none.
     """
 
@@ -64,7 +63,7 @@ class Predictions:
     folds_known: bool = True
     n_left_out: int = 0
     n_dropped: int = 0
-    leavers: tuple[Predictions, ...] = ()
+    dropped: tuple[Predictions, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.configurations) != self.n_configurations:
@@ -146,7 +145,7 @@ class Predictions:
         truth = self.y[np.repeat(samples, n)]
         if self.task == "survival":
             columns |= {"event": truth["event"], "time": truth["time"]}
-        elif truth.ndim > 1:  # several outputs a sample, or none
+        elif truth.ndim > 1:  # several outputs per sample, or none
             columns |= {f"y_{k}": column for k, column in enumerate(truth.T)}
         else:
             columns["y"] = truth if self.classes is None else self.classes[truth]
@@ -171,19 +170,19 @@ class Predictions:
             fold_of=self.fold_of[rows],
             groups=None if self.groups is None else self.groups[rows],
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
-            leavers=(),
+            dropped=(),
         )
 
     def take_configurations(self, keep: Array) -> Predictions:
-        """Keep these configurations (positions or a mask); they keep their index for life."""
+        """Keep these configurations (positions or a mask); they keep their ids."""
         cut = {name: array[:, keep] for name, array in self.responses.items()}
-        return replace(self, responses=cut, configurations=self.configurations[keep], leavers=())
+        return replace(self, responses=cut, configurations=self.configurations[keep], dropped=())
 
     def take_repeat(self, repeat: int) -> Predictions:
         """Keep one repeat."""
         one = slice(repeat, repeat + 1)
         cut = {name: array[:, :, one] for name, array in self.responses.items()}
-        return replace(self, responses=cut, seen=self.seen[:, one], fold_of=self.fold_of[:, one], leavers=())
+        return replace(self, responses=cut, seen=self.seen[:, one], fold_of=self.fold_of[:, one], dropped=())
 
     def only_seen(self) -> Predictions:
         """Leave out the samples that no repeat has predicted yet: they are not in the table."""
@@ -227,8 +226,8 @@ class Predictions:
             Which samples have predictions, for all configurations alike.
         sample_weight : array-like [N], optional
         pos_label : label, optional
-            The positive one of two classes: precision, recall and the like are of it, and one score or probability
-            a sample is that of it. Unless given, scores are those of the greater label.
+            The positive one of two classes: precision, recall and the like are of it, and one score or probability per
+            sample is that of it (default: the greater label).
         """
         target = y if isinstance(y, Target) else Target.read(y, task, pos_label=pos_label)
         arrays, present = _arrays(predictions, target)
@@ -254,7 +253,7 @@ class Predictions:
             raise SoberError("E106", "No sample has a prediction. Pass predictions for at least some samples.")
         tensors: dict[str, Array] = {}
         for name, array in arrays.items():
-            label, tensor, _ = read_response(name, array if keep.all() else array[:, keep], mask, target, responses)
+            label, tensor = read_response(name, array if keep.all() else array[:, keep], mask, target, responses)
             tensors[label] = tensor
         return cls(
             target=target,

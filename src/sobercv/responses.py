@@ -1,7 +1,7 @@
 """What a configuration answered, made ready: labels as class indices, probabilities, scores, numbers.
 
-Takes an array from any tool and the target that it answers, gives the name of the response and its tensor
-[N, C, R] or [N, C, R, K]; refuses what cannot be a prediction. Never scores. Axes as in `predictions`.
+An array from any tool, with the target that it answers, becomes a tensor [N, C, R] or [N, C, R, K] under the name of
+its response; what cannot be a prediction is refused. Axes as in `predictions`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def with_axes(array: Array, here: Array | None, target: Target) -> tuple[Array, 
         turned = " It looks transposed: pass predictions.T." if array.ndim == 2 and array.shape[1] == n else ""
         raise SoberError(
             "E101",
-            f"`predictions` has {array.shape[0]} rows but `y` has {n}. Both need one row a sample.{turned}",
+            f"`predictions` has {array.shape[0]} rows but `y` has {n}. Both need one row per sample.{turned}",
         )
     if array.ndim == 3 and array.dtype.kind == "f":
         if k > 2 and array.shape[2] == k and np.allclose(array[0].sum(axis=-1), 1, atol=1e-3):
@@ -78,9 +78,7 @@ def with_axes(array: Array, here: Array | None, target: Target) -> tuple[Array, 
     return array, here
 
 
-def read_response(
-    name: str, array: Array, seen: Array, target: Target, responses: Sequence[str]
-) -> tuple[str, Array, bool]:
+def read_response(name: str, array: Array, seen: Array, target: Target, responses: Sequence[str]) -> tuple[str, Array]:
     """Tell which response an array is, check what has been seen of it, and give it in its one form.
 
     Parameters
@@ -98,7 +96,7 @@ def read_response(
 
     Returns
     -------
-    (name, tensor, is_probability)
+    (name, tensor)
         With two classes, scores and probabilities are those of the second, [N, C, R].
     """
     if target.classes is None:
@@ -107,19 +105,19 @@ def read_response(
         problem = why_too_large(_seen(tensor, seen)) if target.task == "regression" else None
         if problem is not None:
             raise SoberError("E102", f"`predictions` holds {problem} Scale it down, or leave the configuration out.")
-        return name or "predict", tensor, False
+        return name or "predict", tensor
     if array.ndim == 4:
         tensor = as_numbers(array, "predictions")
         if name == "decision_function" and target.n_classes > 2:
             _check(name, tensor, seen)
-            return name, tensor, False
+            return name, tensor
         _check("predict_proba", tensor, seen)
         second = int(np.argsort(target.classes)[1]) if target.n_classes == 2 else None
-        return "predict_proba", tensor if second is None else tensor[..., second], True
+        return "predict_proba", tensor if second is None else tensor[..., second]
     if name == "predict" or (not name and responses[0] == "predict"):
         codes = _codes(array, seen, target.classes)
         if codes is not None:
-            return "predict", codes, False
+            return "predict", codes
         if name or array.dtype.kind != "f" or target.n_classes != 2 or not in_range(_seen(array, seen), 0, 1):
             raise _no_labels(target.classes)
         name = "predict_proba"
@@ -135,7 +133,7 @@ def read_response(
         must_be = "decision_function" not in responses
         name = "predict_proba" if may_be and (must_be or in_range(_seen(tensor, seen), 0, 1)) else "decision_function"
     _check(name, tensor, seen)
-    return name, tensor, name == "predict_proba"
+    return name, tensor
 
 
 def why_too_large(numbers: Array) -> str | None:
@@ -179,13 +177,13 @@ def _check(name: str, tensor: Array, seen: Array) -> None:
         raise SoberError(
             "E102",
             f"`predictions` holds {bad} values that are NaN or infinite. Mark what is missing with a masked "
-            "array or `seen=`; leave out configurations that failed. Of pruned trials, pass `folds=` as well.",
+            "array; leave out configurations that failed. Of pruned trials, pass `folds=` as well.",
         )
     chances = name == "predict_proba" or name.startswith(_SURVIVAL_AT)
     problem = why_impossible(looked_at, tensor.ndim == 4) if chances else None
     if problem is not None:
         raise SoberError(
-            "E104", f"{problem} Pass probabilities, or choose a metric that takes scores, such as roc_auc."
+            "E102", f"{problem} Pass probabilities, or choose a metric that takes scores, such as roc_auc."
         )
 
 

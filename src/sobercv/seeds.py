@@ -38,7 +38,7 @@ def root(random_state: Any = None) -> int:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(0, 2**31 - 1))
     raise SoberError(
-        "E108",
+        "E123",
         f"`random_state` must be None, an integer or a numpy generator; got {type(random_state).__name__}. "
         "Write random_state=0.",
     )

@@ -1,8 +1,7 @@
 """Target: the one reading of what is to be predicted: its task, its values, its classes and the positive one.
 
-Takes `y` as a user holds it, gives class indices, numbers, or records of event and time, and says what it cannot read
-in one sentence. Everybody who needs to know a target asks here: metrics, training, presets, tables, importers. Never
-looks at predictions.
+`y` as a user holds it becomes class indices, numbers, or records of event and time; what cannot be read is refused in
+one sentence. Metrics, training, presets, tables and importers all read targets here.
 """
 
 from __future__ import annotations
@@ -21,12 +20,10 @@ TaskName = Literal["classification", "regression", "survival"]
 TABLE_TASKS = ("binary", "multiclass", "regression", "survival")
 #: The one form in which survival targets travel.
 SURVIVAL = np.dtype([("event", np.bool_), ("time", np.float64)])
-#: Whole numbers with at most so many different values are classes, unless told otherwise.
+#: Whole numbers with at most so many different values are classes by default.
 MOST_CLASSES = 10
 #: Numbers beyond this cannot be scored: the sum of their squares is no longer a number.
 LARGEST = 1e150
-
-_ROWS = 1 << 16  # labels that are sorted in one go: what is needed on the way stays small beside the labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +34,11 @@ class Target:
     ----------
     task : {"classification", "regression", "survival"}
     values : array [N]
-        Class indices, float64, or records of (event, time), by `task`. [N, M] where a target has M outputs a sample,
-        or none: nobody reads them but the models and their scorers.
+        Class indices, float64, or records of (event, time), by `task`. [N, M] where a target has M outputs per
+        sample, or none: only the models and their scorers read them.
     classes : array [K] or None
         The labels: class index k stands for `classes[k]`. Sorted, but for two classes of which the lesser was said to
-        be the positive one: then that one is second. One score a sample is always that of the second class.
+        be the positive one: then that one is second. One score per sample is always that of the second class.
     positive : int or None
         Index of the positive class of two: the one that was named, else the label 1, as in scikit-learn; None where
         neither tells.
@@ -53,7 +50,7 @@ class Target:
     positive: int | None = None
 
     @classmethod
-    def read(cls, y: Any, task: TaskName, *, pos_label: Any = None, compact: bool = False) -> Target:
+    def read(cls, y: Any, task: TaskName, *, pos_label: Any = None) -> Target:
         """Check and encode a target.
 
         Parameters
@@ -65,8 +62,6 @@ class Target:
         task : {"classification", "regression", "survival"}
         pos_label : label, optional
             The positive one of two classes.
-        compact : bool
-            Give class indices in one byte a sample where they fit, for targets of many millions.
         """
         if task != "classification":
             if pos_label is not None:
@@ -76,11 +71,11 @@ class Target:
         positive = _positive(classes, pos_label)
         if pos_label is not None and positive == 0:  # the positive class comes second
             codes, classes, positive = 1 - codes, classes[::-1], 1
-        return cls(task, codes if compact else codes.astype(np.int64), classes, positive)
+        return cls(task, codes.astype(np.int64), classes, positive)
 
     @classmethod
     def of_models(cls, y: Any, task: TaskName, n: int) -> Target:
-        """Keep a target that is read by models and their scorers alone: several outputs a sample, or none at all.
+        """Keep a target that is read by models and their scorers alone: several outputs per sample, or none at all.
 
         Parameters
         ----------
@@ -129,7 +124,7 @@ class Target:
 
     @property
     def positive_label(self) -> Any:
-        """The positive class as a label; None where nobody told."""
+        """The positive class as a label; None where it is not known."""
         return None if self.classes is None or self.positive is None else self.classes.tolist()[self.positive]
 
 
@@ -139,7 +134,7 @@ def _column(y: Any) -> Array:
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
-        raise SoberError("E112", f"`y` must have one entry a sample; got shape {values.shape}.")
+        raise SoberError("E112", f"`y` must have one entry per sample; got shape {values.shape}.")
     if present is not None:
         raise SoberError("E112", "`y` has missing entries. Leave those samples out of `y` and of the predictions.")
     return values
@@ -147,13 +142,7 @@ def _column(y: Any) -> Array:
 
 def numbers_of(y: Any) -> Array:
     """Read numbers: float64, finite, and not so large that their squares overflow."""
-    column = _column(y)
-    if column.dtype == np.float64:
-        out = column.astype(np.float64, copy=False)
-    else:
-        out = np.empty(len(column))
-        for at in range(0, len(column), _ROWS):
-            out[at : at + _ROWS] = as_numbers(column[at : at + _ROWS], "y", "E112")
+    out = as_numbers(_column(y), "y", "E112").astype(np.float64, copy=False)
     if not np.isfinite(out).all():
         raise SoberError("E112", "`y` holds missing or infinite values (NaN or inf). Leave those samples out.")
     largest = float(max(out.max(initial=0.0), -out.min(initial=0.0)))
@@ -167,25 +156,15 @@ def numbers_of(y: Any) -> Array:
 def classes_of(y: Any) -> tuple[Array, Array]:
     """Read labels of any type: class indices in as few bytes as they need, and the sorted classes."""
     labels = _column(y)
-    coded: list[tuple[Array, Array]] = []
+    if labels.dtype.kind == "c":  # in scikit-learn's words
+        raise SoberError("E112", f"`y` must hold labels; got {labels.dtype}. Complex data not supported.")
+    if has_missing(labels):
+        raise SoberError("E112", "`y` has missing labels. Leave those samples out of `y` and of the predictions.")
     try:
-        for at in range(0, max(1, len(labels)), _ROWS):
-            block = labels[at : at + _ROWS]
-            if block.dtype.kind == "c":  # in scikit-learn's words
-                raise SoberError("E112", f"`y` must hold labels; got {block.dtype}. Complex data not supported.")
-            if has_missing(block):
-                raise SoberError(
-                    "E112", "`y` has missing labels. Leave those samples out of `y` and of the predictions."
-                )
-            distinct, codes = np.unique(block, return_inverse=True)
-            coded.append((codes.reshape(-1).astype(_smallest(len(distinct))), distinct))
-        classes = coded[0][1] if len(coded) == 1 else np.unique(np.concatenate([c for _, c in coded]))
+        classes, codes = np.unique(labels, return_inverse=True)
     except TypeError:
         raise SoberError("E112", "`y` mixes types that cannot be sorted. Use all numbers or all text.") from None
-    if len(coded) == 1:
-        return coded[0]
-    places = [np.searchsorted(classes, c).astype(_smallest(len(classes))) for _, c in coded]
-    return np.concatenate([place[codes] for place, (codes, _) in zip(places, coded, strict=True)]), classes
+    return codes.reshape(-1).astype(_smallest(len(classes))), classes
 
 
 def _smallest(n: int) -> type[np.signedinteger[Any]]:
@@ -255,14 +234,14 @@ def _are_flags(column: Array) -> bool:
 
 # ---- the task -------------------------------------------------------------------------------------------------------
 class Guess(NamedTuple):
-    """A task that was told from values, and whether they leave no doubt."""
+    """A task inferred from values, and whether they leave no doubt."""
 
     task: TaskName
     is_sure: bool
 
 
 def guess_task(y: Any) -> Guess:
-    """Tell the task from the values of a target: the one rule, for all who are not told otherwise.
+    """Infer the task from the values of a target.
 
     Records and two columns are survival. Text and flags are classes; so are two whole numbers, and a few of them (at
     most ten) that each occur five times on average. All other numbers are numbers.
@@ -273,7 +252,7 @@ def guess_task(y: Any) -> Guess:
     if values.dtype.kind not in "iuf":
         return Guess("classification", True)
     distinct = np.unique(values)
-    with np.errstate(invalid="ignore"):  # NaN is refused by whoever reads the target
+    with np.errstate(invalid="ignore"):  # NaN is refused when the target is read
         is_whole = np.array_equal(distinct, np.round(distinct))
     if not is_whole:
         return Guess("regression", True)
@@ -291,7 +270,7 @@ def is_survival(y: Any) -> bool:
 
 
 def has_several_outputs(y: Any) -> bool:
-    """Whether a target has more than one entry a sample (and is no survival target)."""
+    """Whether a target has more than one entry per sample (and is no survival target)."""
     if y is None or is_survival(y):
         return False
     shape: tuple[int, ...] = y.shape if hasattr(y, "shape") else np.shape(_as_rows(y))
@@ -324,5 +303,5 @@ def _positive(classes: Array, pos_label: Any) -> int | None:
     if len(labels) != 2:
         raise SoberError("E114", f"`pos_label` names one of two classes; `y` has {len(labels)}. Leave it out.")
     if pos_label not in labels:
-        raise SoberError("E108", f"`pos_label` must be {labels[0]!r} or {labels[1]!r}; got {pos_label!r}.")
+        raise SoberError("E110", f"`pos_label` must be {labels[0]!r} or {labels[1]!r}; got {pos_label!r}.")
     return labels.index(pos_label)

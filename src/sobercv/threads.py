@@ -1,19 +1,19 @@
 """How many threads a call may use, and one BLAS thread for each of them: the only owner of thread limits.
 
-Takes `n_jobs`, gives a number of threads; limits BLAS while anybody of ours is at work, and OpenMP for models that are
-trained side by side. Compiled loops run on the
-thread that calls them, so numba has no threads of its own to be limited.
+BLAS is limited while any thread of ours is at work, OpenMP for models that are trained side by side. Compiled loops run
+on the thread that calls them, so that numba has no threads of its own to limit.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from numbers import Integral
-from threading import Lock
+from threading import RLock, get_ident
 from typing import Any
 
 from .errors import SoberError
@@ -56,7 +56,7 @@ def count(n_jobs: int | None) -> int:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread while anybody is inside: more would round differently, and fight for the cores.
+    """Limit BLAS to one thread while any thread is inside: more would round differently, and fight for the cores.
 
     The limit belongs to the process, so calls that overlap in several threads must not undo each other's: the first one
     in sets it, the last one out resets it, whichever thread that is.
@@ -64,14 +64,42 @@ def one_blas_thread() -> Iterator[None]:
     with _lock:
         if not _inside:
             _limits.append(_limit())
-        _inside.append(True)
+        _inside.append(get_ident())
     try:
         yield
     finally:
         with _lock:
-            _inside.pop()
+            _inside.remove(get_ident())
             if not _inside:
                 _unlimit(*_limits.pop())
+
+
+@contextmanager
+def ignored_warnings() -> Iterator[None]:
+    """Ignore all warnings while any thread is inside.
+
+    Filters belong to the process: where `warnings.catch_warnings` overlaps in several threads, the last one out may
+    restore what another had set, and warnings stay ignored for ever. So the first one in saves the filters, and the
+    last one out restores them.
+    """
+    if getattr(sys.flags, "context_aware_warnings", False):  # each thread has filters of its own
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+        return
+    with _lock:
+        if not _ignoring:
+            _filters.append(warnings.catch_warnings())
+            _filters[0].__enter__()
+            warnings.simplefilter("ignore")
+        _ignoring.append(get_ident())
+    try:
+        yield
+    finally:
+        with _lock:
+            _ignoring.remove(get_ident())
+            if not _ignoring:
+                _filters.pop().__exit__(None, None, None)
 
 
 @contextmanager
@@ -85,9 +113,28 @@ def one_openmp_thread() -> Iterator[None]:
         yield
 
 
-_lock = Lock()
-_inside: list[bool] = []
+_lock = RLock()  # may be held by the thread that forks
+_inside: list[int] = []  # threads that work with one BLAS thread, once for each time that they asked
 _limits: list[tuple[Any, Any]] = []  # what was limited, and what knows how it was before
+_ignoring: list[int] = []  # threads that ignore warnings
+_filters: list[warnings.catch_warnings[None]] = []  # what knows the filters as they were
+
+
+def _after_fork_in_child() -> None:
+    """Forget the threads of the parent: only the one that forked is here, and nothing would undo what they set."""
+    _lock.release()
+    mine = get_ident()
+    for there in (_inside, _ignoring):
+        there[:] = [thread for thread in there if thread == mine]
+    if _limits and not _inside:
+        _unlimit(*_limits.pop())
+    if _filters and not _ignoring:
+        _filters.pop().__exit__(None, None, None)
+
+
+# A fork waits until no thread holds the lock: the child would find it held by a thread that it does not have.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_after_fork_in_child)
 
 
 def _limit() -> tuple[Any, Any]:

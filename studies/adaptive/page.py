@@ -34,7 +34,7 @@ TAIL = """
 ## What it says
 - Under random search BBC does what it promises. Under TPE it takes away most of the optimism, and what stays grows
   with the number of trials and shrinks with the number of samples. The note W811 quotes the number of this table that
-  is nearest to the size at hand; for a table of another tuner, `sobercv.bbc(..., adaptive=True)` asks for it.
+  is nearest to the size at hand; for a table of another tuner the same numbers stand above.
 - Judging apart is unbiased here by construction: given the half that was looked at, the trials are fixed, and the
   other half is a fresh sample. (Models of a real cross-validation that predict one half were also trained on rows of
   the other. That thin link is not simulated.) It needs no extra fit. Its cost: the interval is that of half of the

@@ -72,7 +72,7 @@ def claims(rows: Rows) -> list[Claim]:
 def _of_one(rows: Rows, where: str) -> list[Claim]:
     optimism, error = bias(rows, "naive")
     left, left_error = bias(rows, "bbc")
-    covered, covered_error = mean_and_error(cells(rows, lambda row: row["covers wilson"]))
+    covered, covered_error = mean_and_error(cells(rows, lambda row: row["covers calibrated"]))
     paper = float(cells(rows, lambda row: row["covers percentile"]).mean())
     return [
         Claim(where, "plain CV of the winner is optimistic", "> 0", _pm(optimism, error), told(-optimism, error)),

@@ -22,7 +22,7 @@ METRICS = {
     "survival": ("concordance_index",),
 }
 PROTOCOLS = ("naive", "ncv", "bbc", "632+")
-INTERVALS = ("wilson", "percentile")
+INTERVALS = ("calibrated", "percentile")
 LEVEL = 0.95
 
 

@@ -36,9 +36,11 @@ def advice(rows: Rows, metric: str) -> str:
     else:
         said += "report BBC where a careful number is wanted"
         said += f', `method="632+"` ({plus:+.3f}) otherwise' if abs(plus) < abs(bbc) else ""
-    covers = {name: float(cells(here, lambda r, n=name: r[f"covers {n}"]).mean()) for name in ("wilson", "percentile")}
-    default, paper = (round(100 * covers[name]) for name in ("wilson", "percentile"))
-    if covers["wilson"] >= LEAST:
+    covers = {
+        name: float(cells(here, lambda r, n=name: r[f"covers {n}"]).mean()) for name in ("calibrated", "percentile")
+    }
+    default, paper = (round(100 * covers[name]) for name in ("calibrated", "percentile"))
+    if covers["calibrated"] >= LEAST:
         kept = f"the default interval holds ({default} %)"
     elif covers["percentile"] >= LEAST:
         kept = f'take `interval="percentile"` ({paper} % are covered, {default} % by the default)'
@@ -55,9 +57,9 @@ def numbers(rows: Rows) -> str:
         "N",
         "sub-data sets",
         *NAMES.values(),
-        "95 % covers: Wilson",
+        "95 % covers: calibrated",
         "percentile",
-        "lower bound: Wilson",
+        "lower bound: calibrated",
     ]
     lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
     for metric, title in TITLES.items():
@@ -67,8 +69,8 @@ def numbers(rows: Rows) -> str:
             here = [row for row in every if low <= row["n"] <= high]
             if here:
                 parts = [f"{bias(here, p)[0]:+.3f} / {rmse(here, p):.3f}" for p in PROTOCOLS]
-                shares = [f"{np.mean([r[c] for r in here]):.2f}" for c in ("covers wilson", "covers percentile")]
-                lower = f"{np.mean([r['lower wilson'] for r in here]):.2f}"
+                shares = [f"{np.mean([r[c] for r in here]):.2f}" for c in ("covers calibrated", "covers percentile")]
+                lower = f"{np.mean([r['lower calibrated'] for r in here]):.2f}"
                 lines.append("| " + " | ".join([title, label, str(len(here)), *parts, *shares, lower]) + " |")
     return "\n".join(lines)
 
@@ -133,8 +135,8 @@ nested cross-validation that trains anew is not part of this study. Where a fold
 many classes), nested selection has no number and is left out; its R2 is the mean over folds of a few rows each, which
 can be far below zero, where BBC pools all rows.
 
-The constants of Wilson's interval were chosen on these tables, of all metrics together, so its coverage here is not
-that of a stranger; [intervals](intervals.md) has what leaving each set out gives.
+The constants of the calibrated interval were chosen on these tables, of all metrics together, so its coverage here is
+not that of a stranger; [intervals](intervals.md) has what leaving each set out gives.
 
 ```bash
 python -m studies.beyond --data FOLDER --work FOLDER   # the results; goes on where it stopped

@@ -1,4 +1,4 @@
-"""`python -m studies.intervals.alternatives --work FOLDER`: two ideas that Wilson's interval was measured against.
+"""`python -m studies.intervals.alternatives --work FOLDER`: two ideas beside the calibrated interval.
 
 Takes the tables and pieces of the study's work folder, writes results-alternatives.csv; resumable like the study.
 
@@ -21,8 +21,8 @@ import numpy as np
 from scipy import special
 
 from sobercv import metrics
-from sobercv.inference.resample import Bootstrap
-from sobercv.inference.wilson import CROSS_VALIDATED
+from sobercv.inference.intervals import CROSS_VALIDATED
+from sobercv.inference.units import Units
 
 from ..pieces import telling, whole
 from ..results_file import write_results
@@ -47,7 +47,7 @@ def measured(table: dict[str, np.ndarray], judged: Sequence[dict[str, Any]], see
         once = full.take_repeat(0)
         scorer = metrics.get(row["metric"]).bind(once, n_jobs=1)
         everybody = np.ones((1, once.n_samples), np.uint8)
-        whole_, drawn = scorer.scores(everybody)[0], scorer.scores(Bootstrap(once.n_samples, seed).counts(0, RESAMPLES))
+        whole_, drawn = scorer.scores(everybody)[0], scorer.scores(Units(once.n_samples, seed).counts(0, RESAMPLES))
         winner = int(np.nanargmax(whole_))
         error = np.nanstd(drawn, axis=0, ddof=1)
         some = error > 0
@@ -64,7 +64,7 @@ def measured(table: dict[str, np.ndarray], judged: Sequence[dict[str, Any]], see
                 "metric": row["metric"], "truth": row["truth"], "truth error": row["truth error"],
                 "maxT": float(whole_[winner] - far),
                 "maxT, with the factor": float(whole_[winner] - far * CROSS_VALIDATED**0.5),
-                "wilson": ends(row, "wilson", LEVEL)[2],
+                "calibrated": ends(row, "calibrated", LEVEL)[2],
                 "error over resamples": float(error[winner]),
                 "variance between repeats": float(np.var(repeats, ddof=1)) if len(repeats) > 1 else None,
                 "off": row["centre"] - row["truth"],
@@ -78,7 +78,7 @@ def summarise(rows: Rows) -> Rows:
     found = []
     for key, some in grouped(rows, lambda row: tuple(row[name] for name in KEY)).items():
         line: dict[str, Any] = {**dict(zip(KEY, key, strict=True)), "tables": len(some)}
-        for bound in ("maxT", "maxT, with the factor", "wilson"):
+        for bound in ("maxT", "maxT, with the factor", "calibrated"):
             line[f"{bound} holds"] = _mean([_holds(row, row[bound]) for row in some])
             line[f"{bound} is off"] = _mean([row["truth"] - row[bound] for row in some])
         again = [row for row in some if row["variance between repeats"] is not None]

@@ -1,4 +1,4 @@
-"""How often intervals cover, by group of rows; other constants of Wilson's interval tried on the same rows.
+"""How often intervals cover, by group of rows; other constants of the calibrated interval tried on the same rows.
 
 Takes rows of `measure`, gives plain numbers; bootstraps nothing.
 """
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from sobercv.inference.wilson import CROSS_VALIDATED, Wilson
+from sobercv.inference.intervals import CROSS_VALIDATED, Calibrated
 
 from .measure import LEVELS
 
-INTERVALS = ("percentile", "wilson")
+INTERVALS = ("percentile", "calibrated")
 #: Values that are tried for the constant that was chosen on real data.
 EXCESSES = tuple(round(1.0 + 0.1 * k, 1) for k in range(11))
 Row = Mapping[str, Any]
@@ -26,9 +26,11 @@ def ends(row: Row, interval: str, level: float, excess: float = CROSS_VALIDATED)
     if interval == "percentile":
         return tuple(row[f"q{round(share, 3):g}"] for share in ((1 - level) / 2, (1 + level) / 2, 1 - level))  # type: ignore[return-value]
     range_ = (row["low"], row["high"])
-    wilson = Wilson(row["centre"], row["size"] / excess, row["doubt"], range_, row["freedom"], row["still lost"])
-    low, high = wilson.interval(level)
-    return min(low, row["value"]), max(high, row["value"]), min(wilson.lower(level), row["value"])
+    calibrated = Calibrated(
+        row["centre"], row["size"] / excess, row["doubt"], range_, row["freedom"], row["still lost"]
+    )
+    low, high = calibrated.interval(level)
+    return min(low, row["value"]), max(high, row["value"]), min(calibrated.lower(level), row["value"])
 
 
 def judged(row: Row, interval: str, level: float, excess: float = CROSS_VALIDATED) -> tuple[bool, bool, bool, float]:
@@ -87,7 +89,7 @@ def by_excess(rows: Iterable[Row]) -> list[dict[str, Any]]:
         for excess in EXCESSES:
             out: dict[str, Any] = {"set": name, "tables": len(some), "excess": excess}
             for level in LEVELS:
-                covered, lower, _, width = np.array([judged(row, "wilson", level, excess) for row in some]).T
+                covered, lower, _, width = np.array([judged(row, "calibrated", level, excess) for row in some]).T
                 out |= {f"covered {level:g}": covered.mean(), f"lower {level:g}": lower.mean()}
                 out[f"width {level:g}"] = width.mean()
             found.append(out)

@@ -1,7 +1,7 @@
 """One table judged: the intervals that sober gives, and the score that they should cover.
 
 Takes a table with its truth, gives plain rows; the intervals are those of `sobercv.bbc`, nothing is computed anew. A
-row keeps what Wilson's interval is made of, so that other constants can be tried on it without another bootstrap.
+row keeps what the calibrated interval is made of, so that other constants can be tried on it without another bootstrap.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import numpy as np
 
 import sobercv
 from sobercv import Estimate, Predictions, metrics
-from sobercv.inference.intervals import quantile
-from sobercv.inference.resample import Bootstrap
-from sobercv.inference.wilson import CROSS_VALIDATED
+from sobercv.inference.intervals import CROSS_VALIDATED, quantile
+from sobercv.inference.units import Units
 
 from . import simulated
 
@@ -42,10 +41,10 @@ def real(table: dict[str, np.ndarray], seed: int) -> list[dict[str, Any]]:
     rows = []
     for metric in METRICS[kind]:
         scorer = metrics.get(metric).bind(truth, n_jobs=1)
-        resamples = Bootstrap(truth.n_samples, seed, "judges").counts(0, JUDGE_BOOTSTRAPS)
+        resamples = Units(truth.n_samples, seed, "judges").counts(0, JUDGE_BOOTSTRAPS)
         for repeats in sorted({1, full.n_repeats}):
             some = full.take_repeat(0) if repeats == 1 else full
-            found = sobercv.bbc(None, some, metric, interval="wilson", random_state=seed)
+            found = sobercv.bbc(None, some, metric, interval="calibrated", random_state=seed)
             chosen = np.full(1, found.winner)
             score = scorer.picked(np.ones((1, truth.n_samples), np.uint8), chosen)[0]
             error = np.nanstd(scorer.picked(resamples, np.repeat(chosen, JUDGE_BOOTSTRAPS)), ddof=1)
@@ -63,7 +62,7 @@ def simulate(setting: simulated.Setting, seed: int) -> dict[str, Any]:
         groups=made.groups,
     )
     # The models of a simulation are fixed; they are judged as cross-validated ones are, because users' tables are.
-    options = {"interval": "wilson", "n_bootstraps": SIMULATED_BOOTSTRAPS, "random_state": seed}
+    options = {"interval": "calibrated", "n_bootstraps": SIMULATED_BOOTSTRAPS, "random_state": seed}
     found = sobercv.bbc(None, table, setting.metric, **options)
     return row(found, float(made.truth[found.winner]), 0.0)
 
@@ -79,21 +78,21 @@ def _responses(setting: simulated.Setting, predictions: np.ndarray) -> dict[str,
 
 def row(found: Estimate, truth: float, error: float) -> dict[str, Any]:
     """What is kept of one estimate."""
-    wilson = found.wilson
-    assert wilson is not None, "nothing varies"
+    calibrated = found.bounds
+    assert calibrated is not None, "nothing varies"
     assert found.draws is not None
     return {
         "truth": truth,
         "truth error": error,
         "value": found.value,
         "naive": found.naive,
-        "centre": wilson.centre,
-        "size": wilson.size * CROSS_VALIDATED,  # as resampling shows it
-        "doubt": wilson.doubt,
-        "freedom": wilson.freedom,
-        "still lost": wilson.still_lost,
-        "low": wilson.range[0],
-        "high": wilson.range[1],
+        "centre": calibrated.centre,
+        "size": calibrated.size * CROSS_VALIDATED,  # as resampling shows it
+        "doubt": calibrated.doubt,
+        "freedom": calibrated.freedom,
+        "still lost": calibrated.still_lost,
+        "low": calibrated.range[0],
+        "high": calibrated.range[1],
         **{f"q{share:g}": quantile(found.draws, share) for share in SHARES},
     }
 

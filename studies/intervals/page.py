@@ -12,21 +12,21 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from sobercv.inference.wilson import CROSS_VALIDATED, DOUBT
+from sobercv.inference.intervals import CROSS_VALIDATED, DOUBT, DOUBT_TUNED, FEWEST, FOLD_FREEDOM, LEARNING
 
 from ..pictures import DOCS
 from ..results_file import read_results
 from .coverage import EXCESSES, Row, choose, grouped
 from .measure import LEVELS
 from .run import HERE
-from .words import ABOUT, ALTERNATIVES, FAILS, KINDS, METHOD, SOURCES
+from .words import ABOUT, ALTERNATIVES, DERIVED, FAILS, KINDS, METHOD, SOURCES
 
 REAL = ("set", "n", "kind", "metric")
 REPEATED = ("metric", "repeats")
 SIMULATED = ("setting", "n", "metric")
 EXCESS = "excess"
 TEXT = ("set", "setting", "kind", "metric", "interval")
-BOTH = ("percentile", "wilson")
+BOTH = ("percentile", "calibrated")
 
 
 def read(name: str) -> list[dict[str, Any]]:
@@ -50,7 +50,7 @@ def by(rows: Sequence[Row], name: str, what: str) -> dict[Any, float]:
 
 
 def relative_width(rows: Sequence[Row], level: float) -> float:
-    """Width of Wilson's interval by that of percentiles: geometric mean over groups, which have units of their own."""
+    """Width of the calibrated interval by that of percentiles: geometric mean over groups, each with its own unit."""
     key = [name for name in rows[0] if name in (*REAL, *SIMULATED)]
     paper, ours = ({tuple(row[k] for k in key): row for row in pick(rows, interval=i, level=level)} for i in BOTH)
     logs = [np.log(ours[k]["width"] / paper[k]["width"]) for k in ours if paper[k]["width"] > 0]
@@ -93,12 +93,12 @@ def overall(rows: Sequence[Row], name: str) -> str:
 
 
 def side_by_side(rows: Sequence[Row], name: str, title: str, worst_first: bool = False) -> str:
-    """95 %, and Wilson at the other levels, for each value of a column."""
+    """95 %, and the calibrated interval at the other levels, for each value of a column."""
     lines = []
     groups = grouped(rows, lambda row: row[name])
     order = sorted(groups)
     if worst_first:
-        order.sort(key=lambda key: mean(pick(groups[key], interval="wilson", level=0.95), "covered"))
+        order.sort(key=lambda key: mean(pick(groups[key], interval="calibrated", level=0.95), "covered"))
     for key in order:
         some = groups[key]
         paper, ours = (pick(some, interval=i, level=0.95) for i in BOTH)
@@ -112,11 +112,19 @@ def side_by_side(rows: Sequence[Row], name: str, title: str, worst_first: bool =
                 share(mean(paper, "lower")),
                 share(mean(ours, "lower")),
                 f"{relative_width(some, 0.95):.2f}",
-                " ".join(share(mean(pick(some, interval="wilson", level=x), "covered")) for x in (0.8, 0.9, 0.99)),
+                " ".join(share(mean(pick(some, interval="calibrated", level=x), "covered")) for x in (0.8, 0.9, 0.99)),
             )
         )
-    heads = (title, "intervals", "percentile", "wilson", "wilson, as measured", "lower: percentile", "lower: wilson")
-    return table((*heads, "width", "wilson at 80, 90, 99 %"), lines)
+    heads = (
+        title,
+        "intervals",
+        "percentile",
+        "calibrated",
+        "calibrated, as measured",
+        "lower: percentile",
+        "lower: calibrated",
+    )
+    return table((*heads, "width", "calibrated at 80, 90, 99 %"), lines)
 
 
 def left_out(rows: Sequence[Row]) -> tuple[str, dict[str, float]]:
@@ -151,7 +159,7 @@ def tried(rows: Sequence[Row]) -> str:
 # ---- verdicts --------------------------------------------------------------------------------------------------------
 def verdicts(real: Sequence[Row], simulated: Sequence[Row]) -> list[tuple[str, str, str, bool]]:
     """What was promised beforehand, what was found, and whether that is met."""
-    ours, made = pick(real, interval="wilson", level=0.95), pick(simulated, interval="wilson", level=0.95)
+    ours, made = pick(real, interval="calibrated", level=0.95), pick(simulated, interval="calibrated", level=0.95)
     found = []
     for what, words in (("covered", "two-sided 95 %"), ("lower", "lower bound of 95 %")):
         sets = by(ours, "set", what)
@@ -192,10 +200,10 @@ def default(real: Sequence[Row]) -> str:
     for interval in BOTH:
         sets = by(pick(real, interval=interval, level=0.95), "set", "covered")
         found[interval] = (abs(float(np.mean(list(sets.values()))) - 0.95), max(abs(v - 0.95) for v in sets.values()))
-    (paper_mean, paper_worst), (our_mean, our_worst) = found["percentile"], found["wilson"]
+    (paper_mean, paper_worst), (our_mean, our_worst) = found["percentile"], found["calibrated"]
     return (
         "The default is the interval that is closer to what it promises, in the mean and in the worst data set. At "
-        f"95 % the mean over data sets is {our_mean:.3f} off for Wilson's interval and {paper_mean:.3f} for the "
+        f"95 % the mean over data sets is {our_mean:.3f} off for the calibrated interval and {paper_mean:.3f} for the "
         f"percentile interval; the worst data set is {our_worst:.3f} off and {paper_worst:.3f}."
     )
 
@@ -221,6 +229,10 @@ def write_page() -> None:
         "## What was promised, and what was found",
         table(("promise", "wanted", "found", "met"), verdict),
         default(one),
+        "## How the calibrated interval is made",
+        DERIVED.format(
+            excess=CROSS_VALIDATED, doubt=DOUBT, tuned=DOUBT_TUNED, fewest=FEWEST, folds=FOLD_FREEDOM, learning=LEARNING
+        ),
         "## Real data, all levels",
         overall(one, "set"),
         "## Real data, by metric",
@@ -259,7 +271,7 @@ def _loo_words(covered: dict[str, float]) -> str:
 
 def alternatives(rows: Sequence[Row]) -> str:
     """The lower bound by maxT, and a factor that is estimated from the table at hand."""
-    bounds = ("wilson", "maxT", "maxT, with the factor")
+    bounds = ("calibrated", "maxT", "maxT, with the factor")
     lines = []
     for n, some in sorted(grouped(rows, lambda row: row["n"]).items()):
         cells = [f"{mean(some, f'{bound} is off'):.3f}" for bound in bounds]
@@ -289,7 +301,7 @@ def _repeats(rows: Sequence[Row]) -> str:
     words = (
         "Five repeats of the ten folds against the first of them alone, on the same tables. The factor is the same: "
         "repeats make the estimate steadier, and the bootstrap sees that by itself. What models owe to the rows that "
-        "they share it sees in neither case, so that with repeats Wilson's interval covers a little less."
+        "they share it sees in neither case, so that with repeats the calibrated interval covers a little less."
     )
     return f"{words}\n\n{table(heads, lines)}"
 

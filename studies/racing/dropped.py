@@ -18,9 +18,8 @@ from scipy import stats
 
 import sobercv
 from sobercv.inference import Question
-from sobercv.inference.bbc import corrected
-from sobercv.inference.tables import MemoryTable, RacedTable, Table
-from sobercv.inference.tables.folds import FoldTable
+from sobercv.inference.bootstrap import corrected
+from sobercv.inference.tables import FoldTable, MemoryTable, RacedTable, Table
 
 from ..race import replay
 from ..results_file import write_results
@@ -69,13 +68,13 @@ def judge(kind: str, n: int, rho: float, seed: int) -> list[float]:
 
     def alone(some: sobercv.Predictions) -> Table:
         memory = MemoryTable(some, question)
-        return FoldTable(memory) if by == "fold" else memory
+        return FoldTable.of(memory) if by == "fold" else memory
 
     survivors = alone(raced.survivors)
     tables = [
         alone(table),
         survivors,
-        RacedTable(raced.survivors, raced.leavers, question) if raced.leavers else survivors,
+        RacedTable(raced.survivors, raced.dropped, question) if raced.dropped else survivors,
     ]
     row = [raced.models]
     for one in tables:

@@ -14,7 +14,7 @@ import numpy as np
 
 import sobercv
 from sobercv.inference import DropRule, Question
-from sobercv.inference.bbc import corrected
+from sobercv.inference.bootstrap import corrected
 from sobercv.inference.tables import MemoryTable, RacedTable, Table
 
 from ..race import Replay, replay
@@ -80,9 +80,9 @@ def measure(
     for name, rule in rules.items():
         started = rule.for_race() if hasattr(rule, "for_race") else rule
         raced = None if started is None else _raced(table, started, question)
-        finishers, leavers = (table, []) if raced is None else (raced.survivors, raced.leavers)
+        finishers, dropped = (table, []) if raced is None else (raced.survivors, raced.dropped)
         estimates = {"survivors": _estimate(MemoryTable(finishers, question))}
-        counted = _estimate(RacedTable(finishers, leavers, question)) if leavers else estimates["survivors"]
+        counted = _estimate(RacedTable(finishers, dropped, question)) if dropped else estimates["survivors"]
         winner = counted.winner
         row: dict[str, Any] = {
             "rule": name, "models": 1.0 if raced is None else raced.models,

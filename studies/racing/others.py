@@ -13,8 +13,8 @@ from scipy import stats
 
 import sobercv
 from sobercv.inference import DropVerdict, Question
-from sobercv.inference.dropping.contract import best_so_far
-from sobercv.inference.dropping.row_scores import row_losses
+from sobercv.inference.dropping import best_so_far
+from sobercv.rivals.row_losses import row_losses
 
 from ..race import Replay
 
@@ -47,11 +47,11 @@ class AnovaRace:
         table = predictions.only_seen()
         c, k = table.n_configurations, round_index + 1
         if k < self.burn_in or c < 2:
-            return DropVerdict.everybody(c)
+            return DropVerdict.keep_all(c)
         scores = _defined(table, question)
         k = len(scores)
         if k < 2:
-            return DropVerdict.everybody(c)
+            return DropVerdict.keep_all(c)
         mean = scores.mean(axis=0)
         left = scores - mean - scores.mean(axis=1, keepdims=True) + scores.mean()
         error = np.sqrt((left**2).sum() / ((k - 1) * (c - 1)) * 2 / k)
@@ -70,15 +70,15 @@ class FRace:
         table = predictions.only_seen()
         c = table.n_configurations
         if round_index + 1 < self.burn_in or c < 2:
-            return DropVerdict.everybody(c)
+            return DropVerdict.keep_all(c)
         scores = _defined(table, question)
         k = len(scores)
         if k < 2:
-            return DropVerdict.everybody(c)
+            return DropVerdict.keep_all(c)
         if c == 2:  # Wilcoxon's signed ranks, as in irace
             ahead = scores[:, 0] - scores[:, 1]
             if not ahead.any() or stats.wilcoxon(ahead).pvalue >= self.alpha:
-                return DropVerdict.everybody(c)
+                return DropVerdict.keep_all(c)
             keep = np.array([ahead.mean() > 0, ahead.mean() < 0])
             return DropVerdict(keep, 1.0 - keep, int(np.argmax(keep)))
         ranks = stats.rankdata(-scores, axis=1)  # 1 is the best
@@ -87,7 +87,7 @@ class FRace:
         spread = squares - even  # 0 where all are tied on every fold
         chi2 = (c - 1) * ((sums**2).sum() - k * even) / spread if spread > 0 else 0.0
         if stats.chi2.sf(chi2, c - 1) >= self.alpha:
-            return DropVerdict.everybody(c)
+            return DropVerdict.keep_all(c)
         within = 2 * k * (squares - (sums**2).sum() / k) / ((k - 1) * (c - 1))
         far = stats.t.ppf(1 - self.alpha / 2, (k - 1) * (c - 1)) * np.sqrt(max(within, 0.0))
         keep = sums - sums.min() <= far
@@ -113,7 +113,7 @@ class PairedPower:
         n, c = table.n_samples, table.n_configurations
         question = question.for_target(table.target)
         if n < self.min_predictions or c < 2:
-            return DropVerdict.everybody(c)
+            return DropVerdict.keep_all(c)
         losses = row_losses(table, question)
         top = best_so_far(question, table, 1.0 - losses.mean(axis=0)[None])
         behind = losses - losses[:, [top]]
@@ -150,10 +150,10 @@ class InTurn:
             elif so_far[-1] > best:
                 best = so_far[-1]
                 limit = np.nanmin(scores[:, at]) if self.forgiving else best
-        leavers = [
+        dropped = [
             replace(table, seen=table.fold_of < k).take_configurations(np.flatnonzero(ran == k))
             for k in np.unique(ran[ran < n_folds])
         ]
         survivors = table.take_configurations(np.flatnonzero(ran == n_folds))
         survivors = replace(survivors, n_dropped=c - survivors.n_configurations)
-        return Replay(survivors, leavers, float(ran.mean() / n_folds), [])
+        return Replay(survivors, dropped, float(ran.mean() / n_folds), [])

@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from sobercv.inference import Question
-from sobercv.inference.deciding import BACK, DecisionJudge
-from sobercv.inference.drawn import Judged
+from sobercv.inference.bootstrap import BACK, Draws, Tuned
 from sobercv.inference.tables import Inputs, open_table
-from sobercv.metrics.part import as_counts
+from sobercv.metrics.contract import as_counts
 from sobercv.threads import one_blas_thread
 
 from ..intervals import tables
@@ -60,8 +59,8 @@ def estimates(
     select, metric, _ = TUNED[name]
     question = Question.ask(metric, select=select, n_bootstraps=RESAMPLES, random_state=seed)
     table: Any = open_table(Inputs(p, y), question)
-    judge = DecisionJudge(table, select)
-    counts = table.counts(0, RESAMPLES)
+    judge = Tuned(table, select)
+    counts = table.units.counts(0, RESAMPLES)
     naive = float(judge.wholes[0][judge.winner])
 
     def decided(present: np.ndarray, absent: np.ndarray) -> tuple[Any, Any, float, float]:
@@ -72,8 +71,9 @@ def estimates(
         scorer = question.bind(predicted)
         draws = scorer.picked(as_counts(absent), each)
         mean = float(np.nanmean(draws))
-        judged = judge.together(Judged(decisions.winners, [draws]), judge.labels(predicted, as_counts(absent), each))
-        together = judged.together[0] if judged.together else None
+        labels = judge.labels(predicted, as_counts(absent), each)
+        nothing = np.zeros((0, 3, p.shape[1]))
+        together = judge.together(Draws(decisions.winners, [draws], [], [], nothing, labels))[0]
         return decisions, (scorer, each), mean, mean if together is None else together
 
     decisions, _, mean, once = decided(counts > 0, counts == 0)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sobercv.inference.deciding import BACK
+from sobercv.inference.bootstrap import BACK
 
 from ..intervals.tables import Place
 from .real import SIZES, standard_error

@@ -31,7 +31,9 @@ X, y = load_breast_cancer(return_X_y=True)
 pipeline = make_pipeline(StandardScaler(), LogisticRegression())
 grid = {"logisticregression__C": [0.001, 0.01, 0.1, 1]}
 
-search = sobercv.BBCSearchCV(pipeline, grid, scoring="f1", cv=5, tune_threshold=True, n_bootstraps=200).fit(X, y)
+search = sobercv.BBCSearchCV(
+    pipeline, grid, scoring="f1", cv=5, select=sobercv.best_with_threshold(), n_bootstraps=200
+).fit(X, y)
 print(search.estimate_)  # the honest score of the winner with its threshold
 search.estimate_.decision.value  # the threshold; search.predict uses it
 
@@ -43,7 +45,7 @@ print(ensemble.estimate_)  # that of the mix, the best configuration alone besid
 
 | `select=` | what is selected | final model |
 | --- | --- | --- |
-| `best_with_threshold()` or `tune_threshold=True` | a configuration and its threshold | `FixedThresholdClassifier` |
+| `best_with_threshold()` | a configuration and its threshold | `FixedThresholdClassifier` |
 | `greedy_ensemble(size=25)` | a mix: one by one, with replacement (Caruana et al. 2004) | a voting model |
 | `stacked_ensemble()` | the mix of the smallest squared error; no weight is negative | a voting model |
 | `average_of_best(k=5)` | the plain mean of the best | a voting model |
@@ -64,8 +66,8 @@ its best and the difference to the winner, from the same draws; `search.families
 `sobercv.difference(y, predictions, metric, first=..., second=...)` compares any two ways to select from one table: two
 groups of configurations, a rule, a threshold, an ensemble.
 
-With repeats one threshold serves all of them. Not possible, and said before anything is trained (E121):
-`aggregate="fold"`, `by="fold"`, `method="632+"`, dropping, and predictions that are read in blocks.
+With repeats one threshold serves all of them. Not possible, and said before anything is trained (E114):
+`aggregate="fold"`, `by="fold"`, `method="632+"` and dropping.
 """
 
 
@@ -79,7 +81,7 @@ HOW = """## How it differs from BBC for a column
   is too low on average. `Estimate.draws` keeps those of single resamples.
 - **The estimate goes a tenth of the way back** to what plain cross-validation says. The decision that is reported was
   tuned on all N samples, and is a little better than those that were judged, which were tuned on 0.63 N. Why a tenth
-  stands below. Intervals, draws and differences are not moved.
+  stands below. Intervals and draws are not moved.
 
 All three are for thresholds and ensembles; families, and the best column alone, are judged as in the paper.
 
@@ -105,7 +107,7 @@ FIXED = (
     "The columns are scores of fixed models, so that the right call is `fixed_models=True`: nothing was "
     "cross-validated that an interval must allow for. Intervals of differences and gains are then percentiles of the "
     "draws, drawn together by .76, for a draw judges by 37 % of the samples and varies that much more. Without "
-    "`fixed_models` they are not, and Wilson's interval is wider, as real data (below) need it."
+    "`fixed_models` they are not, and the calibrated interval is wider, as real data (below) need it."
 )
 
 Rows = list[dict[str, Any]]
@@ -201,7 +203,7 @@ def _simulated(rows: Rows, about: dict[str, Any]) -> list[str]:
         f"in every row; met in {len(rows) - len(missed)} of {len(rows)}{_listed(missed)}. Coverage lies between "
         f"{min(covers):.3f} and {max(covers):.3f}; wanted: .93 to .98, met in {len(rows) - len(apart)} of {len(rows)}"
         f"{_listed(apart, 'covers')}. The standard error of a coverage of .95 is {(0.95 * 0.05 / least) ** 0.5:.3f} "
-        f"here. {FIXED} Wilson's interval takes the correction of "
+        f"here. {FIXED} the calibrated interval takes the correction of "
         "thresholds and mixes to be uncertain by a fifth of its size (by half where a column alone is selected).\n",
     ]
 

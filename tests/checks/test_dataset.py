@@ -17,24 +17,24 @@ SEEN = [
     ("a copy of the target", BIG.assign(copy=BIG["y"].map({"ill": 1.0, "well": 2.0})), "W806"),
     ("a copy as text", BIG.assign(copy=BIG["y"] + "!"), "W806"),
     ("gaps that tell the target", BIG.assign(when=np.where(BIG["y"] == "ill", "2020-01-01", None)), "W806"),
-    ("row numbers", BIG.assign(nr=range(300)), "W807"),
-    ("keys", BIG.assign(key=[f"P-{i * 37 % 1000:04d}" for i in range(300)]), "W807"),
-    ("a date of death", BIG.assign(death_date=pd.date_range("2020-01-01", periods=300)), "W808"),
-    ("a date", BIG.assign(born=pd.date_range("1950-01-01", periods=300)), "S803"),
-    ("a date as text", BIG.assign(born=["3.4.1950", "17.12.1971"] * 150), "S803"),
+    ("row numbers", BIG.assign(nr=range(300)), "W809"),
+    ("keys", BIG.assign(key=[f"P-{i * 37 % 1000:04d}" for i in range(300)]), "W809"),
+    ("a date of death", BIG.assign(death_date=pd.date_range("2020-01-01", periods=300)), "W806"),
+    ("a date", BIG.assign(born=pd.date_range("1950-01-01", periods=300)), "S801"),
+    ("a date as text", BIG.assign(born=["3.4.1950", "17.12.1971"] * 150), "S801"),
     ("a constant", BIG.assign(one=1), "W809"),
     ("nothing", BIG.assign(none=np.nan), "W809"),
-    ("mostly gaps", BIG.assign(few=[1.0, 2.0, *[np.nan] * 298]), "W810"),
-    ("copied rows", pd.concat([BIG, BIG.head(20)]), "W805"),
-    ("one copied row", pd.concat([BIG, BIG.head(1)]), "S804"),
-    ("patients with several rows", BIG.assign(patient_id=RNG.integers(1000, 1100, 300)), "W812"),
+    ("mostly gaps", BIG.assign(few=[1.0, 2.0, *[np.nan] * 298]), "W809"),
+    ("copied rows", pd.concat([BIG, BIG.head(20)]), "W301"),
+    ("one copied row", pd.concat([BIG, BIG.head(1)]), "S801"),
+    ("patients with several rows", BIG.assign(patient_id=RNG.integers(1000, 1100, 300)), "W301"),
     ("a rare class", BIG.assign(y=["rare"] * 15 + ["other"] * 285), "W804"),
-    ("a class rarer than folds", BIG.assign(y=["rare"] * 5 + ["other"] * 295), "E806"),
+    ("a class rarer than folds", BIG.assign(y=["rare"] * 5 + ["other"] * 295), "E106"),
     ("stars from 1 to 5", BIG.assign(y=RNG.integers(1, 6, 300)), "S801"),
     ("few rows", honest(100), "S802"),
-    ("very few rows", honest(19).assign(y=["ill", "well"] * 9 + ["ill"]), "E806"),
+    ("very few rows", honest(19).assign(y=["ill", "well"] * 9 + ["ill"]), "E106"),
     ("rows without a target", BIG.assign(y=BIG["y"].where(BIG.index > 2)), "W813"),
-    ("infinite values", BIG.assign(far=[np.inf, *range(299)]), "E817"),
+    ("infinite values", BIG.assign(far=[np.inf, *range(299)]), "E102"),
     ("nothing to learn from", BIG.assign(good=1.0, useless=np.nan), "E818"),
 ]
 
@@ -51,10 +51,10 @@ def test_honest_tables_are_left_in_peace():
 
 
 def test_few_rows_or_events_are_counted_against_the_folds():
-    assert "E806" in codes(honest(8), cv=10)
-    assert "E806" not in codes(honest(40), cv=5)
+    assert "E106" in codes(honest(8), cv=10)
+    assert "E106" not in codes(honest(40), cv=5)
     few = timed().assign(e=[1] * 4 + [0] * 296)
-    assert "E806" in codes(few, cv=5, **TIMED)
+    assert "E106" in codes(few, cv=5, **TIMED)
     assert "W804" in codes(few, cv=4, **TIMED)
 
 
@@ -93,3 +93,20 @@ def test_long_and_many_names_are_cut():
     text = notes(frame)[0].text
     assert text.count("x" * 39 + "…") == 3
     assert "and 2 more" in text
+
+
+def test_rows_that_repeat_are_described_and_rows_with_ids_of_their_own_are_not_complained_about():
+    frame = pd.concat([BIG, BIG.head(20).assign(y=lambda f: np.where(f.index < 5, "other", f["y"]))])
+    (note,) = [note for note in notes(frame) if note.code == "W301"]
+    assert note.text.startswith("20 rows repeat another in all 2 columns, 15 of them with the same target.")
+    assert "emove" not in note.text
+    assert "--id" in note.text
+    assert "W301" not in codes(frame.assign(nr=np.arange(320) * 7 % 1000), id="nr"), "their ids differ"
+
+
+def test_a_fold_per_hospital_is_enough():
+    hospitals = honest(200).assign(hospital=[f"H{i % 5}" for i in range(200)])
+    data = assign(hospitals, target="y", group="hospital")
+    assert [note.code for note in check_dataset(data, cv=5) if note.severity == "error"] == []
+    refused = [note.text for note in check_dataset(data, cv=10) if note.severity == "error"]
+    assert refused == ["There are 5 groups with a target, too few for 10 folds. Write --cv 5."]

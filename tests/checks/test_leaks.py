@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from sobercv.checks.leaks import single_scores
+
 from .tables import TIMED, codes, honest, notes, numeric, timed
 
 RNG = np.random.default_rng(2)
@@ -42,10 +44,53 @@ def test_several_leaks_are_one_note_with_the_best_first():
 def test_a_strong_but_honest_column_is_no_leak():
     rng = np.random.default_rng(0)
     strong = rng.normal(size=300)
-    y = np.where(strong + 0.3 * rng.normal(size=300) > 0, "ill", "well")
+    y = np.where(strong + 0.5 * rng.normal(size=300) > 0, "ill", "well")
     assert "W806" not in codes(honest().assign(strong=strong, y=y))
 
 
 def test_too_few_rows_are_not_judged():
     frame = honest(18).assign(y=["ill", "well"] * 9)
     assert "W806" not in codes(frame.assign(copy=frame["y"]), cv=3)
+
+
+def injuries(n=2000):
+    """Road accidents: the severity has a code for "killed" that says most of the outcome, fatal or not."""
+    rng = np.random.default_rng(4)
+    fatal = rng.random(n) < 0.15
+    code = np.where(fatal & (rng.random(n) < 0.94), 4, rng.choice([0, 1, 2, 3, 5], n))
+    return honest(n).assign(severity=code, y=np.where(fatal, "fatal", "not fatal"))
+
+
+def test_a_code_that_says_the_outcome_is_named_with_its_score():
+    frame = injuries()
+    for severity in (frame["severity"], frame["severity"].map(lambda c: "killed" if c == 4 else f"level {c}")):
+        (found,) = [note for note in notes(frame.assign(severity=severity)) if note.code == "W806"]
+        assert found.columns == ("severity",)
+        score = single_scores(frame[["severity"]], frame["y"].to_numpy(), "binary")["severity"]
+        assert 0.97 < score < 0.99
+        assert f"'severity' {score:.3f}" in found.text
+
+
+def test_one_of_many_good_measurements_is_no_leak():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 300)
+    genes = pd.DataFrame(y[:, None] * 2.9 + rng.normal(size=(300, 8))).add_prefix("g")
+    scores = single_scores(genes, y, "binary")
+    assert max(scores.values()) > 0.97
+    assert "W806" not in codes(genes.assign(y=y))
+    assert "W806" in codes(genes.assign(y=y, copy=y * 3.0)), "unless it separates perfectly"
+
+
+def test_single_scores_are_those_of_scikit_learn():
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 80)
+    X = pd.DataFrame({"a": rng.normal(size=80) + y, "b": np.round(rng.normal(size=80) - y), "c": rng.normal(size=80)})
+    X.loc[:5, "c"] = np.nan
+    found = single_scores(X, y, "binary")
+    assert found["a"] == roc_auc_score(y, X["a"])
+    means = X.groupby("b")["b"].transform(lambda part: y[part.index].mean())
+    assert found["b"] == roc_auc_score(y, means)
+    filled = X["c"].fillna(X["c"].median())
+    assert found["c"] == max(s for v in (filled, -filled, X["c"].isna(), ~X["c"].isna()) for s in [roc_auc_score(y, v)])

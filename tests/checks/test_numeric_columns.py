@@ -2,10 +2,8 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from sobercv.checks import check_dataset
-from sobercv.checks.leaks import _association, _associations, _numbers, _varied
 from sobercv.checks.numeric_columns import NumericColumns, not_fractions
 from sobercv.tables import assign
 
@@ -41,32 +39,18 @@ def test_only_fractions_are_passed_over():
     assert not_fractions(pd.DataFrame({"t": ["a"]})) == ["t"]
 
 
-@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
-def test_many_columns_at_a_time_are_as_associated_as_one_by_one(task):
-    X = pd.DataFrame(RNG.normal(size=(57, 30)))
-    X[3], X[4] = RNG.integers(0, 5, 57), np.where(RNG.random(57) < 0.2, np.nan, X[4])
-    y = {"binary": RNG.integers(0, 2, 57), "multiclass": RNG.integers(0, 3, 57), "regression": RNG.normal(size=57)}[
-        task
-    ]
-    values = X.to_numpy()
-    varied = _varied(values)
-    assert np.flatnonzero(~varied).tolist() == [3, 4]
-    each = [_association(_numbers(X[i]), y, task) for i in np.flatnonzero(varied)]
-    np.testing.assert_allclose(_associations(values[:, varied], y, task), each, rtol=1e-12)
-
-
 def test_copies_are_counted_also_where_only_text_tells_rows_apart():
     frame = honest(60)
-    assert not {"W805", "S804"} & set(codes(frame))
+    assert not {"W301", "S801"} & set(codes(frame))
     same = pd.concat([frame, frame.head(3)])
-    assert {"W805", "S804"} & set(codes(same))
+    assert {"W301", "S801"} & set(codes(same))
     apart = same.assign(site=[f"s{i % 7}" if i < 60 else "elsewhere" for i in range(63)])
-    assert not {"W805", "S804"} & set(codes(apart))
+    assert not {"W301", "S801"} & set(codes(apart))
     words = pd.DataFrame({"a": ["x", "y", "x", "y"] * 10, "b": [f"w{i % 20}" for i in range(40)], "y": [0, 1] * 20})
-    assert {"W805", "S804"} & set(codes(words)), "a table without numbers"
+    assert {"W301", "S801"} & set(codes(words)), "a table without numbers"
 
 
-def test_constant_columns_are_those_with_one_value_in_every_row():
+def test_empty_constant_and_mostly_empty_columns_are_named_apart():
     frame = honest(60).assign(one=1, two=[1.0, *[np.nan] * 59], word="x", none=np.nan)
     found = [note for note in check_dataset(assign(frame, target="y")) if note.code == "W809"]
-    assert [note.columns for note in found] == [("none",), ("one", "word")]
+    assert [note.columns for note in found] == [("none",), ("one", "word"), ("two",)]

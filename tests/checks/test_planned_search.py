@@ -6,8 +6,8 @@ import pytest
 
 from sobercv.checks import plan_search, seconds_needed, trial_fits
 from sobercv.errors import SoberError
+from sobercv.forests.forest import COMPILING, FASTER, faster_seconds
 from sobercv.tables import assign
-from sobercv.training.fit.forests import COMPILING, FASTER, faster_seconds
 
 from .tables import TIMED, honest, numeric, timed
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,8 @@ import pytest
 
 from sobercv.cli import fitting
 from sobercv.cli.app import run
-from sobercv.runs import RunFolder
+from sobercv.runs.folder import RunFolder
+from sobercv.runs.record import Begun
 
 #: Options that make a run small: a few configurations, few folds, no other process.
 SMALL = ("--preset", "quick", "--configurations", "3", "--cv", "3", "--jobs", "1")
@@ -40,7 +41,6 @@ class _Stream(io.StringIO):
 def sober(tmp_path, monkeypatch):
     """Run a command in a folder of its own."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / ".state"))
     monkeypatch.setenv("COLUMNS", "100")
 
     def go(*arguments, stdin=None):
@@ -59,7 +59,7 @@ def sober(tmp_path, monkeypatch):
 
 
 def refitted(folder, name="data.csv"):
-    """Train the winner again with the script of a run, which needs no sober, and give what it predicts for its table."""
+    """Train the winner again with the script of a run, and return what it predicts for its table."""
     command = [sys.executable, "-W", "ignore", "run/refit.py", name, "p.csv"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -99,24 +99,21 @@ def finished(tmp_path_factory):
     """Run `sober fit` once for everybody who needs a folder of a run."""
     home = tmp_path_factory.mktemp("finished")
     table().to_csv(home / "data.csv", index=False)
-    before, place = os.environ.get("XDG_STATE_HOME"), os.getcwd()
-    os.environ["XDG_STATE_HOME"] = str(home / ".state")
+    place = os.getcwd()
     os.chdir(home)
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             assert run(["fit", "data.csv", "--target", "y", *SMALL, "-o", "run", "-q"]) == 0
     finally:
         os.chdir(place)
-        os.environ.pop("XDG_STATE_HOME") if before is None else os.environ.update(XDG_STATE_HOME=before)
     return home
 
 
 @pytest.fixture
 def run_folder(finished, tmp_path):
-    """A copy of a finished run in this test's folder, with its data and its key."""
+    """A copy of a finished run in this test's folder, with its data."""
     shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
     folder = RunFolder(tmp_path / "run")
-    begun = folder.read_json("settings.json")
-    begun["settings"]["data"] = str(tmp_path / "data.csv")
-    folder.write_json("settings.json", begun)
+    begun = folder.read_record("settings.json", Begun)
+    folder.write_record("settings.json", replace(begun, settings=begun.settings.with_(data=str(tmp_path / "data.csv"))))
     return folder.path

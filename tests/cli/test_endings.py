@@ -70,7 +70,7 @@ def test_a_signal_keeps_what_is_done_and_resume_finishes(tmp_path, begin, number
     assert done.returncode == 0, err
     results = json.loads(out)
     assert results["stopped"] == "finished"
-    assert results["has_model"]
+    assert results["model"] is not None
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
@@ -129,7 +129,7 @@ def test_a_signal_before_one_fold_is_complete(tmp_path, begin, number, code):
     running.send_signal(number)
     _, err = running.communicate(timeout=60)
     assert running.returncode == code, err
-    assert "before one fold was complete" in err
+    assert "Go on with: sober resume run" in err
 
 
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path, begin):
@@ -174,7 +174,7 @@ def test_that_nobody_reads_the_messages_is_no_reason_to_end_a_run(tmp_path, begi
     out, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     assert "honest score" in out
-    assert (tmp_path / "run" / "model.joblib").exists()
+    assert (tmp_path / "run" / "model.skops").exists()
 
 
 def test_names_with_accents_work_in_the_c_locale(tmp_path, environment):
@@ -208,8 +208,7 @@ def test_two_runs_in_one_folder_are_not_mixed(tmp_path, begin, sober):
     ):
         ended = sober(*command)
         assert ended.code == 2
-        assert "E830" in ended.err
-        assert f"process {running.pid}" in ended.err
+        assert "E501" in ended.err
     assert (tmp_path / "run" / "settings.json").read_bytes() == before
     running.kill()
     running.wait()

@@ -1,5 +1,6 @@
 """sober fit and what comes after it: the folder, and each file in it, for every task."""
 
+import csv
 import json
 import re
 
@@ -10,7 +11,7 @@ import pytest
 from .conftest import SMALL, refitted, table
 
 FILES = {
-    "METHODS.md", "model.joblib", "model.json", "predictions.parquet", "refit.py", "report.html", "results.json",
+    "METHODS.md", "model.skops", "predictions.parquet", "refit.py", "report.html", "results.json",
     "run.sqlite", "settings.json",
 }  # fmt: skip
 ROLES = {
@@ -32,11 +33,14 @@ def test_a_run_of_each_task_leaves_all_files_and_they_agree(sober, tmp_path, tas
     assert {p.name for p in (tmp_path / "run").iterdir()} >= FILES
     results = json.loads((tmp_path / "run" / "results.json").read_text())
     assert results["data"]["task"] == task
-    assert f"{results['score']['honest']:.3f}" in ended.out
+    assert f"{results['score']['value']:.3f}" in ended.out
     assert f"{results['score']['naive']:.3f}" in ended.out
     methods = (tmp_path / "run" / "METHODS.md").read_text()
-    assert f"{results['score']['honest']:.3f}" in methods
+    assert f"{results['score']['value']:.3f}" in methods
     assert "10.1007/s10994-018-5714-4" in methods
+    assert ("elastic" in methods.partition(", tuned by")[0]) == (
+        "penalties was computed from all rows of the data" in methods
+    )
     again = sober("predict", "run", "data.csv")
     assert again.code == 0, again.err
     said = pd.read_csv(pd.io.common.StringIO(again.out))
@@ -52,9 +56,6 @@ def test_a_run_of_each_task_leaves_all_files_and_they_agree(sober, tmp_path, tas
         assert at[[".pred", ".pred_survival_5"]].corr(method="spearman").iloc[0, 1] < -0.99
         assert sober("predict", "run", "data.csv", "--at", "1e9").code == 2
     trained = refitted(tmp_path)
-    assert "sober" not in (tmp_path / "run" / "refit.py").read_text().split("import sys", 1)[1].replace(
-        "# Copied from sobercv, so that this script needs none.", ""
-    )
     column = ".pred" if task in ("regression", "survival") else ".pred_class"
     if trained.dtype.kind == "f":
         np.testing.assert_allclose(trained, said[column], rtol=1e-6)
@@ -75,7 +76,8 @@ def test_predictions_are_a_long_table_that_correct_reads_again(sober, data):
     )
     assert complete.sum() == results["n_finished"]
     assert len(complete) == results["n_finished"] + results["n_dropped"]
-    ended = sober("correct", "run/predictions.parquet", "--metric", "roc_auc", "--json")
+    # Decision values (.pred) are of the second class; a table alone does not say so, the folder of the run does.
+    ended = sober("correct", "run/predictions.parquet", "--metric", "roc_auc", "--positive", "well", "--json")
     assert ended.code == 0, ended.err
     first = json.loads((data.parent / "run" / "results.json").read_text())["score"]
     assert json.loads(ended.out)["score"]["naive"] == pytest.approx(first["naive"])
@@ -150,7 +152,7 @@ def test_every_format_gives_the_same_plan(sober, tmp_path, suffix):
     assert ended.code == 0, ended.err
     frame.to_csv(tmp_path / "plain.csv", index=False)
     plain = sober("fit", "plain.csv", "--target", "y", *SMALL, "-o", "plain", "--json")
-    assert json.loads(ended.out)["score"]["honest"] == pytest.approx(json.loads(plain.out)["score"]["honest"], abs=1e-6)
+    assert json.loads(ended.out)["score"]["value"] == pytest.approx(json.loads(plain.out)["score"]["value"], abs=1e-6)
 
 
 def test_groups_stay_together_and_ids_come_back(sober, tmp_path):
@@ -196,3 +198,48 @@ def test_max_time_judges_what_is_there_and_resume_finishes(sober, data):
     done = sober("resume", "run", "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["stopped"] == "finished"
+
+
+def test_extend_does_not_shrink_a_run(sober, data, tmp_path):
+    assert sober("fit", data, "--target", "y", *SMALL, "--repeats", "2", "--fast", "-o", "run").code == 0
+    before = (tmp_path / "run" / "results.json").read_bytes()
+    refused = sober("extend", "run", "--repeats", "1")
+    assert refused.code == 2
+    assert "--repeats must be 2 or more" in refused.err
+    assert (tmp_path / "run" / "results.json").read_bytes() == before
+
+
+def test_the_checklist_counts_what_is_missing_in_predictors_only(sober, tmp_path):
+    frame = table(n=60)
+    frame["notes"] = [None] * 59 + ["seen"]
+    frame.loc[:4, "good"] = None
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 510)), columns=[f"g{i}" for i in range(510)])
+    wide.loc[:9, "g509"] = None
+    pd.concat([frame, wide], axis=1).to_csv("wide.csv", index=False)
+    options = [*SMALL[:3], "2", *SMALL[4:], "--fast", "--ignore", "notes", "-o", "run"]
+    assert sober("fit", "wide.csv", "--target", "y", *options).code == 0
+    results = json.loads((tmp_path / "run" / "results.json").read_text())
+    answer = next(item["answer"] for item in results["summary"]["checklist"] if item["number"] == "11")
+    assert answer == "Missing cells: 15 of 30,720 in 512 predictors. Imputed inside the training folds."
+
+
+HTML = "<img src=x onerror=alert(1)>"
+
+
+def test_labels_are_escaped_in_methods_and_formulas_in_predictions(sober, tmp_path):
+    frame = table(n=60)
+    frame["y"] = frame["y"].map({"ill": HTML, "well": "=cmd()"})
+    frame["id"] = [f"-{i}.5" if i % 2 else f"@sum({i})" for i in range(60)]
+    frame.to_csv("d.csv", index=False)
+    assert sober("fit", "d.csv", "--target", "y", "--id", "id", *SMALL, "--fast", "-o", "run").code == 0
+    methods = (tmp_path / "run" / "METHODS.md").read_text()
+    assert "\\<img src=x onerror=alert(1)\\>: " in methods
+    assert re.search(r"(?<!\\)<", methods) is None
+    ended = sober("predict", "run", "d.csv", "-o", "p.csv")
+    assert "would take for a formula" in ended.err
+    rows = list(csv.reader((tmp_path / "p.csv").read_text().splitlines()))
+    assert rows[1][0] == "'@sum(0)"
+    assert rows[2][0] == "-1.5", "a number stays a number"
+    assert {row[2] for row in rows[1:]} == {HTML, "'=cmd()"}
+    assert sober("predict", "run", "d.csv", "-o", "p.parquet").code == 0
+    assert set(pd.read_parquet("p.parquet")[".pred_class"]) == {HTML, "=cmd()"}, "Parquet is no spreadsheet"

@@ -52,8 +52,8 @@ PLAIN = table()
         ("semicolons", PLAIN.to_csv(index=False, sep=";").encode(), None),
         ("bars", PLAIN.to_csv(index=False, sep="|").encode(), None),
         ("blank lines at the end", PLAIN.to_csv(index=False).encode() + b"\n\n\n", None),
-        ("the same name twice", PLAIN.to_csv(index=False).replace("useless", "good", 1).encode(), "W802"),
-        ("short rows", PLAIN[["y", "good", "useless"]].to_csv(index=False).encode() + b"ill,0.5\nwell\n", "W803"),
+        ("the same name twice", PLAIN.to_csv(index=False).replace("useless", "good", 1).encode(), "W801"),
+        ("short rows", PLAIN[["y", "good", "useless"]].to_csv(index=False).encode() + b"ill,0.5\nwell\n", "W801"),
         ("no target in some rows", PLAIN[["good", "useless", "y"]].to_csv(index=False).encode() + b"1,2,\n", "W813"),
     ],
 )  # fmt: skip

@@ -36,7 +36,7 @@ def test_a_german_export_goes_from_check_to_report(sober, clinic):
     assert right_types(looked)
     ended = sober("fit", "clinic.csv", *ROLES, *SMALL, "-o", "run")
     assert ended.code == 0, ended.err
-    for said in ("W841", "'Gewicht', 'CRP'", "W842"):
+    for said in ("W801", "'Gewicht', 'CRP'", "W801"):
         assert said in ended.err
     results = json.loads((clinic.parent / "run" / "results.json").read_text())
     assert right_types(results)
@@ -45,7 +45,7 @@ def test_a_german_export_goes_from_check_to_report(sober, clinic):
     assert read["Patient"][0] == "group"
     assert "comma" in read["Gewicht"][2]
     page = (clinic.parent / "run" / "report.html").read_text()
-    for said in ("How each column was read (11)", "decimal comma", "W841", "W842", "TRIPOD+AI"):
+    for said in ("How each column was read (11)", "decimal comma", "W801", "W801", "TRIPOD+AI"):
         assert said in page
     done = sober("predict", "run", "clinic.csv")
     assert done.code == 0, done.err
@@ -104,7 +104,7 @@ def test_without_a_header_nobody_is_lost(sober, tmp_path):
 
 def test_patients_with_several_rows_are_noticed(sober, clinic):
     found = json.loads(sober("check", "clinic.csv", "--target", "Befund", *SMALL, "--json").out)["findings"]
-    text = next(f["text"] for f in found if f["code"] == "W812")
+    text = next(f["text"] for f in found if f["code"] == "W301")
     assert "--group Patient" in text
 
 
@@ -117,7 +117,7 @@ def test_three_event_codes(sober, clinic):
     assert ended.code == 0, ended.err
     assert "Competing risks are ignored" in " ".join(ended.err.split())
     page = (clinic.parent / "run" / "report.html").read_text()
-    assert "W845" in page, "what check warned of stands in the report"
+    assert "W813" in page, "what check warned of stands in the report"
     results = json.loads((clinic.parent / "run" / "results.json").read_text())
     assert results["data"]["events"] == sum(row[9] == "2" for row in list(clinic_rows())[1:])
     said = pd.read_csv(pd.io.common.StringIO(sober("predict", "run", "clinic.csv").out))[".pred"]
@@ -138,8 +138,8 @@ def test_a_table_with_every_mess_goes_from_check_to_report(sober, tmp_path):
     looked = json.loads(sober("check", "all.csv", "--target", "Rezidiv", *SMALL, "--json").out)
     assert {fact["name"]: fact["kind"] for fact in looked["data"]["columns_read"]} == kinds
     found = {f["code"]: f["text"] for f in looked["findings"]}
-    assert "--group Patient" in found["W812"]
-    assert "'Fallnummer'. Write --id or --ignore" in found["W807"]
+    assert "--group Patient" in found["W301"]
+    assert "'Fallnummer'. Write --id or --ignore" in found["W809"]
     assert "'Befund'" in found["W806"], "it tells the target"
     names = {name: f"col{i + 1}" for i, name in enumerate(head)}
     sheet = ("all.xlsx", "--sheet", "Visiten")
@@ -159,7 +159,7 @@ def test_a_table_with_every_mess_goes_from_check_to_report(sober, tmp_path):
     page = (tmp_path / "run" / "report.html").read_text()
     for said in (
         "How each column was read (13)",
-        "20230000100 to 20230000933",
+        "120 different",
         "F1 of &#34;ja&#34;",
         "sober fit all.xlsx",
     ):
@@ -192,7 +192,7 @@ def test_codes_stay_codes_in_folds_that_lack_a_letter(sober, tmp_path):
     frame = coded()
     frame[frame["code"] != "A7"].to_csv(tmp_path / "d.csv", index=False)
     ended = sober("fit", "d.csv", "--target", "y", *SMALL, "--fast", "-o", "run", "--json")
-    assert json.loads(ended.out)["score"]["honest"] > 0.9, "as numbers, 007, 07 and 7 would be the same"
+    assert json.loads(ended.out)["score"]["value"] > 0.9, "as numbers, 007, 07 and 7 would be the same"
 
 
 def long_and_wide(n=120, c=6):
@@ -209,7 +209,7 @@ def test_a_long_table_of_no_known_tool_gives_the_right_number(sober, tmp_path):
     expected = sobercv.bbc(y, chance, "roc_auc", random_state=0)
     ended = sober("correct", "p.csv", "--target", "y_true", "--metric", "roc_auc", "--json")
     assert ended.code == 0, ended.err
-    assert json.loads(ended.out)["score"]["honest"] == expected.value
+    assert json.loads(ended.out)["score"]["value"] == expected.value
     left_out = sober("correct", "p.csv", "--target", "y_true", "--ignore", "model", "--metric", "roc_auc")
     assert left_out.code == 2
     assert "no column names the configurations" in left_out.err
@@ -228,5 +228,5 @@ def test_numbers_that_overflow_are_refused(sober, tmp_path, value):
     table().assign(good=[value] * 20 + [0.5] * 40).to_csv(tmp_path / "d.csv", index=False)
     ended = sober("fit", "d.csv", "--target", "y", *SMALL, "--fast", "-o", "run")
     assert ended.code == 2
-    assert "E817" in ended.err
+    assert "E102" in ended.err
     assert not (tmp_path / "run").exists()

@@ -6,7 +6,7 @@ import pytest
 @pytest.mark.parametrize("overwrite", [(), ("--overwrite",)], ids=["plain", "overwrite"])
 @pytest.mark.parametrize(
     ("place", "said"),
-    [("data.csv", "table that is read"), ("run/model.joblib", "belongs to the run"), ("run", "folder")],
+    [("data.csv", "table that is read"), ("run/model.skops", "belongs to the run"), ("run", "folder")],
 )
 def test_precious_files_stay_whatever_is_asked(sober, run_folder, tmp_path, place, said, overwrite):
     path = tmp_path / place

@@ -39,3 +39,17 @@ def test_it_must_be_one_of_two(sober, table):
     ended = check(sober, "--target", "colour", "--ignore", "said", "--positive", "green")
     assert ended.code == 2
     assert "'green'" in ended.err
+
+
+def test_a_run_is_not_judged_by_another_positive_class_than_it_selected_by(sober, table):
+    options = ["--preset", "quick", "--cv", "3", "--configurations", "2", "--fast", "--ignore", "colour"]
+    assert sober("fit", "d.csv", "--target", "said", *options, "--metric", "f1", "-o", "by_f1").code == 0
+    refused = sober("correct", "by_f1", "--positive", "nein")
+    assert (refused.code, refused.out) == (2, "")
+    assert "selected by f1 of 'ja'" in refused.err
+    assert "E808" in refused.err
+    assert sober("correct", "by_f1", "--positive", "ja", "-q").code == 0
+    assert sober("fit", "d.csv", "--target", "said", *options, "--metric", "roc_auc", "-o", "by_auc").code == 0
+    ended = sober("correct", "by_auc", "--metric", "recall", "--positive", "nein", "--json")
+    assert ended.code == 0, "AUC selects the same winner for either class"
+    assert json.loads(ended.out)["score"]["positive"] == "nein"

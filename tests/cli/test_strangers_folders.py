@@ -18,7 +18,7 @@ def outside(tmp_path):
 
 LINKED = [
     "settings.json", ".settings.json.part", "run.sqlite", "run.sqlite-journal", "run.sqlite-wal", "results.json",
-    ".results.json.part", "report.html", "METHODS.md", "model.joblib", "model.json", "model.skops",
+    ".results.json.part", "report.html", "METHODS.md", "model.skops",
     "predictions.parquet", "refit.py", ".lock",
 ]  # fmt: skip
 
@@ -44,7 +44,7 @@ def test_nothing_is_written_through_a_link(sober, run_folder, outside, name):
 
 
 def test_a_pipe_in_place_of_a_file_makes_nobody_wait(sober, run_folder):
-    for name in ("results.json", "settings.json", "model.json", "model.joblib"):
+    for name in ("results.json", "settings.json", "model.skops"):
         kept = (run_folder / name).read_bytes()
         (run_folder / name).unlink()
         os.mkfifo(run_folder / name)

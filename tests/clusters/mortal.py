@@ -12,9 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sobercv
-from sobercv.training.run.executor import ParallelExecutor, SerialExecutor
+from sobercv.training import make_pool
+from sobercv.training.pool.serial import SerialPool
 
-from ..training import test_ahead
+from ..training import test_fit_queue
 
 X, Y = (a[::3] for a in load_breast_cancer(return_X_y=True))
 
@@ -68,17 +69,19 @@ def mortal_search(marked=None, **options):
     return sobercv.BBCSearchCV(Mortal(), grid, **{**shared, **options}).fit(X, Y)
 
 
-def early_race(kind, monkeypatch):
-    """A race on workers of this kind that wait for one slow fit a round: the same as here, with fits begun early."""
-    spare, submit = [], kind._submit
+def speculative_race(kind, monkeypatch):
+    """A race on a pool that waits for one slow fit per round: the same as here. Whether fits were speculative."""
+    speculative, submit = [], kind.submit
 
-    def submitted(self, work, key, call, is_spare):
-        spare.append(is_spare)
-        return submit(self, work, key, call, is_spare)
+    def submitted(self, key, batch, is_speculative=False):
+        speculative.append(is_speculative)
+        submit(self, key, batch, is_speculative)
 
-    monkeypatch.setattr(kind, "_submit", submitted)
-    test_ahead.same(test_ahead.run(SerialExecutor()), test_ahead.run(ParallelExecutor(), seconds=0.3))
-    return any(spare)
+    monkeypatch.setattr(kind, "submit", submitted)
+    raced = test_fit_queue.run(make_pool(), seconds=0.3)
+    assert speculative  # it is this pool that ran them
+    test_fit_queue.same(test_fit_queue.run(SerialPool()), raced)
+    return any(speculative)
 
 
 def parts(found):

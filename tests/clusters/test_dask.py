@@ -3,18 +3,20 @@
 import contextlib
 import logging
 import os
+import time
 import warnings
 from types import SimpleNamespace
 
 import joblib
+import numpy as np
 import pytest
 
 from sobercv.errors import SoberError
 from sobercv.training import Fitted
-from sobercv.training.run.future_workers import DaskWorkers
-from sobercv.training.run.workers import WorkersDied
+from sobercv.training.pool import work
+from sobercv.training.pool.clusters import DaskPool
 
-from .mortal import early_race, mortal_search, parts, pipeline_search
+from .mortal import mortal_search, parts, pipeline_search, speculative_race
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -45,7 +47,7 @@ def test_the_same_bits_as_serial(client, drop):
 
 def test_idle_workers_begin_later_rounds(client, monkeypatch):
     with joblib.parallel_config("dask"):
-        assert early_race(DaskWorkers, monkeypatch)
+        assert speculative_race(DaskPool, monkeypatch)
 
 
 def test_data_are_scattered_once(client, monkeypatch):
@@ -57,7 +59,7 @@ def test_data_are_scattered_once(client, monkeypatch):
         pipeline_search(drop="auto")
     assert len(scattered) == 1
     assert len(calls) > 20
-    assert max(len(call[3]) for call in calls) < 6000  # splits and configurations, no data
+    assert max(len(call[2]) for call in calls) < 6000  # splits and configurations, no data
 
 
 def test_a_worker_killed_from_outside(client):
@@ -86,43 +88,67 @@ def test_all_workers_killed_one_after_the_other(client, tmp_path):
     assert parts(found) == parts(alone)
 
 
-class Future:
-    """A dask future that has come back, or not."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def add_done_callback(self, callback):
-        callback(self)
-
-    def result(self):
-        if isinstance(self.value, Exception):
-            raise self.value
-        return self.value
+def test_a_configuration_that_kills_its_worker_is_named(client):
+    client.wait_for_workers(2, timeout=120)
+    alone = mortal_search()
+    with joblib.parallel_config("dask"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = mortal_search({"spared": os.getpid()}, refit=False)
+    assert list(found.race_.failures) == [3]
+    assert found.race_.failures[3].kind == "worker died"
+    expected = np.delete(alone.predictions_.responses["predict"], 3, axis=1)
+    np.testing.assert_array_equal(found.predictions_.responses["predict"], expected)
 
 
-class KilledWorker(Exception):
-    """dask's word for a task that was given up."""
+def test_a_batch_that_dask_loses_is_handed_out_again(client, monkeypatch):
+    """It waits for what no worker has, as batches do whose data died with a worker."""
+    client.wait_for_workers(2, timeout=120)
+    lost, submit = [], DaskPool._future
+
+    def losing(self, key, batch, is_speculative):
+        if lost:
+            return submit(self, key, batch, is_speculative)
+        lost.append(key)
+        return self.client.get_executor(pure=False, resources={"nowhere": 1}).submit(int)
+
+    monkeypatch.setattr(DaskPool, "_future", losing)
+    alone = mortal_search()
+    with joblib.parallel_config("dask"):
+        found = mortal_search()
+    assert lost
+    assert parts(found) == parts(alone)
 
 
-def test_what_dask_gives_up_is_told_at_the_end():
-    class Client:
-        def submit(self, work, key, *args, **options):
-            return Future(KilledWorker() if key == 1 else (key, "good"))
+def _is_empty():
+    return work._opened._common is None
 
-        def cancel(self, futures):
-            raise AssertionError
 
-    class Backend:
-        client, submit_kwargs = Client(), {}
+def test_workers_forget_the_data(client):
+    """The data of a search do not stay in the memory of the cluster."""
+    client.wait_for_workers(2, timeout=120)
+    with joblib.parallel_config("dask"):
+        pipeline_search(drop=None)
+    end = time.monotonic() + 60
+    while not all(client.run(_is_empty).values()):
+        assert time.monotonic() < end
+        time.sleep(0.5)
 
-        def effective_n_jobs(self, n):
-            return 2
 
-    results = []
-    with pytest.raises(WorkersDied) as died:
-        results.extend(DaskWorkers(Backend()).run(print, {0: "a", 1: "b", 2: "c"}))
-    assert died.value.suspects == {1}
+def test_a_scheduler_that_dies_is_said():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+        cluster = distributed.LocalCluster(silence_logs=logging.CRITICAL, **options)
+        other = distributed.Client(cluster, set_as_default=False)
+
+        def end(event):
+            if isinstance(event, Fitted):
+                other.close()
+                cluster.close(timeout=5)
+
+        with joblib.parallel_config("dask", client=other), pytest.raises(SoberError, match="dask cluster") as error:
+            mortal_search(on_event=end, drop="auto")
+    assert error.value.code == "E602"
 
 
 @pytest.mark.parametrize("absent_at", ["wait_for_workers", "scatter"])
@@ -132,5 +158,5 @@ def test_a_cluster_without_workers_is_told(absent_at):
 
     client = SimpleNamespace(**{"wait_for_workers": lambda *a, **k: None, "scatter": print, absent_at: nobody})
     backend = SimpleNamespace(client=client, effective_n_jobs=lambda n: 2)
-    with pytest.raises(SoberError, match="E603"):
-        DaskWorkers(backend).start((1, 2))
+    with pytest.raises(SoberError, match="E602"):
+        DaskPool(backend).start(None, 1).submit(0, ())

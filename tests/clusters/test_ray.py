@@ -6,9 +6,9 @@ import warnings
 import joblib
 import pytest
 
-from sobercv.training.run.future_workers import RayWorkers
+from sobercv.training.pool.clusters import RayPool
 
-from .mortal import early_race, mortal_search, parts, pipeline_search
+from .mortal import mortal_search, parts, pipeline_search, speculative_race
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -47,7 +47,7 @@ def test_the_same_bits_as_serial(cluster):
 
 def test_idle_workers_begin_later_rounds(cluster, monkeypatch):
     with joblib.parallel_config("ray", n_jobs=2):
-        assert early_race(RayWorkers, monkeypatch)
+        assert speculative_race(RayPool, monkeypatch)
 
 
 def test_a_worker_that_is_killed(cluster, tmp_path):

@@ -42,7 +42,8 @@ class Logged(RidgeClassifier):
 
 def search(store, *, seconds=0.0, cv=4, n_repeats=2, grid=GRID, X=X, y=Y, **options):
     drop = options.pop("drop", sobercv.BootstrapDrop(min_predictions=20, n_bootstraps=50))
-    made = sobercv.BBCSearchCV(
+    kind = sobercv.BBCRandomizedSearchCV if "n_iter" in options else sobercv.BBCSearchCV
+    made = kind(
         options.pop("estimator", Logged(seconds=seconds)),
         grid,
         scoring="roc_auc",
@@ -64,7 +65,14 @@ def bits(found) -> str:
         held.update(np.ascontiguousarray(table.responses[name]).tobytes())
     for array in (table.seen, table.configurations, log.dropped_at, log.p, log.alive_by_round, estimate.draws):
         held.update(np.ascontiguousarray(array).tobytes())
-    plain = (log.status.tolist(), found.n_fits_, found.best_index_, found.best_params_, estimate.value, estimate.naive)
+    plain = (
+        log.status.tolist(),
+        found.race_.n_fits,
+        found.best_index_,
+        found.best_params_,
+        estimate.value,
+        estimate.naive,
+    )
     held.update(repr((plain, sorted((k, str(v)) for k, v in log.failures.items()))).encode())
     for name in found.cv_results_:
         if "score" in name and "time" not in name:

@@ -36,7 +36,6 @@ RESULTS = (
     "n_finished",
     "n_dropped",
     "n_failed",
-    "has_model",
     "stopped",
 )
 
@@ -54,7 +53,7 @@ def outcome(folder):
     results = json.loads((folder / "run" / "results.json").read_text())
     table = parquet.read_table(folder / "run" / "predictions.parquet").to_pydict()
     assert (folder / "run" / "report.html").stat().st_size > 1000
-    assert (folder / "run" / "model.joblib").stat().st_size > 100
+    assert (folder / "run" / "model.skops").stat().st_size > 100
     return {name: results[name] for name in RESULTS}, sha256(repr(table).encode()).hexdigest()
 
 

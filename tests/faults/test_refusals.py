@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.training.keep.sqlite_file import APPLICATION, FORMAT
+from sobercv.training.keep.cache import APPLICATION, FORMAT
 
 from . import runs
 
@@ -27,7 +27,7 @@ def test_no_database(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("the minutes of the meeting " * 100)
     before = path.read_bytes()
-    refused(path, "E503", "no store")
+    refused(path, "E801", "no store")
     assert path.read_bytes() == before
 
 
@@ -37,7 +37,7 @@ def test_the_database_of_somebody_else(tmp_path):
         db.execute("CREATE TABLE photos (name TEXT)")
     db.close()
     before = path.read_bytes()
-    refused(path, "E503", "no store of sober")
+    refused(path, "E801", "no store of sober")
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["photos.db"]
 
@@ -49,15 +49,15 @@ def test_a_store_of_a_later_release(tmp_path):
         assert db.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
         db.execute(f"PRAGMA user_version = {FORMAT + 1}")
     db.close()
-    refused(path, "E507", f"format {FORMAT + 1}", "update sober")
+    refused(path, "E801", f"format {FORMAT + 1}", "use the release that made it")
 
 
 def test_folders(tmp_path):
-    refused(tmp_path, "E504", "cannot be opened")
-    refused(tmp_path / "nowhere" / "run.sqlite", "E504", "folder exists")
+    refused(tmp_path, "E123", "is a folder")
+    refused(tmp_path / "nowhere" / "run.sqlite", "E809", "folder exists")
     with pytest.raises(SoberError) as error:
         runs.search(True)
-    assert error.value.code == "E108"
+    assert error.value.code == "E123"
 
 
 def test_an_empty_file_is_a_new_store(tmp_path):
@@ -94,7 +94,7 @@ def test_read_only(zygote, what):
         folder.chmod(0o555 if what == "folder" else 0o755)
         path.chmod(0o444 if what == "file" else 0o644)
         answer = zygote.run(folder, nobody=os.geteuid() == 0, log=os.devnull, options={"n_repeats": 3})
-        assert answer.get("code") == "E504", answer
+        assert answer.get("code") == "E809", answer
         assert str(path) in answer["message"]
         assert path.read_bytes() == before
         assert os.listdir(folder) == ["run.sqlite"]

@@ -3,7 +3,7 @@
 Reads orders as lines of JSON, answers each with a line of JSON. Orders: folder, seconds (a fit), kill (after how many
 seconds, or null), signal (9 unless said), limit (bytes a file may have), nobody (give up the rights of root), options
 (of the search), or instead of a search a command (arguments of `sober`) and real (whether in a new interpreter).
-Each run has a session of its own, and the answer says which processes of it are left five seconds after its end.
+Each run has a session of its own, and the answer says which processes of it are left ten seconds after its end.
 """
 
 import json
@@ -21,7 +21,7 @@ from sobercv.errors import SoberError
 
 from . import runs
 
-PATIENCE = 5.0
+PATIENCE = 10.0
 
 
 def child(order) -> None:

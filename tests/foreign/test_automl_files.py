@@ -40,7 +40,7 @@ def test_mljar(name, metric, n):
     matrix = values[:, :, 0] if values.shape[2] == 1 else values
     y = next(iter(models.values()))["target"].to_numpy()
     given = matrix if metric == "r2" else {"predict_proba": matrix if matrix.ndim == 2 else matrix[:, :, None]}
-    found = sobercv.from_mljar(FILES / name)
+    found = sobercv.correct(FILES / name)
     assert (found.metric, found.n_configurations) == (metric, n)
     same(found, sobercv.bbc(y, given, metric))
     assert found.winner_name == list(models)[found.winner]
@@ -51,12 +51,12 @@ def test_mljar_by_the_command(capsys):
     assert run(["correct", str(FILES / "mljar-two"), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["tool"] == "mljar"
-    assert told["score"]["honest"] == pytest.approx(sobercv.from_mljar(FILES / "mljar-two").value, abs=1e-12)
+    assert told["score"]["value"] == pytest.approx(sobercv.correct(FILES / "mljar-two").value, abs=1e-12)
 
 
 def test_mljar_folders_that_hold_something_else(tmp_path):
     with pytest.raises(SoberError) as caught:
-        sobercv.from_mljar(tmp_path)
+        sobercv.correct(tmp_path)
     assert caught.value.code == "E812"
     for model, rows in (("1_Tree", "0,0.1\n1,0.9\n"), ("2_Tree", "1,0.1\n0,0.9\n")):
         (tmp_path / model).mkdir()
@@ -64,7 +64,7 @@ def test_mljar_folders_that_hold_something_else(tmp_path):
         (tmp_path / model / "framework.json").write_text("{}")
     (tmp_path / "params.json").write_text("{}")
     with pytest.raises(SoberError, match="not those of"):
-        sobercv.from_mljar(tmp_path)
+        sobercv.correct(tmp_path)
 
 
 def by_column(frame, truth):
@@ -86,7 +86,7 @@ def test_autogluon(name):
     frame = pd.read_csv(FILES / f"autogluon-{name}.csv")
     live = json.loads((FILES / "autogluon-live.json").read_text())[name]
     y, columns = by_row(frame) if name == "three" else by_column(frame, AUTOGLUON[name])
-    found = correct(recognise(frame, target=AUTOGLUON[name]))
+    found = correct(recognise(frame, target=AUTOGLUON[name]), pos_label="virginica" if name == "two" else None)
     assert found.first.metric == live["metric"]
     said = {"live": live["models"][: len(columns)], "file": found.imported.names}  # order matters where scores tie
     for who, value, interval, winner in (
@@ -112,21 +112,58 @@ def test_optuna(study):
     y = np.repeat([0, 1], 30)
     kept = {t.number: t.user_attrs["oof"] for t in study.trials if t.state.name == "COMPLETE"}
     plain = sobercv.bbc(y, np.stack(list(kept.values()), axis=1), "roc_auc")
-    found = sobercv.from_optuna(study, y)
+    found = sobercv.correct(study, y=y)
     same(found, plain)
     number = list(kept)[plain.winner]
     assert (found.winner_name, found.winner_params) == (f"trial {number}", study.trials[number].params)
     assert study.best_trial.number == number
-    assert {note.code for note in found.notes} >= {"W223", "W811"}  # one was pruned; TPE learns from scores
-    same(sobercv.from_optuna(study, y, "roc_auc", predictions=kept), plain)
-    both = sobercv.from_optuna(study, y, ["roc_auc", "neg_log_loss"])
+    assert {note.code for note in found.notes} >= {"W204", "W811"}  # one was pruned; TPE learns from scores
+    same(sobercv.correct(study, "roc_auc", y=y, predictions=kept), plain)
+    both = sobercv.correct(study, ["roc_auc", "neg_log_loss"], y=y)
     assert both["neg_log_loss"].winner_name == f"trial {number}"
 
 
 @pytest.mark.parametrize(
-    ("given", "code"), [({"predictions": "nothing"}, "E132"), ({"y": [0, 1]}, "E101"), ({"method": "guess"}, "E108")]
+    ("given", "code"), [({"predictions": "nothing"}, "E111"), ({"y": [0, 1]}, "E101"), ({"method": "guess"}, "E122")]
 )
 def test_optuna_studies_that_cannot_be_judged(study, given, code):
     with pytest.raises(SoberError) as caught:
-        sobercv.from_optuna(study, **{"y": np.repeat([0, 1], 30), **given})
+        sobercv.correct(study, **{"y": np.repeat([0, 1], 30), **given})
     assert caught.value.code == code
+
+
+def test_optuna_says_where_the_study_selects_another_trial():
+    y = np.arange(40) % 2
+    rng = np.random.default_rng(0)
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+
+    def objective(trial):
+        trial.suggest_int("depth", 1, 8)
+        trial.set_user_attr(
+            "oof", np.clip(0.5 + (y - 0.5) * 0.1 * trial.number + 0.2 * rng.normal(size=40), 0, 1).tolist()
+        )
+        return -trial.number  # the study's own score says the opposite
+
+    study.optimize(objective, n_trials=4)
+    found = sobercv.correct(study, y=y)
+    assert (study.best_trial.number, found.winner_name) == (0, "trial 3")
+    (note,) = [note for note in found.notes if note.code == "W212"]
+    assert "best trial is 0 (value 0)" in note.text
+    assert "score of 3" in note.text
+    several = sobercv.correct(study, ["roc_auc", "neg_log_loss"], y=y)
+    assert all("W212" in {note.code for note in one.notes} for one in several.values())
+
+
+@pytest.mark.parametrize("code", ["-1", "0.5", "7"])
+def test_mljar_targets_that_are_no_codes_of_classes(tmp_path, code):
+    for model in ("1_Tree", "2_Tree"):
+        (tmp_path / model).mkdir()
+        rows = "".join(f"{i % 2},{0.1 * (i % 7)}\n" for i in range(30))
+        (tmp_path / model / "predictions_out_of_folds.csv").write_text(
+            f"target,prediction_0_for_no_1_for_yes\n{rows}{code},0.3\n"
+        )
+        (tmp_path / model / "framework.json").write_text("{}")
+    (tmp_path / "params.json").write_text('{"ml_task": "binary_classification"}')
+    with pytest.raises(SoberError, match=rf"0 to 1; got {code}\.") as caught:
+        sobercv.correct(tmp_path)
+    assert caught.value.code == "E812"

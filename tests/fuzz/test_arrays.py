@@ -209,7 +209,7 @@ def test_any_arrays_for_bbc(data):
         if isinstance(metric, str) and metric in metrics.names()
         else ""
     )
-    more = data.draw(st.sampled_from([(), (), ("sample_weight",), ("groups",), ("folds",), ("counts",), ("seen",)]))
+    more = data.draw(st.sampled_from([(), (), ("sample_weight",), ("groups",), ("folds",), ("counts",)]))
     right = {
         "y": GOOD_Y.get(task, GOOD_Y["classification"])(n),
         "predictions": np.linspace(0, 1, n * c).reshape(n, c),

@@ -1,7 +1,6 @@
 """Settings, results and run folders that somebody has edited: a documented exit code and a coded sentence, or the number.
 
-Three kinds of inputs: settings files of any content; JSON files of a run with edits anywhere, with a fingerprint that
-fits or not; run folders with files missing, cut, swapped, replaced by links and pipes. `SOBER_SOAK=1` tries many more.
+Three kinds of inputs: settings files of any content; JSON files of a run with edits anywhere; run folders with files missing, cut, swapped, replaced by links and pipes. `SOBER_SOAK=1` tries many more.
 """
 
 import contextlib
@@ -17,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sobercv.cli.app import run
-from sobercv.runs import RunFolder
-from sobercv.runs.folder import FINGERPRINT, fingerprint
+from sobercv.runs.folder import RunFolder
 
 from ..cli.conftest import table
 from .trying import TRIED, examples, within_patience
@@ -28,13 +26,11 @@ from .trying import TRIED, examples, within_patience
 def place(finished, tmp_path_factory):
     """A folder for all examples of a test: the finished run beside it is never touched."""
     home = tmp_path_factory.mktemp("fuzz")
-    before = os.getcwd(), os.environ.get("XDG_STATE_HOME")
+    before = os.getcwd()
     os.chdir(home)
-    os.environ["XDG_STATE_HOME"] = str(finished / ".state")
     (home / "data.csv").write_bytes((finished / "data.csv").read_bytes())
     yield home
-    os.chdir(before[0])
-    os.environ.pop("XDG_STATE_HOME") if before[1] is None else os.environ.update(XDG_STATE_HOME=before[1])
+    os.chdir(before)
 
 
 def ended(*arguments):
@@ -148,48 +144,36 @@ def reference(finished):
 
 
 @examples(soak=400, usual=20)
-@given(st.integers(0, 2**32), st.lists(JSON, min_size=1, max_size=3), st.booleans(), st.booleans())
-def test_edited_results(place, finished, seed, new, forged, as_json):
+@given(st.integers(0, 2**32), st.lists(JSON, min_size=1, max_size=3), st.booleans())
+def test_edited_results(place, finished, seed, new, as_json):
     folder = fresh(finished, place)
     values = json.loads((folder / "results.json").read_text())
-    given_mark = values.pop(FINGERPRINT)
     for i, value in enumerate(new):
         edit(values, seed + i, value)
-    mark = fingerprint(values) if forged else given_mark
-    (folder / "results.json").write_text(json.dumps({**values, FINGERPRINT: mark}))
-    code, out = ended("report", "run", *(["--json"] if as_json else []))
-    if code == 0 and not forged:
-        assert mark == fingerprint(values), "an edit that changes nothing"
-        assert f"{reference(finished)['score']['honest']:.3f}" in out or as_json
+    (folder / "results.json").write_text(json.dumps(values))
+    ended("report", "run", *(["--json"] if as_json else []))
+    ended("predict", "run", "data.csv")
 
 
 @examples(soak=60, usual=5)
-@given(st.binary(max_size=60), st.integers(0, 2**32), st.sampled_from(["results.json", "settings.json", "model.json"]))
+@given(st.binary(max_size=60), st.integers(0, 2**32), st.sampled_from(["results.json", "settings.json", "model.skops"]))
 def test_bytes_written_into_a_file(place, finished, raw, at, name):
     folder = fresh(finished, place)
     held = (folder / name).read_bytes()
     at %= len(held)
     (folder / name).write_bytes(held[:at] + raw + held[at + len(raw) :])
     command = {"results.json": ("report", "run"), "settings.json": ("resume", "run", "--no-report", "-q")}
-    code, _ = ended(*command.get(name, ("predict", "run", "data.csv")))
-    assert code or (folder / name).read_bytes() == held or name == "settings.json"
+    ended(*command.get(name, ("predict", "run", "data.csv")))
 
 
 @examples(soak=120, usual=6)
-@given(st.integers(0, 2**32), JSON, st.sampled_from(["settings.json", "model.json"]))
-def test_forged_settings_and_manifests(place, finished, seed, new, name):
+@given(st.integers(0, 2**32), JSON)
+def test_edited_settings(place, finished, seed, new):
     folder = fresh(finished, place)
-    values = folder.read_json(name)
-    edit(values["settings"] if name == "settings.json" and seed % 2 else values, seed, new)
-    if name == "settings.json" and isinstance(values.get("settings"), dict):
-        values["settings"]["jobs"] = 1 if values["settings"].get("jobs") == -1 else values["settings"].get("jobs")
-    folder.write_json(name, values)
-    if name == "model.json":
-        trust = ["--trust"] if seed % 3 else []
-        code, _ = ended("predict", "run", "data.csv", *trust)
-        assert code == 2 or trust or values == RunFolder(finished / "run").read_json(name), "an edit breaks the seal"
-    else:
-        ended("resume", "run", "--jobs", "1", "--no-report", "-q")
+    values = json.loads((folder / "settings.json").read_text())
+    edit(values["settings"] if seed % 2 else values, seed, new)
+    (folder / "settings.json").write_text(json.dumps(values))
+    ended("resume", "run", "--jobs", "1", "--no-report", "-q")
 
 
 # ---- folders -------------------------------------------------------------------------------------------------------

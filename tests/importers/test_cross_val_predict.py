@@ -22,36 +22,36 @@ def test_two_classes_and_logarithms():
     X, y = (a[:90] for a in load_breast_cancer(return_X_y=True))
     models = {s: GaussianNB(var_smoothing=float(s)) for s in ("1e-9", "1e-6", "1e-3")}
     found = predicted(models, X, y, "predict_proba")
-    estimate = sobercv.from_cross_val_predict(y, found, method="predict_proba")
+    estimate = sobercv.correct(found, y=y, method="predict_proba")
     plain = sobercv.bbc(y, np.stack([p[:, 1] for p in found.values()], axis=1), "roc_auc")
     assert (estimate.metric, estimate.value, estimate.interval) == ("roc_auc", plain.value, plain.interval)
     assert estimate.winner_name == list(models)[plain.winner]
-    logs = sobercv.from_cross_val_predict(y, predicted(models, X, y, "predict_log_proba"), method="predict_log_proba")
+    logs = sobercv.correct(predicted(models, X, y, "predict_log_proba"), y=y, method="predict_log_proba")
     assert logs.value == pytest.approx(plain.value, abs=1e-3)  # exp(log(p)) can break ties
 
 
 def test_several_classes_and_metrics():
     X, y = load_wine(return_X_y=True)
     found = predicted(MODELS, X, y, "predict_proba")
-    several = sobercv.from_cross_val_predict(y, found, ["roc_auc_ovr", "accuracy"], method="predict_proba")
+    several = sobercv.correct(found, ["roc_auc_ovr", "accuracy"], y=y, method="predict_proba")
     plain = sobercv.bbc(y, np.stack(list(found.values()), axis=1), ["roc_auc_ovr", "accuracy"])
     assert {n: e.value for n, e in several.items()} == {n: e.value for n, e in plain.items()}
     assert {e.winner_name for e in several.values()} == {list(MODELS)[plain["roc_auc_ovr"].winner]}
-    labels = sobercv.from_cross_val_predict(y, predicted(MODELS, X, y, "predict"))
+    labels = sobercv.correct(predicted(MODELS, X, y, "predict"), y=y)
     assert labels.metric == "accuracy"
 
 
 def test_numbers():
     X, y = (a[:80] for a in load_diabetes(return_X_y=True))
     found = predicted({f"{a}": Ridge(a) for a in (0.1, 1, 10)}, X, y, "predict")
-    assert sobercv.from_cross_val_predict(y, found).metric == "r2"
+    assert sobercv.correct(found, y=y).metric == "r2"
 
 
 @pytest.mark.parametrize(
     ("given", "method", "code"),
-    [({}, "predict", "E813"), ({"a": [1, 0]}, "transform", "E108"), ({"a": [1, 0], "b": [1]}, "predict", "E101")],
+    [({}, "predict", "E813"), ({"a": [1, 0]}, "transform", "E122"), ({"a": [1, 0], "b": [1]}, "predict", "E101")],
 )
 def test_what_cannot_be_judged(given, method, code):
     with pytest.raises(SoberError) as caught:
-        sobercv.from_cross_val_predict([0, 1], given, method=method)
+        sobercv.correct(given, y=[0, 1], method=method)
     assert caught.value.code == code

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.importers import IMPORTERS, correct, recognise
-from sobercv.tables import Roles
+from sobercv.importers import correct, recognise
 
 from .predictions import FOLD, MODELS, N, melted, wide
 
@@ -50,12 +49,11 @@ def test_the_truth_is_the_column_that_was_named(tool):
         recognise(frame, target="outcome")
 
 
-def test_each_importer_knows_its_own_table_and_wide_takes_the_rest():
-    frames = [*TABLES.values(), LONG, wide()]
-    assert [i.name for i in IMPORTERS] == ["tidymodels", "caret", "mlr3", "mlr", "long table", "wide"]
-    for i, frame in enumerate(frames):
-        knows = [importer.recognises(frame, Roles()) for importer in IMPORTERS]
-        assert knows.index(True) == i
+def test_each_table_is_known_for_what_it_is():
+    known = [recognise(frame.drop(columns="other", errors="ignore")).tool for frame in TABLES.values()]
+    assert known == list(TABLES)
+    assert recognise(LONG.drop(columns="other")).tool == "long table by 'sample' and 'model'"
+    assert recognise(wide(), target="y").tool == "wide"
 
 
 def test_survival_in_a_long_table_is_refused():
@@ -65,8 +63,8 @@ def test_survival_in_a_long_table_is_refused():
 
 def test_penalties_are_no_stacked_ensembles():
     names = dict(zip(MODELS, ["logreg_L1", "logreg_L2", "svm_L2", "stackoverflow", "LightGBM_BAG_L1"], strict=True))
-    assert correct(recognise(wide().rename(columns=names), target="y")).first.n_configurations == 5
+    assert correct(recognise(wide().rename(columns=names), target="y"), pos_label="R").first.n_configurations == 5
     for stacked in ("WeightedEnsemble_L2", "LightGBM_BAG_L2", "StackedEnsemble_AllModels", "stacking"):
         with pytest.raises(SoberError, match=f"--ignore {stacked}") as caught:
             correct(recognise(wide().rename(columns={"model 1": stacked}), target="y"))
-        assert caught.value.code == "E815"
+        assert caught.value.code == "E814"

@@ -5,9 +5,9 @@ import pytest
 
 import sobercv
 from sobercv import Predictions, SoberError
-from sobercv.inference import Question
-from sobercv.inference.bbc import corrected
-from sobercv.inference.tables import ApartTable
+from sobercv.inference import Question, notes
+from sobercv.inference.bootstrap import corrected
+from sobercv.inference.tables import MemoryTable
 from sobercv.testing import simulate
 
 
@@ -15,17 +15,17 @@ def test_agrees_with_a_literal_loop():
     data = simulate.beta_accuracy(n=60, c=8, seed=2)
     table = Predictions.build(data.y, data.predictions, task="classification")
     judges = np.arange(60) % 3 == 0
-    apart = ApartTable(table, judges, Question.ask("accuracy", n_bootstraps=50))
+    apart = MemoryTable(table, Question.ask("accuracy", n_bootstraps=50), judges=judges)
     found = corrected(apart)["accuracy"]
     right = (data.predictions == data.y[:, None]).astype(float)
-    for b, counts in enumerate(apart.resamples(0, 50).counts):
+    for b, counts in enumerate(apart.units.counts(0, 50)):
         winner = int(np.argmax(counts @ right))  # the first of equals
         absent = [i for i in range(60) if counts[i] == 0 and judges[i]]
         assert found.draws[b] == pytest.approx(right[absent, winner].mean(), abs=1e-12)
     assert found.winner == int(np.argmax(right.sum(axis=0)))
     assert found.naive == right.mean(axis=0).max()
     assert found.interval_method == "percentile"
-    assert [note.code for note in found.notes] == ["W222"]
+    assert [note.code for note in found.notes] == ["W201"]
 
 
 def test_proposals_that_only_suit_what_was_looked_at_win_nothing():
@@ -39,7 +39,7 @@ def test_proposals_that_only_suit_what_was_looked_at_win_nothing():
         table = Predictions.build(y, guesses[:, proposed], task="classification")
         values["bbc"].append(sobercv.bbc(None, table, "accuracy", n_bootstraps=100).value)
         values["apart"].append(
-            corrected(ApartTable(table, ~seen, Question.ask("accuracy", n_bootstraps=100)))["accuracy"].value
+            corrected(MemoryTable(table, Question.ask("accuracy", n_bootstraps=100), judges=~seen))["accuracy"].value
         )
     error = np.std(values["apart"], ddof=1) / np.sqrt(60)
     assert abs(np.mean(values["apart"]) - 0.5) < 5 * error
@@ -50,15 +50,11 @@ def test_a_compromise_with_the_plain_score_is_refused():
     data = simulate.beta_accuracy(n=60, c=8, seed=2)
     table = Predictions.build(data.y, data.predictions, task="classification")
     with pytest.raises(SoberError) as error:
-        ApartTable(table, np.arange(60) < 30, Question.ask("accuracy", method="632+"))
+        MemoryTable(table, Question.ask("accuracy", method="632+"), judges=np.arange(60) < 30)
     assert error.value.code == "E114"
 
 
-def test_an_adaptive_table_says_how_much_is_left():
-    data = simulate.beta_accuracy(n=90, c=180, seed=2)
-    plain = sobercv.bbc(data.y, data.predictions, "accuracy", n_bootstraps=50)
-    told = sobercv.bbc(data.y, data.predictions, "accuracy", n_bootstraps=50, adaptive=True)
-    assert "W811" not in [note.code for note in plain.notes]
-    note = next(note for note in told.notes if note.code == "W811")
+def test_the_note_says_how_much_is_left():
+    note = notes.adaptive(90, 180)
+    assert note.code == "W811"
     assert "200 trials on 100 samples" in note.text
-    assert (plain.value, plain.interval) == (told.value, told.interval)

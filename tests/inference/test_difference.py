@@ -98,9 +98,9 @@ def test_the_interval_reaches_nothing_where_both_select_the_same(data):
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        ({"first": [99]}, "E108"),
-        ({"first": 99}, "E108"),
-        ({"first": []}, "E108"),
+        ({"first": [99]}, "E122"),
+        ({"first": 99}, "E122"),
+        ({"first": []}, "E122"),
         ({"first": [0], "select": "best"}, "E114"),
     ],
 )
@@ -144,7 +144,7 @@ def test_families_by_parameter_function_and_label(search):
     assert by_depth == {"no model__max_depth", "model__max_depth=1", "model__max_depth=3", "model__max_depth=None"}
     assert {f.name for f in search.families(lambda params: len(params) > 1)} == {"True"}
     assert {f.name for f in search.families(["a", "b", "a", "b", "a"])} == {"a", "b"}
-    for by, code in (("gamma", "E306"), (["a"], "E101")):
+    for by, code in (("gamma", "E122"), (["a"], "E101")):
         with pytest.raises(SoberError) as error:
             search.families(by)
         assert error.value.code == code

@@ -8,7 +8,7 @@ import pytest
 
 import sobercv
 from sobercv.inference import Question
-from sobercv.inference.resample import Bootstrap
+from sobercv.inference.units import Units
 from sobercv.predictions import Predictions
 from sobercv.testing import simulate
 
@@ -27,7 +27,7 @@ def test_predictive_is_the_formula():
     question = Question.ask("accuracy", random_state=3)
     found = sobercv.PredictiveDrop(chance=0.01, zone=0.2)(table, question, 4)
     right = (data.predictions == data.y[:, None])[:50].astype(float)
-    counts = Bootstrap(50, 3, "drop", (4,)).counts(0, 200)
+    counts = Units(50, 3, "drop", (4,)).counts(0, 200)
     scores = np.array([[np.repeat(right[:, c], row).mean() for c in range(8)] for row in counts])
     mean = right.mean(axis=0)
     best = int(mean.argmax())

@@ -1,4 +1,4 @@
-"""interval="percentile" or "wilson": every kind of table follows the choice, and says which it was."""
+"""interval="percentile" or "calibrated": every kind of table follows the choice, and says which it was."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 import sobercv
 from sobercv import SoberError
-from sobercv.inference.bbc import corrected
+from sobercv.inference.bootstrap import corrected
 from sobercv.inference.question import Question
-from sobercv.inference.tables.given import GivenTable
-from sobercv.metrics.registry import make_metric
+from sobercv.inference.tables import FoldTable
+from sobercv.metrics.by_name import make_metric
 from sobercv.testing import simulate
 
 N = 60
@@ -24,7 +24,7 @@ FOLDS = np.arange(N) // 6
 SURVIVAL = np.array([(e, t) for e, t in zip(RNG.random(N) < 0.6, np.exp(-NUMBERS), strict=True)], "?,f8")
 MANY = np.arange(N) % 6
 MANY_SAID = np.where(RNG.random((N, 8)) < 0.6, MANY[:, None], RNG.integers(0, 6, (N, 8)))
-SEEN = np.arange(N) < 50
+UNSEEN = np.broadcast_to(np.arange(N)[:, None] >= 50, PROBABILITIES.shape)
 
 TABLES = {
     "auc": (Y, PROBABILITIES, "roc_auc", {}),
@@ -33,7 +33,7 @@ TABLES = {
     "repeats": (Y, np.stack([PROBABILITIES, PROBABILITIES**2], axis=2), "roc_auc", {}),
     "stratify": (Y, PROBABILITIES, "balanced_accuracy", {"stratify": True}),
     "weights": (Y, PROBABILITIES, "neg_log_loss", {"sample_weight": 1.0 + np.arange(N) % 3}),
-    "incomplete": (Y, PROBABILITIES, "roc_auc", {"seen": SEEN}),
+    "incomplete": (Y, np.ma.masked_array(PROBABILITIES, UNSEEN), "roc_auc", {}),
     "folds": (Y, PROBABILITIES, "roc_auc", {"by": "fold", "folds": FOLDS}),
     "mean over folds": (Y, PROBABILITIES, "roc_auc", {"aggregate": "fold", "folds": FOLDS}),
     "within folds": (Y, PROBABILITIES, "roc_auc", {"within_folds": True, "folds": FOLDS}),
@@ -42,7 +42,7 @@ TABLES = {
     "errors": (NUMBERS, GUESSES, "neg_mean_squared_error", {"groups": np.arange(N) // 2}),
     "errors by fold": (NUMBERS, GUESSES, "neg_mean_squared_error", {"by": "fold", "folds": FOLDS}),
     "survival": (SURVIVAL, GUESSES, "concordance_index", {}),
-    "632+": (Y, PROBABILITIES, "roc_auc", {"method": "632+"}),
+    "632+": (Y, PROBABILITIES, "roc_auc", {}),
     "several": (Y, PROBABILITIES, ["roc_auc", "accuracy", "neg_log_loss", "f1"], {}),
     "several by fold": (Y, PROBABILITIES, ["roc_auc", "neg_log_loss"], {"by": "fold", "folds": FOLDS}),
     "one configuration": (NUMBERS, GUESSES[:, :1], "r2", {}),
@@ -52,7 +52,8 @@ TABLES = {
 def asked(name, **more):
     y, predictions, metric, options = TABLES[name]
     found = sobercv.bbc(y, predictions, metric, n_bootstraps=200, **options, **more)
-    return list(found.values()) if isinstance(found, dict) else [found]
+    estimates = list(found.values()) if isinstance(found, dict) else [found]
+    return [each.as_632plus() for each in estimates] if name == "632+" else estimates
 
 
 def ends(estimate):
@@ -64,7 +65,7 @@ def ends(estimate):
 @pytest.mark.parametrize("name", TABLES)
 def test_every_table_follows_the_choice(name):
     for paper, ours in zip(asked(name, interval="percentile"), asked(name), strict=True):
-        assert (paper.interval_method, ours.interval_method) == ("percentile", "wilson")
+        assert (paper.interval_method, ours.interval_method) == ("percentile", "calibrated")
         assert (paper.value, paper.naive, paper.winner) == (ours.value, ours.naive, ours.winner)
         np.testing.assert_array_equal(paper.draws, ours.draws)
         low, high = ours.interval
@@ -77,37 +78,16 @@ def test_every_table_follows_the_choice(name):
         two_sided, lower = ends(ours)
         assert two_sided == sorted(two_sided, key=lambda pair: (-pair[0], pair[1]))
         assert lower == sorted(lower, reverse=True)
-        assert ours.to_dict()["interval_method"] == "wilson"
-        assert "Wilson" in str(ours)
-        assert "interval_method='wilson'" in repr(ours)
+        assert ours.to_dict()["interval_method"] == "calibrated"
+        assert "calibrated interval" in str(ours)
+        assert "interval_method='calibrated'" in repr(ours)
 
 
 @pytest.mark.filterwarnings("ignore::sobercv.SoberWarning")
 @pytest.mark.parametrize("name", TABLES)
 def test_the_same_bits_for_any_number_of_threads(name):
-    one, three = asked(name, interval="wilson"), asked(name, interval="wilson", n_jobs=3)
+    one, three = asked(name, interval="calibrated"), asked(name, interval="calibrated", n_jobs=3)
     assert [ends(e) for e in one] == [ends(e) for e in three]
-
-
-@pytest.mark.parametrize("name", ["labels", "auc", "groups", "weights", "folds", "numbers", "errors", "survival"])
-def test_the_same_for_predictions_that_are_read_in_blocks(name, tmp_path):
-    y, predictions, metric, options = TABLES[name]
-    np.save(tmp_path / "table.npy", predictions)
-    mapped = np.load(tmp_path / "table.npy", mmap_mode="r")
-    options = {**options, "n_bootstraps": 200, "interval": "wilson"}
-    here, there = (sobercv.bbc(y, table, metric, **options) for table in (predictions, sobercv.stream(mapped)))
-    for ours, theirs in zip(ends(here), ends(there), strict=True):  # means of numbers are added in another order
-        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
-
-
-def test_several_metrics_that_are_read_in_blocks(tmp_path):
-    np.save(tmp_path / "table.npy", PROBABILITIES)
-    mapped = sobercv.stream(np.load(tmp_path / "table.npy", mmap_mode="r"))
-    for metrics in (["roc_auc", "accuracy"], ["accuracy", "neg_log_loss"]):
-        options = {"n_bootstraps": 200, "interval": "wilson"}
-        here, there = (sobercv.bbc(Y, table, metrics, **options) for table in (PROBABILITIES, mapped))
-        for a, b in zip(here.values(), there.values(), strict=True):
-            np.testing.assert_allclose(ends(a)[0], ends(b)[0], rtol=1e-12)
 
 
 def test_scores_of_fitted_models_are_resampled_by_folds():
@@ -115,23 +95,16 @@ def test_scores_of_fitted_models_are_resampled_by_folds():
         Y, PROBABILITIES, task="classification", responses=("predict_proba",), folds=FOLDS
     )
     scores = RNG.normal(0.7, 0.05, (10, 8))
-    question = Question.ask("roc_auc", by="fold", interval="wilson")
-    (found,) = corrected(GivenTable(table, [scores], question)).values()
-    assert found.interval_method == "wilson"
+    question = Question.ask("roc_auc", by="fold", interval="calibrated")
+    (found,) = corrected(FoldTable(table, [scores], question)).values()
+    assert found.interval_method == "calibrated"
     assert found.interval[0] < found.value < found.interval[1]
-
-
-def test_histograms_follow_too():
-    options = {"n_bootstraps": 200, "interval": "wilson"}
-    exact = sobercv.bbc(Y, PROBABILITIES, "roc_auc", **options)
-    bins = sobercv.bbc(Y, PROBABILITIES, "roc_auc", approximate=True, **options)
-    assert bins.interval == pytest.approx(exact.interval, abs=0.01)
 
 
 def test_twenty_rows_that_are_all_right_are_not_certain():
     """The paper's interval has no width there."""
     right = np.repeat(np.arange(20)[:, None] % 2, 3, axis=1)
-    paper, ours = (sobercv.bbc(right[:, 0], right, "accuracy", interval=i) for i in ("percentile", "wilson"))
+    paper, ours = (sobercv.bbc(right[:, 0], right, "accuracy", interval=i) for i in ("percentile", "calibrated"))
     assert paper.interval == (1.0, 1.0)
     assert ours.interval[1] == 1.0
     assert 0.75 < ours.interval[0] < 0.85
@@ -139,7 +112,7 @@ def test_twenty_rows_that_are_all_right_are_not_certain():
 
 def test_fixed_models_make_it_narrower():
     crossed, fixed = (
-        sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="wilson", fixed_models=f) for f in (False, True)
+        sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="calibrated", fixed_models=f) for f in (False, True)
     )
     assert crossed.interval[0] < fixed.interval[0] < fixed.interval[1] < crossed.interval[1]
 
@@ -151,24 +124,24 @@ def test_fixed_models_mean_nothing_to_percentiles():
 
 
 def test_an_unknown_interval_is_refused():
-    with pytest.raises(SoberError, match='"percentile" or "wilson"') as error:
+    with pytest.raises(SoberError, match='"percentile" or "calibrated"') as error:
         sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="normal")
-    assert error.value.code == "E108"
+    assert error.value.code == "E122"
 
 
 def test_where_nothing_varies_the_percentiles_stand_in():
     constant = make_metric(lambda y, p: 3.0, name="three", task="regression")
-    found = sobercv.bbc(NUMBERS, GUESSES, constant, n_bootstraps=100, interval="wilson")
+    found = sobercv.bbc(NUMBERS, GUESSES, constant, n_bootstraps=100, interval="calibrated")
     assert found.interval_method == "percentile"
     assert found.interval == (3.0, 3.0)
-    assert "W214" in [note.code for note in found.notes]
+    assert "W201" in [note.code for note in found.notes]
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.floats(0.5, 0.99), st.floats(0.5, 0.99))
 def test_higher_levels_are_wider_whatever_the_table(seed, one, other):
     data = simulate.beta_accuracy(n=25, c=5, seed=seed)
-    found = sobercv.bbc(data.y, data.predictions, "accuracy", n_bootstraps=60, interval="wilson")
+    found = sobercv.bbc(data.y, data.predictions, "accuracy", n_bootstraps=60, interval="calibrated")
     less, more = sorted((one, other))
     (a, b), (c, d) = found.interval_at(less), found.interval_at(more)
     assert 0 <= c <= a <= found.value <= b <= d <= 1
@@ -178,25 +151,26 @@ def test_higher_levels_are_wider_whatever_the_table(seed, one, other):
 def test_fewer_folds_leave_more_to_learn():
     """Two folds: models saw half of the rows that the winner will be trained on."""
     two, ten = (
-        sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="wilson", folds=np.arange(N) * k // N) for k in (2, 10)
+        sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="calibrated", folds=np.arange(N) * k // N) for k in (2, 10)
     )
-    none = sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="wilson")
-    assert two.wilson.still_lost == pytest.approx(0.5**0.5)
-    assert ten.wilson.still_lost == none.wilson.still_lost == pytest.approx(0.9**0.5)
+    none = sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="calibrated")
+    assert two.bounds.still_lost == pytest.approx(0.5**0.5)
+    assert ten.bounds.still_lost == none.bounds.still_lost == pytest.approx(0.9**0.5)
     assert two.interval[0] == ten.interval[0]
     assert two.interval[1] > ten.interval[1]
 
 
 def test_an_incomplete_partition_has_as_many_folds_as_were_planned():
-    found = sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="wilson", folds=FOLDS, seen=FOLDS < 4)
-    assert found.wilson.still_lost == pytest.approx(0.9**0.5)
+    some = np.ma.masked_array(PROBABILITIES, np.broadcast_to((FOLDS >= 4)[:, None], PROBABILITIES.shape))
+    found = sobercv.bbc(Y, some, "roc_auc", interval="calibrated", folds=FOLDS)
+    assert found.bounds.still_lost == pytest.approx(0.9**0.5)
 
 
 @pytest.mark.parametrize("unit", [1e-2, 1e9, 1e60])
 def test_the_unit_of_a_number_does_not_matter(unit):
     plain = sobercv.bbc(NUMBERS, GUESSES, "neg_mean_squared_error", n_bootstraps=200)
     other = sobercv.bbc(unit * NUMBERS, unit * GUESSES, "neg_mean_squared_error", n_bootstraps=200)
-    assert other.interval_method == "wilson"
+    assert other.interval_method == "calibrated"
     np.testing.assert_allclose(np.array(other.interval) / unit**2, plain.interval, rtol=1e-9)
 
 
@@ -205,3 +179,8 @@ def test_numbers_whose_squares_cannot_be_squared_get_percentiles():
     found = sobercv.bbc(huge * NUMBERS, huge * GUESSES, "neg_mean_squared_error", n_bootstraps=200)
     assert found.interval_method == "percentile"
     assert np.isfinite(found.interval).all()
+
+
+def test_the_old_name_of_the_default_is_refused_with_the_new_one():
+    with pytest.raises(SoberError, match='what was called "wilson" is "calibrated" now'):
+        sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="wilson")

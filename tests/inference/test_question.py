@@ -53,12 +53,12 @@ def test_nested_selection_compares_within_folds_where_asked():
 @pytest.mark.parametrize(
     ("options", "code", "says"),
     [
-        ({"aggregate": "mean"}, "E108", '"pooled" or "fold"; got .mean'),
-        ({"by": "row"}, "E108", '"sample" or "fold"; got .row'),
-        ({"method": "ncv"}, "E108", '"bbc" or "632.*ncv'),
+        ({"aggregate": "mean"}, "E122", '"pooled" or "fold"; got .mean'),
+        ({"by": "row"}, "E122", '"sample" or "fold"; got .row'),
+        ({"method": "ncv"}, "E122", '"bbc" or "632.*ncv'),
         ({"n_bootstraps": 0}, "E108", "n_bootstraps.*0"),
         ({"confidence_level": 95}, "E108", "95.*0.95"),
-        ({"select": "worst"}, "E108", "worst"),
+        ({"select": "worst"}, "E122", "worst"),
         ({"random_state": -1}, "E108", "random_state.*-1"),
         ({"by": "fold", "stratify": True}, "E114", "stratify"),
         ({"within_folds": True}, "E114", "within_folds.*accuracy"),

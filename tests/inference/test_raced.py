@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 
 import sobercv
 from sobercv.inference import Question
-from sobercv.inference.bbc import corrected
-from sobercv.inference.resample import Bootstrap, fold_draws
+from sobercv.inference.bootstrap import corrected
 from sobercv.inference.tables import MemoryTable, RacedTable
+from sobercv.inference.units import Units
 from sobercv.predictions import Predictions
 from sobercv.testing import simulate
 from tests.oracles import paper, race
@@ -34,7 +34,7 @@ def made(metric, n=40, c=6, repeats=1, seed=0):
 
 
 def left_after(table, last):
-    """Finishers and leavers; last[c] is the last fold of the first repeat that c ran, None for all."""
+    """Finishers and dropped; last[c] is the last fold of the first repeat that c ran, None for all."""
     fold = table.fold_of
     cells = []
     for k in last:
@@ -43,11 +43,11 @@ def left_after(table, last):
             here[:, 0] = fold[:, 0] <= k
         cells.append(here)
     finishers = table.take_configurations(np.array([k is None for k in last]))
-    leavers = [
+    dropped = [
         replace(table.take_configurations(np.array([other == k for other in last])), seen=cells[last.index(k)])
         for k in sorted({k for k in last if k is not None})
     ]
-    return finishers, leavers, cells
+    return finishers, dropped, cells
 
 
 @pytest.mark.parametrize("aggregate", ["pooled", "fold"])
@@ -55,10 +55,10 @@ def left_after(table, last):
 @pytest.mark.parametrize("metric", sorted(RESPONSES))
 def test_is_the_literal_loop(metric, repeats, aggregate):
     table, literal = made(metric, repeats=repeats)
-    finishers, leavers, cells = left_after(table, [1, None, 0, None, 1, 2])
+    finishers, dropped, cells = left_after(table, [1, None, 0, None, 1, 2])
     question = Question.ask(metric, n_bootstraps=30, random_state=3, aggregate=aggregate)
-    (found,) = corrected(RacedTable(finishers, leavers, question)).values()
-    counts = Bootstrap(table.n_samples, 3).counts(0, 30)
+    (found,) = corrected(RacedTable(finishers, dropped, question)).values()
+    counts = Units(table.n_samples, 3).counts(0, 30)
     literal.aggregate = aggregate
     ref, draws, winners = race.bbc_of_race(literal, cells, counts)
     assert found.winner == ref
@@ -70,15 +70,15 @@ def test_is_the_literal_loop(metric, repeats, aggregate):
 def test_an_early_end_is_the_literal_loop(metric):
     """The race was stopped after three of four folds: who left before takes part as after a whole race."""
     table, literal = made(metric)
-    finishers, leavers, cells = left_after(table, [1, None, 0, None, 1, 0])
+    finishers, dropped, cells = left_after(table, [1, None, 0, None, 1, 0])
     stopped = table.fold_of <= 2
     finishers = replace(finishers, seen=stopped)
     question = Question.ask(metric, n_bootstraps=30, random_state=3)
-    (found,) = corrected(RacedTable(finishers, leavers, question)).values()
+    (found,) = corrected(RacedTable(finishers, dropped, question)).values()
     literal.seen = stopped
     rows = np.flatnonzero(stopped[:, 0])
     counts = np.zeros((30, table.n_samples), int)
-    counts[:, rows] = Bootstrap(len(rows), 3).counts(0, 30)
+    counts[:, rows] = Units(len(rows), 3).counts(0, 30)
     ref, draws, winners = race.bbc_of_race(literal, [here & stopped for here in cells], counts)
     assert found.winner == ref
     np.testing.assert_allclose(found.draws, np.clip(draws, *question.first.range), rtol=0, atol=1e-12)
@@ -88,10 +88,10 @@ def test_an_early_end_is_the_literal_loop(metric):
 @pytest.mark.parametrize("metric", sorted(RESPONSES))
 def test_by_folds_is_the_literal_loop(metric):
     table, literal = made(metric, n=60)
-    finishers, leavers, cells = left_after(table, [1, None, 0, None, 2, 2])
+    finishers, dropped, cells = left_after(table, [1, None, 0, None, 2, 2])
     question = Question.ask(metric, n_bootstraps=40, random_state=3, by="fold")
-    (found,) = corrected(RacedTable(finishers, leavers, question)).values()
-    ref, draws, winners = race.bbc_f_of_race(literal, cells, fold_draws(4, 40, 3))
+    (found,) = corrected(RacedTable(finishers, dropped, question)).values()
+    ref, draws, winners = race.bbc_f_of_race(literal, cells, Units.of_folds(4, 40, 3).drawn)
     assert found.winner == ref
     np.testing.assert_allclose(found.draws, np.clip(draws, *question.first.range), rtol=0, atol=1e-12)
     assert found.win_counts.tolist() == [winners.count(c) for c in range(6)]
@@ -116,8 +116,8 @@ def test_order_of_configurations_and_jobs_do_not_matter(last, seed, jobs):
     found = []
     for order in (np.arange(6), np.arange(6)[::-1]):
         turned = replace(table.take_configurations(order), configurations=np.arange(6))
-        finishers, leavers, _ = left_after(turned, [last[c] for c in order])
-        (one,) = corrected(RacedTable(finishers, leavers, replace(question, n_jobs=jobs))).values()
+        finishers, dropped, _ = left_after(turned, [last[c] for c in order])
+        (one,) = corrected(RacedTable(finishers, dropped, replace(question, n_jobs=jobs))).values()
         found.append(one)
     np.testing.assert_allclose(found[0].draws, found[1].draws, atol=1e-12)
     assert found[0].win_counts.tolist() == found[1].win_counts[::-1].tolist()
@@ -138,9 +138,9 @@ def test_who_leaves_after_the_last_split_counts_in_full():
 def test_groups_are_the_units_of_the_share():
     table, _ = made("accuracy", n=48)
     table = replace(table, groups=np.arange(48) // 3, fold_of=(np.arange(48) // 12)[:, None])
-    finishers, leavers, _ = left_after(table, [0, None, None, None, None, None])
-    raced = RacedTable(finishers, leavers, Question.ask("accuracy", n_bootstraps=20))
-    assert raced._leavers[0]._share == pytest.approx(0.5)  # 4 of 16 groups
+    finishers, dropped, _ = left_after(table, [0, None, None, None, None, None])
+    raced = RacedTable(finishers, dropped, Question.ask("accuracy", n_bootstraps=20))
+    assert raced._dropped[0]._share == pytest.approx(0.5)  # 4 of 16 groups
 
 
 def test_survivors_alone_are_optimistic():
@@ -156,10 +156,10 @@ def test_survivors_alone_are_optimistic():
             so_far = replace(table.take_configurations(alive), seen=table.fold_of <= k)
             for c, keep in zip(alive, rule(so_far, question, k).keep, strict=True):
                 last[c] = None if keep else k
-        finishers, leavers, _ = left_after(table, last)
+        finishers, dropped, _ = left_after(table, last)
         for counted in bias:
-            alone = MemoryTable(replace(finishers, n_dropped=len(leavers)), question)
-            opened = RacedTable(finishers, leavers, question) if counted else alone
+            alone = MemoryTable(replace(finishers, n_dropped=len(dropped)), question)
+            opened = RacedTable(finishers, dropped, question) if counted else alone
             (found,) = corrected(opened).values()
             bias[counted].append(found.value - data.truth[found.winner])
     assert np.mean(bias[True]) < np.mean(bias[False]) - 0.01
@@ -174,7 +174,7 @@ def test_predictions_of_a_search_carry_their_leavers(metric):
         LogisticRegression(), {"C": np.logspace(-5, 2, 8)}, scoring=metric, n_bootstraps=100, random_state=0
     ).fit(X, y)
     table = search.predictions_
-    assert table.leavers
+    assert table.dropped
     again = sobercv.bbc(None, table, metric, n_bootstraps=100, random_state=0)
     assert again.draws.tolist() == search.estimate_.draws.tolist()
     assert "W217" in {note.code for note in again.notes}
@@ -195,6 +195,6 @@ def test_leavers_may_lack_what_finishers_have():
         table.take_configurations(np.array([2])),
         responses={"decision_function": values[:, [2]]}, seen=table.fold_of < 2,
     )  # fmt: skip
-    finishers = replace(table.take_configurations(np.array([0, 1])), leavers=(leaver,))
+    finishers = replace(table.take_configurations(np.array([0, 1])), dropped=(leaver,))
     found = sobercv.bbc(None, finishers, "roc_auc", n_bootstraps=50, random_state=0)
     assert found.configurations.tolist() == [0, 1, 2]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sobercv
+from sobercv.inference.selection import best
 from tests.cases import make
 from tests.oracles import paper
 
@@ -45,6 +46,27 @@ def test_the_winner_does_not_depend_on_the_unit_of_the_target(unit, rule):
     found = sobercv.bbc(unit * y, predictions, metric="neg_mean_squared_error", select=rule, random_state=0)
     assert found.winner == 1
     assert found.value == pytest.approx(-0.01 * unit**2, rel=0.5)
+
+
+def mean_of_squares(y_true, y_pred):
+    return float(np.mean((y_true - y_pred) ** 2))
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e9])
+def test_nor_does_it_by_a_function_of_the_users_own(unit):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=60)
+    columns = np.column_stack([y + rng.normal(size=60), y + 0.1 * rng.normal(size=60)])
+    mine = sobercv.make_metric(mean_of_squares, greater_is_better=False, task="regression")
+    found = sobercv.bbc(unit * y, unit * columns, mine, n_bootstraps=100, random_state=0)
+    assert found.winner == 1
+    assert found.win_counts.tolist() == [0, 100]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_infinite_score_is_the_best(order):
+    scores = np.array([[1.0, np.inf, 2.0], [np.inf, 3.0, np.inf], [-np.inf, -np.inf, -np.inf]], order=order)
+    assert best(scores).tolist() == [1, 0, -1]
 
 
 def test_a_real_difference_is_not_rounding():
@@ -121,7 +143,7 @@ def test_a_callable_sees_scores_and_decides():
 def test_a_rule_without_a_valid_winner_is_named(rule):
     with pytest.raises(sobercv.SoberError) as caught:
         sobercv.bbc(*answers(0.5, 0.6), "accuracy", select=rule, n_bootstraps=20, random_state=0)
-    assert caught.value.code == "E115"
+    assert caught.value.code == "E117"
 
 
 @quiet

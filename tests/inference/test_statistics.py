@@ -97,7 +97,7 @@ def test_binormal_auc_has_the_truth_it_says():
     assert abs(np.mean(corrected)) < abs(np.mean(naive)) / 2
 
 
-@pytest.mark.parametrize("interval", ["percentile", "wilson"])
+@pytest.mark.parametrize("interval", ["percentile", "calibrated"])
 def test_the_interval_covers(interval):
     """Section 3.1: conservative, so at least 95 % of truths lie inside, by a binomial bound of 5 standard errors."""
     inside = []

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import sobercv
-from sobercv.errors import SoberError
-from sobercv.metrics.registry import makers
-from tests.cases import ALL_TARGETS, METRICS, OF_PAIRS, SETTINGS, make
+from sobercv.metrics.by_name import makers
+from tests.cases import ALL_TARGETS, METRICS, SETTINGS, make
 from tests.oracles import paper
 
 
@@ -26,15 +25,9 @@ def test_every_fast_metric_is_examined():
     assert {*(metric.partition("(")[0] for metric in METRICS), *elsewhere} >= set(makers())
 
 
-def skip_without_weights(target, setting):
-    if setting == "weights" and target.partition("-")[0] in OF_PAIRS:
-        pytest.skip("knows no weights, and says so: see test_scores_of_pairs_refuse_weights")
-
-
 @pytest.mark.parametrize("setting", [s for s in SETTINGS if s != "folds"])
 @pytest.mark.parametrize("target", ALL_TARGETS)
 def test_scores(target, setting):
-    skip_without_weights(target, setting)
     case = make(target, setting, seed=1, b=6)
     counts = np.vstack([case.counts, np.ones_like(case.counts[:1]), case.counts[:2] == 0])
     theirs = np.array(oracle_scores(case.table(), counts))
@@ -46,7 +39,6 @@ def test_scores(target, setting):
 @pytest.mark.parametrize("setting", ["plain", "repeats", "incomplete", "weights", "ties"])
 @pytest.mark.parametrize("target", ALL_TARGETS)
 def test_picked_is_the_column_of_scores(target, setting):
-    skip_without_weights(target, setting)
     case = make(target, setting, seed=2, b=12)
     metric, table = sobercv.metrics.get(case.metric), case.predictions()
     winners = np.arange(12) % 4
@@ -64,14 +56,6 @@ def test_what_is_undefined_depends_on_truth_and_counts_only(target):
     np.testing.assert_array_equal(np.isnan(scores).any(axis=1), np.isnan(scores).all(axis=1))
     # Two rows nearly alike: a deviance is a small difference of large numbers, here as in the oracle.
     close(scores, oracle_scores(case.table(), counts), 1e-11 if "tweedie" in target else 1e-12)
-
-
-@pytest.mark.parametrize("target", [f"{metric}-labels3" for metric in OF_PAIRS])
-def test_scores_of_pairs_refuse_weights(target):
-    case = make(target, "weights")
-    with pytest.raises(SoberError, match=f"{case.metric} takes no `sample_weight`") as caught:
-        case.scores(case.counts)
-    assert caught.value.code == "E114"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 from sklearn.utils.metaestimators import available_if
 
 import sobercv
-from tests.cases import ALL_TARGETS, OF_PAIRS, Case, make
+from tests.cases import ALL_TARGETS, Case, make
 from tests.oracles.paper import ORACLES
 
 
@@ -83,7 +83,7 @@ FUNCTIONS = {
     "roc_auc": (sk.roc_auc_score, ANY, True),
     "average_precision": (sk.average_precision_score, ANY, True),
 }
-NO_WEIGHTS = ["ovo", "max_error", *OF_PAIRS, "_info", "homogeneity", "completeness", "v_measure", "likelihood_ratio"]
+NO_WEIGHTS = ["ovo", "max_error", "likelihood_ratio"]
 ELSEWHERE = (
     "sensitivity",
     "specificity",
@@ -152,3 +152,20 @@ def test_the_oracle_itself_is_scikit_learns(target):
             part = Case(case.metric, case.kind, case.y[bag], case.p[bag], case.counts)
             oracle = ORACLES[case.metric](part.y, part.p[:, 0, 0])
             assert np.isnan(oracle) or oracle == pytest.approx(scorer_value(part, 0), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("half", ["auto", True, False])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_range_of_the_brier_score_is_what_can_be_reached(half, n_classes):
+    """scikit-learn halves it for two classes, where the worst forecast scores 1, and not for more."""
+    y = np.arange(30) % n_classes
+    certain = np.eye(n_classes)
+    worst, ideal = certain[(y + 1) % n_classes], certain[y]
+    both = np.stack([worst, ideal], axis=1)[:, :, None]  # [N, C, R, K]
+    predictions = both[..., 1] if n_classes == 2 else both
+    metric = sobercv.metrics.get("neg_brier_score", scale_by_half=half)
+    found = sobercv.bbc(y, predictions, metric, n_bootstraps=100)
+    low, high = found._bounds.range
+    assert found.scores.tolist() == [low, high]
+    labels = {"labels": range(n_classes), "scale_by_half": half}
+    assert [-sk.brier_score_loss(y, p, **labels) for p in (worst, ideal)] == [low, high]

@@ -110,13 +110,13 @@ def test_the_correction_takes_survival_probabilities():
 @pytest.mark.parametrize(
     ("call", "code", "says"),
     [
-        (lambda: sobercv.metrics.get("cumulative_dynamic_auc"), "E108", "needs `time`"),
+        (lambda: sobercv.metrics.get("cumulative_dynamic_auc"), "E113", "needs `time`"),
         (lambda: sobercv.metrics.get("cumulative_dynamic_auc(time=-1)"), "E108", "above 0"),
         (lambda: sobercv.metrics.get("neg_integrated_brier_score(times=[3, 2])"), "E108", "ascending"),
         (lambda: sobercv.metrics.get("neg_integrated_brier_score(times=3)"), "E108", "ascending"),
         (lambda: sobercv.metrics.get("concordance_index_ipcw(tau='late')"), "E108", "tau"),
         (lambda: sobercv.naive(*cohort(1)[:2], "neg_survival_brier_score(time=5)"), "E116", r"survival_at\(5\)"),
-        (lambda: sobercv.naive(cohort(1)[0], {"survival_at(5)": 2 * cohort(1)[2][5.0]}, "neg_survival_brier_score(time=5)"), "E104", "between 0 and 1"),
+        (lambda: sobercv.naive(cohort(1)[0], {"survival_at(5)": 2 * cohort(1)[2][5.0]}, "neg_survival_brier_score(time=5)"), "E102", "between 0 and 1"),
     ],
 )  # fmt: skip
 def test_bad_arguments_have_a_code(call, code, says):

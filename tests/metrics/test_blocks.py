@@ -1,10 +1,13 @@
-"""Blocks of work: in order whatever the threads, and an error of any thread reaches whoever called."""
+"""Blocks of work: in order whatever the threads, errors of any thread reach the caller; flags are counted exactly."""
 
 import queue
 import threading
 import time
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sobercv.metrics import blocks
 
@@ -51,3 +54,28 @@ def test_an_error_that_the_queue_knows_too_is_not_swallowed():
 
     with pytest.raises(queue.Empty):
         blocks.run(empty, PLACES, 2)
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    n_resamples=st.integers(0, 70),
+    n=st.integers(1, 300),
+    kind=st.sampled_from([(np.uint8, 3), (np.uint8, 255), (np.int32, 5000)]),
+    rows=st.sampled_from([7, 64, blocks.ROWS]),
+)
+def test_flags_are_counted_exactly(seed, n_resamples, n, kind, rows):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, kind[1] + 1, (n_resamples, n)).astype(kind[0])
+    flags, winners = rng.random((4, n)) < rng.random(), rng.integers(0, 4, n_resamples)
+    expected = counts.astype(np.int64) @ flags.T
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "ROWS", rows)
+        np.testing.assert_array_equal(blocks.product(counts, flags), expected)
+        picked = blocks.product(counts, flags, winners)
+    np.testing.assert_array_equal(picked, expected[np.arange(n_resamples), winners])
+
+
+def test_flags_are_counted_exactly_up_to_the_largest_sum():
+    n = 2 * blocks.ROWS + 3
+    counts = np.full((2, n), 255, np.uint8)
+    assert blocks.product(counts, np.ones((1, n), bool)).tolist() == [[255.0 * n]] * 2

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sobercv
-from sobercv.metrics import recognise, registry
+from sobercv.metrics import by_name
 
 PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
 ROWS = {
@@ -19,16 +19,16 @@ NEEDED = {"beta": 2, "threshold": 0.2, "time": 5, "times": [2, 5], "missed": 5}
 
 
 def test_every_metric_is_listed():
-    assert set(ROWS) == {name for name in registry.makers() if not SHORT.search(name)}
+    assert set(ROWS) == {name for name in by_name.makers() if not SHORT.search(name)}
 
 
 @pytest.mark.parametrize("name", sorted(ROWS))
 def test_arguments_function_and_range(name):
     arguments, function, ends = ROWS[name]
-    takes = registry.parameters(name)
+    takes = by_name.parameters(name)
     spelled = [key if p.default is p.empty else f"{key}={p.default!r}" for key, p in takes.items()]
     assert arguments == ", ".join(spelled)
-    assert function in {"", *(known for known, entry in recognise.KNOWN.items() if entry.name == name)}
+    assert function in {"", *(known for known, entry in by_name.KNOWN.items() if entry.name == name)}
     metric = sobercv.metrics.get(name, **{key: NEEDED[key] for key, p in takes.items() if p.default is p.empty})
     if name not in ("net_benefit", "neg_cost"):  # whose lower ends depend on their arguments
         numbers = [float(end.replace("−", "-").replace("∞", "inf")) for end in ends.split(" to ")]

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sobercv
-from tests.cases import ALL_TARGETS, OF_PAIRS, SETTINGS, Case, make
+from tests.cases import ALL_TARGETS, SETTINGS, Case, make
 
 #: A table: which seed, which kind of cross-validation, how many rows.
 SEEDS = st.integers(0, 2**20)
@@ -15,8 +15,6 @@ TABLES = st.sampled_from([s for s in SETTINGS if s != "folds"])
 EXAMPLES = settings(max_examples=8)
 
 every_target = pytest.mark.parametrize("target", ALL_TARGETS)
-#: A sample counted twice is a pair more: no law about weights or scales holds for these.
-no_score_of_pairs = pytest.mark.parametrize("target", [t for t in ALL_TARGETS if t.partition("-")[0] not in OF_PAIRS])
 
 
 def same(a, b, tolerance=1e-12):
@@ -37,7 +35,6 @@ def taken(case: Case, rows) -> Case:
 @EXAMPLES
 @given(seed=SEEDS, n=ROWS, setting=TABLES)
 def test_a_count_is_a_repeated_row_and_zero_is_an_absent_one(target, seed, n, setting):
-    assume(setting != "weights" or target.partition("-")[0] not in OF_PAIRS)
     case = make(target, setting, seed, n=n, c=3)
     counts = some_counts(seed, n, b=3)
     table, metric = case.predictions(), sobercv.metrics.get(case.metric)
@@ -61,7 +58,6 @@ def test_no_resamples_have_no_scores(target):
 @EXAMPLES
 @given(seed=SEEDS, n=ROWS, setting=TABLES)
 def test_the_order_of_rows_means_nothing(target, seed, n, setting):
-    assume(setting != "weights" or target.partition("-")[0] not in OF_PAIRS)
     case = make(target, setting, seed, n=n, c=3)
     counts = some_counts(seed, n)
     order = np.random.default_rng(seed).permutation(n)
@@ -72,7 +68,6 @@ def test_the_order_of_rows_means_nothing(target, seed, n, setting):
 @EXAMPLES
 @given(seed=SEEDS, n=ROWS, setting=TABLES)
 def test_a_configuration_is_scored_alone(target, seed, n, setting):
-    assume(setting != "weights" or target.partition("-")[0] not in OF_PAIRS)
     case = make(target, setting, seed, n=n, c=5)
     counts = some_counts(seed, n)
     whole = case.scores(counts)
@@ -87,7 +82,6 @@ def test_a_configuration_is_scored_alone(target, seed, n, setting):
 @EXAMPLES
 @given(seed=SEEDS, n=ROWS, setting=TABLES)
 def test_a_resample_is_scored_alone(target, seed, n, setting):
-    assume(setting != "weights" or target.partition("-")[0] not in OF_PAIRS)
     case = make(target, setting, seed, n=n, c=3)
     counts = some_counts(seed, n, b=70)  # more than a vector register and than a small block
     whole = case.scores(counts)
@@ -96,7 +90,7 @@ def test_a_resample_is_scored_alone(target, seed, n, setting):
     same(case.scores(counts[33:34]), whole[33:34])
 
 
-@no_score_of_pairs
+@every_target
 @EXAMPLES
 @given(seed=SEEDS, n=ROWS)
 def test_a_weight_of_two_is_a_repeated_row_and_of_zero_an_absent_one(target, seed, n):
@@ -109,7 +103,7 @@ def test_a_weight_of_two_is_a_repeated_row_and_of_zero_an_absent_one(target, see
     same(case.scores(counts), by_counts)
 
 
-@no_score_of_pairs
+@every_target
 @EXAMPLES
 @given(seed=SEEDS, n=ROWS)
 def test_the_scale_of_weights_means_nothing(target, seed, n):
@@ -120,7 +114,7 @@ def test_the_scale_of_weights_means_nothing(target, seed, n):
     same(case.scores(counts), before)
 
 
-@no_score_of_pairs
+@every_target
 @EXAMPLES
 @given(seed=SEEDS, n=ROWS)
 def test_doubling_every_count_means_nothing(target, seed, n):
@@ -152,7 +146,6 @@ def inside(metric, scores):
 @EXAMPLES
 @given(seed=SEEDS, n=ROWS, setting=TABLES)
 def test_scores_stay_in_the_range_that_the_metric_states(target, seed, n, setting):
-    assume(setting != "weights" or target.partition("-")[0] not in OF_PAIRS)
     case = make(target, setting, seed, n=n, c=3)
     metric, counts = sobercv.metrics.get(case.metric), some_counts(seed, n)
     assert metric.range[0] < metric.range[1]

@@ -9,7 +9,6 @@ import itertools
 import math
 
 import numpy as np
-from scipy import stats
 
 from .rows import NAN, average_precision, mean_of, ones_like, roc_auc, tally
 
@@ -199,81 +198,6 @@ def fbeta(beta):
     return lambda hits, predicted, true: ((1 + beta**2) * hits, beta**2 * true + predicted)
 
 
-# ---- two ways to sort samples into groups ---------------------------------------------------------------------------
-def pairs(y, p):
-    """How many pairs of rows are together in both, in truth only, in prediction only, in none."""
-    found = {(a, b): 0 for a in (True, False) for b in (True, False)}
-    for i, j in itertools.combinations(range(len(y)), 2):
-        found[y[i] == y[j], p[i] == p[j]] += 1
-    return found[True, True], found[True, False], found[False, True], found[False, False]
-
-
-def of_pairs(score):
-    return lambda y, p, w=None: score(*pairs(y, p)) if varies(y, w) else NAN
-
-
-def rand(both, true_only, said_only, none):
-    return (both + none) / (both + true_only + said_only + none)
-
-
-def adjusted_rand(both, true_only, said_only, none):
-    """(index - expected) / (largest - expected), Hubert and Arabie (1985)."""
-    total = both + true_only + said_only + none
-    expected = (both + true_only) * (both + said_only) / total
-    largest = ((both + true_only) + (both + said_only)) / 2
-    return (both - expected) / (largest - expected) if largest != expected else 1.0
-
-
-def fowlkes_mallows(both, true_only, said_only, none):
-    return both / math.sqrt((both + true_only) * (both + said_only)) if both else 0.0
-
-
-def entropy(mass):
-    total = sum(mass)
-    return -sum(v / total * math.log(v / total) for v in mass if v > 0)
-
-
-def information(y, p, w=None):
-    """(entropy of truth, of prediction, what they share)."""
-    cells = table_of(y, p, w)
-    true, said = {}, {}
-    for (a, b), v in cells.items():
-        true[a], said[b] = true.get(a, 0.0) + v, said.get(b, 0.0) + v
-    h_true, h_said = entropy(true.values()), entropy(said.values())
-    return h_true, h_said, max(0.0, h_true + h_said - entropy(cells.values()))
-
-
-def of_information(score):
-    return lambda y, p, w=None: score(*information(y, p, w)) if varies(y, w) else NAN
-
-
-def v_measure(h_true, h_said, shared):
-    one, other = shared / h_true, shared / h_said if h_said > 0 else 1.0
-    return 2 * one * other / (one + other) if one + other > 0 else 0.0
-
-
-def normalised(h_true, h_said, shared):
-    return shared / ((h_true + h_said) / 2)
-
-
-def adjusted_information(y, p, w=None):
-    """Each cell of a table with these margins is hypergeometric."""
-    if not varies(y, w):
-        return NAN
-    h_true, h_said, shared = information(y, p)
-    if h_said == 0:
-        return 0.0
-    n = len(y)
-    expected = 0.0
-    for a, b in itertools.product(np.unique(y, return_counts=True)[1], np.unique(p, return_counts=True)[1]):
-        for k in range(1, min(a, b) + 1):
-            expected += k / n * math.log(n * k / (a * b)) * stats.hypergeom.pmf(k, n, a, b)
-    above, below = shared - expected, (h_true + h_said) / 2 - expected
-    if abs(below) < 1e-13:  # every cell is what chance says: scikit-learn takes the smallest number for both
-        return math.copysign(1.0, above) * math.copysign(1.0, below)
-    return above / below
-
-
 # ---- ranks ----------------------------------------------------------------------------------------------------------
 def partial_auc(max_fpr):
     """The curve up to a rate of false alarms, point by point, then McClish's scale."""
@@ -352,15 +276,6 @@ ORACLES = {
     "precision(average='macro', zero_division=nan)": shares(precision, "macro", zero=NAN),
     "recall(pos_label=0)": shares(recall, "binary", pos_label=0),
     "jaccard(average='micro', labels=[1])": shares(jaccard, "micro", [1]),
-    "rand_score": of_pairs(rand),
-    "adjusted_rand_score": of_pairs(adjusted_rand),
-    "fowlkes_mallows_score": of_pairs(fowlkes_mallows),
-    "mutual_info_score": of_information(lambda h_true, h_said, shared: shared),
-    "homogeneity_score": of_information(lambda h_true, h_said, shared: shared / h_true),
-    "completeness_score": of_information(lambda h_true, h_said, shared: shared / h_said if h_said > 0 else 1.0),
-    "v_measure_score": of_information(v_measure),
-    "normalized_mutual_info_score": of_information(normalised),
-    "adjusted_mutual_info_score": adjusted_information,
     "roc_auc(max_fpr=0.2)": partial_auc(0.2),
     "roc_auc(average='micro', multi_class='ovr')": by_class(roc_auc, "micro"),
     "average_precision(average='weighted')": by_class(average_precision, "weighted"),

@@ -1,6 +1,6 @@
 """A threshold tuned by trying every cut on really repeated rows: the slow twin of `best_with_threshold`.
 
-Nothing here is clever: every cut labels all rows anew, and they are counted one by one; no walk, no counts of samples.
+Nothing here is clever: every cut labels all rows anew, and they are counted one by one; no scan, no counts of samples.
 """
 
 from __future__ import annotations

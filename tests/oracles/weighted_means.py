@@ -1,4 +1,4 @@
-"""WMC and WMCS as literal loops over configurations and draws: the twin of `sobercv.inference.weighted_means`."""
+"""WMC and WMCS as literal loops over configurations and draws: the twin of `sobercv.rivals.weighted_means`."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def by_hand():
         charts=(chart,),
         confusion=ConfusionMatrix("Confusion", ("case", "control"), cells, cells, cells, ((8.0, 2.0), (1.0, 9.0)), "Shares."),
         importance=Importance((Bar("lactate", 0.2, 0.01), Bar("age", -0.01, 0.02)), 2, 10, "Shuffled."),
-        notes=(Note("W303", "1 of 12 configurations failed."), Note("W999", "A note of a later release.")),
+        notes=(Note("W204", "1 of 12 configurations failed."), Note("W999", "A note of a later release.")),
         failures=(FailedConfiguration(9, "C=-1", "fold 1 of repeat 1", "ValueError", "C must be positive."),),
         data=(Fact("Task", "classification, 2 classes"), Fact("Samples", "20"), Fact("Configurations", "12")),
         timing=(Fact("Models trained", "18"),),

@@ -8,9 +8,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
 from sksurv.nonparametric import kaplan_meier_estimator
 
-from sobercv.inference.resample import Bootstrap
-from sobercv.report import classification_charts, regression_charts, survival_charts
-from sobercv.report.calibration_chart import calibration
+from sobercv.inference.units import Units
+from sobercv.report import class_charts, numeric_charts
+from sobercv.report.class_charts import calibration
 from sobercv.report.evidence import N_BANDS, Evidence, _quantiles
 
 from . import cases
@@ -22,14 +22,14 @@ WEIGHT = RNG.integers(0, 4, 80).astype(float)
 
 
 def test_areas_are_scikit_learns_with_ties_and_weights():
-    assert classification_charts.roc_curve(SCORES, TRUTH)(WEIGHT)[-1] == pytest.approx(
+    assert class_charts.roc_curve(SCORES, TRUTH)(WEIGHT)[-1] == pytest.approx(
         roc_auc_score(TRUTH, SCORES, sample_weight=WEIGHT)
     )
-    found = classification_charts.precision_curve(SCORES, TRUTH)(WEIGHT)[-1]
+    found = class_charts.precision_curve(SCORES, TRUTH)(WEIGHT)[-1]
     assert found == pytest.approx(average_precision_score(TRUTH, SCORES, sample_weight=WEIGHT))
 
 
-@pytest.mark.parametrize("make", [classification_charts.roc_curve, classification_charts.precision_curve])
+@pytest.mark.parametrize("make", [class_charts.roc_curve, class_charts.precision_curve])
 def test_a_weight_is_a_repeated_row_and_one_class_is_undefined(make):
     rows = np.repeat(np.arange(80), WEIGHT.astype(int))
     repeated = make(SCORES[rows], TRUTH[rows])(np.ones(len(rows)))
@@ -43,13 +43,13 @@ def test_kaplan_meier_is_scikit_survivals():
     rows = np.repeat(np.arange(80), WEIGHT.astype(int))
     at, share = kaplan_meier_estimator(event[rows], time[rows])
     expected = np.append(1.0, share)[np.searchsorted(at, grid, side="right")]
-    assert survival_charts.KaplanMeier(event, time, grid)(WEIGHT) == pytest.approx(expected)
+    assert numeric_charts.KaplanMeier(event, time, grid)(WEIGHT) == pytest.approx(expected)
 
 
 def test_the_roc_of_a_report_is_that_of_the_pooled_predictions():
     search, _, y = cases.binary()
     evidence = Evidence.of(search)
-    (line,) = classification_charts.roc(evidence).lines
+    (line,) = class_charts.roc(evidence).lines
     area = roc_auc_score(y == "case", evidence.scores()[:, 0])
     assert line.label == "case", "the name leaves no doubt which class is the positive one"
     assert line.text.startswith(f"AUC {area:.3f}")
@@ -61,11 +61,11 @@ def test_the_roc_of_a_report_is_that_of_the_pooled_predictions():
 def test_repeats_are_scored_apart_and_averaged():
     search, _, y = cases.several()
     evidence = Evidence.of(search)
-    line = classification_charts.roc(evidence).lines[2]
+    line = class_charts.roc(evidence).lines[2]
     areas = [roc_auc_score(y == 2, evidence.scores()[:, r, 2]) for r in range(2)]
     assert line.text.startswith(f"AUC {np.mean(areas):.3f}")
     both = [confusion_matrix(y, evidence.labels()[:, r], normalize="true") for r in range(2)]
-    assert np.array(classification_charts.confusion(evidence).share) == pytest.approx(np.mean(both, axis=0), abs=1e-5)
+    assert np.array(class_charts.confusion(evidence).share) == pytest.approx(np.mean(both, axis=0), abs=1e-5)
 
 
 def test_calibration_bins_hold_all_samples():
@@ -82,20 +82,20 @@ def test_residuals_are_truth_minus_prediction():
     search, _, y = cases.regression()
     evidence = Evidence.of(search)
     rest = y - evidence.responses["predict"][:, 0]
-    assert sorted(regression_charts.residuals(evidence).points_y) == pytest.approx(sorted(rest), rel=1e-4, abs=1e-4)
-    assert np.mean(regression_charts.predicted(evidence).lines[0].y) == pytest.approx(y.mean(), abs=0.1)
+    assert sorted(numeric_charts.residuals(evidence).points_y) == pytest.approx(sorted(rest), rel=1e-4, abs=1e-4)
+    assert np.mean(numeric_charts.predicted(evidence).lines[0].y) == pytest.approx(y.mean(), abs=0.1)
 
 
 def test_risk_groups_are_thirds_and_equal_risks_stay_together():
-    group, names = survival_charts.risk_groups(np.arange(9.0))
+    group, names = numeric_charts.risk_groups(np.arange(9.0))
     assert group.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
     assert names == ["low risk", "middle risk", "high risk"]
-    assert survival_charts.risk_groups(np.array([1.0, 1.0, 1.0, 2.0]))[1] == ["low risk", "high risk"]
-    assert survival_charts.risk_groups(np.ones(5))[1] == ["all (equal risk)"]
+    assert numeric_charts.risk_groups(np.array([1.0, 1.0, 1.0, 2.0]))[1] == ["low risk", "high risk"]
+    assert numeric_charts.risk_groups(np.ones(5))[1] == ["all (equal risk)"]
 
 
 def test_higher_risk_means_earlier_events():
-    low, _, high = survival_charts.survival(Evidence.of(cases.survival()[0])).lines
+    low, _, high = numeric_charts.survival(Evidence.of(cases.survival()[0])).lines
     assert low.y[6] > high.y[6]
     assert high.y[0] == 1.0
 
@@ -110,7 +110,7 @@ def test_bands_are_quantiles_of_the_librarys_resamples_and_keep_groups_together(
 
     for given in (None, groups):
         band = replace(evidence, groups=given).banded(mean, 1)
-        counts = Bootstrap(n, evidence.seed, "report", groups=given).counts(0, N_BANDS)
+        counts = Units(n, evidence.seed, "report", groups=given).counts(0, N_BANDS)
         draws = np.sort(counts @ evidence.y / counts.sum(axis=1))
         assert (band.low[0], band.high[0]) == pytest.approx((draws[9], draws[389]))
         if given is not None:
@@ -133,5 +133,5 @@ def test_probabilities_of_a_model_without_decisions_are_taken_as_such():
         evidence = Evidence.of(search)
         assert list(evidence.responses) == ["predict_proba"]
         assert evidence.labels().mean() == pytest.approx(np.mean(y == "control"), abs=0.2)
-        assert classification_charts.confusion(evidence).share[0][1] < 0.5
+        assert class_charts.confusion(evidence).share[0][1] < 0.5
         assert calibration(evidence) is not None

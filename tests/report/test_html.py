@@ -121,7 +121,7 @@ def test_numbers_stay_with_what_they_belong_to():
 
 
 def test_columns_that_change_nothing_have_no_bar():
-    found = Importance((Bar("lactate", 0.2, 0.01, 0.1, 0.3), Bar("age", 0.0, 0.0, 0.0, 0.0)), 2, 10, "Shuffled.")
+    found = Importance((Bar("lactate", 0.2, 0.01), Bar("age", 0.0, 0.0)), 2, 10, "Shuffled.")
     page = to_html(replace(cases.by_hand(), importance=found))
     assert "Without a bar: one column that the model does not look at." in page
     assert "age: 0" not in page

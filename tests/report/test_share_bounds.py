@@ -5,10 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from sobercv.report.classification_charts import confusion
-from sobercv.report.evidence import Band, Evidence
-from sobercv.report.share_bounds import widened
-from sobercv.report.thresholds import thresholds
+from sobercv.report.class_charts import confusion, thresholds
+from sobercv.report.evidence import Band, Evidence, widened
 
 Z = 1.959963984540054
 

@@ -2,10 +2,14 @@
 
 import csv
 import io
+import re
+from dataclasses import replace
 
 import pytest
 
 from sobercv.errors import SoberError
+from sobercv.report.html import to_html
+from sobercv.report.records import Bar
 from sobercv.report.tables import FORMATS, tables_of, to_format
 
 from . import cases
@@ -55,3 +59,45 @@ def test_the_checklist_is_filled_in_where_the_run_knows():
     assert "interval" in items["23a"]
     assert items["17"] == "", "ethical approval is the authors' to tell"
     assert len(items) == 36
+
+
+def test_numbers_in_csv_are_plain_ascii():
+    summary = cases.by_hand()
+    score = replace(summary.scores[1], value=-12345.6, interval=(-23456.7, -1234.5), naive=-9876.5, digits=1)
+    importance = replace(summary.importance, bars=(Bar("lactate", -0.01, 0.02),))
+    text = to_format(replace(summary, scores=(summary.scores[0], score), importance=importance), "csv")
+    assert "\u2212" not in text
+    rows = list(csv.reader(io.StringIO(text)))
+    head = rows[0][1:]
+    assert head == ["Metric", "Honest", "95 % interval, low", "95 % interval, high", "Plain CV", "Plain CV is off by"]
+    assert [float(cell) for cell in rows[2][2:7]] == [-12345.6, -23456.7, -1234.5, -9876.5, 2469.1]
+    bar = next(row for row in rows if row[:2] == ["importance", "lactate"])
+    assert bar[2:4] == ["-0.0100", "0.0200"]
+    failed = next(row for row in rows if row[:2] == ["configurations", "12"])
+    assert failed[5:8] == ["", "", ""], "what is missing is an empty cell"
+
+
+def test_every_output_is_off_by_the_same():
+    summary = cases.by_hand()
+    scores = (replace(summary.scores[0], value=0.8124, naive=0.8616, optimism=0.0492), summary.scores[1])
+    summary = replace(summary, scores=scores)  # as written: 0.862 - 0.812 = 0.050, and 0.0492 would be 0.049
+    page = to_html(summary)
+    assert '<td class="n">+0.050</td>' in page
+    assert "+0.049" not in page
+    for form in FORMATS:
+        assert "+0.050" in to_format(summary, form)
+
+
+def test_markdown_shows_labels_as_they_are():
+    markdown = to_format(cases.summary("hostile"), "md")
+    assert re.search(r"(?<!\\)<", markdown) is None, "no HTML"
+    assert "\x1b" not in markdown
+    assert "\\<script\\>alert(1)\\</script\\>" in markdown
+    assert "max_depth=3" in to_format(with_params("max_depth=3"), "md")
+    assert "\\*bold\\* \\`code\\` \\_it\\_" in to_format(with_params("*bold* `code` _it_"), "md")
+
+
+def with_params(words):
+    summary = cases.by_hand()
+    first, *others = summary.configurations
+    return replace(summary, configurations=(replace(first, params=words), *others))

@@ -6,9 +6,8 @@ from sklearn.metrics import confusion_matrix
 
 import sobercv
 from sobercv.predictions import Predictions
-from sobercv.report.calibration_chart import calibration
+from sobercv.report.class_charts import calibration, decision_curve, operating_point, thresholds
 from sobercv.report.evidence import Evidence
-from sobercv.report.thresholds import decision_curve, operating_point, thresholds
 
 from . import cases
 

@@ -8,15 +8,15 @@ from sklearn.metrics import f1_score
 
 import sobercv
 from sobercv.report import summarize
+from sobercv.report.class_charts import tuned_threshold
 from sobercv.report.evidence import Evidence
-from sobercv.report.tuned_threshold import tuned_threshold
 
 
 @pytest.fixture(scope="module", params=["no", "yes"])
 def search(request):
     X, y = make_classification(120, 5, weights=[0.75], flip_y=0.1, random_state=0)
     return sobercv.BBCSearchCV(
-        LogisticRegression(), {"C": [0.01, 1.0]}, scoring="f1", pos_label=request.param, cv=4, tune_threshold=True,
+        LogisticRegression(), {"C": [0.01, 1.0]}, scoring="f1", pos_label=request.param, cv=4, select=sobercv.best_with_threshold(),
         n_bootstraps=64, keep="all",
     ).fit(X, np.array(["no", "yes"])[y])  # fmt: skip
 

@@ -4,9 +4,8 @@ import pytest
 
 from sobercv.cli.screen import honest
 from sobercv.report import words
-from sobercv.report.records import ConfigurationRow
+from sobercv.report.records import ConfigurationRow, Score
 from sobercv.report.svg import Frame
-from sobercv.runs.results import Honest
 
 
 @pytest.mark.parametrize(
@@ -64,7 +63,7 @@ def test_metric_names():
 
 def test_the_difference_is_that_of_the_numbers_as_written():
     assert words.signed(words.apart(0.88751, 0.87749, 3), 3) == "+0.011"  # 0.888 and 0.877 on the screen, 0.01002 apart
-    said = dict(honest(Honest("roc_auc", 0.87749, None, 0.95, 0.88751, 0.01002, 3)))
+    said = dict(honest(Score("roc_auc", "ROC AUC", 0.87749, None, 0.95, 0.88751, 0.01002, 1000, 0, 3)))
     assert "(+0.011)" in str(said["plain CV"])
 
 

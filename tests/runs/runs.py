@@ -1,6 +1,8 @@
 """A small run in this process: prepared, tuned, written."""
 
-from sobercv.runs import RunFolder, Settings, begin, prepare
+from sobercv.runs.folder import RunFolder
+from sobercv.runs.prepare import begin, prepare
+from sobercv.runs.settings import Settings
 
 from ..cli.conftest import table
 

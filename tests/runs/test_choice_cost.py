@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 
 from sobercv.inference import Estimate
-from sobercv.runs.choice_cost import choice_noted
+from sobercv.inference.intervals import Percentile
+from sobercv.runs.fit import choice_noted
 
 
 def estimate(value, naive, interval, n=33):
     return Estimate(
         value=value, naive=naive, winner=0, configurations=np.arange(n), scores=np.zeros(n), method="bbc",
-        metric="roc_auc", interval=interval,
+        metric="roc_auc", bounds=interval and Percentile(np.array(interval)),
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("value", "naive", "interval", "n", "code"),
     [
-        (0.60, 0.75, (0.5, 0.7), 33, "W833"),
+        (0.60, 0.75, (0.5, 0.7), 33, "W702"),
         (0.60, 0.69, (0.5, 0.7), 33, None),
         (0.779, 0.7791, (0.771, 0.787), 33, "S805"),
         (0.60, 0.62, (0.5, 0.7), 33, None),

@@ -5,7 +5,7 @@ from time import monotonic
 
 import pytest
 
-from sobercv.runs import Deadline
+from sobercv.runs.deadline import Deadline
 
 
 def test_without_an_end_everything_may_take_for_ever():

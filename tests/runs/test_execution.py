@@ -7,22 +7,20 @@ import jsonschema
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.runs import Deadline, Progress, Results, execute, prepare
+from sobercv.runs.deadline import Deadline
+from sobercv.runs.fit import Progress, execute
+from sobercv.runs.prepare import prepare
+from sobercv.runs.record import RunRecord
 
 from .runs import begun_in, prepared, settings
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "results.schema.json").read_text())
 ALWAYS = {"METHODS.md", "predictions.parquet", "results.json", "run.sqlite", "settings.json"}
-MODEL = {"model.joblib", "model.json", "refit.py"}
+MODEL = {"model.skops", "refit.py"}
 
 
 def names(folder):
     return {p.name for p in folder.path.iterdir()}
-
-
-@pytest.fixture(autouse=True)
-def _home(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression", "survival"])
@@ -30,12 +28,12 @@ def test_results_come_back_as_they_were_written(tmp_path, task):
     ready = prepared(tmp_path, task)
     folder, asked = begun_in(tmp_path, ready)
     results = execute(ready, asked, folder, Deadline())
-    again = Results.read(folder)
+    again = RunRecord.read(folder)
     assert json.dumps(again.headline()) == json.dumps(results.headline())
     assert again.summary.to_dict() == results.summary.to_dict()
     jsonschema.validate(json.loads((folder / "results.json").read_text()), SCHEMA)
     assert names(folder) == ALWAYS | MODEL | {"report.html"}
-    assert results.has_model
+    assert results.model is not None
     assert results.stopped == "finished"
 
 
@@ -68,11 +66,11 @@ def test_who_ends_the_final_model_keeps_the_honest_number(tmp_path, monkeypatch)
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sobercv.runs.execution.train_final_model", interrupted)
+    monkeypatch.setattr("sobercv.runs.fit.train_final_model", interrupted)
     results = execute(ready, asked, folder, Deadline())
     assert results.score == full.score
-    assert (results.stopped, results.has_model) == ("interrupted", False)
-    assert "W832" in {note.code for note in results.warnings}
+    assert (results.stopped, results.model) == ("interrupted", None)
+    assert "W704" in {note.code for note in results.warnings}
     assert names(folder) == ALWAYS | {"report.html"}, "no model of an earlier run beside the results of this one"
 
 
@@ -102,7 +100,7 @@ def test_a_disk_that_is_full_while_the_report_is_written_names_the_file(tmp_path
     execute(ready, asked, folder, Deadline())
     before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     limit = (folder / "report.html").stat().st_size - 1
-    assert max((folder / n).stat().st_size for n in ("model.joblib", "predictions.parquet")) < limit
+    assert max((folder / n).stat().st_size for n in ("model.skops", "predictions.parquet")) < limit
     (folder / "results.json").unlink()
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
     try:

@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.runs.files import is_part, read_file, remove_parts, write_file
+from sobercv.runs.files import is_part, read_file, write_file
+from sobercv.runs.folder import RunFolder
 
 
 def names(folder):
@@ -106,5 +107,5 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
     assert is_part(names(tmp_path)[0])
     (tmp_path / ".sober-mine").write_text("")
     (tmp_path / ".sober-link.part").symlink_to(tmp_path / ".sober-mine")
-    remove_parts(tmp_path)
+    RunFolder(tmp_path).empty()
     assert names(tmp_path) == [".sober-link.part", ".sober-mine"]

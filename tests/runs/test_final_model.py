@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sobercv.runs import tune
 from sobercv.runs.final_model import train_final_model
+from sobercv.runs.fit import tune
 
 from .runs import prepared
 
@@ -61,7 +61,7 @@ def test_the_model_is_the_same_here_and_elsewhere(ready):
 def test_when_the_time_is_over_there_is_no_model_but_a_note(ready):
     search = Won(Slow(60.0))
     note = train_final_model(search, ready.data, seconds=0.5)
-    assert note.code == "W832"
+    assert note.code == "W704"
     assert "the time was over" in note.text
     assert "sober resume" in note.text
     assert not hasattr(search, "best_estimator_")
@@ -71,7 +71,7 @@ def test_when_the_time_is_over_there_is_no_model_but_a_note(ready):
 @pytest.mark.parametrize("seconds", [np.inf, 60.0])
 def test_a_model_that_fails_on_all_data_costs_the_model_only(ready, seconds):
     note = train_final_model(Won(Slow(fails=True)), ready.data, seconds)
-    assert note.code == "W832"
+    assert note.code == "W704"
     assert "RuntimeError: no memory" in note.text
 
 

@@ -5,15 +5,16 @@ import os
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.runs import RunFolder
-from sobercv.runs.folder import FILES
+from sobercv.runs.folder import FILES, RunFolder
+from sobercv.runs.record import Begun
+from sobercv.runs.settings import Settings
 
 
 @pytest.fixture
 def folder(tmp_path):
     held = RunFolder(tmp_path / "run")
     held.make()
-    held.write_json("settings.json", {"settings": {}, "sha256": "x"})
+    held.write_record("settings.json", Begun(Settings(), "x", {}))
     return held
 
 
@@ -83,14 +84,14 @@ def test_other_peoples_files_in_the_folder_may_be_links(tmp_path, folder):
 )
 def test_a_file_that_is_no_object_of_json_is_damaged(folder, text):
     (folder / "results.json").write_bytes(text.encode("latin-1"))
-    refused(lambda: folder.read_json("results.json"), "results.json is damaged")
+    refused(lambda: folder.read_record("results.json", Begun), "results.json is damaged")
 
 
 def test_json_comes_back_also_with_names_that_no_file_could_hold(folder):
-    values = {"path": "caf\udcc3\udca9", "city": "K\u00f6ln", "n": [1, None, 0.5]}
-    folder.write_json("a.json", values)
-    assert folder.read_json("a.json") == values
+    begun = Begun(Settings(data="caf\udcc3\udca9", target="K\u00f6ln"), "x", {})
+    folder.write_record("a.json", begun)
+    assert folder.read_record("a.json", Begun) == begun
 
 
 def test_a_file_that_is_not_there_says_what_to_do(folder):
-    refused(lambda: folder.read_json("results.json"), "not finished.*sober resume")
+    refused(lambda: folder.read_record("results.json", Begun), "not finished.*sober resume")

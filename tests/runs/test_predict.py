@@ -2,33 +2,49 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sobercv.errors import SoberError
-from sobercv.runs import RunFolder
+from sobercv.predictions import Predictions
+from sobercv.runs.fit import positive_of
+from sobercv.runs.folder import RunFolder
 from sobercv.runs.model import save
-from sobercv.runs.new_rows import levels_of, strangers_noted
 from sobercv.runs.predict import Asked, predict
-from sobercv.tables import assign, read
+from sobercv.runs.record import Begun, ModelFacts, RunRecord
+from sobercv.runs.settings import Settings
+from sobercv.tables import Roles, assign, read
+
+from ..report.cases import by_hand
 
 ROWS = "key;dose;y\n007;1,5;a\n07;2,5;b\n7;3,5;a\nA7;4,5;b\n" + "8;5,5;a\n9;6,5;b\n" * 4
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(tmp_path):
     """A folder with a model that knows the dose; the key tells rows apart."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "d.csv").write_text(ROWS)
-    table = read(tmp_path / "d.csv")
-    data = assign(table.frame, target="y", id="key", ignore=())
-    folder = RunFolder(tmp_path / "run")
+    return written(tmp_path, DecisionTreeClassifier(random_state=0), "b")
+
+
+def written(place, model, positive):
+    """Write a folder with a model, and a record that knows as much as predicting needs."""
+    roles = Roles(target="y", id="key")
+    table = read(place / "d.csv", roles=roles)
+    data = assign(table.frame, roles)
+    folder, summary = RunFolder(place / "run"), by_hand()
     folder.make()
-    folder.write_json("settings.json", {})
-    model = DecisionTreeClassifier(random_state=0).fit(data.X, data.y)
-    save(model, data, folder, {"reading": table.record.to_dict(), "positive": "b"})
+    folder.write_record("settings.json", Begun(Settings(), "x", {}))
+    save(model.fit(data.X, data.y), folder)
+    facts = ModelFacts(("dose",), ("a", "b"), positive, id="key")
+    record = RunRecord(
+        summary.scores[0], (), 1, 1, 0, 0, 1, 5, 20, True, (), "a model", "finished", 0, (), "sober fit", Settings(), {"task": "binary"},
+        table.schema.to_dict(), (), {}, facts, summary,
+    )  # fmt: skip
+    folder.write_record("results.json", record)
     return folder
 
 
@@ -63,47 +79,35 @@ def test_the_threshold_decides_and_is_said(run, tmp_path):
     for wrong in (Asked(threshold=0.0), Asked(threshold=1.5), Asked(times=(3.0,))):
         with pytest.raises(SoberError) as caught:
             predict(run, tmp_path / "new.csv", asked=wrong)
-        assert caught.value.code == "E807"
-
-
-def test_unseen_categories_and_empty_columns_are_one_line():
-    many = [f"word {i}" for i in range(50)]
-    before = pd.DataFrame({"site": ["north", "south"] * 25, "dose": [1.5] * 50, "story": many, "flag": [True] * 50})
-    levels = levels_of(before)
-    assert levels == {"site": ["north", "south"]}
-    assert strangers_noted(before, levels) == []
-    new = pd.DataFrame({"site": ["north", "moon", "moon", "mars", None], "dose": [None] * 5, "story": ["new"] * 5})
-    (note,) = strangers_noted(new, levels)
-    assert note.code == "W847"
-    assert "3 values of a category that training did not have: 'site' ('moon', 'mars')" in note.text
-    assert "1 column without any value: 'dose'" in note.text
-    assert note.columns == ("site", "dose")
+        assert caught.value.code == "E808"
 
 
 def test_a_record_that_is_damaged_is_refused(run, tmp_path):
-    manifest = json.loads((run / "model.json").read_text())
+    held = json.loads((run / "results.json").read_text())
     for damaged in (
         None,
+        {},
         {"columns": 3},
         {"has_header": True, "columns": {"dose": {"kind": "number", "decimal": "x"}}},
     ):
-        run.write_json("model.json", {**manifest, "reading": damaged})
+        (run / "results.json").write_text(json.dumps({**held, "schema": damaged}))
         with pytest.raises(SoberError) as caught:
             predict(run, tmp_path / "d.csv")
-        assert caught.value.code in ("E809", "E810")
+        assert caught.value.code == "E809"
+
+
+@pytest.mark.parametrize(
+    ("classes", "positive"), [(("case", "control"), "case"), (("no", "yes"), "yes"), (("left", "right"), "right")]
+)
+def test_the_class_that_a_threshold_is_of_is_that_of_the_charts(classes, positive):
+    table = Predictions.build(np.array(classes * 5), np.tile([[0.2], [0.8]], (5, 1)), task="classification")
+    assert positive_of(table) == positive
 
 
 @pytest.mark.parametrize("positive", ["a", "b"])
-def test_scores_are_those_of_the_positive_class(tmp_path, monkeypatch, positive):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+def test_scores_are_those_of_the_positive_class(tmp_path, positive):
     (tmp_path / "d.csv").write_text(ROWS.replace("5,5", "1,0"))
-    table = read(tmp_path / "d.csv")
-    data = assign(table.frame, target="y", id="key", ignore=())
-    folder = RunFolder(tmp_path / "run")
-    folder.make()
-    folder.write_json("settings.json", {})
-    model = LinearSVC(random_state=0).fit(data.X, data.y)
-    save(model, data, folder, {"reading": table.record.to_dict(), "positive": positive})
+    folder = written(tmp_path, LinearSVC(random_state=0), positive)
     found = predict(folder, tmp_path / "d.csv")
     assert ((found.frame[".score"] > 0) == (found.frame[".pred_class"] == positive)).all()
     assert set(found.frame[".pred_class"]) == {"a", "b"}

@@ -33,7 +33,8 @@ def test_the_winner_has_all_that_it_gives_and_others_may_lack_it(tmp_path):
     assert set(own.responses) == {"predict", "predict_proba"}
     assert ((own.responses["predict_proba"] > 0.5) == own.responses["predict"]).all()
     again = searched(keep="all", store=tmp_path / "store")
-    assert again.n_fits_ == kept.n_fits_
+    assert (kept.n_fits_, again.n_fits_) == (2 * 3 + 1, 1), "what was remembered was not trained"
+    assert (again.race_.n_fits, again.race_.n_recalled) == (6, 6)
     for name, values in own.responses.items():
         np.testing.assert_array_equal(again.winner_predictions_.responses[name], values)
 

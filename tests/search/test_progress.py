@@ -81,8 +81,8 @@ def test_listening_never_changes_a_result():
     heard = []
     other, more = quietly(search(on_event=[raises, heard.append, Breaks()], verbose=1))
     assert parts(other) == parts(alone)
-    assert sorted(set(more) - set(codes)) == ["W302"]
-    assert more.count("W302") == 2  # one that raised, once; one that could not be closed
+    assert sorted(set(more) - set(codes)) == ["W602"]
+    assert more.count("W602") == 2  # one that raised, once; one that could not be closed
     assert isinstance(heard[-1], SearchEnded)  # the others hear everything
 
 
@@ -116,7 +116,7 @@ def test_a_search_with_a_log_can_be_cloned_and_pickled(tmp_path):
 def test_listeners_must_be_callable(wrong):
     with pytest.raises(SoberError, match="on_event") as error:
         search(on_event=wrong).fit(X, Y)
-    assert error.value.code == "E108"
+    assert error.value.code == "E123"
     with pytest.raises(SoberError, match="target"):
         progress.JsonLines(3)
 
@@ -159,7 +159,7 @@ def test_a_bar_in_a_terminal(monkeypatch):
     assert isinstance(progress.display(1), progress.Bars)
     assert isinstance(progress.display(2), progress.Lines)
     found, codes = quietly(search(verbose=1))
-    assert "W302" not in codes
+    assert "W602" not in codes
     shown = screen.getvalue()
     n = found.race_.n_fits
     assert f"{n}/{n}" in shown

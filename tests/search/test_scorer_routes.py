@@ -135,7 +135,7 @@ def test_weights_reach_scorers_that_take_them_without_routing():
 @pytest.mark.parametrize("scoring", [plain, make_scorer(share)], ids=["scorer", "function"])
 def test_a_scorer_without_weights_warns(scoring):
     search = sobercv.BBCSearchCV(BAYES, SMOOTHING, scoring=scoring, cv=3)
-    with pytest.warns(SoberWarning, match=r"does not support sample_weight.*\[W305\]"):
+    with pytest.warns(SoberWarning, match=r"does not support sample_weight.*\[W210\]"):
         search.fit(X, Y, sample_weight=WEIGHT)
 
 
@@ -238,7 +238,7 @@ def test_what_only_models_can_read_is_scored_by_folds(kind, tmp_path):
     ours, codes = compared(estimator, grid, rows, truth, **options)
     assert "W211" in codes
     assert np.isfinite(ours.score(rows, truth))
-    assert "W211" in ours.report(tmp_path / "report.txt").read_text()
+    assert "W211" in ours.report(tmp_path / "report.html").read_text()
     assert len(ours.predictions_.to_frame()) == len(rows) * len(ours.cv_results_["params"])
 
 
@@ -246,6 +246,6 @@ def test_several_outputs_want_a_scorer_of_scikit_learn():
     with pytest.raises(SoberError, match="several outputs") as caught:
         sobercv.BBCSearchCV(TREE, DEPTHS, scoring=sobercv.make_metric(share), cv=3).fit(*LABELS)
     assert caught.value.code == "E112"
-    with pytest.raises(SoberError, match="one entry a sample") as caught:
+    with pytest.raises(SoberError, match="one entry per sample") as caught:
         sobercv.compare(TREE, DEPTHS, *LABELS, cv=3)
     assert caught.value.code == "E112"

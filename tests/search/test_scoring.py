@@ -73,15 +73,17 @@ def test_a_name_of_ones_own_leaves_the_registered_metric_alone():
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        ((None, None), "E301", "scoring="),
+        ((None, None), "E112", "scoring="),
         (([], "classification"), "E105", "empty"),
         (({}, "classification"), "E105", "empty"),
-        ((["f1", "f1"], "classification"), "E105", "twice"),
+        ((["f1", "f1"], "classification"), "E105", "two metrics called 'f1'.*own name"),
+        (([lambda y, p: 0.0, lambda y, p: 1.0], "classification"), "E105", "two metrics called '<lambda>'"),
+        (({1: "accuracy", "1": "roc_auc"}, "classification"), "E105", "two metrics called '1'"),
         ((["f1", "recall"], "classification", "F1"), "E105", "f1, recall.*'F1'"),
         (("f_1", "classification"), "E105", "'f_1'.*f1"),
         ((3, "classification"), "E105", "int"),
     ],
-    ids=["nothing", "no list", "no dict", "twice", "refit", "typing error", "number"],
+    ids=["nothing", "no list", "no dict", "twice", "two lambdas", "number and text", "refit", "typing error", "number"],
 )
 def test_bad_scoring_has_a_code(arguments, code, says):
     with pytest.raises(SoberError, match=says) as caught:
@@ -118,7 +120,7 @@ def test_scorers_of_the_model_are_told_from_metrics(scoring, name):
     assert scorer.name == name
     with pytest.raises(SoberError, match="fitted model") as caught:
         metrics_of(scoring, "classification")
-    assert caught.value.code == "E130"
+    assert caught.value.code == "E116"
 
 
 def test_metrics_and_scorers_can_stand_side_by_side():

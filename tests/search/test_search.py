@@ -8,10 +8,13 @@ import pytest
 from scipy.stats import loguniform
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     KFold,
+    LeaveOneOut,
+    PredefinedSplit,
     RandomizedSearchCV,
     RepeatedStratifiedKFold,
     ShuffleSplit,
@@ -183,7 +186,9 @@ def test_weights_as_scikit_learn():
 def test_random_search_as_scikit_learn():
     space = [{"var_smoothing": loguniform(1e-9, 1)}, {"var_smoothing": [1e-3], "priors": [None, [0.5, 0.5]]}]
     theirs = RandomizedSearchCV(GaussianNB(), space, n_iter=6, cv=3, random_state=5).fit(*BREAST)
-    ours = search(GaussianNB(), space, n_iter=6, cv=3, random_state=5).fit(*BREAST)
+    ours = sobercv.BBCRandomizedSearchCV(
+        GaussianNB(), space, n_iter=6, cv=3, random_state=5, drop=None, aggregate="fold", n_bootstraps=30
+    ).fit(*BREAST)
     assert_same(ours, theirs)
 
 
@@ -232,6 +237,24 @@ def test_predictions_are_those_of_cross_val_predict():
         model = PIPELINE.set_params(**params)
         theirs = cross_val_predict(model, *BREAST, cv=4, method="predict_proba")[:, 1]
         np.testing.assert_allclose(ours.predictions_.responses["predict_proba"][:, index, 0], theirs, rtol=1e-9)
+
+
+def test_one_row_that_is_never_tested_leaves_the_scores_pooled():
+    fold = np.arange(len(BREAST[1])) % 5
+    left_out = np.where(np.arange(len(fold)) == 7, -1, fold)
+    options = {"scoring": "roc_auc", "aggregate": "pooled"}
+    ours = search(PIPELINE, C, cv=PredefinedSplit(left_out), **options).fit(*BREAST)
+    seen = ours.predictions_.seen
+    assert seen.shape == (len(fold), 1)
+    assert np.flatnonzero(~seen[:, 0]).tolist() == [7]
+    scores = ours.predictions_.responses["decision_function"][:, ours.best_index_, 0]
+    pooled = roc_auc_score(BREAST[1][seen[:, 0]], scores[seen[:, 0]])
+    assert ours.cv_results_["pooled_test_score"][ours.best_index_] == pytest.approx(pooled, rel=1e-12)
+    assert ours.estimate_.naive == pytest.approx(pooled, rel=1e-12)
+    # One row per test set: nothing but pooled scores are defined.
+    almost = list(LeaveOneOut().split(BREAST[0][:60]))[:-1]
+    pooled = search(GaussianNB(), {"var_smoothing": [1e-9, 0.1]}, cv=almost, **options)
+    assert pooled.fit(BREAST[0][:60], BREAST[1][:60]).estimate_.value > 0.5
 
 
 @pytest.mark.parametrize(("n_repeats", "expected"), [(1, 3 * 4 + 1), (3, 3 * 4 * 3 + 1)])

@@ -178,8 +178,8 @@ def test_one_survivor_is_no_lack_of_configurations():
     one = search(drop=Fixed({1: [0, 1, 2, 3, 5]}), count_dropped=False).fit(X, Y)  # no W202: there was a choice
     assert one.best_index_ == 4
     assert one.estimate_.n_configurations == 1
-    assert "left the race early" in one.estimate_.notes[0].text
-    assert one.estimate_.notes[0].code == "W207"
+    assert "were dropped early" in one.estimate_.notes[0].text
+    assert one.estimate_.notes[0].code == "W202"
 
 
 def test_auto_is_the_papers_rule_where_another_rule_than_the_best_selects():

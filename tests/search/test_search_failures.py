@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
 from sobercv.errors import SoberError, SoberWarning
-from sobercv.search.failures import report_failures
+from sobercv.search.judging import report_failures
 from sobercv.training.fit.task import Failure
 from sobercv.training.race import UNREACHED
 
@@ -49,7 +49,7 @@ TROUBLES = {
 def test_the_failed_are_set_aside_with_their_reason(trouble, drop):
     scoring, kind, reason = TROUBLES[trouble]
     one = search(Troubled(), {"trouble": ["none", trouble], "size": [0, 1]}, scoring=scoring, drop=drop)
-    with pytest.warns(SoberWarning, match=r"2 of 4 configurations failed.*first is configuration \d.*W303") as caught:
+    with pytest.warns(SoberWarning, match=r"2 of 4 configurations failed.*first is configuration \d.*W204") as caught:
         one.fit(X, Y)
     assert caught[0].filename == __file__  # it points at the line of the user
     failed = [params["trouble"] == trouble for params in one.cv_results_["params"]]
@@ -71,7 +71,7 @@ def test_the_failed_are_set_aside_with_their_reason(trouble, drop):
 def test_a_failure_on_one_fold_is_a_failure(n_jobs):
     one = search(Troubled(), {"trouble": ["none", "raise late"]}, n_jobs=n_jobs, drop=None)
     rows = np.arange(len(Y), dtype=float)[:, None]  # "raise late" needs row 0 to train on, which is in the first fold
-    with pytest.warns(SoberWarning, match="W303"):
+    with pytest.warns(SoberWarning, match="W204"):
         one.fit(rows, Y)
     assert one.race_.status.tolist() == ["finished", "failed"]
     assert str(one.race_.failures[1]) == "fold 1 of repeat 1: RuntimeError: row 0 is missing"
@@ -93,7 +93,7 @@ def test_errors_can_be_raised(n_jobs):
     grid = {"trouble": ["none", "raise"]}
     with pytest.raises(RuntimeError, match="no luck today"):
         search(Troubled(), grid, error_score="raise", n_jobs=n_jobs).fit(X, Y)
-    with pytest.raises(SoberError, match="E314"):
+    with pytest.raises(SoberError, match="E315"):
         search(Troubled(), {"trouble": ["none", "strange"]}, error_score="raise", n_jobs=n_jobs).fit(X, Y)
 
 
@@ -190,8 +190,8 @@ def test_many_classes_are_aligned_by_their_labels():
 def test_what_the_time_did_not_reach_has_not_failed():
     late = Failure("timed out", UNREACHED, "", 0, 0)
     log = SimpleNamespace(failures={2: late, 3: late}, status=np.array(["finished"] * 2 + ["failed"] * 2))
-    with pytest.warns(SoberWarning, match="2 of 4 configurations were not reached before the time was over.*W303"):
+    with pytest.warns(SoberWarning, match="2 of 4 configurations were not reached before the time was over.*W204"):
         report_failures(log, [])
     log.failures[3] = Failure("raised", "No.", "ValueError", 0, 0)
-    with pytest.warns(SoberWarning, match="2 of 4 configurations failed.*W303"):
+    with pytest.warns(SoberWarning, match="2 of 4 configurations failed.*W204"):
         report_failures(log, [SimpleNamespace(params={})] * 4)

@@ -29,7 +29,9 @@ def rare():
 
 @pytest.fixture(scope="module")
 def tuned(rare):
-    return sobercv.BBCSearchCV(PIPELINE, GRID, scoring="f1", cv=4, tune_threshold=True, n_bootstraps=100).fit(*rare)
+    return sobercv.BBCSearchCV(
+        PIPELINE, GRID, scoring="f1", cv=4, select=sobercv.best_with_threshold(), n_bootstraps=100
+    ).fit(*rare)
 
 
 def test_the_final_model_predicts_with_the_tuned_threshold(rare, tuned):
@@ -70,7 +72,7 @@ def test_labels_of_any_kind_and_weights(rare):
     X, y = rare
     named = np.array(["no", "yes"])[y]
     search = sobercv.BBCSearchCV(
-        PIPELINE, {"model__C": [0.1, 1.0]}, scoring=["f1", "roc_auc"], cv=4, tune_threshold=True, n_bootstraps=64,
+        PIPELINE, {"model__C": [0.1, 1.0]}, scoring=["f1", "roc_auc"], cv=4, select=sobercv.best_with_threshold(), n_bootstraps=64,
         pos_label="no",
     )  # fmt: skip
     search.fit(X, named)
@@ -83,7 +85,12 @@ def test_labels_of_any_kind_and_weights(rare):
 def test_decision_values_where_there_are_no_probabilities(rare):
     X, y = rare
     search = sobercv.BBCSearchCV(
-        LinearSVC(), {"C": [0.1, 1.0]}, scoring="balanced_accuracy", cv=4, tune_threshold=True, n_bootstraps=64
+        LinearSVC(),
+        {"C": [0.1, 1.0]},
+        scoring="balanced_accuracy",
+        cv=4,
+        select=sobercv.best_with_threshold(),
+        n_bootstraps=64,
     ).fit(X, y)
     assert search.estimate_.decision.response == "decision_function"
     np.testing.assert_array_equal(
@@ -123,13 +130,11 @@ def test_an_ensemble_of_regressors():
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        ({"scoring": "roc_auc"}, "E121"),
-        ({"drop": "bced"}, "E121"),
-        ({"aggregate": "fold"}, "E121"),
-        ({"refit": lambda results: 0}, "E121"),
-        ({"select": sobercv.simplest_within()}, "E114"),
-        ({"tune_threshold": "yes"}, "E108"),
-        ({"scoring": lambda model, X, y: 1.0}, "E121"),
+        ({"scoring": "roc_auc"}, "E114"),
+        ({"drop": "bced"}, "E114"),
+        ({"aggregate": "fold"}, "E114"),
+        ({"refit": lambda results: 0}, "E114"),
+        ({"scoring": lambda model, X, y: 1.0}, "E114"),
     ],
 )
 def test_refused_before_training(rare, options, code):
@@ -137,7 +142,7 @@ def test_refused_before_training(rare, options, code):
         def fit(self, X, y):
             raise AssertionError("trained")
 
-    options = {"scoring": "f1", "tune_threshold": True, "error_score": "raise", **options}
+    options = {"scoring": "f1", "select": sobercv.best_with_threshold(), "error_score": "raise", **options}
     with pytest.raises(sobercv.SoberError) as caught:
         sobercv.BBCSearchCV(Untouched(), {"C": [0.1, 1.0]}, cv=4, **options).fit(*rare)
     assert caught.value.code == code

@@ -58,10 +58,10 @@ def test_claims_follow_the_numbers():
             error = 0.01 * rng.normal()
             row = {"kind": "regression", "metric": "r2", "data": data, "n": 50, "sample": sample, "truth": 0.5}
             row |= {"naive": 0.6 + error, "ncv": 0.55 + error, "bbc": 0.5 + error, "632+": 0.51 + error}
-            rows.append(row | {"covers wilson": 1.0, "covers percentile": 0.5})
+            rows.append(row | {"covers calibrated": 1.0, "covers percentile": 0.5})
     assert [claim.agrees for claim in claims(rows)] == [True] * 5
     for row in rows:
-        row |= {"bbc": 0.65, "naive": 0.4, "covers wilson": 0.5}
+        row |= {"bbc": 0.65, "naive": 0.4, "covers calibrated": 0.5}
     assert [claim.agrees for claim in claims(rows)] == [False] * 5
 
 

@@ -20,14 +20,14 @@ from sobercv.testing import simulate
 @pytest.fixture(scope="module")
 def estimate():
     data = simulate.beta_accuracy(n=40, c=10, seed=3)
-    return sobercv.bbc(data.y, data.predictions, "accuracy", n_bootstraps=200, interval="wilson")
+    return sobercv.bbc(data.y, data.predictions, "accuracy", n_bootstraps=200, interval="calibrated")
 
 
 def test_the_bounds_are_those_of_the_estimate(estimate):
     kept = row(estimate, truth=0.7, error=0.0)
     paper = sobercv.inference.intervals.percentile_interval
     for level in LEVELS:
-        low, high, lower = ends(kept, "wilson", level)
+        low, high, lower = ends(kept, "calibrated", level)
         assert (low, high) == pytest.approx(estimate.interval_at(level))
         assert lower == pytest.approx(estimate.lower_bound(level))
         assert ends(kept, "percentile", level)[:2] == paper(estimate.draws, level)
@@ -35,15 +35,15 @@ def test_the_bounds_are_those_of_the_estimate(estimate):
 
 def test_a_larger_factor_is_wider(estimate):
     kept = row(estimate, truth=0.7, error=0.0)
-    widths = [judged(kept, "wilson", 0.95, excess)[3] for excess in EXCESSES]
+    widths = [judged(kept, "calibrated", 0.95, excess)[3] for excess in EXCESSES]
     assert widths == sorted(widths)
 
 
 def test_the_noise_of_the_truth_is_allowed_for(estimate):
     high = estimate.interval[1]
     sure, unsure = (row(estimate, truth=high + 0.01, error=e) for e in (0.0, 0.05))
-    assert judged(sure, "wilson", 0.95)[0] is False
-    assert judged(unsure, "wilson", 0.95)[:3] == (True, True, False)
+    assert judged(sure, "calibrated", 0.95)[0] is False
+    assert judged(unsure, "calibrated", 0.95)[:3] == (True, True, False)
 
 
 def test_the_constant_of_a_set_is_chosen_by_the_others():
@@ -51,7 +51,7 @@ def test_the_constant_of_a_set_is_chosen_by_the_others():
         """A set whose truth lies at the bound of this factor, so that smaller factors miss."""
         base = {"set": name, "truth error": 0.0, "value": 0.7, "centre": 0.7, "size": 100.0, "doubt": 0.0}
         base |= {"freedom": np.inf, "still lost": 1.0, "low": 0.0, "high": 1.0, "repeats": 1, "truth": 0.0}
-        low = ends(base, "wilson", 0.95, truth_at)[0]
+        low = ends(base, "calibrated", 0.95, truth_at)[0]
         return {**base, "truth": low + 1e-6}
 
     rows = by_excess([*(made(f"easy {k}", 1.0) for k in range(5)), made("hard", 2.0)])

@@ -94,7 +94,7 @@ def test_in_turn_is_the_literal_loop(forgiving):
             limit = min(scores[:, c]) if forgiving else best
     assert found.models == pytest.approx(sum(ran.values()) / 150)
     assert found.survivors.configurations.tolist() == sorted(c for c in ran if ran[c] == 10)
-    assert sorted(c for group in found.leavers for c in group.configurations) == sorted(c for c in ran if ran[c] < 10)
+    assert sorted(c for group in found.dropped for c in group.configurations) == sorted(c for c in ran if ran[c] < 10)
 
 
 def test_cochrans_test_of_two_columns_is_mcnemars():

@@ -51,7 +51,7 @@ def test_the_page_is_that_of_the_results():
 def test_a_claim_at_one_share_tells_that_at_every_other():
     from studies.intervals.tables import Place
 
-    from sobercv.inference.deciding import BACK
+    from sobercv.inference.bootstrap import BACK
 
     rng = np.random.default_rng(0)
     plain, naive, truth = rng.random((3, 6))

@@ -1,10 +1,11 @@
 """Ways to write numbers: what fits which, what stays in doubt, and that no value changes on the way."""
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sobercv.tables.number_marks import CONVENTIONS, PLAIN, Marks, are_codes, conventions
+from sobercv.tables.number_marks import CONVENTIONS, PLAIN, Marks, are_codes, conventions, without_limits
 
 COMMA, ENGLISH, GERMAN = Marks(","), Marks(".", ","), Marks(",", ".")
 CASES = [
@@ -35,9 +36,17 @@ CASES = [
 ]  # fmt: skip
 
 
+def text(values):
+    return pa.array(values, pa.string())
+
+
+def read_by(marks, values):
+    return marks.numbers(text(values)).to_pylist()
+
+
 @pytest.mark.parametrize(("values", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
 def test_which_conventions_fit(values, expected):
-    assert conventions(values) == expected
+    assert conventions(text(values)) == expected
 
 
 def written(number, marks):
@@ -49,23 +58,27 @@ def written(number, marks):
 def test_a_number_is_read_as_it_was_written(thousandths, marks):
     numbers = [n / 1000 for n in thousandths]
     texts = [written(n, marks) for n in numbers]
-    assert [float(marks.plain(text)) for text in texts] == numbers
-    found = conventions([text.strip() for text in texts])
-    assert any([float(other.plain(text)) for text in texts] == numbers for other in found), (
-        "the right one is among them"
-    )
+    assert read_by(marks, texts) == numbers
+    found = conventions(text(texts))
+    assert any(read_by(other, texts) == numbers for other in found), "the right one is among them"
 
 
 def test_what_does_not_fit_is_not_rewritten():
-    assert GERMAN.plain("1,234.5") is None
-    assert COMMA.plain("1.5") is None
-    assert ENGLISH.plain("199,0") is None
+    assert read_by(GERMAN, ["1,234.5", "1.234,5"]) == [None, 1234.5]
+    assert read_by(COMMA, ["1.5", None]) == [None, None]
+    assert read_by(ENGLISH, ["199,0"]) == [None]
+
+
+def test_limits_are_numbers_without_their_sign():
+    values = ["0.5", "<0.5", "> 10", "\u2264 1e-3", "<x"]
+    assert read_by(PLAIN, values) == [0.5, None, None, None, None]
+    assert PLAIN.numbers(without_limits(text(values))).to_pylist() == [0.5, 0.5, 10, 0.001, None]
 
 
 def test_codes_are_digits_that_nobody_would_write_as_an_amount():
-    assert are_codes(["007", "7"])
-    assert not are_codes(["0", "7"])
-    assert not are_codes(["05", "12"]), "two digits each: a month"
-    assert are_codes(["05", "5"]), "the same number, written in two ways"
-    assert not are_codes(["0.5", "007"])
-    assert not are_codes([])
+    assert are_codes(text(["007", "7"]))
+    assert not are_codes(text(["0", "7"]))
+    assert not are_codes(text(["05", "12"])), "two digits each: a month"
+    assert are_codes(text(["05", "5"])), "the same number, written in two ways"
+    assert not are_codes(text(["0.5", "007"]))
+    assert not are_codes(text([]))

@@ -22,8 +22,8 @@ from sobercv.training import (
     RoundStarted,
     expand,
 )
+from sobercv.training.pool.serial import SerialPool
 from sobercv.training.race import race
-from sobercv.training.run.executor import SerialExecutor
 
 from .training_estimators import LABELS, Troubled, search
 
@@ -142,7 +142,7 @@ def test_when_all_fail_the_first_cause_is_shown(rule):
 def test_rules_that_answer_nonsense(decision):
     with pytest.raises(SoberError) as error:
         search(Troubled(), SIZES, X, Y, rule=lambda predictions, index: decision)
-    assert error.value.code == "E316"
+    assert error.value.code == "E117"
     assert "for 4 configurations" in error.value.message
 
 
@@ -177,7 +177,7 @@ def test_a_listener_that_raises_changes_nothing():
 
     with pytest.warns(UserWarning, match="I do not like this") as caught:
         _, log, _ = search(Troubled(), SIZES, X, Y, on_event=listener)
-    assert [w.message.code for w in caught] == ["W302"]
+    assert [w.message.code for w in caught] == ["W602"]
     assert log.finishers.all()
 
 
@@ -189,11 +189,11 @@ def test_what_the_store_has_is_not_fitted_again():
         store = MemoryStore(problem, plan, 4)
         outcomes = []
         experiment = Experiment(problem, Troubled(), LABELS)
-        race(experiment, configurations, plan, executor=Recorder(outcomes), store=MemoryStore(problem, plan, 4))
+        race(experiment, configurations, plan, pool=Recorder(outcomes), store=MemoryStore(problem, plan, 4))
         for outcome in outcomes[:n_before]:
             store.record(outcome)
         fresh = Recorder([])
-        log = race(experiment, configurations, plan, executor=fresh, store=store, rule=drops({}))
+        log = race(experiment, configurations, plan, pool=fresh, store=store, rule=drops({}))
         assert len(fresh.outcomes) == 16 - n_before
         assert log.n_fits == 16
         np.testing.assert_array_equal(
@@ -201,17 +201,17 @@ def test_what_the_store_has_is_not_fitted_again():
         )
 
 
-class Recorder(SerialExecutor):
+class Recorder(SerialPool):
     """Keeps the outcomes that pass through."""
 
     def __init__(self, outcomes):
         super().__init__()
         self.outcomes = outcomes
 
-    def run(self, *args):
-        for outcome in super().run(*args):
-            self.outcomes.append(outcome)
-            yield outcome
+    def wait(self, seconds):
+        reports = super().wait(seconds)
+        self.outcomes += [outcome for report in reports for outcome in report.outcomes]
+        return reports
 
 
 def test_fold_means_are_those_of_grid_search():

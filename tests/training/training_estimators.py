@@ -5,7 +5,7 @@ import time
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 
-from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, make_executor
+from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, make_pool
 from sobercv.training.race import race
 
 LABELS = (("predict",),)
@@ -120,7 +120,7 @@ def search(
     rule=None,
     on_event=None,
     n_repeats=1,
-    executor=None,
+    pool=None,
     raise_errors=False,
     **data,
 ):
@@ -129,7 +129,7 @@ def search(
     configurations = expand(grid, estimator=estimator)
     plan = Plan.build(problem, cv, n_repeats)
     store = MemoryStore(problem, plan, len(configurations))
-    executor = make_executor(n_jobs) if executor is None else executor
+    pool = make_pool(n_jobs) if pool is None else pool
     experiment = Experiment(problem, estimator, wanted, raise_errors)
-    log = race(experiment, configurations, plan, executor=executor, store=store, rule=rule, on_event=on_event)
+    log = race(experiment, configurations, plan, pool=pool, store=store, rule=rule, on_event=on_event)
     return store, log, plan

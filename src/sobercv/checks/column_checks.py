@@ -1,7 +1,4 @@
-"""Checks of the columns to learn from: constant, empty, infinite, dates, rows that repeat in all of them.
-
-Takes a `Dataset`, gives notes; never trains.
-"""
+"""Checks of the columns to learn from: constant, empty, unusable, dates, identifiers, patients, rows that repeat."""
 
 from __future__ import annotations
 
@@ -14,8 +11,10 @@ import numpy as np
 
 from ..errors import Note
 from ..tables import Dataset
-from .naming import columns_that, some
-from .numeric_columns import NumericColumns
+from ..tables.identifiers import is_identifier, repeats_subjects
+from ..tables.naming import columns_that, some
+from ..targets import LARGEST
+from .numeric_columns import NumericColumns, not_fractions
 
 _LATER = re.compile(r"death|died|dead|discharge|follow|last|relapse|progress|recur|outcome|end|surviv|censor", re.I)
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
@@ -36,7 +35,7 @@ def empty_columns(data: Dataset) -> Iterator[Note]:
     gappy = [c for c, s in share.items() if 0.5 < s < 1]
     if gappy:
         text = f"{columns_that(gappy)} more gaps than values: {some(gappy)}. Gaps are filled by the median and marked."
-        yield Note("W810", text, (*gappy,))
+        yield Note("W809", text, (*gappy,))
 
 
 def _constant(X: Any) -> list[str]:
@@ -46,13 +45,16 @@ def _constant(X: Any) -> list[str]:
     return [c for i, c in enumerate(X.columns) if i not in varied and X[c].nunique(dropna=False) == 1]
 
 
-def infinite_columns(data: Dataset) -> Iterator[Note]:
-    """Columns with infinite numbers, which no preset can take."""
+def unusable_numbers(data: Dataset) -> Iterator[Note]:
+    """Columns with infinite numbers, or with numbers so large that arithmetic with them overflows."""
     numbers = NumericColumns.of(data.X)
-    for i in np.flatnonzero(np.isinf(numbers.values).any(axis=0)):
+    for i in np.flatnonzero(np.isinf(numbers.values).any(axis=0) | (numbers.largest > LARGEST)):
         name = numbers.names[i]
-        text = f"Column {some([name])} holds infinite values. Replace them by numbers, or by nothing for missing."
-        yield Note("E817", text, (name,))
+        what = "infinite values" if np.isinf(numbers.values[:, i]).any() else f"numbers beyond {LARGEST:g}"
+        text = (
+            f"Column {some([name])} holds {what}, with which no model can work. Correct them, or leave the cells empty."
+        )
+        yield Note("E102", text, (name,))
 
 
 def dates(data: Dataset) -> Iterator[Note]:
@@ -61,11 +63,11 @@ def dates(data: Dataset) -> Iterator[Note]:
     later = [c for c in found if _LATER.search(c)]
     if later:
         text = f"{columns_that(later, 'is a date that', 'are dates that')} may come after the outcome: {some(later)}. "
-        yield Note("W808", text + "Write --ignore for what is not known when the prediction is made.", (*later,))
+        yield Note("W806", text + "Write --ignore for what is not known when the prediction is made.", (*later,))
     plain = [c for c in found if c not in later]
     if plain:
         text = f"{columns_that(plain, 'holds', 'hold')} dates: {some(plain)}. Are they known before the outcome?"
-        yield Note("S803", text, (*plain,))
+        yield Note("S801", text, (*plain,))
 
 
 def _dates(known: Any) -> bool:
@@ -77,18 +79,51 @@ def _dates(known: Any) -> bool:
 
 
 def duplicates(data: Dataset) -> Iterator[Note]:
-    """Rows that occur more than once: the same sample would train and test."""
-    if data.groups is not None:
+    """Rows that repeat another in every column: perhaps the same sample, which would train and test.
+
+    Rows with different ids are different samples, and rows of one group stay together.
+    """
+    if data.groups is not None or "id" in data.roles.values() or data.X.shape[1] < 2:
         return
     # Rows that are the same everywhere are so in their numbers; few are, and only those are compared in full.
     numbers = NumericColumns.of(data.X).values + 0.0
     sizes = Counter(keys := [row.tobytes() for row in numbers])
     alike = np.array([sizes[key] > 1 for key in keys], dtype=bool)
     try:
-        n = int(data.X.loc[alike].duplicated(keep="first").sum())
+        repeats = data.X.loc[alike].duplicated(keep="first")
     except TypeError:  # cells that cannot be compared
         return
-    if n and data.X.shape[1] > 1:
-        rows = "One row repeats" if n == 1 else f"{n} rows repeat"
-        code = "W805" if n >= 0.01 * data.n_rows or n > 5 else "S804"
-        yield Note(code, f"{rows} another in every column. Remove copies, or name what they share with --group.")
+    n = int(repeats.sum())
+    if not n:
+        return
+    with_target = data.X.loc[alike].assign(**{"\0target": [str(value) for value in data.y[alike]]})
+    same = int(with_target.duplicated(keep="first").sum())
+    rows = "One row repeats" if n == 1 else f"{n} rows repeat"
+    target = {0: "with another target", n: "with the same target"}.get(same, f"{same} of them with the same target")
+    text = (
+        f"{rows} another in all {data.X.shape[1]} columns, {target}. If these are copies of one sample, keep one; if "
+        "they are different samples, name what tells them apart with --id; several rows of one patient need --group."
+    )
+    yield Note("W301" if n >= 0.01 * data.n_rows or n > 5 else "S801", text)
+
+
+def identifiers(data: Dataset) -> Iterator[Note]:
+    """Find columns that look like identifiers, by name or by content."""
+    found = [name for name in not_fractions(data.X) if is_identifier(data.X[name], name)]
+    if found:
+        what = columns_that(found, "looks", "look")
+        yield Note("W809", f"{what} like an identifier: {some(found)}. Write --id or --ignore for it.", (*found,))
+
+
+def repeated_subjects(data: Dataset) -> Iterator[Note]:
+    """Find columns that seem to tell patients apart, where no group was named."""
+    if data.groups is not None:
+        return
+    for name in not_fractions(data.X):
+        column = data.X[name]
+        if repeats_subjects(column, name):
+            text = (
+                f"{some([name])} has {column.nunique()} different values in {len(column)} rows. If it tells patients "
+                f"apart, write --group {name[:40]}, or rows of one patient are in training and test at once."
+            )
+            yield Note("W301", text, (name,))

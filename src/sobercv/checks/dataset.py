@@ -1,7 +1,4 @@
-"""check_dataset: all checks of a table, in the order in which people want to hear of them.
-
-Takes a `Dataset`, gives notes, errors first; trains nothing but stumps on single columns.
-"""
+"""check_dataset: all checks of a table, in the order in which people want to hear of them."""
 
 from __future__ import annotations
 
@@ -10,10 +7,7 @@ from collections.abc import Iterable
 from ..errors import SEVERITIES, Note
 from ..tables import Dataset
 from . import column_checks, target_checks
-from .huge_numbers import huge_numbers
-from .identifier_columns import identifiers
 from .leaks import leaks
-from .repeated_subjects import repeated_subjects
 
 _ORDER = list(SEVERITIES.values())
 
@@ -48,9 +42,14 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
         *target_checks.classes(data, cv),
         *target_checks.events(data, cv),
     ]
-    found += [*target_checks.missing(data), *column_checks.infinite_columns(data), *huge_numbers(data)]
+    found += [*target_checks.missing(data), *column_checks.unusable_numbers(data)]
     if not any(note.severity == "error" for note in found):
         found += leaks(data)
-    found += [*column_checks.empty_columns(data), *identifiers(data), *repeated_subjects(data)]
-    found += [*column_checks.dates(data), *column_checks.duplicates(data), *target_checks.task(data)]
+    found += [*column_checks.empty_columns(data), *column_checks.identifiers(data)]
+    found += [
+        *column_checks.repeated_subjects(data),
+        *column_checks.dates(data),
+        *column_checks.duplicates(data),
+        *target_checks.task(data),
+    ]
     return sorted(found, key=lambda note: _ORDER.index(note.severity))

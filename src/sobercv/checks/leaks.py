@@ -1,12 +1,14 @@
-"""Leak suspects: single columns that predict the target (nearly) alone.
+"""Leak suspects: single columns that predict the target nearly alone.
 
-Takes a `Dataset`, grows tiny trees on one column at a time, gives notes. What leaks makes every score too good, and
-no correction can mend that.
+Scores every column by itself on the rows of the table: ROC AUC for classes, the squared rank correlation for numbers,
+concordance for survival. Columns of few values and text are scored as categories. No model is trained. A leak makes
+every score too good, and no correction can repair that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,16 +16,22 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note
 from ..tables import Dataset
-from .naming import some
+from ..tables.naming import some
 from .numeric_columns import NumericColumns
 
-#: A column that reaches this alone is a suspect: balanced accuracy, R2, or concordance with the time.
-SUSPECT = 0.985
-MOST_ROWS = 2000
-#: Trees are grown only for the columns that go best with the target; one glance finds those.
-MOST_COLUMNS = 60
-#: Columns of so few different values are looked at value by value.
-FEW = 20
+#: A column is suspected from this score on, where it stands apart from the other columns (with more than two classes a
+#: good measurement may separate them, as the petals of iris do) ...
+SUSPECT, SUSPECT_CLASSES = 0.97, 0.995
+#: ... so that they miss at least this many times as much; or alone, where it separates perfectly.
+TIMES_APART, PERFECT = 3.0, 0.999
+#: Smaller classes are separated by chance in wide tables.
+LEAST_SEPARATED = 20
+#: Columns of so few different values are scored as categories, where each value has enough rows on average.
+FEW, ROWS_PER_VALUE = 20, 5
+#: Rows and cells that are looked at; concordance compares every pair of rows.
+MOST_ROWS, MOST_CELLS, MOST_PAIRED_ROWS, MOST_PAIRED_COLUMNS = 2000, 4_000_000, 700, 60
+
+_SCORES = {"regression": "squared rank correlation", "survival": "concordance"}
 
 
 def leaks(data: Dataset) -> Iterator[Note]:
@@ -35,112 +43,172 @@ def leaks(data: Dataset) -> Iterator[Note]:
     """
     if data.n_rows < 20:
         return
-    step = max(1, data.n_rows // MOST_ROWS)
-    rows = np.arange(0, data.n_rows, step)
-    y = _codes(data)[rows]
-    found = []
-    for name, values in _candidates(data, rows, y):
-        score = _alone(values, y, data.task)
-        if score >= SUSPECT:
-            found.append((name, score))
+    most = min(MOST_ROWS, max(200, MOST_CELLS // max(1, data.X.shape[1])))
+    if data.task == "survival":
+        most = min(most, MOST_PAIRED_ROWS)
+    rows = np.arange(0, data.n_rows, -(-data.n_rows // most))
+    alone = single_scores(data.X.iloc[rows], data.y[rows], data.task)
+    limit = SUSPECT_CLASSES if data.task == "multiclass" else SUSPECT
+    found = _suspects(alone, limit, _smallest_part(data.y[rows], data.task))
     if found:
-        found.sort(key=lambda pair: -pair[1])
-        names = [name for name, _ in found]
-        if len(names) == 1:
-            text = f"Column {some(names)} alone predicts the target nearly perfectly. Was it known before the outcome?"
-        else:
-            text = f"Columns {some(names)} predict the target nearly perfectly, each alone. Were they known before it?"
-        text += " If not, write --ignore."
-        yield Note("W806", text, tuple(names))
+        said = "; ".join(f"{some([name])} {alone[name]:.3f}" for name in found[:3])
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        what = "One column alone predicts" if len(found) == 1 else f"{len(found)} columns, each alone, predict"
+        text = f"{what} the target nearly perfectly ({_SCORES.get(data.task, 'ROC AUC')}): {said}{more}. "
+        yield Note("W806", text + "Write --ignore for what is not known before the outcome.", tuple(found))
 
 
-def _codes(data: Dataset) -> Array:
-    if data.task == "survival":  # the order of times; their few largest must not decide
-        return np.argsort(np.argsort(data.y["time"], kind="stable"))
-    return data.y if data.task == "regression" else np.unique(data.y, return_inverse=True)[1].reshape(-1)
+def single_scores(X: Any, y: Array, task: str) -> dict[str, float]:
+    """Return the score of each column by itself, between 0 and 1.
 
-
-def _candidates(data: Dataset, rows: Array, y: Array) -> list[tuple[str, Array]]:
-    """Give the columns as numbers [n, 2] (value, whether it is missing), those most associated with y first."""
-    frame = data.X.iloc[rows]
-    strength = np.zeros(frame.shape[1])
-    numbers = NumericColumns.of(frame)
-    varied = np.flatnonzero(_varied(numbers.values))
-    strength[numbers.positions[varied]] = _associations(numbers.values[:, varied], y, data.task)
-    others = np.setdiff1d(np.arange(frame.shape[1]), numbers.positions[varied])
-    for i in others:
-        strength[i] = _association(_numbers(frame.iloc[:, i]), y, data.task)
-    best = np.argsort(-strength, kind="stable")[:MOST_COLUMNS]
-    return [(frame.columns[i], _numbers(frame.iloc[:, i])) for i in best]
-
-
-def _varied(values: Array) -> Array:
-    """Which columns have no gap and so many different values that ten slices cut through none: bool [P]."""
-    ordered = np.sort(values, axis=0)
-    distinct = 1 + (ordered[1:] != ordered[:-1]).sum(axis=0)
-    return np.asarray(np.isfinite(values).all(axis=0) & (distinct > FEW))
-
-
-def _numbers(column: Any) -> Array:
-    gap = column.isna().to_numpy()
-    if column.dtype.kind in "iufb":
-        values = column.to_numpy(dtype=float, na_value=np.nan)
-    else:
-        values = column.astype(str).factorize(sort=True)[0].astype(float)
-    return np.column_stack([np.where(gap | ~np.isfinite(values), 0.0, values), gap])
-
-
-def _targets(y: Array, task: str) -> list[Array]:
-    """What columns are compared with: the target in numbers, or each class against the others."""
-    if task == "multiclass":
-        return [(y == k).astype(float) for k in np.unique(y)]
-    return [y.astype(float) if task == "binary" else np.argsort(np.argsort(y.astype(float))).astype(float)]
-
-
-def _association(values: Array, y: Array, task: str) -> float:
-    """Glance at how a column goes with the target, whatever the shape: the spread of y between ten slices of it."""
-    return max(_between(values, target) for target in _targets(y, task))
-
-
-def _associations(values: Array, y: Array, task: str) -> Array:
-    """Glance at many columns [n, P] at a time, where each has many values and no gap: [P]."""
-    order = np.argsort(values, axis=0, kind="stable")
-    found = np.zeros(values.shape[1])
-    for target in _targets(y, task):
-        slices = np.array_split(target[order], 10)
-        means = np.stack([part.mean(axis=0) for part in slices if len(part)])
-        total = target.var()
-        found = np.maximum(found, means.var(axis=0) / total if total else 0.0)
+    Parameters
+    ----------
+    X : pandas.DataFrame [n, P]
+    y : array [n]
+    task : {"binary", "multiclass", "regression", "survival"}
+    """
+    found = dict.fromkeys(map(str, X.columns), 0.0)
+    for block in _blocks(X, task):
+        for name, score in zip(block.names, _scored(block, y, task).tolist(), strict=True):
+            found[name] = max(found[name], score)
     return found
 
 
-def _between(values: Array, target: Array) -> float:
-    total = target.var()
-    if total == 0:
-        return 0.0
-    best = 0.0
-    for column in values.T:
-        order = np.argsort(column, kind="stable")
-        means = [part.mean() for part in np.array_split(target[order], 10) if len(part)]
-        distinct = len(np.unique(column))
-        if distinct <= FEW:  # slices would cut through equal values
-            means = [target[column == v].mean() for v in np.unique(column)]
-        best = max(best, float(np.var(means) / total) if distinct > 1 else 0.0)
-    return best
+def _suspects(alone: dict[str, float], limit: float, smallest: int) -> list[str]:
+    """Name the columns that score high and stand apart from the rest, best first."""
+    ordered = sorted(alone, key=lambda name: -alone[name])
+    high = [name for name in ordered if alone[name] >= limit]
+    if not high:
+        return []
+    rest = alone[ordered[len(high)]] if len(ordered) > len(high) else 0.0
+    least_error = max(1 - alone[high[-1]], 0.5 / smallest)  # no score is known better than to half a row
+    if 1 - rest >= TIMES_APART * least_error:
+        return high
+    return [name for name in high if alone[name] >= PERFECT and smallest >= LEAST_SEPARATED]
 
 
-def _alone(values: Array, y: Array, task: str) -> float:
-    from sklearn.model_selection import KFold, cross_val_predict
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+def _smallest_part(y: Array, task: str) -> int:
+    if task == "survival":
+        return max(1, int(y["event"].sum()))
+    return len(y) if task == "regression" else int(np.unique(y, return_counts=True)[1].min())
 
-    if task in ("binary", "multiclass"):
-        least = int(np.bincount(y).min())
-        if least < 3:
-            return 0.0
-        tree = DecisionTreeClassifier(max_depth=4, min_samples_leaf=2, random_state=0)
-        guess = cross_val_predict(tree, values, y, cv=3)
-        return float(np.mean([(guess[y == k] == k).mean() for k in np.unique(y)]))
-    tree = DecisionTreeRegressor(min_samples_leaf=2, random_state=0)
-    target = y.astype(float)
-    guess = cross_val_predict(tree, values, target, cv=KFold(3, shuffle=True, random_state=0))
-    return float(1.0 - np.mean((guess - target) ** 2) / target.var())
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Columns that are scored alike: amounts float [n, P], or categories as codes int [n, P]."""
+
+    names: list[str]
+    values: Array
+    are_codes: bool
+
+
+def _blocks(X: Any, task: str) -> Iterator[_Block]:
+    """Yield the columns of a frame as blocks, gaps as columns of their own."""
+    n = len(X)
+    numbers = NumericColumns.of(X)
+    gaps = ~np.isfinite(numbers.values)
+    values = np.where(gaps, np.nan, numbers.values)
+    names = np.array(numbers.names, dtype=object)
+    if gaps.any():
+        has_gaps = gaps.any(axis=0)
+        yield _Block(list(names[has_gaps]), gaps[:, has_gaps].astype(float), False)
+        with np.errstate(all="ignore"):
+            middle = np.where(has_gaps & ~gaps.all(axis=0), _medians(values), 0.0)
+        values = np.where(gaps, middle, values)
+    ordered = np.sort(values, axis=0)
+    distinct = 1 + (ordered[1:] != ordered[:-1]).sum(axis=0)
+    few = (distinct > 2) & (distinct <= min(FEW, n // ROWS_PER_VALUE))
+    if few.any():
+        yield _Block(list(names[few]), _levels(values[:, few]), True)
+    many = ~few & (distinct > 1)
+    if many.any():
+        amounts = values[:, many]
+        if task == "multiclass":  # a middle class is no end of any order
+            yield _Block(list(names[many]), _slices(amounts), True)
+        else:
+            yield _Block(list(names[many]), amounts, False)
+    taken = set(numbers.positions.tolist())
+    for i in range(X.shape[1]):
+        if i not in taken:
+            column = X.iloc[:, i]
+            codes = column.astype(object).where(column.notna(), None).map(str).factorize()[0]
+            if 1 < codes.max() + 1 <= max(2, n // ROWS_PER_VALUE):
+                yield _Block([str(X.columns[i])], codes[:, None], True)
+            gap = column.isna().to_numpy()
+            if gap.any():
+                yield _Block([str(X.columns[i])], gap[:, None].astype(float), False)
+
+
+def _medians(values: Array) -> Array:
+    kept = values.copy()
+    empty = np.isnan(kept).all(axis=0)
+    kept[:, empty] = 0.0
+    return np.asarray(np.nanmedian(kept, axis=0))
+
+
+def _levels(values: Array) -> Array:
+    """Number the different values of each column."""
+    return np.stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in values.T], axis=1)
+
+
+def _slices(values: Array) -> Array:
+    """Cut each column into slices of about equally many rows."""
+    n = min(FEW, max(2, len(values) // ROWS_PER_VALUE))
+    return np.asarray((_ranks(values) - 0.5) * n // len(values), dtype=int)
+
+
+def _ranks(values: Array) -> Array:
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(values, axis=0))
+
+
+def _scored(block: _Block, y: Array, task: str) -> Array:
+    """Score the columns of a block: [P]."""
+    if task == "survival":
+        return _concordance(block, y)
+    if task == "regression":
+        if not block.are_codes:
+            return _squared_correlation(_ranks(block.values), _ranks(y[:, None])[:, 0])
+        return np.asarray(_encoded(block.values, y).var(axis=0) / y.var())
+    aucs = [
+        _auc(_encoded(block.values, is_class.astype(float)) if block.are_codes else block.values, is_class)
+        for is_class in (y == label for label in np.unique(y)[int(task == "binary") :])
+    ]
+    return np.asarray(np.min(aucs, axis=0))
+
+
+def _encoded(codes: Array, y: Array) -> Array:
+    """Replace every category by the mean of y in it: float [n, P]."""
+    out = np.zeros(codes.shape)
+    for level in range(int(codes.max()) + 1):
+        is_level = codes == level
+        mean = (is_level * y[:, None]).sum(axis=0) / np.maximum(is_level.sum(axis=0), 1)
+        out += is_level * mean
+    return out
+
+
+def _auc(values: Array, is_class: Array) -> Array:
+    n, m = int(is_class.sum()), int((~is_class).sum())
+    found = (_ranks(values)[is_class].sum(axis=0) - n * (n + 1) / 2) / (n * m)
+    return np.asarray(np.maximum(found, 1 - found))
+
+
+def _squared_correlation(values: Array, target: Array) -> Array:
+    spread = values.std(axis=0) * target.std()
+    together = ((values - values.mean(axis=0)) * (target - target.mean())[:, None]).mean(axis=0)
+    return np.asarray(np.where(spread > 0, together / np.where(spread > 0, spread, 1.0), 0.0) ** 2)
+
+
+def _concordance(block: _Block, y: Array) -> Array:
+    """Score by Harrell's concordance, those columns only that go best with the order of times."""
+    times = _ranks(y["time"][:, None])[:, 0]
+    values = _encoded(block.values, times) if block.are_codes else block.values
+    near = _squared_correlation(_ranks(values), times)
+    earlier, later = np.nonzero((y["time"][:, None] < y["time"][None, :]) & y["event"].astype(bool)[:, None])
+    found = np.zeros(values.shape[1])
+    for i in np.argsort(-near, kind="stable")[:MOST_PAIRED_COLUMNS]:
+        first, second = values[earlier, i], values[later, i]
+        share = float(((first > second) + 0.5 * (first == second)).mean()) if len(earlier) else 0.5
+        found[i] = max(share, 1 - share)
+    return found

@@ -1,7 +1,4 @@
-"""The columns of numbers of a frame as one matrix: a look at each of twenty thousand takes no loop over the frame.
-
-Takes a frame, gives positions and values; never judges. Columns of other kinds are for those who loop.
-"""
+"""The columns of numbers of a frame as one matrix: a look at each of twenty thousand takes no loop over the frame."""
 
 from __future__ import annotations
 

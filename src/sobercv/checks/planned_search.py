@@ -1,7 +1,4 @@
-"""plan_search: what would be run on a table, and how many fits that is.
-
-Takes a `Dataset` and the names of a preset and of metrics, gives what `BBCSearchCV` needs; never trains.
-"""
+"""plan_search: what would be run on a table, and how many fits that is."""
 
 from __future__ import annotations
 
@@ -72,8 +69,7 @@ def plan_search(  # noqa: PLR0913 - the options of a command, by their names
     data : Dataset
     preset : str, default="standard"
     scoring : sequence of str
-        Metrics; unless given ROC AUC for two classes, balanced accuracy for more, R2 for numbers, concordance for
-        survival.
+        Metrics. Default: ROC AUC for two classes, balanced accuracy for more, R2 for numbers, concordance for survival.
     cv, repeats, seed : int
         `cv` is the number of folds.
     configurations : int, optional
@@ -112,7 +108,7 @@ def positive_label(classes: Sequence[Any], found: Sequence[metrics.Metric], give
         named = [label for label in classes if str(label) == given]
         if len(classes) != 2 or not named:
             shown = ", ".join(repr(str(label)) for label in classes[:5]) or "numbers"
-            raise SoberError("E805", f"--positive names one of two classes; got {given!r}; the target has {shown}.")
+            raise SoberError("E110", f"--positive names one of two classes; got {given!r}; the target has {shown}.")
         return named[0]
     asking = [metric.name for metric in found if metric.depends_on_positive and metric.pos_label is None]
     if not asking or len(classes) != 2 or 1 in classes:

@@ -1,7 +1,4 @@
-"""Checks of the target and of the size of the data.
-
-Takes a `Dataset` and the number of folds, gives notes; never trains.
-"""
+"""Checks of the target and of the size of the data."""
 
 from __future__ import annotations
 
@@ -11,18 +8,20 @@ import numpy as np
 
 from ..errors import Note
 from ..tables import Dataset
-from .naming import some
+from ..tables.naming import some
 
 LEAST_ROWS = 20
 
 
 def size(data: Dataset, cv: int) -> Iterator[Note]:
     """Too few rows or groups for folds, or for trust."""
-    n, what = (data.n_rows, "rows") if data.groups is None else (len(np.unique(data.groups)), "groups")
-    if n < max(cv, 6):
-        least = max(cv, 6)
-        text = f"There are {n} {what} with a target, but {cv} folds need at least {least}. "
-        yield Note("E806", text + ("Use fewer folds." if n >= 6 and cv > 6 else "Collect more data."))
+    n, what, least = data.n_rows, "rows", 6
+    if data.groups is not None:
+        n, what, least = len(np.unique(data.groups)), "groups", 3
+    if n < least:
+        yield Note("E106", f"There are {n} {what} with a target; {least} are the least. Collect more data.")
+    elif n < cv:
+        yield Note("E106", f"There are {n} {what} with a target, too few for {cv} folds. Write --cv {n}.")
     elif n < LEAST_ROWS:
         yield Note("W205", f"With {n} {what} every estimate is shaky; expect a wide interval.")
     elif n < 200 and data.task != "survival":
@@ -43,7 +42,7 @@ def classes(data: Dataset, cv: int) -> Iterator[Note]:
             text += f"Use --cv {n}, join it with another class, or leave it out."
         else:
             text += "Join it with another class, or leave it out."
-        yield Note("E806", text)
+        yield Note("E106", text)
         return
     least = int(counts.min())
     if least < 30:
@@ -57,7 +56,7 @@ def events(data: Dataset, cv: int) -> Iterator[Note]:
         return
     n = int(data.y["event"].sum())
     if n < cv:
-        yield Note("E806", f"The event was seen {n} times, fewer than the {cv} folds. Use --cv {max(2, n)}.")
+        yield Note("E106", f"The event was seen {n} times, fewer than the {cv} folds. Use --cv {max(2, n)}.")
     elif n < 50:
         yield Note("W804", f"The event was seen only {n} times, so scores depend on few rows.")
 

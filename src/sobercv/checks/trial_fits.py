@@ -1,8 +1,4 @@
-"""seconds_needed: how long a planned search would take, measured on a few of its fits.
-
-Takes a `PlannedSearch` and its `Dataset`, trains one model of each family on a part of the rows, gives seconds; never
-tunes.
-"""
+"""seconds_needed: how long a planned search would take, measured on one fit of each family on a part of the rows."""
 
 from __future__ import annotations
 
@@ -14,8 +10,8 @@ import numpy as np
 from sklearn.base import clone
 
 from .. import seeds, threads
+from ..forests import faster_seconds
 from ..tables import Dataset
-from ..training.fit.forests import faster_seconds
 from .planned_search import PlannedSearch
 
 #: Rows that a trial fit sees, and seconds after which no more are made.
@@ -25,7 +21,7 @@ GROWTH = 1.3
 
 
 def seconds_needed(planned: PlannedSearch, data: Dataset, jobs: int | None = None) -> float:
-    """Guess the seconds that a search takes without dropping, from one fit of each family.
+    """Estimate the seconds that a search takes without dropping, from one fit of each family.
 
     Steps that configurations share are counted once a fold, as the search fits them once. Families for which no time
     is left count as the mean of those that were tried; the first is always tried.

@@ -9,7 +9,6 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -55,14 +54,6 @@ def _check_run(folder: Any, data: Any = None) -> None:
         check_source(data)
 
 
-def _start_workers(settings: Any) -> None:
-    """Let worker processes import what they need while this one does, and reads the table."""
-    from ..training.run.early_start import start_early
-
-    with suppress(OSError):  # whoever needs them will try again, and say why not
-        start_early(settings.jobs, settings.max_time is not None)
-
-
 def _version(wanted: bool) -> None:
     if wanted:
         from .. import __version__
@@ -103,7 +94,6 @@ def fit(**given: Any) -> int:
 
     asked = Arguments.of(given)
     asked.folder.check_free(given["overwrite"])
-    _start_workers(asked.settings)
     from .fitting import fit as go
 
     return go(asked, given["overwrite"])
@@ -140,7 +130,7 @@ def report(**given: Any) -> int:
 
 
 @app.command()
-@takes("folder", "new_data", "sheet", "threshold", "at", "output", "replace", "trust", "quiet")
+@takes("folder", "new_data", "sheet", "threshold", "at", "output", "replace", "quiet")
 def predict(**given: Any) -> int:
     """Predict new rows with the model of a run; CSV to standard output unless -o is given."""
     _check_run(given["folder"], given["data"])
@@ -173,19 +163,9 @@ def compare(**given: Any) -> int:
     from .arguments import Arguments
 
     asked = Arguments.of(given)
-    _start_workers(asked.settings)
     from .comparing import compare as go
 
     return go(asked, given["protocols"])
-
-
-@app.command()
-@takes("study_name", "quick", "output")
-def study(**given: Any) -> int:
-    """Make the tables and figures of the paper again."""
-    from .studying import study as go
-
-    return go(**given)
 
 
 @app.command()

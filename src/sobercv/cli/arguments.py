@@ -13,8 +13,7 @@ from typing import Any
 from ..errors import SoberError
 from ..presets.levels import check_name
 from ..runs.folder import RunFolder
-from ..runs.settings import Settings
-from ..runs.settings_file import OUTWARD, from_toml
+from ..runs.settings import OUTWARD, Settings, from_toml
 from ..tables.source_bytes import check_source
 
 #: Parameters of commands that are no settings.
@@ -118,5 +117,31 @@ def _file(path: Path | None) -> dict[str, Any]:
         here = Path("sober.toml")
         return from_toml(here) if here.is_file() else {}
     if not path.is_file():
-        raise SoberError("E807", f"There is no settings file {str(path)!r}. Look at the path.")
+        raise SoberError("E808", f"There is no settings file {str(path)!r}. Look at the path.")
     return from_toml(path)
+
+
+def check_output(output: Path, run: Path, overwrite: bool, data: object = None) -> None:
+    """Refuse a place that holds anything else than what may be written over.
+
+    Parameters
+    ----------
+    output : Path
+    run : Path
+        The folder of the run; none of its files is written over.
+    overwrite : bool
+        Whether another file that is there may be.
+    data : path, optional
+        The table that was read; it stays.
+    """
+    name = repr(str(output))
+    if output.is_dir():
+        raise SoberError("E809", f"{name} is a folder. Name a file, such as {str(output / 'table.csv')!r}.")
+    if not os.path.lexists(output):
+        return
+    if data is not None and os.path.exists(str(data)) and output.exists() and os.path.samefile(output, str(data)):
+        raise SoberError("E809", f"{name} is the table that is read. Name another file with -o.")
+    if output.resolve().is_relative_to(run.resolve()):
+        raise SoberError("E809", f"{name} belongs to the run. Name a file outside of {str(run)!r} with -o.")
+    if not overwrite:
+        raise SoberError("E809", f"{name} is there. Name another file with -o, or write over it with --overwrite.")

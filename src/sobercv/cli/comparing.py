@@ -7,12 +7,11 @@ from typing import Any, Literal
 from rich.table import Table
 from rich.text import Text
 
-from ..comparison import PROTOCOLS
-from ..comparison import compare as compared
 from ..errors import SoberError
 from ..report.words import between, count, digits_for, metric_label, number
-from ..runs import prepare
-from ..runs.noted import noted
+from ..rivals.compare import PROTOCOLS
+from ..rivals.compare import compare as compared
+from ..runs.prepare import noted, prepare
 from .arguments import Arguments
 from .exit_code import DONE
 from .screen import Screen
@@ -26,11 +25,15 @@ def compare(arguments: Arguments, protocols: str | None) -> int:
     wanted = [p.strip().lower() for p in (DEFAULT if protocols is None else protocols).split(",") if p.strip()]
     unknown = next((p for p in wanted if p not in PROTOCOLS), None)
     if unknown is not None or not wanted:
-        raise SoberError("E108", f"--protocols takes any of {', '.join(PROTOCOLS)}; got {unknown!r}.")
+        raise SoberError("E122", f"--protocols takes any of {', '.join(PROTOCOLS)}; got {unknown!r}.")
+    if len(arguments.settings.metric) > 1:
+        raise SoberError(
+            "E114", f"Protocols are compared by one metric; got {', '.join(arguments.settings.metric)}. Name one."
+        )
     prepared = prepare(arguments.settings)
     planned, data, settings = prepared.plan, prepared.data, prepared.settings
     size = f"{count(planned.preset.n_configurations, 'configuration')}, {planned.cv} folds"
-    screen.say(f"{size}; nested CV needs the most models.", "dim")
+    screen.say(f"{size}{'; nested CV needs the most models' if 'ncv' in wanted else ''}.", "dim")
     screen.wait(f"comparing {', '.join(wanted)}")
     try:
         with noted() as notes:

@@ -92,7 +92,7 @@ TABLES: dict[str, tuple[Callable[[], bytes], str, str]] = {
 def example(name: str, output: Path | None) -> int:
     """Write a table, and say what to try on it."""
     if name not in TABLES:
-        raise SoberError("E808", f"There is no example {name!r}; choose one of {', '.join(TABLES)}.")
+        raise SoberError("E122", f"There is no example {name!r}; choose one of {', '.join(TABLES)}.")
     make, what, command = TABLES[name]
     path, content = output or Path(f"{name}.csv"), make()
     if read_file(path) not in (None, content):

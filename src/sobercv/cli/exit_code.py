@@ -6,7 +6,6 @@ hung up, 130 interrupted, 143 terminated. Never a traceback, unless `--debug` as
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import sys
@@ -19,18 +18,13 @@ import typer
 
 DONE, FAILED, BAD = 0, 1, 2
 #: Errors that are no fault of the command or of the data as they stand: something broke on the way.
-BROKEN = frozenset({"E117", "E314", "E315", "E505", "E506", "E602", "E603"})
+BROKEN = frozenset({"E117", "E315", "E505", "E506", "E602"})
 # typer brings its own click and does not export this; its relatives are public.
 _Usage = typer.BadParameter.__mro__[2]
 
 
 class Ended(Exception):
-    """A signal ended a command; an exception that typer lets pass, where it would make every interrupt a code of 130.
-
-    Parameters
-    ----------
-    interrupt : KeyboardInterrupt
-    """
+    """A signal ended a command; typer lets it pass, where it would make every interrupt a code of 130."""
 
     def __init__(self, interrupt: KeyboardInterrupt) -> None:
         super().__init__(interrupt)
@@ -94,11 +88,10 @@ def _read(problem: BaseException) -> tuple[int, str]:
     if isinstance(problem, SystemExit):
         return (problem.code, "") if isinstance(problem.code, int) else (FAILED, str(problem.code or ""))
     if isinstance(problem, MemoryError):
-        return FAILED, "The memory is not enough. Use fewer rows, --jobs 1, or a smaller preset. [E831]"
+        return FAILED, "The memory is not enough. Use fewer rows, --jobs 1, or a smaller preset. [E506]"
     if isinstance(problem, OSError) and problem.strerror:
         where = f": {problem.filename}" if problem.filename else ""
-        code = "E506" if problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "E832"
-        return FAILED, f"{problem.strerror}{where}. The system refused; what was written before is kept. [{code}]"
+        return FAILED, f"{problem.strerror}{where}. The system refused; what was written before is kept. [E506]"
     try:
         said = f"{type(problem).__name__}: {problem}"
     except Exception:  # an exception that cannot even say what it is

@@ -9,8 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Note, SoberError
-from ..report.words import between, count, metric_label, number
-from ..runs import Deadline, Prepared, Progress, Results, RunFolder, Settings, begin, begun, execute, prepare
+from ..report.words import between, count, number
+from ..runs.deadline import Deadline
+from ..runs.fit import Progress, execute
+from ..runs.folder import SETTINGS, RunFolder
+from ..runs.prepare import Prepared, begin, prepare
+from ..runs.record import Begun, RunRecord
+from ..runs.settings import Settings
 from ..search.progress import Bars, Lines
 from . import BEGAN
 from .arguments import Arguments, report_of, settings_of
@@ -18,9 +23,9 @@ from .exit_code import BAD, DONE, signal_of, tell
 from .screen import Screen, honest
 
 STOPPED = {
-    "interrupted": "Interrupted: this is what the fits made so far say.",
-    "terminated": "Terminated: this is what the fits made so far say.",
-    "max_seconds": "The time was over: this is what the fits made so far say.",
+    "interrupted": "Interrupted; the result uses the fits completed so far.",
+    "terminated": "Terminated; the result uses the fits completed so far.",
+    "max_seconds": "Time limit reached; the result uses the fits completed so far.",
     "half_width": "The interval is narrow enough: the rest was not needed.",
 }
 
@@ -32,25 +37,31 @@ def fit(arguments: Arguments, overwrite: bool) -> int:
     folder = arguments.folder
     prepared = _prepared(screen, arguments.settings)
     folder.make()
-    with folder.locked() as lock:
+    with folder.locked() as note:
         folder.check_free(overwrite)
         folder.empty()
         settings = begin(folder, prepared)
-        return _run(screen, folder, prepared, settings, deadline, arguments.report, lock.note)
+        return _run(screen, folder, prepared, settings, deadline, arguments.report, note)
 
 
 def go_on(given: dict[str, Any]) -> int:
     """Go on with a run, perhaps with more repeats."""
     screen = Screen(given["json"], given["quiet"])
     folder = RunFolder(given["folder"]).check()
-    with folder.locked() as lock:
-        before = begun(folder)
+    with folder.locked() as note:
+        before = folder.read_record(SETTINGS, Begun)
         changes = {k: str(v) if k == "data" else v for k, v in settings_of(given).items() if v is not None}
         settings = before.settings.with_(**{"max_time": None, **changes})
+        if settings.repeats < before.settings.repeats:
+            raise SoberError(
+                "E808",
+                f"--repeats must be {before.settings.repeats} or more, which the run has already; got "
+                f"{settings.repeats}. For fewer repeats begin a new run with sober fit.",
+            )
         deadline = Deadline(settings.max_time, BEGAN)
         prepared = _prepared(screen, settings, before.sha256)
         settings = begin(folder, prepared)
-        return _run(screen, folder, prepared, settings, deadline, report_of(given), lock.note)
+        return _run(screen, folder, prepared, settings, deadline, report_of(given), note)
 
 
 def _prepared(screen: Screen, settings: Settings, sha256: str | None = None) -> Prepared:
@@ -121,10 +132,10 @@ class _Listener:
         self._screen.phase("judging the winner in bootstrap samples")
 
 
-def show(screen: Screen, results: Results, folder: Path) -> None:
+def show(screen: Screen, results: RunRecord, folder: Path) -> None:
     """End with the honest number next to the plain one, and the path of the report."""
     if screen.json:
-        screen.result(results.headline())
+        screen.result({**results.headline(), "folder": str(folder)})
         return
     if screen.talks:
         screen.notes(results.warnings)
@@ -139,7 +150,7 @@ def show(screen: Screen, results: Results, folder: Path) -> None:
     screen.facts(rows)
 
 
-def _more(results: Results) -> Iterable[tuple[str, str]]:
+def _more(results: RunRecord) -> Iterable[tuple[str, str]]:
     race = f"{count(results.n_configurations, 'configuration')}: {results.n_finished} finished"
     race += f", {results.n_dropped} dropped" if results.n_dropped else ""
     out = "failed or not reached" if results.stopped == "max_seconds" else "failed"
@@ -151,5 +162,5 @@ def _more(results: Results) -> Iterable[tuple[str, str]]:
         naive = f"plain CV {number(other.naive, other.digits)}"
         yield (
             "also",
-            f"{metric_label(other.metric, other.positive)}: {number(other.honest, other.digits)}{held}, {naive}",
+            f"{other.label}: {number(other.value, other.digits)}{held}, {naive}",
         )

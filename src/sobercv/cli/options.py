@@ -16,6 +16,8 @@ from typer import Argument, Option
 from .exit_code import Ended
 
 DATA, MODEL, RUN, SCREEN = "What to predict", "How to tune", "The run", "The screen"
+#: Options that few need; shown last.
+ADVANCED = "Advanced"
 
 
 def presets() -> list[str]:
@@ -49,7 +51,7 @@ def formats() -> list[str]:
 
 def intervals() -> list[str]:
     """Names that the shell completes."""
-    return ["percentile", "wilson"]
+    return ["percentile", "calibrated"]
 
 
 def _option(kind: Any, *names: str, help: str, panel: str, **more: Any) -> Any:
@@ -78,21 +80,18 @@ OPTIONS: dict[str, Any] = {
     "predictions": Annotated[
         str, Argument(help="Out-of-fold predictions of another tool, or the folder of a run.", show_default=False)
     ],
-    "study_name": Annotated[
-        str, Argument(help="simulation, real, intervals, racing, tuned, adaptive or beyond.", show_default=False)
-    ],
     "example_name": Annotated[str, Argument(help="breast_cancer, clinic or oof.", show_default=False)],
     # ---- what to predict
     "target": _text("--target", "-t", help="The column to predict.", panel=DATA),
     "time": _text("--time", help="Survival: the column with the time.", panel=DATA),
     "event": _text("--event", help="Survival: the column with the event, 1 seen, 0 not.", panel=DATA),
-    "event_value": _text("--event-value", help="Survival: what the event column holds if seen, if not 1.", panel=DATA),
+    "event_value": _text("--event-value", help="Survival: what the event column holds if seen (1).", panel=ADVANCED),
     "positive": _text("--positive", help="The positive one of two classes, where a metric depends on it.", panel=DATA),
     "sheet": _text("--sheet", help="Excel: the sheet with the table.", panel=DATA),
-    "decimal": _text("--decimal", help="The decimal mark, . or , where numbers can be read in two ways.", panel=DATA),
+    "decimal": _text("--decimal", help="The decimal mark, . or , where numbers are ambiguous.", panel=ADVANCED),
     "header": _option(
-        bool | None, "--header/--no-header", help="Whether the first row holds names.", panel=DATA, show_default=False,
-        metavar="",
+        bool | None, "--header/--no-header", help="Whether the first row has names.", panel=ADVANCED,
+        show_default=False, metavar="",
     ),
     "id": _text("--id", help="Tells samples apart; rows that share it stay together.", panel=DATA),
     "group": _text("--group", help="Rows that share it (a patient) stay together.", panel=DATA),
@@ -101,7 +100,7 @@ OPTIONS: dict[str, Any] = {
         panel=DATA,
     ),
     "task": _text(
-        "--task", help="binary, multiclass, regression or survival; told from the target unless given.", panel=DATA,
+        "--task", help="binary, multiclass, regression or survival; default: inferred from the target.", panel=DATA,
         autocompletion=tasks,
     ),
     # ---- how to tune
@@ -113,40 +112,40 @@ OPTIONS: dict[str, Any] = {
     "preset": _text(
         "--preset", "-p", help="quick, standard (default), thorough or paper.", panel=MODEL, autocompletion=presets
     ),
-    "configurations": _number("--configurations", help="Draw so many of the preset's instead of all.", panel=MODEL),
-    "cv": _number("--cv", help="Number of folds; 10 unless given.", panel=MODEL),
-    "repeats": _number("--repeats", help="Partitions into folds; 1 unless given.", panel=MODEL),
-    "all_repeats": Annotated[int, Option("--repeats", help="How many partitions in all.", show_default=False)],
+    "configurations": _number("--configurations", help="Draw so many of the preset's instead of all.", panel=ADVANCED),
+    "cv": _number("--cv", help="Number of folds (default: 10).", panel=MODEL),
+    "repeats": _number("--repeats", help="Number of CV repeats (default: 1).", panel=MODEL),
+    "all_repeats": Annotated[int, Option("--repeats", help="Number of CV repeats in all.", show_default=False)],
     "aggregate": _text(
         "--aggregate", help="Select by the score of all predictions together (pooled, default) or by the mean over "
-        "folds (fold).", panel=MODEL, autocompletion=aggregates,
+        "folds (fold).", panel=ADVANCED, autocompletion=aggregates,
     ),
-    "stratify": _switch("--stratify", help="Resample within classes or events, where some are rare.", panel=MODEL),
+    "stratify": _switch("--stratify", help="Resample within classes or events, where some are rare.", panel=ADVANCED),
     "interval": _text(
-        "--interval", help="How the interval is made: wilson (default) or percentile.", panel=MODEL,
+        "--interval", help="How the interval is made: calibrated (default) or percentile.", panel=ADVANCED,
         autocompletion=intervals,
     ),
     "fixed_models": _switch(
         "--fixed-models", help="The models were trained on other rows than these, so nothing was cross-validated.",
-        panel=MODEL,
+        panel=ADVANCED,
     ),
     "within_folds": _switch(
-        "--within-folds", help="Metrics that rank compare only rows of the same fold.", panel=MODEL
+        "--within-folds", help="Metrics that rank compare only rows of the same fold.", panel=ADVANCED
     ),
     "tune_threshold": _switch(
-        "--tune-threshold", help="Two classes: tune the probability from which on the positive one is predicted; "
+        "--tune-threshold", help="Two classes: tune the decision threshold, "
         "for f1, balanced_accuracy and the like.", panel=MODEL,
     ),
     "learning_curve": _switch(
-        "--learning-curve", help="Train the winner on growing parts of the rows, too: would more rows help?",
+        "--learning-curve", help="Draw how the winner's score grows with the number of training rows.",
         panel=MODEL,
     ),
     "half_width": _option(
-        float | None, "--half-width", help="Stop when half the width of the interval is within this.", panel=MODEL
+        float | None, "--half-width", help="Stop when half the width of the interval is within this.", panel=ADVANCED
     ),
     # ---- the run
-    "seed": _number("--seed", help="The same number gives the same result; 0 unless given.", panel=RUN),
-    "jobs": _number("--jobs", "-j", help="Workers; all cores unless given. Changes no result.", panel=RUN),
+    "seed": _number("--seed", help="The same number gives the same result (default: 0).", panel=RUN),
+    "jobs": _number("--jobs", "-j", help="Workers (default: all cores). Changes no result.", panel=RUN),
     "max_time": _text("--max-time", help="End the whole command after 90s, 10m or 2h, with what is there.", panel=RUN),
     "output": _option(Path | None, "--output", "-o", help="Where to write.", panel=RUN),
     "format": _text(
@@ -158,7 +157,7 @@ OPTIONS: dict[str, Any] = {
     "fast": _switch("--fast", help="A report without charts and without the importance of columns.", panel=RUN),
     "no_report": _switch("--no-report", help="No report at all.", panel=RUN),
     "settings": _option(
-        Path | None, "--settings", help="A file like sober.toml; ./sober.toml is read unless given.", panel=RUN
+        Path | None, "--settings", help="A file like sober.toml; default: ./sober.toml.", panel=ADVANCED
     ),
     "at": _option(
         list[float] | None, "--at", metavar="<float>",
@@ -166,17 +165,15 @@ OPTIONS: dict[str, Any] = {
         panel=RUN,
     ),
     "threshold": _option(
-        float | None, "--threshold", help="Two classes: the probability from which on the positive one is predicted.",
+        float | None, "--threshold", help="Two classes: predict the positive one from this probability on.",
         panel=RUN,
     ),
     "moved_data": _option(Path | None, "--data", help="The table, if it has moved.", panel=RUN),
-    "trust": _switch("--trust", help="Load a model from elsewhere; it can run code.", panel=RUN),
-    "force": _switch("--force", help="Go on where the answer could mislead.", panel=RUN),
+    "force": _switch("--force", help="Go on where the answer could mislead.", panel=ADVANCED),
     "protocols": _text(
-        "--protocols", help="Any of naive, tt, ncv, bbc, bbc-f, 632+, wmc, wmcs, wmcs-raw, ipl, bced, bbc-repeated; "
-        "naive,tt,ncv,bbc,bced unless given.", panel=RUN,
+        "--protocols", help="Any of naive, tt, ncv, bbc, bbc-f, 632+, wmc, wmcs, wmcs-raw, ipl, bced, bbc-repeated "
+        "(default: naive,tt,ncv,bbc,bced).", panel=RUN,
     ),
-    "quick": _switch("--quick", help="A small version, in minutes.", panel=RUN),
     # ---- the screen
     "json": _switch("--json", help="Print JSON and nothing else.", panel=SCREEN),
     "quiet": _switch("--quiet", "-q", help="Print only the result.", panel=SCREEN),
@@ -186,7 +183,6 @@ _CALLED = {
     "new_data": "data",
     "moved_data": "data",
     "all_repeats": "repeats",
-    "study_name": "name",
     "example_name": "name",
     "replace": "overwrite",
 }
@@ -195,6 +191,10 @@ ROLES = ("target", "positive", "time", "event", "event_value", "id", "group", "i
 READING = ("sheet", "decimal", "header")
 TUNING = ("metric", "preset", "configurations", "cv", "aggregate", "stratify", "within_folds", "interval")
 SHOWN = ("json", "quiet")
+
+
+def _is_advanced(name: str) -> bool:
+    return getattr(OPTIONS[name].__metadata__[0], "rich_help_panel", None) == ADVANCED
 
 
 def takes(*names: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -208,7 +208,7 @@ def takes(*names: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
 
     def decorated(command: Callable[..., int]) -> Callable[..., int]:
         parameters = []
-        for name in names:
+        for name in sorted(names, key=_is_advanced):
             kind = OPTIONS[name]
             inner = kind.__origin__
             default = False if inner is bool else None if type(None) in getattr(inner, "__args__", ()) else ...

@@ -6,14 +6,18 @@ import io
 import sys
 from typing import Any
 
+from ..report.tables import spreadsheet_cell
 from ..report.words import count
-from ..runs import RunFolder
 from ..runs.files import write_file
+from ..runs.folder import RunFolder
 from ..runs.predict import Asked
 from ..runs.predict import predict as predicted
+from .arguments import check_output
 from .exit_code import DONE
-from .output_file import check_output
 from .screen import Screen
+
+#: An example of a file that holds every text as it is.
+PARQUET = "predictions.parquet"
 
 
 def predict(given: dict[str, Any]) -> int:
@@ -22,10 +26,15 @@ def predict(given: dict[str, Any]) -> int:
     if output is not None:
         check_output(output, given["folder"], given["overwrite"], given["data"])
     asked = Asked(given["threshold"], given["at"] or ())
-    found = predicted(RunFolder(given["folder"]), given["data"], given["trust"], given["sheet"], asked)
+    found = predicted(RunFolder(given["folder"]), given["data"], given["sheet"], asked)
     frame = found.frame
     if screen.talks:
         screen.notes(found.notes)
+    if output is None or output.suffix != ".parquet":
+        frame, n_formulas = _without_formulas(frame)
+        if n_formulas:
+            what = f"{count(n_formulas, 'cell')} that a spreadsheet would take for a formula"
+            screen.say(f"{what}: written with an apostrophe before. Parquet (-o {PARQUET}) has them as they are.")
     if output is None:
         _print(_text(frame, ","))
     elif output.suffix == ".parquet":
@@ -47,6 +56,18 @@ def _counts(frame: Any) -> str:
     times = frame[".pred_class"].value_counts()
     shown = ", ".join(f'{n:,} "{label}"' for label, n in times.head(6).items())
     return f": {shown}{', ...' if len(times) > 6 else ''}"
+
+
+def _without_formulas(frame: Any) -> tuple[Any, int]:
+    """Put an apostrophe before text that a spreadsheet would take for a formula, names of columns included."""
+    made, n_changed = frame.copy(), 0
+    for name in [name for name, dtype in frame.dtypes.items() if dtype.kind not in "iufb"]:
+        values = frame[name].astype(object)
+        safe = [spreadsheet_cell(v) if isinstance(v, str) else v for v in values]
+        n_changed += sum(a is not b for a, b in zip(values, safe, strict=True))
+        made[name] = safe
+    made.columns = [spreadsheet_cell(str(name)) for name in made.columns]
+    return made, n_changed + sum(a != str(b) for a, b in zip(made.columns, frame.columns, strict=True))
 
 
 def _brackets(text: str) -> str:

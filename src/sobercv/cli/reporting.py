@@ -7,12 +7,12 @@ from pathlib import Path
 
 from ..report.html import to_html
 from ..report.tables import to_format
-from ..runs import Results, RunFolder
 from ..runs.files import write_file
-from ..runs.results import RESULTS
+from ..runs.folder import RunFolder
+from ..runs.record import RESULTS, RunRecord
+from .arguments import check_output
 from .exit_code import DONE
 from .fitting import show
-from .output_file import check_output
 from .screen import Screen
 
 
@@ -21,7 +21,7 @@ def report(folder: Path, output: Path | None, overwrite: bool, format: str | Non
     held = RunFolder(folder).check()
     if output is not None:
         check_output(output, folder, overwrite)
-    results = Results.read(held)
+    results = RunRecord.read(held)
     if format is not None:
         return _tables(results, output, format)
     try:
@@ -40,7 +40,7 @@ def report(folder: Path, output: Path | None, overwrite: bool, format: str | Non
     return DONE
 
 
-def _tables(results: Results, output: Path | None, format: str) -> int:
+def _tables(results: RunRecord, output: Path | None, format: str) -> int:
     """Write the tables of a report to a file, or to standard output."""
     text = to_format(results.summary, format)
     if output is None:

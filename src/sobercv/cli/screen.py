@@ -18,8 +18,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ..errors import Note
-from ..report.words import apart, between, metric_label, number, signed
-from ..runs.results import Honest
+from ..report.records import Score
+from ..report.words import between, number, off_by
 from .exit_code import one_line
 
 STYLES = {"error": "bold red", "warning": "yellow", "suggestion": "cyan"}
@@ -122,13 +122,12 @@ def safe(text: str) -> Text:
     return Text(one_line(text))
 
 
-def honest(score: Honest) -> list[tuple[str, str | Text]]:
+def honest(score: Score) -> list[tuple[str, str | Text]]:
     """Write the honest number beside the one that plain cross-validation claims."""
-    value = Text(number(score.honest, score.digits), "bold green")
+    value = Text(number(score.value, score.digits), "bold green")
     if score.interval is not None:
-        level = 100 * score.confidence_level
+        level = 100 * score.level
         value.append(f"   {level:g} % interval {between(score.interval, score.digits)}", "not bold")
     claim = Text(number(score.naive, score.digits), "dim")
-    difference = signed(apart(score.naive, score.honest, score.digits), score.digits)
-    claim.append(f"   what plain cross-validation claims ({difference})", "dim")
-    return [("metric", metric_label(score.metric, score.positive)), ("honest score", value), ("plain CV", claim)]
+    claim.append(f"   what plain cross-validation claims ({off_by(score)})", "dim")
+    return [("metric", score.label), ("honest score", value), ("plain CV", claim)]

@@ -1,8 +1,4 @@
-"""from_autogluon: how good the best base model of a fitted predictor is.
-
-Takes a `TabularPredictor` with bagging, whose out-of-fold predictions it asks for; gives an `Estimate`. Imports nothing
-of AutoGluon and trains nothing.
-"""
+"""from_autogluon: how good the best base model of a fitted predictor is. Imports nothing of AutoGluon."""
 
 from __future__ import annotations
 
@@ -15,8 +11,8 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..inference import Estimate
+from .correction import by_model, ensembles_left_out, judge
 from .imported import ImportedPredictions
-from .live import by_model, ensembles_left_out, judge
 
 
 def from_autogluon(
@@ -33,7 +29,7 @@ def from_autogluon(
         Fitted with bagging (``fit(..., num_bag_folds=8)``, or ``presets="good_quality"`` and better), and not yet
         without its data (``save_space``).
     metric : str or list of str, optional
-        As in `sobercv.bbc`; unless given, `roc_auc` for two classes, `roc_auc_ovr` for more, `r2` for numbers.
+        As in `sobercv.bbc`; default: `roc_auc` for two classes, `roc_auc_ovr` for more, `r2` for numbers.
     **options
         Those of `sobercv.bbc`: `groups`, `random_state`, `select`, ...; `force=True` goes on where the answer could
         mislead, with a note.
@@ -76,7 +72,7 @@ def autogluon_predictions(predictor: Any) -> ImportedPredictions:
 
 
 def _truth(predictor: Any, index: Any) -> Array:
-    """Give the labels as they were in the data, in the order of the predictions."""
+    """Return the labels as they were in the data, in the order of the predictions."""
     _, inner = predictor.load_data_internal(data="train", return_X=False)
     inner = inner[~inner.index.duplicated()]  # AutoGluon repeats rows of rare classes
     return np.asarray(predictor.transform_labels(inner, inverse=True).loc[index])

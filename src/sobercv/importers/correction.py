@@ -1,13 +1,10 @@
-"""correct: the honest score of what another tool has tuned, or a refusal where it would mislead.
-
-Takes `ImportedPredictions`, gives a `Corrected`; trains nothing.
-"""
+"""correct: the honest score of what another tool has tuned, or a refusal where it would mislead."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +15,7 @@ from ..errors import Note, SoberError
 from ..inference import Estimate
 from ..inference.bbc import bbc
 from ..inference.notes import adaptive
+from ..positive_class import obvious_positive
 from ..targets import guess_task
 from .imported import ImportedPredictions
 
@@ -49,6 +47,7 @@ def correct(
     seed: int = 0,
     jobs: int | None = None,
     force: bool = False,
+    pos_label: Any = None,
     **options: Any,
 ) -> Corrected:
     """Correct the score of the winner among another tool's configurations.
@@ -57,11 +56,13 @@ def correct(
     ----------
     imported : ImportedPredictions
     metric : sequence of str
-        ROC AUC for scores of two classes, accuracy for labels, R2 for numbers unless given.
+        ROC AUC for scores of two classes, accuracy for labels, R2 for numbers by default.
     seed : int
     jobs : int, optional
     force : bool
         Go on where the answer could mislead; the reason becomes a note.
+    pos_label : label, optional
+        The positive one of two classes; columns of scores that name no class are scores of it.
     **options
         `aggregate`, `stratify`, `within_folds`, `interval` and `fixed_models`, as in `sobercv.bbc`.
     """
@@ -70,15 +71,18 @@ def correct(
         if not force:
             raise SoberError(note.code, note.text)
         notes.append(note)
-    names = list(metric) or [_usual(imported)]
+    if pos_label is None:
+        check_class_of_scores(imported)
+    names = list(metric) or [usual_metric(imported)]
     found = [metrics.get(name) for name in names]
-    if "" in imported.responses and len(imported.responses) == 1:
-        predictions: Any = imported.responses[""]
+    responses = _of_positive(imported, pos_label)
+    if "" in responses and len(responses) == 1:
+        predictions: Any = responses[""]
     else:
-        predictions = {name or "decision_function": values for name, values in imported.responses.items()}
+        predictions = {name or "decision_function": values for name, values in responses.items()}
     estimates: dict[str, Estimate] = bbc(
         imported.y, predictions, found, groups=imported.groups, folds=imported.folds, random_state=seed, n_jobs=jobs,
-        **options,
+        pos_label=pos_label, **options,
     )  # fmt: skip
     first = next(iter(estimates.values()))
     perfect = _perfect(imported, first)
@@ -91,6 +95,47 @@ def correct(
     return Corrected(estimates, imported.names[first.winner], imported, tuple(notes))
 
 
+def classes_of(imported: ImportedPredictions) -> list[Any]:
+    """Return the classes of the truth in sorted order; an empty list where it holds numbers or times."""
+    return np.unique(imported.y).tolist() if guess_task(imported.y).task == "classification" else []
+
+
+def names_no_class(imported: ImportedPredictions) -> bool:
+    """Whether columns hold scores of one of two classes without saying of which."""
+    bare, classes = imported.responses.get(""), classes_of(imported)
+    if bare is None or bare.dtype.kind not in "iuf" or len(classes) != 2:
+        return False
+    return bare.dtype.kind == "f" or not set(np.unique(np.ma.compressed(bare)).tolist()) <= set(classes)
+
+
+def check_class_of_scores(imported: ImportedPredictions) -> None:
+    """Refuse scores that may be of either class.
+
+    They are taken as scores of the greater label, as most tools write them, only where that one is also the positive
+    class by its name: 0 and 1, no and yes.
+    """
+    if not names_no_class(imported):
+        return
+    one, other = classes_of(imported)
+    if obvious_positive([one, other]) == other:
+        return
+    raise SoberError(
+        "E120",
+        f"The columns of predictions are scores of one of two classes, {str(one)!r} or {str(other)!r}, and the table "
+        f"does not say which; a wrong guess turns every ranking upside down. Write --positive {one} if larger values "
+        f"mean {str(one)!r}, else --positive {other}.",
+    )
+
+
+def _of_positive(imported: ImportedPredictions, pos_label: Any) -> dict[str, Any]:
+    """Return the responses as scores of the positive class: tables that name classes hold those of the greater."""
+    classes = classes_of(imported)
+    if pos_label is None or len(classes) != 2 or str(pos_label) != str(classes[0]):
+        return dict(imported.responses)
+    turned = {"predict_proba": lambda values: 1.0 - values, "decision_function": lambda values: -values}
+    return {name: turned[name](v) if name in turned else v for name, v in imported.responses.items()}
+
+
 def _objections(imported: ImportedPredictions) -> list[Note]:
     found = []
     stacked = [name for name in imported.names if _ENSEMBLE.search(name)]
@@ -98,7 +143,7 @@ def _objections(imported: ImportedPredictions) -> list[Note]:
         first = stacked[0][:60]
         found.append(
             Note(
-                "E815",
+                "E814",
                 f"{first!r} looks like a stacked ensemble, whose predictions were fitted to the same truth; its score "
                 f"cannot be corrected. Leave it out with --ignore {first}; an ensemble of the others is corrected by "
                 "sobercv.bbc(..., select=sobercv.greedy_ensemble()).",
@@ -115,7 +160,8 @@ def _objections(imported: ImportedPredictions) -> list[Note]:
     return found
 
 
-def _usual(imported: ImportedPredictions) -> str:
+def usual_metric(imported: ImportedPredictions) -> str:
+    """Return the usual metric of the task and the kind of predictions."""
     task = guess_task(imported.y).task
     if task != "classification":
         return "concordance_index" if task == "survival" else "r2"
@@ -137,3 +183,75 @@ def _perfect(imported: ImportedPredictions, estimate: Estimate) -> str | None:
         f"{name!r} predicts all {len(imported.y)} rows perfectly, as models do with rows that they were trained on. "
         "Save out-of-fold predictions; if they are, add --force."
     )
+
+
+# ---- what other tools keep in memory or in folders -----------------------------------------------------------------
+def by_model(tool: str, y: Array, predictions: Mapping[str, Array], method: str) -> ImportedPredictions:
+    """Put the columns of models side by side.
+
+    Parameters
+    ----------
+    tool : str
+    y : array [N]
+    predictions : mapping of str to array [N] or [N, K]
+        Of each model; columns are classes in sorted order, and of two classes the greater one's counts.
+    method : {"predict", "predict_proba", "predict_log_proba", "decision_function"}
+    """
+    shapes = {np.shape(column) for column in predictions.values()}
+    if len(shapes) > 1 or any(len(shape) not in (1, 2) or shape[0] != len(y) for shape in shapes):
+        said = ", ".join(sorted(map(str, shapes)))
+        raise SoberError(
+            "E101", f"Predictions of every model must be [N] or [N, K] of one shape; y has {len(y)} rows: {said}."
+        )
+    stacked = np.stack([np.asarray(column) for column in predictions.values()], axis=1)
+    if method == "predict_log_proba":
+        method, stacked = "predict_proba", np.exp(stacked)
+    if stacked.ndim == 3:
+        stacked = stacked[:, :, 1] if stacked.shape[2] == 2 else stacked[:, :, None, :]
+    return ImportedPredictions(tool, y, {method: stacked}, list(predictions))
+
+
+def judge(imported: ImportedPredictions, metric: str | Sequence[str] | None, options: Mapping[str, Any]) -> Any:
+    """Return the estimate of the best model, or one for each of several metrics.
+
+    Parameters
+    ----------
+    imported : ImportedPredictions
+    metric : str, list of str or None
+        None takes the usual one of the task.
+    options : mapping
+        Those of `sobercv.bbc`, and `force`.
+    """
+    others = dict(options)
+    imported = replace(
+        imported, groups=others.pop("groups", imported.groups), folds=others.pop("folds", imported.folds)
+    )
+    several = metric is not None and not isinstance(metric, str)
+    names = [] if metric is None else list(metric) if several else [str(metric)]
+    seed, jobs = others.pop("random_state", 0), others.pop("n_jobs", None)
+    found = correct(imported, names, seed=seed, jobs=jobs, **others)
+    told = {name: _told(one, found.name, found.notes) for name, one in found.estimates.items()}
+    return told if several else next(iter(told.values()))
+
+
+def _told(estimate: Estimate, winner: str, notes: Sequence[Note]) -> Estimate:
+    return replace(estimate, winner_name=winner, notes=(*estimate.notes, *notes))
+
+
+def ensembles_left_out(names: Sequence[str], n_models: int) -> tuple[Note, ...]:
+    """Say which models took no part because they are made of the others.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of those that were left out.
+    n_models : int
+        Of all.
+    """
+    if not names:
+        return ()
+    text = (
+        f"{len(names)} of {n_models} models ({', '.join(names[:3])}) are ensembles of the others, fitted to the same "
+        "truth, and were left out. select=sobercv.greedy_ensemble() judges an ensemble of the others."
+    )
+    return (Note("W204", text),)

@@ -1,7 +1,4 @@
-"""from_cross_val_predict: what scikit-learn's function gave for each model, corrected as it is.
-
-Takes the arrays of `cross_val_predict` by the name of their model, gives an `Estimate`; trains nothing.
-"""
+"""from_cross_val_predict: what scikit-learn's function returned for each model, corrected as it is."""
 
 from __future__ import annotations
 
@@ -11,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..containers import Array
 from ..errors import SoberError
 from ..inference import Estimate
 from ..inference.bbc import bbc
+from .correction import by_model, usual_metric
 
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
@@ -31,7 +28,7 @@ def from_cross_val_predict(
     predictions : mapping of str to array [N] or [N, K]
         What `cross_val_predict` gave for each model that was tried, by the model's name, all by the same `method`.
     metric : str, Metric, callable, or a list of them, optional
-        As in `sobercv.bbc`; unless given, `roc_auc` (`roc_auc_ovr` for more than two classes) where there are scores or
+        As in `sobercv.bbc`; default: `roc_auc` (`roc_auc_ovr` for more than two classes) where there are scores or
         probabilities, `accuracy` for labels and `r2` for numbers.
     method : {"predict", "predict_proba", "predict_log_proba", "decision_function"}, default="predict"
         As it was passed to `cross_val_predict`. Columns are classes in sorted order, as scikit-learn gives them.
@@ -51,37 +48,16 @@ def from_cross_val_predict(
     >>> X, y = load_iris(return_X_y=True)
     >>> models = {f"{k} neighbours": KNeighborsClassifier(k) for k in (1, 5, 15)}
     >>> found = {name: cross_val_predict(model, X, y, method="predict_proba") for name, model in models.items()}
-    >>> estimate = sobercv.from_cross_val_predict(y, found, method="predict_proba")
+    >>> estimate = sobercv.correct(found, y=y, method="predict_proba")
     >>> estimate.metric, estimate.winner_name in models
     ('roc_auc_ovr', True)
     """
     if method not in METHODS:
-        raise SoberError("E108", f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
+        raise SoberError("E122", f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
     if not predictions:
         raise SoberError("E813", "There are no predictions. Pass those of every model that was tried, by its name.")
-    names = list(predictions)
-    response, table = _table(method, [np.asarray(predictions[name]) for name in names], names)
-    found = bbc(y, {response: table}, metric or _usual(response, np.asarray(y)), **options)
+    imported = by_model("cross_val_predict", np.asarray(y), predictions, method)
+    found = bbc(imported.y, imported.responses, metric or usual_metric(imported), **options)
     if isinstance(found, dict):
-        return {name: replace(one, winner_name=names[one.winner]) for name, one in found.items()}
-    return replace(found, winner_name=names[found.winner])
-
-
-def _table(method: str, columns: list[Array], names: list[str]) -> tuple[str, Array]:
-    """Give the response and its array [N, C] or [N, C, 1, K]; of two classes the greater one's column is kept."""
-    for name, column in zip(names, columns, strict=True):
-        if column.shape != columns[0].shape or column.ndim > 2:
-            shapes = f"{columns[0].shape} and {column.shape}"
-            raise SoberError("E101", f"All models need arrays [N] or [N, K] of one shape; {name!r} differs: {shapes}.")
-    if method == "predict_log_proba":
-        method, columns = "predict_proba", [np.exp(column) for column in columns]
-    stacked = np.stack(columns, axis=1)
-    if stacked.ndim == 2:
-        return method, stacked
-    return method, stacked[:, :, 1] if stacked.shape[2] == 2 else stacked[:, :, None, :]
-
-
-def _usual(response: str, y: Array) -> str:
-    if response == "predict":
-        return "r2" if y.dtype.kind == "f" else "accuracy"
-    return "roc_auc" if len(np.unique(y)) == 2 else "roc_auc_ovr"
+        return {name: replace(one, winner_name=imported.names[one.winner]) for name, one in found.items()}
+    return replace(found, winner_name=imported.names[found.winner])

@@ -1,7 +1,7 @@
-"""Long tables of no known tool: one row a prediction, told by their shape.
+"""Long tables of no known tool, recognised by their shape: one row per prediction.
 
-Takes a data frame in which a column that names samples repeats, gives `ImportedPredictions`; refuses with the columns
-that are wanted where a part is lacking. Such a table read as a wide one would give a wrong number.
+Refuses with the columns that are wanted where a part is lacking. Such a table read as a wide one would give a wrong
+number.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from typing import Any
 
 from ..errors import SoberError
 from ..tables import Roles
-from .imported import ImportedPredictions
-from .importer import CONFIGURATION, FOLD, REPEAT, SAMPLE, SUBJECT, TRUTH, Importer, named, only_truth, plain_name
-from .long_arrays import Parts, arrays_of
+from .column_names import CONFIGURATION, FOLD, REPEAT, SAMPLE, SUBJECT, TRUTH, named, only_truth, plain_name
+from .imported import ImportedPredictions, Parts, arrays_of
 
 WANTED = (
     "A long table needs: sample (which row of the data), model (which configuration), y_true, and prob_<class>, score "
@@ -29,13 +28,13 @@ _NUMBER = frozenset({
 })  # fmt: skip
 
 
-def _recognises(frame: Any, roles: Roles) -> bool:
+def is_long_table(frame: Any, roles: Roles) -> bool:
     """Whether some column names samples more than once."""
     return _sample(frame, roles) is not None
 
 
 def _sample(frame: Any, roles: Roles) -> str | None:
-    """Give the column that tells samples apart, if it repeats as in long tables."""
+    """Return the column that tells samples apart, if it repeats as in long tables."""
     taken = {*roles.target_names, roles.group}
     # A patient may have several rows in a wide table, too; only with a column of models does it name samples.
     words = SAMPLE | SUBJECT if _configuration(frame, roles) else SAMPLE
@@ -47,13 +46,13 @@ def _sample(frame: Any, roles: Roles) -> str | None:
 
 
 def _configuration(frame: Any, roles: Roles) -> str | None:
-    """Give the column that names configurations."""
+    """Return the column that names configurations."""
     found = named(frame, CONFIGURATION, {*roles.target_names, roles.group, *roles.ignore})
     return found[0] if len(found) == 1 else None
 
 
 def _pairs(frame: Any, roles: Roles) -> list[tuple[str, str]]:
-    """Give (sample, configuration) columns by their values: every sample with every configuration, once a repeat."""
+    """Return (sample, configuration) columns by their values: every sample with every configuration, once a repeat."""
     taken = {*roles.target_names, roles.group, *roles.ignore, *named(frame, FOLD | REPEAT)}
     truth = roles.target or next(iter(named(frame, TRUTH)), None)
     classes = set() if truth is None else set(frame[truth].dropna().astype(str))
@@ -79,7 +78,8 @@ def looks_like_models(column: Any, truth: Any) -> bool:
     return plain_name(str(column.name)) in CONFIGURATION or _names_models(column, set(truth.dropna().astype(str)))
 
 
-def _read(frame: Any, roles: Roles) -> ImportedPredictions:
+def read_long_table(frame: Any, roles: Roles) -> ImportedPredictions:
+    """Read a long table of no known tool."""
     sample = str(_sample(frame, roles))
     kept = frame.drop(columns=[c for c in roles.ignore if c in frame.columns])
     truth = roles.target or only_truth(named(kept, TRUTH, {sample}))
@@ -124,10 +124,7 @@ def _are_labels(column: Any, truth: Any, labels: set[str]) -> bool:
 
 
 def _melted(frame: Any, columns: list[str]) -> Any:
-    """Make one row a prediction of a table that has a column for each configuration and a row for each repeat."""
+    """Make one row per prediction of a table that has a column for each configuration and a row for each repeat."""
     numbers = [c for c in columns if frame[c].dtype.kind in "iuf"]
     others = [c for c in frame.columns if c not in columns]
     return frame.melt(id_vars=others, value_vars=numbers, var_name="model", value_name="score")
-
-
-IMPORTER = Importer("long table", _recognises, _read)

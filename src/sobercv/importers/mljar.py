@@ -1,7 +1,6 @@
 """from_mljar: how good the best model in a folder of mljar-supervised is.
 
-Takes the folder that `AutoML(results_path=...)` wrote, reads its CSV and JSON files; gives `ImportedPredictions` or an
-`Estimate`. Imports nothing of mljar, unpickles nothing, and trains nothing.
+Reads the CSV and JSON files that `AutoML(results_path=...)` wrote; imports nothing of mljar and unpickles nothing.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..inference import Estimate
+from .correction import by_model, ensembles_left_out, judge
 from .imported import ImportedPredictions
-from .live import by_model, ensembles_left_out, judge
 
 # A model's own predictions of rows that it was not trained on: of all folds, or of one hold-out.
 _FILES = ("predictions_out_of_folds.csv", "predictions_validation.csv")
@@ -41,7 +40,7 @@ def from_mljar(
     folder : path
         `results_path` of the `AutoML`.
     metric : str or list of str, optional
-        As in `sobercv.bbc`; unless given, `roc_auc` for two classes, `roc_auc_ovr` for more, `r2` for numbers.
+        As in `sobercv.bbc`; default: `roc_auc` for two classes, `roc_auc_ovr` for more, `r2` for numbers.
     **options
         Those of `sobercv.bbc`: `groups`, `random_state`, `select`, ...; `force=True` goes on where the answer could
         mislead, with a note.
@@ -78,7 +77,7 @@ def read_mljar(folder: str | os.PathLike[str]) -> ImportedPredictions:
         raise SoberError("E812", f"The rows of {strange!r} are not those of {single[0].parent.name!r} in {root}.")
     is_number = settings.get("ml_task") == "regression"
     columns = {name: t[:, 1] if t.shape[1] == 2 else t[:, 1:] for name, (_, t) in tables.items()}
-    y = first[:, 0] if is_number else _labels(head[1:], first[:, 0].astype(int))
+    y = first[:, 0] if is_number else _labels(head[1:], first[:, 0], root)
     found = by_model("mljar", y, columns, "predict" if is_number else "predict_proba")
     searched = bool(settings.get("hill_climbing_steps") or settings.get("boost_on_errors"))
     is_adaptive = searched or settings.get("mode") == "Optuna"
@@ -110,10 +109,19 @@ def _table(path: Path) -> tuple[list[str], Array]:
         raise SoberError("E812", f"{path} cannot be read ({error}). Train the models again.") from None
 
 
-def _labels(columns: Sequence[str], codes: Array) -> Array:
+def _labels(columns: Sequence[str], target: Array, root: Path) -> Array:
     """Call classes as the columns do, where their order is that of the names; else by their numbers."""
     two = _TWO.fullmatch(columns[0])
     names = list(two.groups()) if two else [name.removeprefix("prediction_") for name in columns]
+    n_classes = max(2, len(names))
+    strange = target[~np.isin(target, np.arange(n_classes))]
+    if len(strange):
+        raise SoberError(
+            "E812",
+            f"The target in {root} must hold the codes of its {n_classes} classes, 0 to {n_classes - 1}; got "
+            f"{strange[0]:g}. Train the models again.",
+        )
+    codes = target.astype(int)
     if len(names) < 2 or names != sorted(names):
         return codes
     return np.array(names, dtype=object)[codes]

@@ -1,7 +1,6 @@
-"""from_optuna: how good the best trial of a study with an objective of one's own is.
+"""from_optuna: how good the best trial of a study is whose trials kept their out-of-fold predictions.
 
-Takes a study whose trials kept their out-of-fold predictions, gives an `Estimate`; trains nothing. Studies that
-`sobercv.optuna.Objective` ran are judged by it.
+Studies that `sobercv.optuna.Objective` ran are judged by it.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError, also
 from ..inference import Estimate
+from .correction import by_model, judge
 from .cross_val_predict import METHODS
-from .live import by_model, judge
 
 
 def from_optuna(
@@ -36,7 +35,7 @@ def from_optuna(
     y : array-like [N]
         The truth.
     metric : str or list of str, optional
-        As in `sobercv.bbc`; unless given, `roc_auc` (`roc_auc_ovr` for more than two classes) for probabilities,
+        As in `sobercv.bbc`; default: `roc_auc` (`roc_auc_ovr` for more than two classes) for probabilities,
         `accuracy` for labels and `r2` for numbers.
     predictions : str or mapping of int to array, default="oof"
         The user attribute in which the objective kept a trial's out-of-fold predictions,
@@ -67,35 +66,49 @@ def from_optuna(
     ...     return ((oof > 0.5) == y).mean()
     >>> study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
     >>> study.optimize(objective, n_trials=4)
-    >>> sobercv.from_optuna(study, y, "accuracy").winner_name.startswith("trial")
+    >>> sobercv.correct(study, "accuracy", y=y).winner_name.startswith("trial")
     True
     """
     if method not in METHODS:
-        raise SoberError("E108", f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
+        raise SoberError("E122", f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
     complete = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
     found = {trial.number: _of(trial, predictions) for trial in complete}
     columns = {f"trial {number}": column for number, column in found.items() if column is not None}
     if not columns:
         where = f"the user attribute {predictions!r}" if isinstance(predictions, str) else "`predictions`"
         raise SoberError(
-            "E132",
+            "E111",
             f"None of the {len(complete)} complete trials has its out-of-fold predictions in {where}. In the objective "
             'write trial.set_user_attr("oof", predicted.tolist()).',
         )
-    truth = np.asarray(y)
-    strange = next((name for name, column in columns.items() if column.shape[:1] != truth.shape[:1]), None)
-    if strange or len({column.shape for column in columns.values()}) > 1:
-        shapes = ", ".join(sorted({str(column.shape) for column in columns.values()}))
-        raise SoberError(
-            "E101", f"Predictions of every trial must have one row a sample; y has {len(truth)}: {shapes}."
-        )
-    imported = by_model("Optuna", truth, columns, method)
+    imported = by_model("Optuna", np.asarray(y), columns, method)
     notes = _left_out(len(study.trials), len(columns))
     estimates = judge(replace(imported, is_adaptive=_learns(study), notes=notes), metric, options)
     params = {f"trial {trial.number}": dict(trial.params) for trial in complete}
-    if isinstance(estimates, dict):
-        return {name: replace(one, winner_params=params[str(one.winner_name)]) for name, one in estimates.items()}
-    return replace(estimates, winner_params=params[estimates.winner_name])
+    several = estimates if isinstance(estimates, dict) else {"": estimates}
+    first = next(iter(several.values()))
+    other = _other_winner(study, str(first.winner_name), first.metric, columns)
+    told = {
+        name: replace(one, winner_params=params[str(one.winner_name)], notes=(*one.notes, *other))
+        for name, one in several.items()
+    }
+    return told if isinstance(estimates, dict) else told[""]
+
+
+def _other_winner(study: Any, winner: str, metric: str, columns: Mapping[str, Any]) -> tuple[Note, ...]:
+    """Note that the study itself would have selected another trial."""
+    if len(study.directions) > 1:
+        return ()
+    best = f"trial {study.best_trial.number}"
+    if best == winner:
+        return ()
+    kept = "" if best in columns else ", which kept no predictions"
+    text = (
+        f"The study's own best trial is {best[6:]} (value {study.best_value:.6g}){kept}; by {metric} of the kept "
+        f"predictions it is {winner[6:]}, and this is the score of {winner[6:]}. For the score of {best[6:]} correct "
+        "by the metric that the objective returned."
+    )
+    return (Note("W212", text),)
 
 
 def _of(trial: Any, predictions: str | Mapping[int, Any]) -> Array | None:
@@ -110,13 +123,13 @@ def _left_out(n_trials: int, n_judged: int) -> tuple[Note, ...]:
         f"Of {n_trials} trials {n_trials - n_judged} were pruned, failed or kept no predictions, and took no part in "
         "the correction; it may be slightly too small."
     )
-    return (Note("W223", text),)
+    return (Note("W204", text),)
 
 
 def _learns(study: Any) -> bool:
     """Whether the sampler looked at scores."""
     try:
-        from ..optuna.proposing import learns_from_scores
+        from ..optuna.judging import learns_from_scores
     except ImportError:
         raise also(ImportError)(
             "E403", "sobercv.from_optuna needs Optuna, which is not installed. Write: pip install 'sobercv[optuna]'."

@@ -1,7 +1,4 @@
-"""Wide tables of predictions: one row a sample, one column a configuration, as AutoGluon and most people keep them.
-
-Takes a data frame, gives `ImportedPredictions`; refuses columns that are no predictions.
-"""
+"""Wide tables of predictions: one row per sample, one column per configuration, as AutoGluon keeps them."""
 
 from __future__ import annotations
 
@@ -13,18 +10,18 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..tables import Roles
-from ..tables.event_codes import as_events
 from ..tables.roles import find, listed
-from ..tables.target_column import survival_target
+from ..tables.target_column import as_events, survival_target
+from .column_names import FOLD, REPEAT, SAMPLE, SUBJECT, named, plain_name
 from .imported import ImportedPredictions
-from .importer import FOLD, REPEAT, SAMPLE, SUBJECT, Importer, named, plain_name
 from .long_table_shape import WANTED, looks_like_models
 
 SCALES_APART = 1000  # times the least spread
 _TRIAL = re.compile(r"(?i)trial[_ ]?\d+|.*_trial\d+")
 
 
-def _read(frame: Any, roles: Roles) -> ImportedPredictions:
+def read_wide(frame: Any, roles: Roles) -> ImportedPredictions:
+    """Read a wide table: whatever is no long table is read as one, or refused."""
     truth = roles.target_names
     if not truth:
         raise SoberError(
@@ -35,11 +32,13 @@ def _read(frame: Any, roles: Roles) -> ImportedPredictions:
         find(frame, name)
     kept = frame.loc[frame[truth].notna().all(axis=1)]
     if not len(kept):
-        raise SoberError("E805", f"The truth {truth[0]!r} is missing in every row. Name another column.")
+        raise SoberError("E112", f"The truth {truth[0]!r} is missing in every row. Name another column.")
     names = [c for c in frame.columns if c not in {*truth, roles.group, *roles.ignore}]
     names = [c for c in names if not _is_place(kept[c], c)]
     if not names:
-        raise SoberError("E812", "Beside the truth there is no column of predictions. Give one column a configuration.")
+        raise SoberError(
+            "E812", "Beside the truth there is no column of predictions. Give one column per configuration."
+        )
     values = [_column(kept[c], c, kept[truth[0]]) for c in names]
     if len({v.dtype == object for v in values}) > 1:
         raise SoberError(
@@ -82,7 +81,7 @@ def _scales_noted(values: list[Array], names: list[str]) -> list[Note]:
     times = spread[known].max() / spread[known].min()
     return [
         Note(
-            "W849",
+            "W206",
             f"{most[:40]!r} varies {times:,.0f} times as much as {least[:40]!r}: are these predictions? "
             "To tune models on measurements write sober fit; --ignore leaves columns out.",
         )
@@ -95,7 +94,7 @@ def _subjects_noted(kept: Any, roles: Roles) -> list[Note]:
         return []
     found = [c for c in named(kept, SUBJECT, {*roles.target_names, *roles.ignore}) if kept[c].duplicated().any()]
     text = "{0!r} repeats. If it tells patients apart, write --group {0}, so that their rows are resampled together."
-    return [Note("W812", text.format(name[:40]), (name,)) for name in found[:1]]
+    return [Note("W301", text.format(name[:40]), (name,)) for name in found[:1]]
 
 
 def _check_no_chances(names: list[str], truth: Any) -> None:
@@ -106,7 +105,7 @@ def _check_no_chances(names: list[str], truth: Any) -> None:
         some = ", ".join(repr(n[:30]) for n in names[:3])
         raise SoberError(
             "E813", f"The columns {some} look like probabilities of the {len(labels)} classes by one configuration. "
-            f"Give one column a configuration, or a long table. {WANTED}",
+            f"Give one column per configuration, or a long table. {WANTED}",
         )  # fmt: skip
 
 
@@ -145,11 +144,3 @@ def _column(column: Any, name: str, truth: Any) -> Any:
             f"Leave it out with --ignore {name[:40]}.",
         )
     return np.ma.masked_array(column.fillna(next(iter(known))).to_numpy(dtype=object), gaps)
-
-
-def _recognises(frame: Any, roles: Roles) -> bool:
-    """Any table: what nobody else knows is read as a wide one, or refused."""
-    return True
-
-
-IMPORTER = Importer("wide", _recognises, _read)

@@ -1,13 +1,9 @@
 """From out-of-sample predictions to honest claims; arrays only, no training, no files."""
 
 from .dropping import (
-    BernsteinDrop,
-    BettingDrop,
     BootstrapDrop,
-    ConfidenceDrop,
     DropRule,
     DropVerdict,
-    HoeffdingDrop,
     PredictiveDrop,
 )
 from .estimate import Estimate
@@ -19,18 +15,13 @@ from .procedures import (
     stacked_ensemble,
 )
 from .question import Question
-from .rivals import naive, nested, tibshirani
 from .selection import SelectionRule, best, simplest_within
 
 __all__ = [
-    "BernsteinDrop",
-    "BettingDrop",
     "BootstrapDrop",
-    "ConfidenceDrop",
     "DropRule",
     "DropVerdict",
     "Estimate",
-    "HoeffdingDrop",
     "PredictiveDrop",
     "Question",
     "SelectionProcedure",
@@ -39,9 +30,6 @@ __all__ = [
     "best",
     "best_with_threshold",
     "greedy_ensemble",
-    "naive",
-    "nested",
     "simplest_within",
     "stacked_ensemble",
-    "tibshirani",
 ]

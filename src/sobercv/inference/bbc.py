@@ -1,26 +1,20 @@
 """BBC-CV: bootstrap the out-of-sample predictions, re-select in each resample, score on what was left out.
 
 Takes predictions of any tool, gives an `Estimate`; trains nothing. Paper: section 4, algorithm 5. One loop serves every
-table: in memory, in blocks of rows or columns, by histograms, by folds.
+table: predictions in memory, scores by fold, a race.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, TypedDict, Unpack, overload
 
-from ..containers import Array
-from ..metrics import blocks
-from ..threads import one_blas_thread
-from .deciding import decided
-from .drawn import Judged, estimates
+from .bootstrap import corrected
 from .estimate import Estimate, with_names
-from .gathering import gather
 from .procedures import SelectionProcedure
 from .question import MetricLike, Options, Question
 from .selection import SelectionRule
-from .tables import Inputs, Resamples, Table, open_table
+from .tables import Inputs, open_table
 
 
 class Arrays(TypedDict, total=False):
@@ -29,7 +23,6 @@ class Arrays(TypedDict, total=False):
     groups: Any
     folds: Any
     sample_weight: Any
-    seen: Any
     pos_label: Any
 
 
@@ -37,7 +30,6 @@ class BBCOptions(Arrays, Options, total=False):
     """All that `bbc` takes beside its first three arguments."""
 
     counts: Any
-    approximate: bool | int
 
 
 @overload
@@ -54,21 +46,17 @@ def bbc(
     groups: Any = None,
     folds: Any = None,
     sample_weight: Any = None,
-    seen: Any = None,
     pos_label: Any = None,
     select: str | SelectionRule | SelectionProcedure = "best",
     aggregate: str = "pooled",
     by: str = "sample",
-    method: str = "bbc",
-    interval: str = "wilson",
+    interval: str = "calibrated",
     fixed_models: bool = False,
-    adaptive: bool = False,
     within_folds: bool = False,
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
     stratify: bool = False,
     counts: Any = None,
-    approximate: bool | int = False,
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Estimate | dict[str, Estimate]:
@@ -78,14 +66,12 @@ def bbc(
     ----------
     y : array-like [N]
         The truth: class labels of any type, numbers, or a survival target (scikit-survival's structured array or two
-        columns). Ignored when `predictions` is a `Predictions`. The name of a column when `predictions` is Parquet,
-        as may be `groups`, `folds` and `sample_weight`.
+        columns). Ignored when `predictions` is a `Predictions`.
     predictions : array-like [N, C], [N, C, R] or [N, C, R, K], dict of those, or Predictions
         Out-of-sample predictions: N samples, C configurations, R repeats, K classes. numpy, pandas or polars. A masked
-        array or `seen` marks an incomplete cross-validation; configurations that are NaN in whole folds (pruned trials,
-        where `folds` are given) or everywhere are left out, and a note says so. A dict has one array for each of
-        "predict", "predict_proba" and "decision_function". Predictions [N, C] need not fit in memory: a memory map, a
-        zarr or dask array, or the path of a Parquet file is read in blocks, see `sobercv.stream`.
+        array marks an incomplete cross-validation; configurations that are NaN in whole folds (pruned trials, where
+        `folds` are given) or everywhere are left out, and a note says so. A dict has one array for each of "predict",
+        "predict_proba" and "decision_function". All of them must fit in memory.
     metric : str, Metric, callable, or a list of them
         The first selects; all are judged at the same winner, and a list gives a dict of estimates.
     groups : array-like [N], optional
@@ -94,11 +80,9 @@ def bbc(
         The fold in which each sample was held out. Needed by `aggregate="fold"`, `by="fold"` and `within_folds`.
     sample_weight : array-like [N], optional
         Counts in every metric.
-    seen : bool array-like [N] or [N, R], optional
-        Which samples have predictions.
     pos_label : label, optional
         The positive one of two classes. Precision, recall, F1 and the like are of it, and one score or probability a
-        sample is that of it. Unless given, scores are those of the greater label, and precision and the like are of
+        sample is that of it. Default: scores are those of the greater label, and precision and the like are of
         the label 1, as in scikit-learn.
     select : {"best"}, simplest_within(...), best_with_threshold(...), an ensemble or callable, default="best"
         The rule that picked the winner; re-run in every resample. A callable maps scores [B, C] to winners [B]. What
@@ -107,17 +91,13 @@ def bbc(
         Score all samples together, or take the mean over folds as scikit-learn does.
     by : {"sample", "fold"}, default="sample"
         Resample samples (BBC-CV) or folds (BBC-F).
-    method : {"bbc", "632+"}, default="bbc"
-        The paper's estimate, or the compromise between it and the naive score described in the documentation.
-    interval : {"wilson", "percentile"}, default="wilson"
-        Wilson's interval, which knows the metric's range and that a cross-validated score errs more than a bootstrap of
-        samples shows, or the paper's percentiles of the draws. How often each covers: docs/intervals.md.
+    interval : {"calibrated", "percentile"}, default="calibrated"
+        The calibrated interval, which knows the metric's range and that a cross-validated score errs more than a
+        bootstrap of samples shows, or the paper's percentiles of the draws. How each is made, and how often it covers:
+        docs/intervals.md.
     fixed_models : bool, default=False
         The predictions are those of models that were trained on other data (a test set, an external cohort): nothing
-        was cross-validated, so that `interval="wilson"` is narrower.
-    adaptive : bool, default=False
-        The configurations were proposed by a tuner that looked at the scores of earlier ones (TPE, Bayesian
-        optimisation). That is not corrected; a note (W811) says how much is left, as simulations measured it.
+        was cross-validated, so that `interval="calibrated"` is narrower.
     within_folds : bool, default=False
         Metrics that rank compare only samples of the same fold and repeat.
     n_bootstraps : int, default=1000
@@ -126,9 +106,6 @@ def bbc(
         Draw within classes (or within events and censored), so that none is ever missing.
     counts : int array [B, N], optional
         Draws to use instead of our own ([B, K] with `by="fold"`): replays another tool's resamples.
-    approximate : bool or int, default=False
-        For roc_auc of more samples than fit in memory: True takes histograms of 512 bins, a number as many bins. The
-        estimate's notes say how far off its numbers can be.
     random_state : int, numpy generator or None, default=0
         The same number gives the same bits. None draws afresh; `Estimate.seed` tells what was drawn.
     n_jobs : int, optional
@@ -157,10 +134,8 @@ def bbc(
         select=select,
         aggregate=aggregate,
         by=by,
-        method=method,
         interval=interval,
         fixed_models=fixed_models,
-        adaptive=adaptive,
         within_folds=within_folds,
         n_bootstraps=n_bootstraps,
         confidence_level=confidence_level,
@@ -168,42 +143,8 @@ def bbc(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    inputs = Inputs(predictions, y, groups, folds, sample_weight, seen, pos_label, counts, approximate)
+    inputs = Inputs(predictions, y, groups, folds, sample_weight, pos_label, counts)
     found: Estimate | dict[str, Estimate] = question.answer(
         with_names(corrected(open_table(inputs, question)), predictions)
     )
     return found
-
-
-@one_blas_thread()
-def corrected(table: Table) -> dict[str, Estimate]:
-    """Select on the whole table, draw, select and judge anew in every resample: an estimate for each metric."""
-    procedure = table.question.procedure
-    if procedure is None:
-        return _by_rule(table)
-    found = decided(table, procedure)
-    if not procedure.stands_beside:
-        return found
-    alone = _by_rule(table.asking(replace(table.question, procedure=None)))
-    return {name: replace(estimate, single=alone[name]) for name, estimate in found.items()}
-
-
-def _by_rule(table: Table) -> dict[str, Estimate]:
-    wholes = table.whole()
-    winner = table.winner(wholes[0])
-
-    def judge(start: int, stop: int) -> Judged:
-        return select_and_judge(table, table.resamples(start, stop), wholes[0], winner)
-
-    done = blocks.run(judge, table.cut(), table.question.n_threads)
-    return estimates(table, wholes, winner, Judged.joined(done))
-
-
-def select_and_judge(table: Table, resamples: Resamples, whole: Array, winner: int) -> Judged:
-    """Select a configuration on what is present in each resample, judge it on what is absent."""
-    in_bag = resamples.in_bag()
-    winners = table.select(in_bag)
-    draws = resamples.out_of_bag(winners)
-    if table.question.interval == "percentile":  # the draws are all that it needs
-        return Judged(winners, draws)
-    return Judged(winners, draws, gather(resamples, in_bag, (winners, draws), whole, winner))

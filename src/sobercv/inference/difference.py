@@ -18,9 +18,10 @@ import numpy as np
 from ..containers import Array, as_array
 from ..errors import SoberError, SoberWarning
 from ..predictions import Predictions
-from .bbc import BBCOptions, corrected
+from .bbc import BBCOptions
+from .bootstrap import corrected
 from .estimate import Estimate
-from .intervals import difference_interval
+from .intervals import Percentile, difference_interval, holding
 from .procedures import SelectionProcedure
 from .question import MetricLike, Question
 from .selection import SelectionRule, best_of
@@ -37,7 +38,7 @@ class Difference:
     Attributes
     ----------
     value : float
-        Corrected score of the first minus that of the second.
+        Corrected score of the first minus that of the second: `first.value - second.value`.
     interval : (float, float)
         Percentiles of the draws; with `fixed_models` nearer together, as the draws of few absent samples vary more than
         the whole table. It reaches 0 where both select the same.
@@ -66,9 +67,10 @@ class Difference:
                 "E109", "No draw judges both selections, so that they cannot be compared. Use stratify=True."
             )
         same = (first.winner, first.decision) == (second.winner, second.decision)
-        fixed = first._fixed_models
-        interval = difference_interval(draws, confidence_level, fixed_models=fixed, same=same)
-        return cls(float(np.nanmean(draws)), interval, first, second, draws, confidence_level)
+        fixed = first.fixed_models
+        value = first.value - second.value
+        interval = holding(difference_interval(draws, confidence_level, fixed_models=fixed, same=same), value)
+        return cls(value, interval, first, second, draws, confidence_level)
 
     @property
     def naive(self) -> float:
@@ -88,7 +90,7 @@ class Family:
     ----------
     name : str
     configurations : int array
-        Its members, by their index for life.
+        Its members, by their ids.
     estimate : Estimate
         The corrected score of its best.
     difference : Difference
@@ -146,12 +148,12 @@ def difference(
     True
     """
     given: dict[str, Any] = dict(options)
-    for name in ("select", "by", "approximate", "counts"):
+    for name in ("select", "by", "counts"):
         if name in given:
             raise SoberError("E114", f"`{name}` is not for a difference; give `first` and `second`, and leave it out.")
     if isinstance(metric, (list, tuple)):
         raise SoberError("E114", "A difference is by one metric, the one that selects; got a list. Name one.")
-    arrays = {name: given.pop(name, None) for name in ("groups", "folds", "sample_weight", "seen", "pos_label")}
+    arrays = {name: given.pop(name, None) for name in ("groups", "folds", "sample_weight", "pos_label")}
     question, inputs = Question.ask(metric, **given), Inputs(predictions, y, **arrays)
     open_ = open_table if isinstance(predictions, Predictions) else open_memory
 
@@ -179,7 +181,7 @@ def _selected(table: Table, selection: Selection) -> Estimate:
         if missing or not len(wanted):
             what = f"no configuration {missing[0]!r}" if missing else "none in an empty list"
             raise SoberError(
-                "E108", f"A selection names configurations of the table; there is {what}. Write range(10)."
+                "E122", f"A selection names configurations of the table; there is {what}. Write range(10)."
             )
         rule = best_of(np.isin(table.configurations, wanted), table.question.first.unit)
     return _judged(table, rule)
@@ -208,11 +210,11 @@ def families(table: Predictions, question: Question, labels: Mapping[int, str]) 
     Parameters
     ----------
     table : Predictions
-        Those who left the race early take part with the predictions that they have.
+        What was dropped early takes part with the predictions that it has.
     question : Question
         The first metric selects and judges.
     labels : mapping of int to str
-        The family of each configuration, by its index for life.
+        The family of each configuration, by its id.
 
     Returns
     -------
@@ -234,8 +236,8 @@ def families(table: Predictions, question: Question, labels: Mapping[int, str]) 
         member = of == name
         own = _best_of(opened, member)
         if own.winner not in table.configurations:  # known by few samples: only its draws say how well
-            own = replace(own, wilson=None, interval_method="percentile")
-            own = replace(own, interval=own.interval_at(question.level))
+            assert own.draws is not None
+            own = replace(own, bounds=Percentile(np.sort(own.draws), range=question.first.range))
         share = float(whole.win_counts[member].sum() / max(1, whole.win_counts.sum()))
         gap = Difference.of(own, whole, question.level)
         found.append(Family(str(name), opened.configurations[member], own, gap, share))

@@ -6,7 +6,7 @@ Takes what a protocol found, gives it as attributes, text, HTML and plain data; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -16,9 +16,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..targets import titled
-from .estimate_tables import latex, markdown
-from .intervals import check_level, difference_interval, percentile_interval, quantile
-from .wilson import Wilson
+from .intervals import Calibrated, Percentile, compromise, difference_interval, holding
 
 if TYPE_CHECKING:
     from .procedures import Decision
@@ -35,12 +33,13 @@ METHODS = {
     "wmcs-raw": "WMCS with the observed scores, weighted by chances from shrunken ones",
     "ipl": "IPL: winners on fewer samples, and the power law through their scores",
 }
-INTERVALS = {"percentile": "percentile interval", "wilson": "Wilson's interval"}
+INTERVALS = {"percentile": "percentile interval", "calibrated": "calibrated interval"}
 
 
 def shown(params: Mapping[str, Any], width: int = 100) -> str:
     """Parameters as people write them, on one line: ``C=10, kernel='rbf'``."""
-    text = ", ".join(f"{name}={' '.join(repr(value).split())}" for name, value in params.items())
+    values = {name: value.item() if isinstance(value, np.generic) else value for name, value in params.items()}
+    text = ", ".join(f"{name}={' '.join(repr(value).split())}" for name, value in values.items())
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
@@ -68,10 +67,10 @@ class Estimate:
         The number to report.
     interval : (float, float) or None
         Interval at `confidence_level`; None for protocols that have none.
-    interval_method : {"percentile", "wilson"} or None
+    interval_method : {"percentile", "calibrated"} or None
         How it was made; see `sobercv.bbc`.
-    wilson : Wilson or None
-        What Wilson's interval is made of: centre, size, doubt and degrees of freedom.
+    bounds : Calibrated, Percentile or None
+        What the interval is made of; gives bounds at any level.
     naive : float
         What plain cross-validation claims for the winner.
     optimism : float
@@ -101,6 +100,8 @@ class Estimate:
     n_samples, n_configurations, n_repeats, n_left_out : int
         Size of the table; `n_left_out` configurations lacked predictions and were not considered.
     n_groups : int or None
+    n_folds : int or None
+        Folds of a repeat, where scores by fold are all that is known.
     seed : int or None
         Repeats the draws when passed as `random_state`.
     notes : tuple of Note
@@ -109,6 +110,8 @@ class Estimate:
         What was decided beside the winner: a threshold, or the weights of a mix, whose best member is the winner.
     single : Estimate or None
         Where several configurations were mixed, the best one alone, corrected by the same draws; see `gain`.
+    fixed_models : bool
+        Whether the models were trained on other data, so that nothing was cross-validated.
 
     Examples
     --------
@@ -129,8 +132,6 @@ class Estimate:
     scores: Array
     method: str
     metric: str
-    interval: tuple[float, float] | None = None
-    interval_method: str | None = None
     draws: Array | None = None
     win_counts: Array | None = None
     n_undefined: int = 0
@@ -138,18 +139,27 @@ class Estimate:
     n_samples: int = 0
     n_repeats: int = 1
     n_groups: int | None = None
+    n_folds: int | None = None
     n_left_out: int = 0
     seed: int | None = None
     notes: tuple[Note, ...] = ()
     positive: Any = None
     winner_name: str | None = None
     winner_params: dict[str, Any] | None = None
-    wilson: Wilson | None = None
+    bounds: Calibrated | Percentile | None = None
     decision: Decision | None = None
     single: Estimate | None = None
-    _fixed_models: bool = field(default=False, repr=False)
-    _shift: float = field(default=0.0, repr=False)
-    _range: tuple[float, float] = field(default=(-np.inf, np.inf), repr=False)
+    fixed_models: bool = False
+
+    @cached_property
+    def interval(self) -> tuple[float, float] | None:
+        """Two-sided interval at `confidence_level`; None for protocols that have none."""
+        return None if self.bounds is None else self.interval_at(self.confidence_level)
+
+    @property
+    def interval_method(self) -> str | None:
+        """How the interval was made: "percentile" or "calibrated"; None where there is none."""
+        return None if self.bounds is None else self.bounds.name
 
     @property
     def optimism(self) -> float:
@@ -158,23 +168,16 @@ class Estimate:
 
     @property
     def gain(self) -> float | None:
-        """How much better than the best single one: the mean over draws, not `value - single.value` (docs/tuned.md)."""
-        return None if self.single is None else float(np.nanmean(self._gains))
+        """How much better than the best single configuration: `value - single.value`."""
+        return None if self.single is None else self.value - self.single.value
 
     @property
     def gain_interval(self) -> tuple[float, float] | None:
         """Interval of `gain` at `confidence_level`: percentiles of the draws, nearer to it for `fixed_models`."""
-        if self.single is None:
+        if self.single is None or self.gain is None or self.draws is None or self.single.draws is None:
             return None
-        level, fixed = self.confidence_level, self._fixed_models
-        return difference_interval(np.sort(self._gains), level, fixed_models=fixed, same=False)
-
-    @property
-    def _gains(self) -> Array:
-        assert self.single is not None
-        assert self.draws is not None
-        assert self.single.draws is not None
-        return np.asarray(self.draws - self.single.draws)
+        draws, level = np.sort(self.draws - self.single.draws), self.confidence_level
+        return holding(difference_interval(draws, level, fixed_models=self.fixed_models, same=False), self.gain)
 
     @property
     def n_configurations(self) -> int:
@@ -192,46 +195,32 @@ class Estimate:
         BBC is conservative because a resample holds only 63.2 % of the distinct samples. In the spirit of Efron and
         Tibshirani's .632+, the weight of BBC grows from .632 to 1 as the optimism approaches what a winner picked by
         chance alone would have: its distance from the average configuration. A percentile interval moves along, and
-        stays within the metric's range; Wilson's knows both numbers already.
+        stays within the metric's range; the calibrated one knows both numbers already.
         """
-        self._sorted_draws  # noqa: B018 - refuses estimates without draws
-        room = self.naive - float(np.nanmean(self.scores))
-        share = float(np.clip(self.optimism / room, 0.0, 1.0)) if room > 1e-12 else 0.0
-        weight = 0.632 / (1.0 - 0.368 * share)
-        value = (1.0 - weight) * self.naive + weight * self.value
-        moved = replace(self, value=value, method="632+", _shift=value - self.value)
-        return replace(moved, interval=moved.interval_at(self.confidence_level))
+        value = compromise(self.naive, self.value, self.scores, self._bounds.range)
+        return replace(self, value=value, method="632+", bounds=self._bounds.moved(value - self.value))
 
     def interval_at(self, confidence_level: float) -> tuple[float, float]:
         """Two-sided interval at another level, made in the same way; `value` always lies in it."""
-        if self.wilson is not None:
-            low, high = self.wilson.interval(confidence_level)
-            return min(low, self.value), max(high, self.value)
-        low, high = percentile_interval(self._sorted_draws, confidence_level)
-        return self._moved(low), self._moved(high)
+        return holding(self._bounds.interval(confidence_level), self.value)
 
     def lower_bound(self, confidence_level: float = 0.95) -> float:
         """One-sided bound: the true score is at least this, with this confidence."""
-        if self.wilson is not None:
-            bound = self.wilson.lower(confidence_level)
-            return min(bound, self.value) if confidence_level >= 0.5 else bound
-        return self._moved(quantile(self._sorted_draws, 1.0 - check_level(confidence_level)))
+        bound = self._bounds.lower(confidence_level)
+        calibrated = isinstance(self.bounds, Calibrated) and confidence_level >= 0.5
+        return min(bound, self.value) if calibrated else bound
 
     def upper_bound(self, confidence_level: float = 0.95) -> float:
         """One-sided bound: the true score is at most this, with this confidence."""
-        if self.wilson is not None:
-            bound = self.wilson.upper(confidence_level)
-            return max(bound, self.value) if confidence_level >= 0.5 else bound
-        return self._moved(quantile(self._sorted_draws, check_level(confidence_level)))
+        bound = self._bounds.upper(confidence_level)
+        calibrated = isinstance(self.bounds, Calibrated) and confidence_level >= 0.5
+        return max(bound, self.value) if calibrated else bound
 
-    @cached_property
-    def _sorted_draws(self) -> Array:
-        if self.draws is None:
+    @property
+    def _bounds(self) -> Calibrated | Percentile:
+        if self.bounds is None:
             raise SoberError("E114", f"The method {self.method!r} has no draws, so no interval. Use sobercv.bbc.")
-        return np.sort(self.draws)  # NaN goes last
-
-    def _moved(self, bound: float) -> float:
-        return float(np.clip(bound + self._shift, *self._range)) if self._shift else bound
+        return self.bounds
 
     # ---- for readers ---------------------------------------------------------------------------------------------
     def _rows(self) -> list[tuple[str, str]]:
@@ -239,9 +228,9 @@ class Estimate:
         if self.interval is not None:
             low, high = self.interval
             interval = f"   {100 * self.confidence_level:g} % interval [{low:.4f}, {high:.4f}]"
-        size = f"{self.n_samples} samples"
+        size = f"{self.n_samples} samples" if self.n_folds is None else f"{self.n_folds} folds"
         size += f" in {self.n_groups} groups" if self.n_groups else ""
-        size += f", {self.n_configurations} configurations"
+        size += f", {self.n_configurations} configuration{'' if self.n_configurations == 1 else 's'}"
         size += f", {self.n_repeats} repeats" if self.n_repeats > 1 else ""
         rows = [("metric", self.title), ("honest score", f"{self.value:.4f}{interval}")]
         if self.method != "naive":
@@ -267,7 +256,7 @@ class Estimate:
         return rows
 
     def _winner(self) -> str:
-        """Give the winner by its name or its parameters; by its number only where it has neither."""
+        """Return the winner by its name or its parameters; by its number only where it has neither."""
         if self.winner_name is not None:
             return self.winner_name
         return shown(self.winner_params) if self.winner_params else f"configuration {self.winner}"
@@ -297,53 +286,25 @@ class Estimate:
         notes = "".join(f"<p>{escape(note.text)}</p>" for note in self.notes)
         return f"<table>{rows}</table>{notes}"
 
-    def _table(self) -> tuple[list[str], list[str]]:
-        """Head and row of a table for a paper."""
-        interval = "\u2013" if self.interval is None else f"{self.interval[0]:.3f} to {self.interval[1]:.3f}"
-        head = ["Metric", "Honest score", f"{100 * self.confidence_level:g} % interval", "Plain CV", "Winner"]
-        return head, [self.title, f"{self.value:.3f}", interval, f"{self.naive:.3f}", self._winner()]
-
-    def to_markdown(self) -> str:
-        """A table of one row, for a page."""
-        return markdown(*self._table())
-
-    def to_latex(self) -> str:
-        """A table of one row, for a paper; it needs the package booktabs."""
-        return latex(*self._table())
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON: undefined draws become None."""
 
         def plain(values: Array | None) -> list[Any] | None:
             return None if values is None else [None if v != v else v for v in values.tolist()]
 
+        numbers = ("configurations", "scores", "win_counts", "draws")
+        names = (
+            "metric", "positive", "method", "value", "interval_method", "confidence_level", "naive", "optimism",
+            "winner", "winner_name", "n_undefined", "n_samples", "n_configurations", "n_repeats", "n_groups", "n_folds",
+            "n_left_out", "seed", "gain",
+        )  # fmt: skip
         return {
-            "metric": self.metric,
-            "positive": self.positive,
-            "method": self.method,
-            "value": self.value,
-            "interval": None if self.interval is None else list(self.interval),
-            "interval_method": self.interval_method,
-            "confidence_level": self.confidence_level,
-            "naive": self.naive,
-            "optimism": self.optimism,
-            "winner": self.winner,
-            "winner_name": self.winner_name,
+            **{name: getattr(self, name) for name in names},
+            **{name: plain(getattr(self, name)) for name in numbers},
+            "interval": self.interval and list(self.interval),
+            "gain_interval": self.gain_interval and list(self.gain_interval),
             "winner_params": self.winner_params and {name: repr(value) for name, value in self.winner_params.items()},
-            "configurations": plain(self.configurations),
-            "scores": plain(self.scores),
-            "win_counts": plain(self.win_counts),
-            "draws": plain(self.draws),
-            "n_undefined": self.n_undefined,
-            "n_samples": self.n_samples,
-            "n_configurations": self.n_configurations,
-            "n_repeats": self.n_repeats,
-            "n_groups": self.n_groups,
-            "n_left_out": self.n_left_out,
-            "seed": self.seed,
             "notes": [note.to_dict() for note in self.notes],
-            "decision": None if self.decision is None else self.decision.to_dict(),
-            "single": None if self.single is None else self.single.to_dict(),
-            "gain": self.gain,
-            "gain_interval": None if self.gain_interval is None else list(self.gain_interval),
+            "decision": self.decision and self.decision.to_dict(),
+            "single": self.single and self.single.to_dict(),
         }

@@ -14,10 +14,10 @@ from scipy import stats
 from ..containers import Array
 from ..errors import Note, warn
 from ..metrics import Metric
-from ..metrics.given import GivenScore
+from ..metrics.contract import GivenScore
 
 if TYPE_CHECKING:
-    from .estimate import Estimate
+    from .units import Units
 
 FEW = 20  # samples or groups
 MANY_UNDEFINED = 0.05
@@ -33,8 +33,8 @@ def only_one(n_dropped: int) -> Note:
     """There is nothing to select from."""
     if n_dropped:
         return Note(
-            "W207",
-            f"All others ({n_dropped}) left the race early, so the bootstrap had nothing to choose from; the "
+            "W202",
+            f"All others ({n_dropped}) were dropped early, so the bootstrap had nothing to choose from; the "
             "score may be slightly too good.",
         )
     return warned(
@@ -42,11 +42,11 @@ def only_one(n_dropped: int) -> Note:
     )
 
 
-def with_leavers(n_leavers: int, n_configurations: int, share: float) -> Note:
-    """Those who left the race early took part in the correction; `share` of the resamples were won by one of them."""
+def with_dropped(n_dropped: int, n_configurations: int, share: float) -> Note:
+    """The dropped took part in the correction; `share` of the resamples were won by one of them."""
     return Note(
         "W217",
-        f"{n_leavers} of {n_configurations} configurations left the race early. They took part in the correction with "
+        f"{n_dropped} of {n_configurations} configurations were dropped early. They took part in the correction with "
         f"the predictions that they have, and won {100 * share:.0f} % of the resamples.",
     )
 
@@ -76,19 +76,28 @@ def adaptive(n_units: int, n_trials: int) -> Note:
 def judged_apart(n_judges: int, n_samples: int) -> Note:
     """Only samples that the proposer of the configurations has not seen have judged."""
     return Note(
-        "W222",
+        "W201",
         f"The configurations were proposed by their scores on {n_samples - n_judges} of the {n_samples} samples; all "
         f"selected, and only the other {n_judges} judged: scores that led the proposals are not those that judge.",
     )
 
 
-def on_size(n_configurations: int, n_dropped: int, n_samples: int, n_groups: int | None) -> list[Note]:
+def on_size(n_configurations: int, n_dropped: int, units: Units) -> list[Note]:
     """There is nothing to select from, or little to resample."""
     found = [only_one(n_dropped)] if n_configurations == 1 else []
-    units, what = (n_samples, "samples") if n_groups is None else (n_groups, "groups")
-    if units < FEW:
-        found.append(warned("W205", f"Only {units} {what}: expect a wide interval and a conservative score."))
+    if units.n < FEW:
+        off = "a score that may be off either way" if units.clustered else "a conservative score"
+        found.append(warned("W205", f"Only {units.n} {units.names}: expect a wide interval and {off}."))
     return found
+
+
+def not_above_naive(name: str, value: float) -> Note:
+    """The bootstrap of few groups came out above the plain score, which no correction for a selection should."""
+    return Note(
+        "W205",
+        f"The bootstrap of so few groups gave {value:.4f} for {name}, more than plain cross-validation, because the "
+        "groups left out of a resample are pooled with fewer others; the smaller of the two is reported.",
+    )
 
 
 def left_out(n_left_out: int, n_configurations: int) -> Note | None:
@@ -123,9 +132,10 @@ def of_the_model(metrics: Collection[Metric], n_folds: int) -> Note:
     return Note(
         "W211",
         f"{', '.join(names)} {were} computed on the fitted model, fold by fold, so the {n_folds} folds were resampled "
-        "instead of samples (BBC-F): the interval is coarser, and may reach beyond the least and greatest possible "
-        "values, which nobody says. A metric of predictions has a finer one, also one that sobercv.make_metric made of "
-        "a function (y_true, y_pred).",
+        f"instead of samples (BBC-F). The interval is that of {n_folds} fold scores (Student's t with {n_folds - 1} "
+        "degrees of freedom, and half of the correction as its standard error): wide, and it may reach beyond the "
+        "possible values. A metric of predictions has a narrower one, also one that sobercv.make_metric made of a "
+        "function (y_true, y_pred).",
     )
 
 
@@ -134,23 +144,23 @@ def few_calls(metric: Metric, n_resamples: int, asked: int) -> Note | None:
     if not metric.calls_a_function or n_resamples >= asked:
         return None
     return Note(
-        "W213",
+        "W201",
         f"{metric.name} is a function that is called for every score, so {n_resamples} resamples were drawn instead of "
         f"{asked:,}: the interval is coarser. sobercv.make_metric(..., max_calls=) allows more.",
     )
 
 
 def percentile_instead(metric: Metric) -> Note:
-    """Wilson's interval was asked for, and there was nothing to make it of."""
+    """The calibrated interval was asked for, and there was nothing to make it of."""
     if not metric.selects:
         return Note(
-            "W214",
+            "W201",
             f"On few samples the {metric.name} can be far off, so the estimate is the median over resamples, and its "
             "interval the percentile one.",
         )
     return Note(
-        "W214",
-        f"The score by {metric.name} does not vary over resamples and has no two ends, so Wilson's interval says "
+        "W201",
+        f"The score by {metric.name} does not vary over resamples and has no two ends, so the calibrated interval says "
         "nothing; the interval is the percentile one.",
     )
 
@@ -162,21 +172,19 @@ def undefined(name: str, draws: Array) -> Note | None:
         return None
     return warned(
         "W201",
-        f"{name} was undefined on {n} of {len(draws)} draws, which were left out of the mean. "
-        "stratify=True keeps every class in every resample.",
+        f"{name} was undefined on {n} of {len(draws)} draws, which were left out of the mean: a class, or every unit, "
+        "was absent from what judges. With many samples stratify=True keeps every class in every resample.",
     )
 
 
-def worse_than_guessing(estimate: Estimate) -> Note | None:
+def worse_than_guessing(metric: str, value: float, naive: float, interval: tuple[float, float]) -> Note | None:
     """Scores that rank surely the wrong way round are hardly what was meant."""
-    if estimate.metric not in ("roc_auc", "concordance_index"):
+    if metric not in ("roc_auc", "concordance_index") or interval[1] >= 0.5 or naive >= 0.5:
         return None
-    if estimate.interval is None or estimate.interval[1] >= 0.5 or estimate.naive >= 0.5:
-        return None
-    what = "scores of the other class (see pos_label)" if estimate.metric == "roc_auc" else "times instead of risks"
+    what = "scores of the other class (see pos_label)" if metric == "roc_auc" else "times instead of risks"
     return warned(
-        "W219",
-        f"{estimate.metric} is {estimate.value:.3f}, surely below 0.5, which is what guessing scores: the predictions "
+        "W701",
+        f"{metric} is {value:.3f}, surely below 0.5, which is what guessing scores: the predictions "
         f"rank the wrong way round. Are they {what}?",
     )
 
@@ -189,7 +197,7 @@ def labels_ranked(name: str, values: Array) -> Note | None:
         return None
     # No warning: trees that are fully grown give nothing else.
     return Note(
-        "W220",
+        "W206",
         f"The winner's predictions are all 0 or 1, as labels are, and {name} ranks: it knows one threshold only. Pass "
         "probabilities or decision values, or choose balanced_accuracy.",
     )

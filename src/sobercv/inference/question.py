@@ -17,8 +17,8 @@ from ..containers import Array
 from ..errors import SoberError
 from ..metrics import Metric, Scorer
 from ..metrics import get as get_metric
-from ..metrics.base import Aggregate
-from ..metrics.registry import settle
+from ..metrics.by_name import settle
+from ..metrics.contract import Aggregate
 from ..predictions import Predictions
 from .intervals import check_level
 from .procedures import SelectionProcedure
@@ -31,7 +31,7 @@ ALLOWED = {
     "aggregate": ("pooled", "fold"),
     "by": ("sample", "fold"),
     "method": ("bbc", "632+"),
-    "interval": ("percentile", "wilson"),
+    "interval": ("percentile", "calibrated"),
 }
 
 
@@ -41,16 +41,20 @@ class Options(TypedDict, total=False):
     select: str | SelectionRule | SelectionProcedure
     aggregate: str
     by: str
-    method: str
     within_folds: bool
     stratify: bool
     interval: str
     fixed_models: bool
-    adaptive: bool
     n_bootstraps: int
     confidence_level: float
     random_state: Any
     n_jobs: int | None
+
+
+class SearchOptions(Options, total=False):
+    """What a search can ask for besides; `Estimate.as_632plus` gives others the same."""
+
+    method: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +73,9 @@ class Question:
     by : {"sample", "fold"}
         What is resampled.
     method : {"bbc", "632+"}
-    interval : {"percentile", "wilson"}
+    interval : {"percentile", "calibrated"}
     fixed_models : bool
         Whether the models were trained on other data, so that nothing was cross-validated.
-    adaptive : bool
-        Whether the configurations were proposed by the scores of earlier ones; changes nothing but the notes.
     within_folds, stratify : bool
     n_bootstraps : int
     level : float
@@ -91,9 +93,8 @@ class Question:
     aggregate: Aggregate = "pooled"
     by: Literal["sample", "fold"] = "sample"
     method: Literal["bbc", "632+"] = "bbc"
-    interval: Literal["percentile", "wilson"] = "wilson"
+    interval: Literal["percentile", "calibrated"] = "calibrated"
     fixed_models: bool = False
-    adaptive: bool = False
     within_folds: bool = False
     stratify: bool = False
     n_bootstraps: int = 1000
@@ -104,7 +105,7 @@ class Question:
     procedure: SelectionProcedure | None = None
 
     @classmethod
-    def ask(cls, metric: MetricLike | Sequence[MetricLike], **options: Unpack[Options]) -> Question:
+    def ask(cls, metric: MetricLike | Sequence[MetricLike], **options: Unpack[SearchOptions]) -> Question:
         """Read the options of `sobercv.bbc` and its rivals, and check all that needs no data."""
         several = isinstance(metric, (list, tuple))
         many: list[Any] = list(metric) if isinstance(metric, (list, tuple)) else [metric]
@@ -121,7 +122,9 @@ class Question:
         for name, values in ALLOWED.items():
             if getattr(self, name) not in values:
                 allowed = " or ".join(f'"{value}"' for value in values)
-                raise SoberError("E108", f"`{name}` must be {allowed}; got {getattr(self, name)!r}.")
+                if (name, getattr(self, name)) == ("interval", "wilson"):
+                    allowed = f'{allowed} (what was called "wilson" is "calibrated" now)'
+                raise SoberError("E122", f"`{name}` must be {allowed}; got {getattr(self, name)!r}.")
         n = self.n_bootstraps
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
             raise SoberError("E108", f"`n_bootstraps` must be a whole number of 1 or more; got {n!r}. Write 1000.")
@@ -129,18 +132,30 @@ class Question:
         threads.count(self.n_jobs)
         if not self.metrics:
             raise SoberError("E105", "`metric` is an empty list. Name at least one metric.")
+        self._check_names()
         self._check_together()
         if self.procedure is not None:
             self._check_procedure(self.procedure)
         if self.by == "fold":  # folds are scored one by one, so that the winner is picked by their mean
             object.__setattr__(self, "aggregate", "fold")
 
+    def _check_names(self) -> None:
+        """Refuse metrics of one name: answers are kept by name, and one would replace the other."""
+        names = [metric.name for metric in self.metrics]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise SoberError(
+                "E105",
+                f"{names.count(twice)} of the metrics are called {twice!r}, and estimates are kept by name. Name a "
+                'function with sobercv.make_metric(function, name="..."), or list each metric once.',
+            )
+
     def _check_together(self) -> None:
-        if self.fixed_models and self.interval != "wilson":
+        if self.fixed_models and self.interval != "calibrated":
             raise SoberError(
                 "E114",
-                '`fixed_models` narrows the interval "wilson"; the interval "percentile" does not know it. Leave it '
-                'out, or write interval="wilson".',
+                '`fixed_models` narrows the interval "calibrated"; the interval "percentile" does not know it. Leave '
+                'it out, or write interval="calibrated".',
             )
         if self.by == "fold" and self.stratify:
             raise SoberError(
@@ -153,8 +168,8 @@ class Question:
         if not self.first.selects:
             raise SoberError(
                 "E114",
-                f"{self.first.name} is not the better the larger, so nothing can be selected by it. List it after the "
-                "metric that selects.",
+                f'{self.first.name} has no "higher is better" direction, so it cannot select. List it after the metric '
+                "that selects.",
             )
         if self.within_folds and not any(metric.pools_scores for metric in self.metrics):
             raise SoberError(
@@ -169,7 +184,7 @@ class Question:
         for name, value in usual.items():
             if getattr(self, name) != value:
                 raise SoberError(
-                    "E121", f"{procedure!r} goes with {name}={value!r} only; got {getattr(self, name)!r}. Leave it out."
+                    "E114", f"{procedure!r} goes with {name}={value!r} only; got {getattr(self, name)!r}. Leave it out."
                 )
         procedure.check(self)
 
@@ -219,10 +234,10 @@ class Question:
         return replace(self, metrics=self.metrics[:1], several=False)
 
     def rule_for(self, configurations: Array) -> SelectionRule:
-        """Give the selection rule for a table that holds these of the configurations."""
+        """Return the selection rule for a table that holds these of the configurations."""
         if self.procedure is not None:
             raise SoberError(
-                "E121",
+                "E114",
                 f"{self.procedure!r} selects more than a column, which sobercv.bbc and BBCSearchCV know how to judge, "
                 'and nothing else. Write select="best".',
             )
@@ -236,5 +251,5 @@ class Question:
         return metric.bind(table, aggregate=self.aggregate, within_folds=within_folds, n_jobs=self.n_jobs)
 
     def answer(self, found: dict[str, Answer]) -> Any:
-        """Give answers by metric as they were asked for: a dict of them, or the only one."""
+        """Return answers by metric as they were asked for: a dict of them, or the only one."""
         return found if self.several else next(iter(found.values()))

@@ -13,7 +13,6 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..metrics import first_calls
 
 SelectionRule = Callable[[Array], Array]
 
@@ -24,14 +23,12 @@ TIE = 1e-12
 
 def margin(scores: Array, unit: float = 1.0) -> Array:
     """How far a score may lie below another and still be its equal, by a metric of this `unit`."""
-    return TIE * (unit + np.abs(scores))
+    return np.asarray(TIE * (unit + np.where(np.isinf(scores), 0.0, np.abs(scores))))
 
 
 def best(scores: Array, *, unit: float = 1.0) -> Array:
     """Pick the highest score; the first of equals."""
-    if first_calls.allowance.covers(first_calls.SCORE * scores.size):
-        return first_calls.first_best(np.asarray(scores, np.float64), TIE, unit)
-    from ..metrics.kernels import first_best, first_best_of_columns  # two passes where numpy would need five
+    from ..metrics.kernels.draws import first_best, first_best_of_columns  # two passes where numpy would need five
 
     winners = np.empty(len(scores), np.int64)
     if scores.flags.f_contiguous and scores.dtype == np.float64:  # a copy would cost more than the search
@@ -63,7 +60,7 @@ class simplest_within:
         The same in bootstrap standard errors of the best configuration; 1 is Breiman's rule. Give one of the two; with
         neither, one standard error.
     complexity : array-like [C], optional
-        The complexity of each configuration; unless given, they are taken to be listed from simple to complex.
+        The complexity of each configuration. Default: they are listed from simple to complex.
 
     Examples
     --------
@@ -119,7 +116,7 @@ class simplest_within:
         return np.where(top < 0, -1, winner)
 
     def for_configurations(self, configurations: Array) -> simplest_within:
-        """Give the rule for a table that holds only these of the configurations; the others were dropped or failed."""
+        """The rule for a table that holds only these of the configurations; the others were dropped or failed."""
         if self.complexity is None or len(self.complexity) == len(configurations):
             return self
         if len(self.complexity) <= configurations.max(initial=-1):
@@ -141,7 +138,7 @@ def rule_of(select: str | SelectionRule) -> SelectionRule:
     if select == "simplest_within":
         return simplest_within()
     raise SoberError(
-        "E108", f'`select` must be "best", simplest_within(...) or a callable; got {select!r}. Write select="best".'
+        "E122", f'`select` must be "best", simplest_within(...) or a callable; got {select!r}. Write select="best".'
     )
 
 
@@ -168,7 +165,7 @@ def apply(rule: SelectionRule, scores: Array, unit: float, standard_error: Array
     valid = winners.shape == (b,) and winners.dtype.kind in "iu"
     if not valid or not (hopeless | ((winners >= 0) & (winners < c))).all():
         raise SoberError(
-            "E115",
+            "E117",
             f"The selection rule must give one index below {c} for each of the {b} rows of scores; got shape "
             f"{winners.shape} and type {winners.dtype}.",
         )

@@ -3,8 +3,7 @@
 `scores(predictions, counts) -> [B, C]` serves every protocol: see ARCHITECTURE.md.
 """
 
-from .base import Metric
-from .registry import get, make_metric, names
-from .scorer import Scorer
+from .by_name import get, make_metric, names
+from .contract import Metric, Scorer
 
 __all__ = ["Metric", "Scorer", "get", "make_metric", "names"]

@@ -1,8 +1,7 @@
-"""Work in blocks: which resamples are scored together, and on how many threads.
+"""Work in blocks: which resamples are scored together, on how many threads, and products of counts and columns.
 
-Takes a function of a range of resamples, gives its results in order. Blocks start at multiples of `UNIT`, and
-everything that rounds (a matrix product) is done in whole units, so that neither the size of a block nor the
-number of threads can change a result.
+Blocks start at multiples of `UNIT` resamples, and whatever rounds (a matrix product) is done in whole units, cut at
+`ROWS` samples, so that neither the size of a block nor the number of threads can change a result.
 """
 
 from __future__ import annotations
@@ -12,12 +11,16 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
+import numpy as np
+
 from .. import threads
+from ..containers import Array
 
 T = TypeVar("T")
 
 UNIT = 64  # resamples that are multiplied together
 ROWS = 1 << 16  # samples that are multiplied together
+_COUNTED = 256  # resamples whose flags are counted together: their sums stay near the core
 _LARGEST = 512  # resamples in a block: long vectors over b, yet counts that stay near the core
 _BYTES = 1 << 27  # of counts in a block
 
@@ -73,3 +76,49 @@ def run(function: Callable[..., T], arguments: list[tuple[Any, ...]], n_threads:
         if failed:
             raise failed[0]
         return [done[place] for place in range(len(arguments))]
+
+
+def product(counts: Array, columns: Array, picked: Array | None = None) -> Array:
+    """Multiply counts [B, N] with columns [C, N], giving [B, C], or with column picked[b] for resample b, giving [B].
+
+    Columns of flags (bool) are counted: whole numbers do not round, so that single precision and products of any size
+    will do.
+    """
+    if picked is not None:
+        return _picked(counts, columns, picked)
+    if columns.dtype == np.bool_:
+        return _counted(counts, columns)
+    out = np.empty((len(counts), len(columns)))
+    for b in range(0, len(counts), UNIT):
+        some = out[b : b + UNIT]
+        np.matmul(counts[b : b + UNIT, :ROWS].astype(np.float64), columns[:, :ROWS].T, out=some)
+        for at in range(ROWS, columns.shape[1], ROWS):
+            some += counts[b : b + UNIT, at : at + ROWS].astype(np.float64) @ columns[:, at : at + ROWS].T
+    return out
+
+
+def _counted(counts: Array, flags: Array) -> Array:
+    """How often flagged samples are present; 255 * ROWS is below 2^24, up to which float32 holds whole numbers."""
+    kind: Any = np.float32 if counts.dtype == np.uint8 else np.float64
+    out = np.zeros((len(counts), len(flags)))
+    for at in range(0, flags.shape[1], ROWS):
+        columns = flags[:, at : at + ROWS].T.astype(kind)
+        for b in range(0, len(counts), _COUNTED):
+            out[b : b + _COUNTED] += counts[b : b + _COUNTED, at : at + ROWS].astype(kind) @ columns
+    return out
+
+
+def _picked(counts: Array, columns: Array, picked: Array) -> Array:
+    if columns.dtype == np.bool_:
+        return np.asarray((counts * columns[picked]).sum(axis=1, dtype=np.float64))
+    out = np.zeros(len(counts))
+    for at in range(0, columns.shape[1], ROWS):
+        for b in range(0, len(counts), UNIT):
+            left = counts[b : b + UNIT, at : at + ROWS].astype(np.float64)
+            out[b : b + UNIT] += np.einsum("bn,bn->b", left, columns[picked[b : b + UNIT], at : at + ROWS])
+    return out
+
+
+def per_resample(values: Array, like: Array) -> Array:
+    """Give values [B] the axes of scores [B, C] or [B], so that both can be divided."""
+    return values.reshape((-1,) + (1,) * (like.ndim - 1))

@@ -1,7 +1,7 @@
 """Metrics of the clinic: what a decision at a threshold is worth, and whether probabilities mean what they say.
 
-Takes one part of labels or probabilities of two classes, gives sensitivity, specificity, predictive values, net
-benefit, and the slope and intercept of calibration. A patient is positive from the threshold on, that included.
+Sensitivity, specificity, predictive values, net benefit, costs, and the slope and intercept of calibration, for two
+classes. A patient is positive from the threshold on, that included.
 """
 
 from __future__ import annotations
@@ -17,11 +17,9 @@ from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
 from . import cuts
-from .base import Metric
 from .confusion import Averaged, Share, of_predicted, of_true
-from .explained import d2_brier
-from .part import Core, Part
-from .pointwise import Pointwise
+from .contract import Core, Metric, Part, is_number
+from .means import Pointwise, d2_brier
 
 _SURE = 1e-6  # probabilities are kept this far from 0 and 1, where a logit is infinite
 
@@ -67,7 +65,7 @@ def _shares(share: Share, other: bool) -> Callable[..., Metric]:
 
 
 def _threshold(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < 1:
+    if not is_number(value) or not 0 < value < 1:
         hint = f" Write {value / 100:g} for {value:g} %." if isinstance(value, (int, float)) and 1 < value < 100 else ""
         raise SoberError("E108", f"`threshold` must lie strictly between 0 and 1; got {value!r}.{hint}")
     return float(value)
@@ -115,8 +113,7 @@ def neg_cost(*, missed: float, alarm: float = 1.0, pos_label: Any = None) -> Poi
     pos_label : label, optional
     """
     for name, value in (("missed", missed), ("alarm", alarm)):
-        number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-        if not number or not 0 < value < np.inf:
+        if not is_number(value) or not 0 < value < np.inf:
             raise SoberError("E108", f"`{name}` must be a cost above 0; got {value!r}. Write missed=5, alarm=1.")
     loss = partial(_cost, missed=float(missed), alarm=float(alarm), pos_label=pos_label)
     made = Pointwise("classification", loss, range=(-float(max(missed, alarm)), 0.0))
@@ -136,15 +133,14 @@ class CalibrationCore(Core):
         self._weight = np.ones(len(part.y)) if part.weight is None else part.weight
         self._slope = slope
 
-    def scores(self, counts: Array) -> Array:
+    def scores(self, counts: Array, picked: Array | None = None) -> Array:
+        if picked is not None:
+            return self._fits(counts, picked.astype(np.int64), np.arange(len(counts)))
         b, c = np.indices((len(counts), len(self._logits)), np.int64).reshape(2, -1)
         return self._fits(counts, c, b).reshape(len(counts), len(self._logits))
 
-    def picked(self, counts: Array, winners: Array) -> Array:
-        return self._fits(counts, winners.astype(np.int64), np.arange(len(counts)))
-
     def _fits(self, counts: Array, configuration: Array, resample: Array) -> Array:
-        from .kernels import logistic_lines  # numba takes a while to import
+        from .kernels.lines import logistic_lines
 
         out = np.empty((len(resample), 2))
         logistic_lines(self._logits, self._true, self._weight, counts, configuration, resample, self._slope, out)

@@ -1,8 +1,7 @@
-"""Metrics of the confusion matrix's margins: how often each class was true, predicted, and both.
+"""Metrics of the confusion matrix: of its margins (how often a class was true, predicted, and both), or of all cells.
 
-Takes the three tables of `margins`, gives scores and the makers of their metrics. A class that is never predicted
-scores 0, as in scikit-learn, unless `zero_division` says otherwise; a score that the truth alone makes impossible (no
-positive sample, one class only) is NaN.
+A class that is never predicted scores 0, as in scikit-learn, unless `zero_division` says otherwise; a score that the
+truth alone makes impossible (no positive sample, one class only) is NaN.
 """
 
 from __future__ import annotations
@@ -17,16 +16,89 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
-from . import cuts
-from .base import Metric
-from .margins import MarginsCore
-from .part import Core, Part
+from . import blocks, cuts
+from .blocks import product
+from .contract import Core, Metric, Part, is_number
 
 Average = Literal["binary", "macro", "micro", "weighted"]
 #: (hits, predicted, true) of one class -> what is divided, and by what
 Share = Callable[[Array, Array, Array], tuple[Array, Array]]
+#: (hits, predicted, true), each [B, C, K] or [B, K] -> score without the last axis
+MarginsFormula = Callable[[Array, Array, Array], Array]
+#: Tables [..., K, K] of true and predicted classes -> scores [...]
+TableFormula = Callable[[Part, Array], Array]
+
+_TOGETHER = 1 << 22  # cells of tables made at a time
 
 
+# ---- counting -------------------------------------------------------------------------------------------------------
+class LabelsCore(Core):
+    """Labels bound to their truth; flags are made for one class at a time, so that memory stays that of the labels."""
+
+    def __init__(self, part: Part) -> None:
+        self._labels = np.ascontiguousarray(part.values.T)  # [C, N]
+        self._part = part
+        self._rows = [np.flatnonzero(part.y == k) for k in range(part.n_classes)]
+
+    def _sums(self, counts: Array, flags: Array, rows: Array | slice, picked: Array | None) -> Array:
+        """Weight of the flagged samples of some rows: [B, C], or [B] where each resample picked a row of flags."""
+        weight = self._part.weight
+        return product(counts[:, rows], flags[:, rows] if weight is None else flags[:, rows] * weight[rows], picked)
+
+    def _picked(self, picked: Array | None) -> tuple[Array, Array | None]:
+        """The labels of the configurations that were picked [C, N], and the row of each resample among them."""
+        if picked is None:
+            return self._labels, None
+        which, position = np.unique(picked, return_inverse=True)
+        return self._labels[which], position
+
+
+class MarginsCore(LabelsCore):
+    """A formula of how often each class was hit, predicted and true."""
+
+    def __init__(self, part: Part, formula: MarginsFormula) -> None:
+        super().__init__(part)
+        self._formula = formula
+        self._truth = np.stack([part.y == k for k in range(part.n_classes)])  # [K, N]
+
+    def scores(self, counts: Array, picked: Array | None = None) -> Array:
+        labels, position = self._picked(picked)
+        true = self._sums(counts, self._truth, slice(None), None)  # [B, K]
+        if picked is None:
+            true = np.broadcast_to(true[:, None, :], (len(counts), len(labels), true.shape[1]))
+        hits, predicted = np.empty(true.shape), np.empty(true.shape)
+        for k, rows in enumerate(self._rows):
+            said = labels == k
+            predicted[..., k] = self._sums(counts, said, slice(None), position)
+            hits[..., k] = self._sums(counts, said, rows, position)
+        return self._formula(hits, predicted, true)
+
+
+class TableCore(LabelsCore):
+    """A formula of whole confusion matrices, which are made for a few configurations at a time."""
+
+    def __init__(self, part: Part, formula: TableFormula) -> None:
+        super().__init__(part)
+        self._formula = formula
+
+    def scores(self, counts: Array, picked: Array | None = None) -> Array:
+        labels, position = self._picked(picked)
+        if position is not None:
+            return self._of(counts, labels, position)
+        step = max(1, _TOGETHER // max(1, len(counts) * self._part.n_classes**2))
+        some = blocks.cut(len(labels), step)
+        return np.concatenate([self._of(counts, labels[first:last], None) for first, last in some], axis=1)
+
+    def _of(self, counts: Array, labels: Array, position: Array | None) -> Array:
+        k = self._part.n_classes
+        tables = np.empty((len(counts), *([len(labels)] if position is None else []), k, k))
+        for true, rows in enumerate(self._rows):
+            for said in range(k):
+                tables[..., true, said] = self._sums(counts, labels == said, rows, position)
+        return self._formula(self._part, tables)
+
+
+# ---- formulas of the margins ----------------------------------------------------------------------------------------
 class Margins(Metric):
     """A metric of hits, predicted and true weights of the classes."""
 
@@ -113,7 +185,7 @@ def kappa(part: Part, hits: Array, predicted: Array, true: Array) -> Array:
 
 
 def _likelihood_ratio(part: Part, hits: Array, predicted: Array, true: Array, *, sign: Literal["+", "-"]) -> Array:
-    """How much more often the positive class is said to be there when it is; 1 where nobody was wrongly said so."""
+    """How much more often the positive class is predicted where it is true; 1 where it never is elsewhere."""
     k = part.index_of_positive()
     true, hits = true[..., [1 - k, k]], hits[..., [1 - k, k]]
     found, missed = hits[..., 1], true[..., 1] - hits[..., 1]
@@ -154,11 +226,11 @@ class Averaged(Margins):
     average : {"binary", "macro", "micro", "weighted"}
         "binary" is the share of the positive class alone.
     labels : sequence, optional
-        Average over these classes only; unless given, over those that were true or predicted.
+        Average over these classes only (default: those that were true or predicted).
     pos_label : label, optional
         The positive class; see `Part.positive`.
     zero_division : {"warn"} or float
-        The share of a class that has nothing to divide by: 0 unless given; NaN leaves it out of the average.
+        The share of a class that has nothing to divide by; NaN leaves it out of the average.
     other : bool
         With "binary", take the class that is not positive.
     """
@@ -174,9 +246,9 @@ class Averaged(Margins):
         other: bool = False,
     ) -> None:
         if average not in ("binary", "macro", "micro", "weighted"):
-            raise SoberError("E108", f"`average` must be binary, macro, micro or weighted; got {average!r}.")
+            raise SoberError("E122", f"`average` must be binary, macro, micro or weighted; got {average!r}.")
         if zero_division not in ("warn", 0, 1) and not np.isnan(zero_division):
-            raise SoberError("E108", f'`zero_division` must be "warn", 0, 1 or NaN; got {zero_division!r}.')
+            raise SoberError("E122", f'`zero_division` must be "warn", 0, 1 or NaN; got {zero_division!r}.')
         self.depends_on_positive = average == "binary"
         self.min_classes, self.max_classes = (2, 2) if self.depends_on_positive else (1, None)
         self._share, self._average, self._labels = share, average, labels
@@ -208,18 +280,18 @@ class Averaged(Margins):
         known = [] if part.classes is None else part.classes.tolist()
         unknown = [label for label in self._labels or () if label not in known]
         if unknown:
-            raise SoberError("E108", f"`labels` of {self.name} must be among the classes {known}; got {unknown[0]!r}.")
+            raise SoberError("E110", f"`labels` of {self.name} must be among the classes {known}; got {unknown[0]!r}.")
         return [known.index(label) for label in self._labels or ()]
 
 
 def _at_cuts(share: Share, other: bool) -> cuts.AtCuts | None:
     """What a share of the positive class (or of the other) is of true and false positives."""
     if other:
-        return cuts.specificity() if share is of_true else None
+        return cuts.SPECIFICITY if share is of_true else None
     if isinstance(share, partial):
         return cuts.f_score(share.keywords["beta"])
-    known = {of_predicted: cuts.precision, of_true: cuts.sensitivity, of_either: cuts.jaccard}
-    return known[share]() if share in known else None
+    known: dict[Share, cuts.AtCuts] = {of_predicted: cuts.PRECISION, of_true: cuts.SENSITIVITY, of_either: cuts.JACCARD}
+    return known.get(share)
 
 
 # ---- all of them ----------------------------------------------------------------------------------------------------
@@ -231,14 +303,14 @@ def balanced_accuracy(*, adjusted: bool = False) -> Confusion:
     adjusted : bool, default=False
         Let guessing score 0.
     """
-    low, at_cuts = -1.0 if adjusted else 0.0, cuts.balanced(bool(adjusted))
+    low, at_cuts = (-1.0, cuts.YOUDEN) if adjusted else (0.0, cuts.BALANCED)
     return Confusion(partial(_balanced, adjusted=bool(adjusted)), range=(low, 1.0), classes=(2, None), at_cuts=at_cuts)
 
 
 def youden() -> Confusion:
     """Youden's index: sensitivity plus specificity less 1, for two classes."""
     formula = partial(_balanced, adjusted=True)
-    return Confusion(formula, range=(-1.0, 1.0), classes=(2, 2), at_cuts=cuts.balanced(True))
+    return Confusion(formula, range=(-1.0, 1.0), classes=(2, 2), at_cuts=cuts.YOUDEN)
 
 
 def _averages(share: Share) -> Callable[..., Metric]:
@@ -271,10 +343,63 @@ def fbeta(
     average, labels, pos_label, zero_division
         See `Averaged`.
     """
-    if isinstance(beta, bool) or not isinstance(beta, (int, float, np.number)) or not beta >= 0:
+    if not is_number(beta) or not beta >= 0:
         raise SoberError("E108", f"`beta` must be a number of 0 or more; got {beta!r}.")
     share = partial(of_both, beta=float(beta))
     return Averaged(share, average=average, labels=labels, pos_label=pos_label, zero_division=zero_division)
+
+
+class WeightedKappa(Metric):
+    """Agreement beyond chance, where a confusion costs more the farther apart the classes are; see `cohen_kappa`."""
+
+    task: TaskName = "classification"
+    range = (-1.0, 1.0)
+    min_classes = 2
+
+    def __init__(self, power: int, labels: Sequence[Any] | None) -> None:
+        self._power, self._labels = power, labels
+
+    def core(self, part: Part, n_threads: int = 1) -> Core:
+        return TableCore(part, self._score)
+
+    def _score(self, part: Part, tables: Array) -> Array:
+        true, said = tables.sum(axis=-1), tables.sum(axis=-2)
+        if self._labels is None:
+            # The distance of two classes counts those between them that occur in the resample, as in scikit-learn.
+            place = np.cumsum((true > 0) | (said > 0), axis=-1)
+        else:
+            known, labels = part.classes.tolist() if part.classes is not None else [], list(self._labels)
+            if sorted(known, key=str) != sorted(labels, key=str):
+                raise SoberError(
+                    "E110", f"`labels` must list all classes {known}, in their order of rank; got {self._labels}."
+                )
+            place = np.broadcast_to([labels.index(label) for label in known], true.shape)
+        distance = np.abs(place[..., :, None] - place[..., None, :]).astype(np.float64) ** self._power
+        with np.errstate(invalid="ignore", divide="ignore"):
+            by_chance = true[..., :, None] * said[..., None, :] / tables.sum(axis=(-2, -1))[..., None, None]
+            score = 1.0 - divide((distance * tables).sum(axis=(-2, -1)), (distance * by_chance).sum(axis=(-2, -1)))
+        return undefined_if((true > 0).sum(axis=-1) < 2, score)
+
+
+def cohen_kappa(
+    *, weights: Literal["linear", "quadratic"] | None = None, labels: Sequence[Any] | None = None
+) -> Metric:
+    """Agreement beyond chance.
+
+    Parameters
+    ----------
+    weights : {None, "linear", "quadratic"}
+        How the cost of a confusion grows with the distance of the classes.
+    labels : sequence, optional
+        All classes in order of rank, for the distances (default: sorted).
+    """
+    if weights is None:
+        if labels is not None:
+            raise SoberError("E114", "`labels` of cohen_kappa order the classes for `weights`; leave them out here.")
+        return Confusion(kappa, range=(-1.0, 1.0), classes=(2, None))
+    if weights not in ("linear", "quadratic"):
+        raise SoberError("E122", f'`weights` must be None, "linear" or "quadratic"; got {weights!r}.')
+    return WeightedKappa(1 if weights == "linear" else 2, labels)
 
 
 def makers() -> dict[str, Callable[..., Metric]]:
@@ -283,8 +408,9 @@ def makers() -> dict[str, Callable[..., Metric]]:
         "balanced_accuracy": balanced_accuracy,
         "youden": youden,
         "matthews_corrcoef": partial(
-            Confusion, _matthews, range=(-1.0, 1.0), classes=(2, None), at_cuts=cuts.matthews()
+            Confusion, _matthews, range=(-1.0, 1.0), classes=(2, None), at_cuts=cuts.CORRELATION
         ),
+        "cohen_kappa": cohen_kappa,
         "positive_likelihood_ratio": partial(
             Confusion, partial(_likelihood_ratio, sign="+"), range=(0.0, np.inf), classes=(2, 2), of_positive=True
         ),

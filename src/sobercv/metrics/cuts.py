@@ -1,8 +1,7 @@
-"""What a metric of two classes is of true and false positives alone, so that all cuts are tried in one walk.
+"""Metrics of two classes as formulas of true and false positives alone, so that one scan tries all cuts.
 
-Takes the weight of each class in every resample, gives the numbers of a formula that the kernels evaluate at every cut;
-never sees a prediction. A formula never falls when a positive is found, and never rises when a negative is taken for
-one: so the best cut lies between a positive and the negative below it.
+A formula never falls when one more positive is found, and never rises when one more negative is taken for a positive:
+so the best cut lies between a positive and the negative below it. Kernels evaluate the formulas at those cuts.
 """
 
 from __future__ import annotations
@@ -104,49 +103,23 @@ def _ratio(p: Array, n: Array, *, gain: float, hits: float, rest: float) -> Numb
     return gain, hits, 1.0, rest * p
 
 
-def accuracy() -> AtCuts:
-    """Share of samples that are right."""
-    return AtCuts(LINEAR, _accuracy, needs_positives=False)
-
-
-def balanced(adjusted: bool) -> AtCuts:
-    """Mean of both shares found; adjusted, it is Youden's index."""
-    numbers = partial(_balanced, gain=1.0, rest=0.0) if adjusted else partial(_balanced, gain=0.5, rest=0.5)
-    return AtCuts(LINEAR, numbers, needs_negatives=True)
-
-
-def matthews() -> AtCuts:
-    """Correlation of truth and prediction."""
-    return AtCuts(MATTHEWS, _matthews, needs_negatives=True)
-
-
-def sensitivity() -> AtCuts:
-    """Share of the positives that are found."""
-    return AtCuts(LINEAR, _sensitivity, one_sided=("at_specificity", "min_precision"))
-
-
-def specificity() -> AtCuts:
-    """Share of the negatives that are left alone."""
-    return AtCuts(LINEAR, _specificity, needs_positives=False, needs_negatives=True, one_sided=("at_sensitivity",))
-
-
-def precision() -> AtCuts:
-    """Share of those said to be positive that are."""
-    return AtCuts(RATIO, partial(_ratio, gain=1.0, hits=1.0, rest=0.0), one_sided=("at_sensitivity",))
+ACCURACY = AtCuts(LINEAR, _accuracy, needs_positives=False)
+BALANCED = AtCuts(LINEAR, partial(_balanced, gain=0.5, rest=0.5), needs_negatives=True)
+YOUDEN = AtCuts(LINEAR, partial(_balanced, gain=1.0, rest=0.0), needs_negatives=True)  # and balanced, adjusted
+CORRELATION = AtCuts(MATTHEWS, _matthews, needs_negatives=True)
+SENSITIVITY = AtCuts(LINEAR, _sensitivity, one_sided=("at_specificity", "min_precision"))
+SPECIFICITY = AtCuts(LINEAR, _specificity, needs_positives=False, needs_negatives=True, one_sided=("at_sensitivity",))
+PRECISION = AtCuts(RATIO, partial(_ratio, gain=1.0, hits=1.0, rest=0.0), one_sided=("at_sensitivity",))
+JACCARD = AtCuts(RATIO, partial(_ratio, gain=1.0, hits=0.0, rest=1.0))
 
 
 def f_score(beta: float) -> AtCuts:
     """Harmonic mean of precision and recall."""
     if np.isinf(beta):
-        return sensitivity()
+        return SENSITIVITY
     return AtCuts(RATIO, partial(_ratio, gain=1.0 + beta**2, hits=1.0, rest=beta**2))
 
 
-def jaccard() -> AtCuts:
-    """Share of what was positive or said to be that was both."""
-    return AtCuts(RATIO, partial(_ratio, gain=1.0, hits=0.0, rest=1.0))
-
-
 def cost(missed: float, alarm: float) -> AtCuts:
-    """Less what a missed positive and a false alarm cost, a sample."""
+    """Minus the mean cost of missed positives and false alarms."""
     return AtCuts(LINEAR, partial(_of_all, missed=missed, alarm=alarm), needs_positives=False)

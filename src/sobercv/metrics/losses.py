@@ -1,6 +1,6 @@
 """What a single prediction costs: the losses of which metrics are means.
 
-Takes a part and values `[C, N]` or `[C, N, K]`, gives losses `[C, N]`; never counts, never averages. Plain functions,
+From a part and values `[C, N]` or `[C, N, K]` to losses `[C, N]`; nothing is counted or averaged. Plain functions,
 and `partial` of them, so that they can be sent to other machines.
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from .part import Part
+from .contract import Part
 
 
 # ---- labels ---------------------------------------------------------------------------------------------------------

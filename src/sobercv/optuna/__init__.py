@@ -10,5 +10,6 @@ except ImportError:
     ) from None
 
 from .objective import Objective
+from .replaying import replay
 
-__all__ = ["Objective"]
+__all__ = ["Objective", "replay"]

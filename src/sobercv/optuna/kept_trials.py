@@ -14,12 +14,10 @@ from uuid import uuid4
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from ..errors import SoberError
-from ..training import Configuration, Experiment, MemoryStore, Plan, Problem, make_executor, recalling
+from ..training import Configuration, Experiment, MemoryStore, Plan, Problem, kept_outcomes
 from ..training.fit.task import Outcome
+from ..training.keep.cache import OutcomeCache
 from ..training.keep.fingerprint import digest
-from ..training.keep.manifest import Manifest
-from ..training.keep.sqlite_store import SqliteStore
-from ..training.run.executor import Executor
 
 #: Attributes of a trial, in Optuna's storage: where its outcomes are, after how many rounds it was pruned, how it was
 #: proposed.
@@ -54,7 +52,7 @@ class KeptTrials:
 
     def __init__(self, folder: Any, plan: Plan, seed: int) -> None:
         if folder is not None and not isinstance(folder, (str, os.PathLike)):
-            raise SoberError("E108", f'`store` must be the path of a folder or None; got {folder!r}. Write "trials".')
+            raise SoberError("E123", f'`store` must be the path of a folder or None; got {folder!r}. Write "trials".')
         self.folder = None if folder is None else os.fspath(folder)
         self._plan, self._seed = plan, seed
         self._outcomes: dict[str, list[Outcome]] = {}  # of trials that were run here, or whose file holds all splits
@@ -63,11 +61,11 @@ class KeptTrials:
                 os.makedirs(self.folder, exist_ok=True)
             except OSError as error:
                 raise SoberError(
-                    "E504", f"The folder {self.folder} cannot be made ({error.strerror}); name another folder."
+                    "E809", f"The folder {self.folder} cannot be made ({error.strerror}); name another folder."
                 ) from None
 
-    def begin(self, trial: Trial, experiment: Experiment, shared: bool = True) -> tuple[Executor, Recorder]:
-        """Give what runs the fits of a trial, keeping each at once, and what records them; note the place.
+    def begin(self, trial: Trial, experiment: Experiment, shared: bool = True) -> tuple[OutcomeCache | None, Recorder]:
+        """Return the cache of a trial, None without a folder, and what records its outcomes; note the place.
 
         Parameters
         ----------
@@ -77,15 +75,15 @@ class KeptTrials:
             Whether trials of equal parameters may share a file. Not where another one is running.
         """
         recorder = Recorder(experiment.problem, self._plan)
-        executor: Executor = make_executor(None)
+        cache = None
         if self.folder is None:
             place = uuid4().hex
             self._outcomes[place] = recorder.outcomes
         else:
             place = digest(experiment.estimator, size=8).hex() + ("" if shared else f"-{uuid4().hex[:8]}") + ".sqlite"
-            executor = recalling(executor, self._path(place), experiment, [ALONE], self._plan, self._seed)
+            cache = kept_outcomes(self._path(place), experiment, [ALONE], self._plan, self._seed)
         trial.set_user_attr(PLACE, place)
-        return executor, recorder
+        return cache, recorder
 
     def outcomes(self, trial: FrozenTrial, experiment: Experiment) -> list[Outcome]:
         """Give the outcomes of a trial that has ended: of a pruned one those of the rounds that it ran.
@@ -115,19 +113,16 @@ class KeptTrials:
     def _read(self, number: int, place: str, experiment: Experiment) -> list[Outcome]:
         if self.folder is None or not os.path.exists(self._path(place)):
             raise self._absent(number, "another process or objective ran it" if self.folder is None else place)
-        manifest = Manifest.build(experiment, [ALONE], self._plan, self._seed)
-        store = SqliteStore(self._path(place), experiment.problem, self._plan, manifest)
-        store.open()
-        try:
-            found = [store.recall(ALONE.index, split) for split in self._plan.splits]
-        finally:
-            store.close()
+        cache = kept_outcomes(self._path(place), experiment, [ALONE], self._plan, self._seed)
+        assert cache is not None
+        with cache:
+            found = [cache.recall(ALONE.index, split) for split in self._plan.splits]
         return [outcome for outcome in found if outcome is not None]
 
     def _absent(self, number: int, why: str) -> SoberError:
         where = "in memory" if self.folder is None else f"in {self.folder}"
         return SoberError(
-            "E509",
+            "E505",
             f"The predictions of trial {number} are not {where} ({why}). Give every process the same folder, "
             'store="trials", and keep it as long as the study.',
         )

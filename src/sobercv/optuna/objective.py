@@ -20,13 +20,13 @@ from .. import seeds
 from ..errors import SoberError
 from ..inference import DropRule, Estimate, Question
 from ..predictions import Predictions
+from ..search.metadata import several
 from ..search.options import check_drop, drop_rule
-from ..search.scoring import metrics_of, several
-from ..training import Experiment, Plan, Problem
+from ..search.scoring import metrics_of
+from ..training import Experiment, Plan, Problem, make_pool
 from ..training.race import race
-from .judging import Study, judged
+from .judging import Study, judged, proposed_by, proposing_first, rows_that_propose
 from .kept_trials import ALONE, PLACE, PROPOSED, ROUNDS, KeptTrials, Recorder
-from .proposing import proposed_by, proposing_first, rows_that_propose
 
 _IN_USE = "E501"
 
@@ -107,7 +107,7 @@ class Objective:
         random_state: Any = 0,
     ) -> None:
         if not callable(make):
-            raise SoberError("E108", f"`make` must be a function from a trial to an estimator; got {make!r}.")
+            raise SoberError("E123", f"`make` must be a function from a trial to an estimator; got {make!r}.")
         self.make = make
         self.drop = drop
         self._by_study = isinstance(drop, str) and drop == "study"
@@ -156,13 +156,13 @@ class Objective:
         return self._score(recorder.predictions())
 
     def _run(self, trial: Trial, experiment: Experiment, after_round: Any, shared: bool) -> Recorder:
-        executor, recorder = self._kept.begin(trial, experiment, shared)
-        race(experiment, [ALONE], self.plan, executor=executor, store=recorder, rule=after_round)
+        cache, recorder = self._kept.begin(trial, experiment, shared)
+        race(experiment, [ALONE], self.plan, pool=make_pool(), store=recorder, cache=cache, rule=after_round)
         return recorder
 
     def _experiment(self, estimator: Any) -> Experiment:
         if not hasattr(estimator, "fit"):
-            raise SoberError("E108", f"`make` must give an estimator with a fit method; it gave {estimator!r}.")
+            raise SoberError("E117", f"`make` must give an estimator with a fit method; it gave {estimator!r}.")
         return Experiment(self.problem, estimator, self._wanted, raise_errors=True)  # `optimize(catch=)` decides
 
     def _score(self, predictions: Predictions) -> float:
@@ -279,7 +279,7 @@ def check_study(study: optuna.Study) -> None:
     directions = [direction.name.lower() for direction in study.directions]
     if directions != ["maximize"]:
         raise SoberError(
-            "E131",
+            "E114",
             f"The study must have one direction, maximize: of every metric more is better here; got "
             f'{", ".join(directions)}. Write optuna.create_study(direction="maximize").',
         )

@@ -1,4 +1,4 @@
-"""Search spaces for a bare table (quick, standard, thorough, paper), and SES feature selection."""
+"""Search spaces for a bare table: quick, standard, thorough, paper."""
 
 from typing import TYPE_CHECKING
 
@@ -6,8 +6,7 @@ from ..late_imports import late
 
 if TYPE_CHECKING:
     from .preset import NAMES, TASKS, Preset, get
-    from .ses import SES
 
-__all__ = ["NAMES", "SES", "TASKS", "Preset", "get"]
+__all__ = ["NAMES", "TASKS", "Preset", "get"]
 
-__getattr__ = late(__name__, {"NAMES": "preset", "Preset": "preset", "SES": "ses", "TASKS": "preset", "get": "preset"})
+__getattr__ = late(__name__, dict.fromkeys(__all__, "preset"))

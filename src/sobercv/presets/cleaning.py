@@ -1,7 +1,4 @@
-"""The first step of every preset: any table in, scaled numbers without gaps out, learnt inside each fold.
-
-Takes a table only to see what kind it is; gives an unfitted transformer. Never looks at the target.
-"""
+"""The first step of every preset: any table in, scaled numbers without gaps out, learnt inside each fold."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ def kind_of(X: Any) -> str:
     else:
         array = np.asarray(X)
         if array.ndim != 2:
-            raise SoberError("E405", f"X must be a table with rows and columns; got {array.ndim} axes.")
+            raise SoberError("E101", f"X must be a table with rows and columns; got {array.ndim} axes.")
         numeric = array.dtype.kind in "biuf"
     return "numeric" if numeric else "table"
 
@@ -61,18 +58,18 @@ def check_table(X: Any) -> None:
     """
     shape = getattr(X, "shape", None) or np.asarray(X).shape
     if len(shape) != 2 or 0 in shape:
-        raise SoberError("E405", f"X must have at least one row and one column; got shape {tuple(shape)}.")
+        raise SoberError("E101", f"X must have at least one row and one column; got shape {tuple(shape)}.")
     for names, values in _numbers(X):
         bad = np.flatnonzero(np.isinf(values).any(axis=0))
         if len(bad):
             raise SoberError(
-                "E405",
+                "E102",
                 f"Column {names[bad[0]]!r} holds infinite values. Replace them by numbers, or by NaN for missing.",
             )
 
 
 def _numbers(X: Any) -> Iterator[tuple[list[Any], Array]]:
-    """Give the columns of fractions with their names, some at a time: one by one, thousands take seconds."""
+    """Return the columns of fractions with their names, some at a time: one by one, thousands take seconds."""
     if sparse.issparse(X):
         if X.dtype.kind == "f":
             yield ["of the sparse matrix"], X.data[:, None]
@@ -162,7 +159,7 @@ class UniqueNames(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return X.set_axis(self.names_, axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Give the new names."""
+        """Return the new names."""
         check_is_fitted(self)
         return np.asarray(self.names_, dtype=object)
 

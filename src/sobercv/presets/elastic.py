@@ -1,7 +1,7 @@
 """Elastic nets for classes and survival times in glmnet's terms, and glmnet's path of penalties.
 
-Takes a numeric table and a target; fits by proximal Newton steps, each of them a weighted elastic net by scikit-learn's
-coordinate descent. Never warns about convergence: a step that does not lower the loss ends the fit where it stands.
+Fitted by proximal Newton steps, each of them a weighted elastic net by scikit-learn's coordinate descent. They never
+warn about convergence: a step that does not lower the loss ends the fit where it stands.
 
 The loss is glmnet's (Friedman, Hastie, Tibshirani 2010; Simon et al. 2011 for Cox): the mean negative log-likelihood
 plus `alpha` times the penalty, so that one value means the same for all sample sizes. scikit-learn's own
@@ -11,6 +11,7 @@ plus `alpha` times the penalty, so that one value means the same for all sample 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,7 +25,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..containers import Array
 from ..errors import SoberError
 from ..targets import Target, classes_of, survival_of, task_name
-from .breslow import Breslow
 
 _LEAST_WEIGHT = 1e-5  # as in glmnet: no sample is ever certain
 
@@ -33,7 +33,7 @@ class _Loss(Protocol):
     start: float
 
     def __call__(self, eta: Array) -> tuple[float, Array, Array]:
-        """Give the loss, the negative gradient and the curvature at the linear predictor, summed over samples."""
+        """Return the loss, the negative gradient and the curvature at the linear predictor, summed over samples."""
 
 
 class _Logistic:
@@ -76,7 +76,7 @@ class _Cox:
 
 
 def _fit(X: Any, loss: _Loss, alpha: float, l1_ratio: float, max_iter: int, tol: float) -> tuple[Array, float, int]:
-    """Give coefficients, intercept and the number of steps."""
+    """Return coefficients, intercept and the number of steps."""
     n, p = X.shape
     coef, intercept = np.zeros(p), loss.start
     inner = ElasticNet(l1_ratio=l1_ratio, warm_start=True, tol=1e-4, max_iter=300)
@@ -147,14 +147,14 @@ class ElasticNetLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """Give log-odds, [N] for two classes and [N, K] for more."""
+        """Return log-odds, [N] for two classes and [N, K] for more."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         scores = np.asarray(X @ self.coef_.T) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X: Any) -> Array:
-        """Give probabilities [N, K]."""
+        """Return probabilities [N, K]."""
         p = expit(self.decision_function(X))
         if p.ndim == 1:
             return np.column_stack([1 - p, p])
@@ -162,7 +162,7 @@ class ElasticNetLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return p / p.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> Array:
-        """Give labels."""
+        """Return labels."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
@@ -197,17 +197,17 @@ class ElasticNetCox(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> Array:
-        """Give log-risks [N]: higher means earlier."""
+        """Return log-risks [N]: higher means earlier."""
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, accept_sparse="csr", reset=False) @ self.coef_).ravel()
 
     def predict_survival_function(self, X: Any) -> Array:
-        """Give survival curves [N], functions of time, as scikit-survival's models do."""
+        """Return survival curves [N], functions of time, as scikit-survival's models do."""
         return self.baseline_.curves(self.predict(X))
 
 
 def penalty_path(X: Any, y: Any, task: str, l1_ratio: float, n: int = 10) -> list[float]:
-    """Give glmnet's path of penalties: from the least that leaves nothing, down by a factor of 100 or 10,000.
+    """Return glmnet's path of penalties: from the least that leaves nothing, down by a factor of 100 or 10,000.
 
     Parameters
     ----------
@@ -231,3 +231,53 @@ def penalty_path(X: Any, y: Any, task: str, l1_ratio: float, n: int = 10) -> lis
     largest = max(float(np.abs(X.T @ pull).max()) for pull in pulls) / samples / max(l1_ratio, 1e-3)
     largest = largest if np.isfinite(largest) and largest > 0 else 1.0
     return [float(f"{v:.6g}") for v in np.geomspace(largest, largest * (1e-2 if samples < columns else 1e-4), n)]
+
+
+@dataclass(frozen=True, eq=False)
+class SurvivalCurve:
+    """The probability to survive beyond a time: 1 before the first of `x`, `y` from each of them on.
+
+    Attributes
+    ----------
+    x : float array [U]
+        Ascending times.
+    y : float array [U]
+    """
+
+    x: Array
+    y: Array
+
+    def __call__(self, time: Any) -> Any:
+        """Return the probability at one or several times."""
+        return np.append(1.0, self.y)[np.searchsorted(self.x, time, side="right")]
+
+
+class Breslow:
+    """The cumulative hazard at a log-risk of 0.
+
+    Parameters
+    ----------
+    log_risk : float array [N]
+        Of the training rows.
+    event, time : arrays [N]
+    """
+
+    def __init__(self, log_risk: Array, event: Array, time: Array) -> None:
+        self.times, code = np.unique(time, return_inverse=True)
+        self._shift = float(log_risk.max())  # so that no risk overflows
+        risk = np.bincount(code.reshape(-1), np.exp(log_risk - self._shift))
+        at_risk = np.cumsum(risk[::-1])[::-1]
+        deaths = np.bincount(code.reshape(-1), event.astype(np.float64))
+        self.hazard = np.cumsum(np.divide(deaths, at_risk, out=np.zeros_like(deaths), where=deaths > 0))
+
+    def curves(self, log_risk: Array) -> Array:
+        """Return the curve of each row [n].
+
+        Parameters
+        ----------
+        log_risk : float array [n]
+        """
+        found = np.empty(len(log_risk), dtype=object)
+        for i, one in enumerate(np.exp(log_risk - self._shift)):
+            found[i] = SurvivalCurve(self.times, np.exp(-self.hazard * one))
+        return found

@@ -1,7 +1,4 @@
-"""What each preset tries, in numbers that mean the same for every task.
-
-Takes nothing, gives a `Level` for each name of a preset; never makes a model.
-"""
+"""What each preset tries, in numbers that mean the same for every task."""
 
 from __future__ import annotations
 
@@ -146,7 +143,7 @@ def check_name(name: Any) -> None:
     name : str
     """
     if name not in LEVELS:
-        raise unknown(name, tuple(LEVELS), "preset", "E401")
+        raise unknown(name, tuple(LEVELS), "preset", "E122")
 
 
 def unknown(given: Any, allowed: tuple[str, ...], what: str, code: str) -> SoberError:

@@ -1,8 +1,4 @@
-"""presets.get: from a name, a task and a table to a pipeline and its search space.
-
-Takes the data to see their types, sizes and the scale of penalties; gives a `Preset`, whose space is listed once, here,
-for checks, searches and pages alike. Never trains a model.
-"""
+"""presets.get: from a name, a task and a table to a pipeline and its search space, listed once; nothing is trained."""
 
 from __future__ import annotations
 
@@ -18,10 +14,8 @@ from ..errors import SoberError
 from ..targets import TABLE_TASKS, Target, task_name
 from ..training import Configuration, expand
 from .cleaning import check_table, kind_of, make_cleaner
-from .grids import Grid, SpaceInputs
 from .levels import LEVELS, check_name, unknown
-from .sklearn_space import space_of_classes, space_of_numbers
-from .sksurv_space import space_of_times
+from .spaces import Grid, SpaceInputs, space_of_classes, space_of_numbers, space_of_times
 
 NAMES, TASKS = tuple(LEVELS), TABLE_TASKS
 
@@ -115,7 +109,7 @@ def get(
     """
     check_name(name)
     if task not in TASKS:
-        raise unknown(task, TASKS, "task", "E402")
+        raise unknown(task, TASKS, "task", "E122")
     if n_trees is not None and (not isinstance(n_trees, (int, np.integer)) or n_trees < 1):
         raise SoberError("E108", f"`n_trees` must be a whole number of 1 or more; got {n_trees!r}.")
     check_table(X)
@@ -146,14 +140,14 @@ def get(
 def _check_target(task: str, y: Any, X: Any) -> None:
     """Refuse a target that does not belong to the task, before anything is made for it."""
     if y is None:
-        raise SoberError("E302", "A preset needs y: pass the true values.")
+        raise SoberError("E112", "A preset needs y: pass the true values.")
     target = Target.read(y, task_name(task))
     n, k = len(target), target.n_classes
     if (task == "binary" and k != 2) or (task == "multiclass" and k < 2):
         raise SoberError("E112", f"The task {task!r} does not fit a target with {k} classes; choose another task.")
     rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if rows != n:
-        raise SoberError("E302", f"X has {rows} samples but y has {n}; both need one row a sample.")
+        raise SoberError("E101", f"X has {rows} samples but y has {n}; both need one row per sample.")
 
 
 def _cleaned(cleaner: Pipeline, X: Any) -> Any:
@@ -162,5 +156,5 @@ def _cleaned(cleaner: Pipeline, X: Any) -> Any:
         return clone(cleaner).fit_transform(X)
     except ValueError as error:
         if "variance threshold" in str(error):
-            raise SoberError("E405", "Every column of X is constant or empty, so nothing can be learnt.") from None
+            raise SoberError("E818", "Every column of X is constant or empty, so nothing can be learnt.") from None
         raise

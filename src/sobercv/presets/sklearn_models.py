@@ -1,7 +1,7 @@
 """Models that the spaces need and scikit-learn does not have in this form.
 
-SVMs and elastic nets with a cap, forests that count in roots, gradient boosting in one thread. Takes what their
-scikit-learn parents take; never warns where the cap is meant.
+SVMs and elastic nets with a cap on iterations, silent when they reach it; forests that count in roots; gradient
+boosting in one thread.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class OneScale:
     """
 
     def settled_params(self, X: Any) -> dict[str, Any]:
-        """Give the parameters that matter, as they are fitted: equal for pairs of cost and gamma that are one model."""
+        """Return the parameters that matter, as fitted: equal for pairs of cost and gamma that are one model."""
         params: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]
         gamma = params["gamma"]
         if params["kernel"] == "poly" and params["coef0"] == 0 and isinstance(gamma, (int, float)) and gamma > 0:
@@ -118,7 +118,7 @@ class RootForest:
         self.roots = roots
 
     def settled_params(self, X: Any) -> dict[str, Any]:
-        """Give the parameters with `roots` replaced by a number of columns: of few columns, several roots are one."""
+        """Return the parameters with `roots` replaced by a number of columns: of few columns, several roots are one."""
         params = {name: value for name, value in self.get_params().items() if name != "roots"}  # type: ignore[attr-defined]
         return {**params, "max_features": self._columns_tried(X)}
 
@@ -137,7 +137,7 @@ class RootForestClassifier(RootForest, RandomForestClassifier):  # type: ignore[
     """The forest of `RootForest` for classes."""
 
     def plain_forest(self, X: Any) -> RandomForestClassifier:
-        """Give the forest that this one is on these rows: those of scikit-learn are grown faster."""
+        """Return the forest that this one is on these rows: those of scikit-learn are grown faster."""
         return RandomForestClassifier(**self.settled_params(X))
 
 

@@ -1,7 +1,4 @@
-"""scikit-survival's models in the form that the spaces need. Imported only where survival is asked for.
-
-Takes what their parents take; never warns where a cap on iterations is meant.
-"""
+"""scikit-survival's models in the form that the spaces need, imported only where survival is asked for."""
 
 from __future__ import annotations
 
@@ -15,12 +12,12 @@ from sksurv.svm import FastKernelSurvivalSVM, FastSurvivalSVM
 
 from ..containers import Array
 from ..targets import survival_of
-from .breslow import Breslow
+from .elastic import Breslow
 from .sklearn_models import RootForest, silent_at_cap
 
 
 class NoRisk(BaseEstimator):  # type: ignore[misc]
-    """The baseline: the same risk for everybody."""
+    """The baseline: the same risk for every row."""
 
     def fit(self, X: Any, y: Any) -> NoRisk:
         """Learn when events happen, and nothing of whom."""
@@ -30,12 +27,12 @@ class NoRisk(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> Array:
-        """Give zeros."""
+        """Return zeros."""
         check_is_fitted(self)
         return np.zeros(X.shape[0])
 
     def predict_survival_function(self, X: Any) -> Array:
-        """Give everybody the same survival curve."""
+        """Return the same survival curve for every row."""
         return self.baseline_.curves(self.predict(X))
 
 

@@ -1,11 +1,10 @@
-"""Reports: a fitted search in, a plain summary, then text, HTML or plots.
+"""Reports: a fitted search in, a plain summary, then HTML, tables or plots.
 
-Takes a finished search; everything is computed in `summarize`, and renderers only write down what it found.
+Everything is computed in `summarize`; renderers only write down what it found.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,9 @@ from ..errors import SoberError
 from .html import to_html
 from .records import Summary
 from .summary import summarize
-from .text import to_text
+from .tables import FORMATS, to_format
 
-__all__ = ["Summary", "summarize", "to_html", "to_text", "write"]
+__all__ = ["Summary", "summarize", "to_html", "write"]
 
 
 def write(summary: Summary, path: Any) -> Path:
@@ -25,19 +24,23 @@ def write(summary: Summary, path: Any) -> Path:
     ----------
     summary : Summary
     path : str or path
-        Ends with `.html`, `.txt` or `.json`. What is there is replaced.
+        Ends with `.html` (the report), `.md`, `.tex` or `.csv` (its tables) or `.json`. What is there is replaced.
 
     Returns
     -------
     Path
     """
     path = Path(path)
-    kind = path.suffix.lower()
-    if kind not in (".html", ".htm", ".txt", ".json"):
-        raise SoberError("E703", f"A report ends with .html, .txt or .json; got {str(path)!r}. Write report.html.")
-    if kind == ".json":
-        content = json.dumps(summary.to_dict(), indent=1, allow_nan=False) + "\n"
+    kind = path.suffix.lower().removeprefix(".")
+    if kind in FORMATS:
+        content = to_format(summary, kind)
+    elif kind == "json":
+        content = summary.to_json().decode() + "\n"
+    elif kind in ("html", "htm"):
+        content = to_html(summary)
     else:
-        content = to_text(summary) if kind == ".txt" else to_html(summary)
+        raise SoberError(
+            "E122", f"A report ends with .html, .md, .tex, .csv or .json; got {str(path)!r}. Write report.html."
+        )
     path.write_text(content, encoding="utf-8")
     return path

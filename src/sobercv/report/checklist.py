@@ -48,8 +48,8 @@ ITEMS = (
     ("27", "Usability: poor or missing input, skills of users, next steps"),
 )  # fmt: skip
 
-#: Notes that tell how the table was read; they limit nothing.
-HOW_READ = ("W801", "W802", "W841", "W842", "W843", "W846")
+#: The note that tells how the table was read; it limits nothing.
+HOW_READ = "W801"
 
 
 def checklist(summary: Summary) -> tuple[ChecklistItem, ...]:
@@ -70,7 +70,6 @@ def _answers(summary: Summary) -> dict[str, str]:
     level = f"{100 * score.level:g} % interval"
     held = "" if score.interval is None else f" ({level} {between(score.interval, score.digits)})"
     shown = [chart.title for chart in summary.charts] + ([summary.confusion.title] if summary.confusion else [])
-    gaps = sum(column.n_missing for column in summary.columns)
     found = {
         "4": "Development with internal validation.",
         "12a": f"All samples were used for both, by cross-validation ({fact['Cross-validation']}).",
@@ -87,11 +86,13 @@ def _answers(summary: Summary) -> dict[str, str]:
         "23a": f"{score.label} {number(score.value, score.digits)}{held}, corrected for the choice among "
         f"{count(summary.race.n_start, 'configuration')}; plain cross-validation would claim "
         f"{number(score.naive, score.digits)}.",
-        "26": " ".join(n.text for n in summary.notes if n.severity == "warning" and n.code not in HOW_READ),
+        "26": " ".join(n.text for n in summary.notes if n.severity == "warning" and n.code != HOW_READ),
     }
     if summary.columns:
         found["7"] = f"See how each of {count(len(summary.columns), 'column')} was read, in the report."
-        found["11"] = f"{count(gaps, 'cell')} missing; imputed inside the training folds." if gaps else "None missing."
+        missing = fact["Missing cells"]
+        imputed = "" if missing.startswith("0 ") else " Imputed inside the training folds."
+        found["11"] = f"Missing cells: {missing}.{imputed}"
     if summary.task == "classification":
         found["13"] = f"No resampling of classes; {fact['Target']}."
         found["15"] = "Class and, where the model gives it, its probability; see decisions by threshold."

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..search.selected import estimate_of
+from ..search.final_model import estimate_of
 from .words import clean, parameters, short_names
 
 #: What a model is called in a paper, by a part of its class's name; the first that fits.
@@ -58,12 +58,7 @@ def in_words(params: Mapping[str, Any], short: Mapping[str, str], default: Any =
 
 
 def winner_in_words(search: Any) -> str:
-    """Write the winner of a fitted search for people.
-
-    Parameters
-    ----------
-    search : BBCSearchCV
-    """
+    """Write the winner of a fitted search for people."""
     steps = getattr(search.estimator, "steps", None)
     short = short_names(name for params in search.cv_results_["params"] for name in params)
     words = in_words(search.best_params_, short, steps[-1][1] if steps else search.estimator)

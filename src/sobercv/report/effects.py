@@ -13,10 +13,8 @@ import numpy as np
 from .. import seeds
 from ..containers import Array
 from ..positive_class import obvious_positive
-from .chart_lines import line_of
-from .column_screen import is_numeric
-from .evidence import Band
-from .importance import column_names
+from .evidence import Band, line_of
+from .importance import column_names, is_numeric
 from .records import Chart, Importance
 from .words import class_name, clean
 

@@ -1,13 +1,14 @@
 """The winner's out-of-sample predictions and their resamples: what every chart of a report is drawn from.
 
-Takes a finished search, gives arrays of one configuration and bands around any statistic of them; never trains.
-Axes: N samples, R repeats, K classes, G places of a curve.
+Arrays of one configuration, bands around any statistic of them, and lines of charts. Axes: N samples, R repeats, K
+classes, G places of a curve.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,12 @@ from sklearn.base import clone
 
 from ..containers import Array
 from ..errors import SoberError
-from ..inference.resample import Bootstrap
+from ..inference.units import Units
 from ..metrics.blocks import UNIT
 from ..positive_class import obvious_positive
 from ..predictions import Predictions
 from ..training.fit.response import method_of
+from .records import Line
 from .search_records import metrics_of
 
 N_BANDS = 400
@@ -79,7 +81,7 @@ class Evidence:
         table: Predictions = search.winner_predictions_.only_seen()
         if not table.responses:
             raise SoberError(
-                "E702",
+                "E116",
                 "The search scored models and kept no predictions; add a metric, such as r2, to scoring.",
             )
         # What a metric asks for is kept under the first of its alternatives: a ranking metric asks for decisions and
@@ -158,7 +160,7 @@ class Evidence:
             return _mean(np.stack(each), np.array(share))
 
         ones = np.ones(len(self.y))
-        draws = Bootstrap(len(self.y), self.seed, "report", groups=self.groups)
+        draws = Units(len(self.y), self.seed, "report", groups=self.groups)
         values = [value(c) for b in range(0, N_BANDS, UNIT) for c in draws.counts(b, min(b + UNIT, N_BANDS))]
         tail = (1.0 - self.level) / 2.0
         low, high = _quantiles(np.stack(values), (tail, 1.0 - tail))
@@ -197,3 +199,51 @@ def _quantiles(values: Array, shares: tuple[float, float]) -> tuple[Array, Array
         at = np.clip(np.ceil(np.round(share * n, 9)).astype(int), 1, np.maximum(n, 1)) - 1
         found.append(np.take_along_axis(ordered, at[None], axis=0)[0])
     return found[0], found[1]
+
+
+def bin_edges(values: Array, most: int = 10) -> Array:
+    """Cut values into bins of equal size, at least some 30 values each."""
+    n_bins = int(np.clip(len(values) // 30, 3, most))
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, n_bins + 1)))
+    return edges if len(edges) > 1 else np.array([edges[0], edges[0] + 1.0])
+
+
+def bin_means(bins: Array, k: int, weight: Array, values: Array) -> Array:
+    """Weighted mean of the values in each bin [k]; NaN in an empty one."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.bincount(bins, weight * values, minlength=k) / np.bincount(bins, weight, minlength=k)
+
+
+def line_of(label: str, x: Array, band: Band, text: str = "", *, stepped: bool = False, marked: bool = False) -> Line:
+    """Write a band as a line of a chart."""
+    return Line(
+        label, tuple(_six(v) for v in x.tolist()), known(band.centre), known(band.low), known(band.high),
+        text, stepped, marked,
+    )  # fmt: skip
+
+
+def known(values: Array) -> tuple[float | None, ...]:
+    """Write numbers with six digits; None where undefined."""
+    return tuple(None if v != v else _six(v) for v in values.tolist())
+
+
+def _six(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def widened(band: Band, sizes: Array, level: float) -> Band:
+    """Put Wilson's bound where a share is 0 or 1; elsewhere the band stays as it is.
+
+    Parameters
+    ----------
+    band : Band
+        Shares [G].
+    sizes : array [G]
+        How many samples, or groups, each is a share of.
+    level : float
+    """
+    square = NormalDist().inv_cdf(0.5 + level / 2.0) ** 2
+    n = np.maximum(sizes, 1)
+    low = np.where(band.centre == 1.0, np.minimum(band.low, n / (n + square)), band.low)
+    high = np.where(band.centre == 0.0, np.maximum(band.high, square / (n + square)), band.high)
+    return Band(band.centre, low, high)

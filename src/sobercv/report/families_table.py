@@ -1,31 +1,25 @@
-"""The table of families: for each kind of model the corrected score of its best, and how far it is from the winner.
-
-Takes a fitted search, gives a `Table`; None where all configurations are of one kind, or where they are mixed.
-"""
+"""Kinds of models: groups of configurations, and a table of the corrected score of the best of each."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from ..containers import as_array
+from ..errors import SoberError
 from ..inference.difference import Family, families
-from .grouping import labels_of
+from .configuration_words import family_of
 from .records import Table
 from .words import between, clean, count, digits_for, metric_label, number, percent, signed, within
 
 
 def families_table(search: Any) -> Table | None:
-    """Tabulate the kinds of models that were in the race.
-
-    Parameters
-    ----------
-    search : BBCSearchCV
-        Fitted.
-    """
+    """Tabulate the kinds of models that were in the race."""
     procedure = search.question_.procedure
     if search.question_.by == "fold" or (procedure is not None and procedure.stands_beside):
         return None
     labels, table = labels_of(search, None), search.predictions_
-    if len({labels[int(c)] for part in (table, *table.leavers) for c in part.configurations}) < 2:
+    if len({labels[int(c)] for part in (table, *table.dropped) for c in part.configurations}) < 2:
         return None
     found = families(search.predictions_, search.question_, labels)
     digits = digits_for([family.estimate.value for family in found])
@@ -67,3 +61,40 @@ def _sentence(search: Any, found: list[Family]) -> str:
         text += " Left the race early with hardly a chance to win; few samples judge them, so that their wide "
         text += f"intervals say little: {names}."
     return text.replace("  ", " ")
+
+
+def labels_of(search: Any, by: Any) -> dict[int, str]:
+    """Name the group of every configuration.
+
+    Parameters
+    ----------
+    search : BBCSearchCV
+        Fitted.
+    by : None, str, callable or array-like [C]
+        See `BBCSearchCV.families`.
+    """
+    listed: list[Mapping[str, Any]] = search.cv_results_["params"]
+    if by is None:
+        return {i: family_of(_model(search.estimator, params)) for i, params in enumerate(listed)}
+    if callable(by):
+        return {i: str(by(params)) for i, params in enumerate(listed)}
+    if isinstance(by, str):
+        if not any(by in params for params in listed):
+            known = ", ".join(sorted({name for params in listed for name in params}))
+            raise SoberError("E122", f"`by` must be a parameter of the search, one of {known}; got {by!r}.")
+        return {i: f"{by}={params[by]!r}" if by in params else f"no {by}" for i, params in enumerate(listed)}
+    labels = as_array(by, "by")[0]
+    if labels.shape != (len(listed),):
+        raise SoberError(
+            "E101", f"`by` must have a label for each of the {len(listed)} configurations; got shape {labels.shape}."
+        )
+    return {i: str(label) for i, label in enumerate(labels.tolist())}
+
+
+def _model(estimator: Any, params: Mapping[str, Any]) -> Any:
+    """Give the model of a configuration: the last step of a pipeline, or what a parameter puts in its place."""
+    if hasattr(estimator, "steps"):
+        name, last = estimator.steps[-1]
+        return _model(params.get(name, last), {})
+    given = [value for name, value in params.items() if "__" not in name and hasattr(value, "fit")]
+    return given[0] if given else estimator

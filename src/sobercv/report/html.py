@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
 from ..errors import SoberError
-from . import svg_charts, svg_confusion, words
-from .classification_charts import MOST_WITH_INTERVALS
+from . import svg_charts, words
+from .class_charts import MOST_WITH_INTERVALS
 from .records import Bar, Chart, Summary
 from .tables import share_with_interval
 
@@ -63,10 +62,10 @@ def to_html(summary: Summary) -> str:
         policy=policy(style, script),
         style=markup(style),
         script=markup(script),
-        json=markup(safe_json(summary.to_dict())),
+        json=markup(safe_json(summary)),
         num=words.number,
         within=words.within,
-        signed=words.signed,
+        off_by=words.off_by,
         gap=words.gap,
         between=words.between,
         percent=words.percent,
@@ -100,9 +99,9 @@ def policy(style: str, script: str) -> str:
     )
 
 
-def safe_json(values: Any) -> str:
+def safe_json(summary: Summary) -> str:
     """Write JSON that cannot end the element it stands in, nor open another one."""
-    text = json.dumps(values, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = summary.to_json().decode()
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
@@ -117,7 +116,7 @@ def _drawn(summary: Summary, markup: Any) -> dict[str, Any]:
         "race": markup(svg_charts.race(summary.race)) if len(summary.race.rounds) > 1 else None,
         "curves": [curve for chart in summary.charts for curve in _curves(chart, markup)],
         "effects": [{"svg": markup(svg_charts.xy(c)), "key": _key(c, markup)} for c in summary.effects],
-        "confusion": None if summary.confusion is None else markup(svg_confusion.confusion(summary.confusion)),
+        "confusion": None if summary.confusion is None else markup(svg_charts.confusion(summary.confusion)),
         "importance": None if found is None else markup(svg_charts.bars(_used(found.bars))),
         "unused": 0 if found is None else len(found.bars) - len(_used(found.bars)),
         "together": markup(svg_charts.bars(_used(found.together))) if found is not None and found.together else None,
@@ -126,9 +125,7 @@ def _drawn(summary: Summary, markup: Any) -> dict[str, Any]:
 
 def _used(bars: tuple[Bar, ...]) -> tuple[Bar, ...]:
     """Leave out columns that change nothing: the model does not look at them."""
-    return (
-        tuple(bar for bar in bars if (bar.value, bar.spread, bar.low or 0, bar.high or 0) != (0, 0, 0, 0)) or bars[:1]
-    )
+    return tuple(bar for bar in bars if (bar.value, bar.spread) != (0, 0)) or bars[:1]
 
 
 def _key(chart: Chart, markup: Any) -> list[Any]:

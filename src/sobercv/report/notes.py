@@ -1,20 +1,21 @@
-"""What the reader should know, each with a code that has a page.
+"""What the reader should know, each with a code that has a page: suggestions last.
 
-Takes a finished search, what checks of its table found and what the report could not show; gives notes, suggestions
-last. Never judges anew what was judged before.
+What checks of the table and the estimate noted, and what a finished search tells about itself: values on the edge of
+their grids, a fold unlike the others, a winner that seldom won, an interval that reaches guessing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
+from ..containers import Array
 from ..errors import Note
-from ..search.failures import unreached
+from ..search.judging import unreached
 from ..training.race import UNREACHED
-from .diagnostics import diagnostics
 from .search_records import estimates_of, wins_of_winner
 from .words import between, count, digits_for, metric_label, number, percent
 
@@ -52,7 +53,7 @@ def notes(search: Any, checked: Iterable[Note] = ()) -> tuple[Note, ...]:
         text = f"{len(failures):,} of {count(total, 'configuration')} failed and were set aside; see Failures."
         if all(cause.message == UNREACHED for cause in failures.values()):
             text = unreached(len(failures), total)
-        found.append(Note("W303", text))
+        found.append(Note("W204", text))
     found += [note for note in (_guessing(search), _unstable(search)) if note is not None]
     found += diagnostics(search)
     return in_order(found)
@@ -91,3 +92,97 @@ def _unstable(search: Any) -> Note | None:
         f"The winner won only {percent(share)} of the resamples: other configurations are about as good, so read "
         "little into its parameters. The honest score allows for this.",
     )
+
+
+#: The notes that are found after a run, as against those of checks before it.
+AFTER_THE_RUN = ("W203", "W701", "W702", "W711")
+#: So unlikely must a fold's score be, given the others, after allowing for their number.
+RARE = 0.001
+LEAST_FOLDS = 5
+
+
+def diagnostics(search: Any) -> list[Note]:
+    """Look for what a reader would want to change before the next run."""
+    found = (edge_of_grid(search), fold_unlike_others(search))
+    return [note for note in found if note is not None]
+
+
+def edge_of_grid(search: Any) -> Note | None:
+    """Say which parameters of the winner have the least or the greatest value that was tried."""
+    winner, told = dict(search.best_params_), []
+    same = [p for p in search.cv_results_["params"] if _is_same_kind(p, winner)]
+    for name, value in winner.items():
+        values = sorted({float(p[name]) for p in same if _is_number(p.get(name))}) if _is_number(value) else []
+        if len(values) < 3 or values[0] < float(value) < values[-1] or _is_natural(float(value), value, values):
+            continue
+        which = "least" if float(value) == values[0] else "greatest"
+        told.append(f"{name.rpartition('__')[2]} {value:.4g} is the {which} of {values[0]:.4g} to {values[-1]:.4g}")
+    if not told:
+        return None
+    return Note(
+        "W711",
+        f"The winner lies on the edge of what was tried: {'; '.join(told)}. Values beyond may be better still: extend "
+        "the grid to that side, or take a larger preset.",
+    )
+
+
+def fold_unlike_others(search: Any) -> Note | None:
+    """Say which fold's score lies far from those of all others, by Student's test of one against the rest."""
+    scores = _fold_scores(search)
+    k = len(scores)
+    if k < LEAST_FOLDS or np.isnan(scores).any():
+        return None
+    chances = np.array([_chance(scores, i) for i in range(k)])
+    worst = int(np.argmin(chances))
+    if chances[worst] * k >= RARE:
+        return None
+    others = np.delete(scores, worst)
+    digits = digits_for(scores.tolist())
+    return Note(
+        "W203",
+        f"Fold {worst + 1} is unlike the others: the winner scores {number(float(scores[worst]), digits)} on it, and "
+        f"{number(float(others.min()), digits)} to {number(float(others.max()), digits)} on the other {k - 1}. Look at "
+        "what is special about its rows.",
+    )
+
+
+def _fold_scores(search: Any) -> Array:
+    """Scores of the winner by fold, of the first repeat."""
+    estimate = estimates_of(search)[0]
+    tail = estimate.metric if search.multimetric_ else "score"
+    n = search.n_splits_ // search.predictions_.n_repeats
+    return np.array([search.cv_results_[f"split{i}_test_{tail}"][search.best_index_] for i in range(n)], np.float64)
+
+
+def _chance(scores: Array, i: int) -> float:
+    """Chance of a score as far from the mean of the others as this one."""
+    others = np.delete(scores, i)
+    spread = float(others.std(ddof=1))
+    if spread < 1e-9:  # scores of a few samples can all be equal
+        return 1.0
+    distance = abs(scores[i] - others.mean()) / (spread * np.sqrt(1 + 1 / len(others)))
+    return float(2 * stats.t.sf(distance, len(others) - 1))
+
+
+def _is_same_kind(params: Mapping[str, Any], winner: Mapping[str, Any]) -> bool:
+    """Whether a configuration differs from the winner in numbers only."""
+    return params.keys() == winner.keys() and all(
+        _is_number(value) or params[name] is value or _text(params[name]) == _text(value)
+        for name, value in winner.items()
+    )
+
+
+def _text(value: Any) -> str:
+    return repr(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _is_natural(value: float, written: Any, values: list[float]) -> bool:
+    """Whether nothing lies beyond an edge: counts end at 1, shares at 0 and 1."""
+    whole = isinstance(written, (int, np.integer))
+    if value == values[0] and value <= (1.0 if whole else 0.0):
+        return True
+    return value == values[-1] == 1.0 and values[0] >= 0.0 and not whole

@@ -1,14 +1,9 @@
-"""What a report is made of: plain records, ready for JSON and back.
-
-Takes nothing but values, gives dicts and rebuilds itself from them; never computes and never prints.
-"""
+"""What a report is made of: plain typed records, which msgspec writes as JSON and checks when it reads them again."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields, is_dataclass
-from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from dataclasses import dataclass
+from typing import Any
 
 from ..errors import Note
 
@@ -30,7 +25,7 @@ class Score:
     n_undefined: int
     digits: int
     positive: str | None = None  # the class that the score is of, where it depends on one
-    interval_method: str | None = None  # "percentile" or "wilson"
+    interval_method: str | None = None  # "percentile" or "calibrated"
 
 
 @dataclass(frozen=True)
@@ -156,14 +151,12 @@ class ConfusionMatrix:
 class Bar:
     """One column of the data, or some that go together, and how much the score falls when it is shuffled.
 
-    `spread` is the standard deviation over shuffles; `low` and `high` are an interval over resamples of the rows.
+    `spread` is the standard deviation over shuffles.
     """
 
     label: str
     value: float
     spread: float
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -258,31 +251,22 @@ class Summary:
     columns: tuple[ColumnRow, ...] = ()
     checklist: tuple[ChecklistItem, ...] = ()
 
+    def to_json(self) -> bytes:
+        """Write the summary as JSON."""
+        import msgspec
+
+        return msgspec.json.encode(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        plain: dict[str, Any] = _plain(self)
+        import msgspec
+
+        plain: dict[str, Any] = msgspec.json.decode(self.to_json())
         return plain
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Summary:
-        """Rebuild a summary from what `to_dict` gave, also after a journey through JSON."""
-        return _built(cls, values)
+        """Rebuild a summary from what `to_dict` returned, also after a journey through JSON; msgspec checks it."""
+        import msgspec
 
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, tuple):
-        return [_plain(v) for v in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _built(kind: Any, value: Any) -> Any:
-    if isinstance(kind, UnionType):  # X | None
-        return None if value is None else _built(next(k for k in get_args(kind) if k is not type(None)), value)
-    if get_origin(kind) is tuple:
-        return tuple(_built(get_args(kind)[0], v) for v in value)
-    if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        return kind(**{f.name: _built(hints[f.name], value[f.name]) for f in fields(kind)})  # type: ignore[operator]
-    return float("nan") if value is None else value
+        return msgspec.convert(values, cls)

@@ -29,10 +29,11 @@ def metrics_of(search: Any) -> list[Metric]:
 
 def scores(search: Any) -> tuple[Score, ...]:
     """Say how good the winner is, by every metric."""
-    return tuple(_score(estimate) for estimate in estimates_of(search))
+    return tuple(score_of(estimate) for estimate in estimates_of(search))
 
 
-def _score(estimate: Estimate) -> Score:
+def score_of(estimate: Estimate) -> Score:
+    """Write an estimate as the score that readers see, with as many digits as it needs."""
     bounds = () if estimate.interval is None else estimate.interval
     digits = digits_for((estimate.value, estimate.naive, *bounds))
     while digits < 5 and 0 < abs(estimate.optimism) < 0.5 * 10**-digits and abs(estimate.value) < 10:
@@ -108,7 +109,7 @@ def race(search: Any) -> Race:
     rule = search.drop_rule_
     return Race(
         len(log.status), tuple(rounds), int(log.n_fits), int(log.n_fits_saved),
-        rule="" if rule is None else clean(rule), reason=reason(rule), counted=bool(search.predictions_.leavers),
+        rule="" if rule is None else clean(rule), reason=reason(rule), counted=bool(search.predictions_.dropped),
     )  # fmt: skip
 
 

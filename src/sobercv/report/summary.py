@@ -15,33 +15,31 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import Note, SoberError
-from . import classification_charts, facts, regression_charts, search_records, survival_charts
-from .calibration_chart import calibration
+from . import class_charts, facts, numeric_charts, search_records
 from .checklist import checklist
+from .class_charts import calibration, decision_curve, thresholds, tuned_threshold
 from .effects import effects
 from .evidence import N_BANDS, Evidence
-from .explanations import glossary, promise
+from .facts import glossary, promise
 from .families_table import families_table
 from .importance import importance
 from .notes import in_order
 from .notes import notes as notes_of
-from .records import Chart, ColumnRow, ConfusionMatrix, Importance, Summary, Table
-from .thresholds import decision_curve, thresholds
-from .tuned_threshold import tuned_threshold
+from .records import Chart, ColumnRow, ConfusionMatrix, Fact, Importance, Summary, Table
 from .words import clean
 
 CHARTS: dict[str, tuple[str, Callable[[Evidence], Chart | None]]] = {
-    "roc": ("classification", classification_charts.roc),
-    "precision_recall": ("classification", classification_charts.precision_recall),
+    "roc": ("classification", class_charts.roc),
+    "precision_recall": ("classification", class_charts.precision_recall),
     "calibration": ("classification", calibration),
     "decision": ("classification", decision_curve),
-    "predicted": ("regression", regression_charts.predicted),
-    "residuals": ("regression", regression_charts.residuals),
-    "survival": ("survival", survival_charts.survival),
+    "predicted": ("regression", numeric_charts.predicted),
+    "residuals": ("regression", numeric_charts.residuals),
+    "survival": ("survival", numeric_charts.survival),
 }
 TABLES: dict[str, Callable[[Evidence], Table | None]] = {
     "classification": thresholds,
-    "survival": survival_charts.horizons,
+    "survival": numeric_charts.horizons,
 }
 
 
@@ -119,7 +117,7 @@ def summarize_numbers(
         method=facts.method(search),
         citation=facts.CITATION,
         seed=int(search.seed_),
-        command=command or facts.command(search),
+        command=clean(command or facts.command(search), 4000),
         table_note=facts.table_note(search),
         draws_note=facts.draws_note(search),
         promise=promise(search, scores[0]),
@@ -128,14 +126,7 @@ def summarize_numbers(
 
 
 def with_charts(summary: Summary, search: Any) -> Summary:
-    """Add the charts, and say which ones the reader may miss.
-
-    Parameters
-    ----------
-    summary : Summary
-    search : BBCSearchCV
-        Fitted.
-    """
+    """Add the charts, and say which ones the reader may miss."""
     if not search.winner_predictions_.responses:
         text = "The search scored models and kept no predictions, so there are no charts; add a metric to scoring."
         return with_notes(summary, (Note("W704", text),))
@@ -181,44 +172,35 @@ def with_importance(
     return with_notes(replace(summary, importance=found, effects=drawn), reasons)
 
 
-def with_columns(summary: Summary, columns: Iterable[Mapping[str, Any]]) -> Summary:
-    """Add how each column of the table was read.
+def with_columns(summary: Summary, columns: Iterable[Mapping[str, Any]], missing: str) -> Summary:
+    """Add how each column of the table was read, and how much is missing in those that models see.
 
     Parameters
     ----------
     summary : Summary
     columns : iterable of mappings
         See `tables.column_facts`.
+    missing : str
+        How many cells of predictors are missing, over all columns and rows that were used.
     """
     made = (ColumnRow(**{**c, "name": clean(c["name"], 200), "values": clean(c["values"], 80)}) for c in columns)
-    return replace(summary, columns=tuple(made))
+    return replace(summary, columns=tuple(made), data=(*summary.data, Fact("Missing cells", missing)))
 
 
 def with_checklist(summary: Summary) -> Summary:
-    """Add the checklist, once all else is there.
-
-    Parameters
-    ----------
-    summary : Summary
-    """
+    """Add the checklist, once all else is there."""
     return replace(summary, checklist=checklist(summary))
 
 
 def with_notes(summary: Summary, more: Iterable[Note]) -> Summary:
-    """Add notes; suggestions stay last.
-
-    Parameters
-    ----------
-    summary : Summary
-    more : iterable of Note
-    """
+    """Add notes; suggestions stay last."""
     return replace(summary, notes=in_order((*summary.notes, *more)))
 
 
 def charts_of(evidence: Evidence) -> tuple[tuple[Chart, ...], ConfusionMatrix | None]:
     """All charts that the task and the predictions allow."""
     made = [chart(evidence) for task, chart in CHARTS.values() if task == evidence.task]
-    confusion = classification_charts.confusion(evidence) if evidence.task == "classification" else None
+    confusion = class_charts.confusion(evidence) if evidence.task == "classification" else None
     return tuple(chart for chart in made if chart is not None), confusion
 
 
@@ -239,7 +221,7 @@ def _missing(evidence: Evidence, charts: tuple[Chart, ...], confusion: Confusion
         )
         found.append(Note("W704", text))
     if evidence.task == "classification" and confusion is None:
-        most = classification_charts.MOST_CLASSES
+        most = class_charts.MOST_CLASSES
         text = f"With more than {most} classes there is no confusion matrix, and ROC curves for some only."
         found.append(Note("W704", text))
     if evidence.task == "survival" and not charts:
@@ -257,6 +239,6 @@ def _check(search: Any, X: Any, y: Any, n_permutations: int) -> None:
         rows = n if values is None else shape[0] if shape else len(values)
         if rows != n:
             raise SoberError(
-                "E701",
+                "E502",
                 f"`{name}` has {rows:,} rows, but the search was given {n:,}. Pass the data that it was tuned on.",
             )

@@ -1,15 +1,12 @@
-"""The charts of the page: records in, SVG out.
-
-Takes records of a summary, gives markup; computes places on paper and nothing else.
-"""
+"""The charts of the page: records in, SVG out; only places on paper are computed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .records import Bar, Chart, Histogram, Line, Mark, Race, Score
-from .svg import WIDTH, Frame, Point, cut, path, picture, steps, tag, text, ticks, titled
-from .words import between, number
+from .records import Bar, Chart, ConfusionMatrix, Histogram, Line, Mark, Race, Score
+from .svg import WIDTH, Frame, Point, cut, path, picture, short, steps, tag, text, ticks, titled
+from .words import NOTHING, between, number, percent
 
 #: Blue, green and vermillion of Okabe and Ito's palette, each with its own dash, so that colour is never alone.
 SERIES = ("s1 d1", "s3 d3", "s2 d2")
@@ -167,11 +164,11 @@ def swatch(i: int) -> str:
 
 
 def bars(data: Sequence[Bar]) -> str:
-    """Draw horizontal bars with whiskers: an interval, or one standard deviation where there is none."""
+    """Draw horizontal bars with whiskers of one standard deviation."""
     above = any(len(bar.label) > LONGEST_BESIDE for bar in data)  # long names stand above their bars
     row, left = (38.0, 12.0) if above else (22.0, 156.0)
     height = row * len(data) + 36
-    ends = [_ends(bar) for bar in data]
+    ends = [(bar.value - bar.spread, bar.value + bar.spread) for bar in data]
     high = max([end for _, end in ends] + [bar.value for bar in data] + [0.0]) or 0.01
     low = min([start for start, _ in ends] + [0.0])
     frame = Frame((low, high * 1.02), (0, 1), height=height, left=left, bottom=30)
@@ -191,12 +188,6 @@ def bars(data: Sequence[Bar]) -> str:
     return picture(parts, f"Permutation importance of {len(data)} columns", height=height)
 
 
-def _ends(bar: Bar) -> tuple[float, float]:
-    if bar.low is None or bar.high is None:
-        return bar.value - bar.spread, bar.value + bar.spread
-    return bar.low, bar.high
-
-
 def tiny(share: float | None) -> str:
     """Draw a share as a small bar inside a cell of a table."""
     if share is None:
@@ -204,3 +195,48 @@ def tiny(share: float | None) -> str:
     back = tag("rect", x=0, y=0, width=44, height=8, rx=2, class_="rail")
     front = tag("rect", x=0, y=0, width=44 * share, height=8, rx=2, class_="bar s1")
     return tag("svg", back, front, viewBox="0 0 44 8", class_="tiny", aria_hidden="true")
+
+
+#: A cell is never darker than this, so that its numbers can be read on paper and on a dark screen.
+DARKEST = 0.5
+ROOM_FOR_INTERVAL = 50
+SIGN = 6.2  # a sign of the small print is no wider
+
+
+def confusion(data: ConfusionMatrix) -> str:
+    """Draw a confusion matrix as tinted cells with their shares."""
+    k = len(data.labels)
+    side = min(76.0, (WIDTH - 108) / k)
+    left, top = 100.0, 34.0
+    height = top + side * k + 12
+    parts = [text("predicted", left + side * k / 2, 12, "name")]
+    middle = top + side * k / 2
+    parts.append(text("true", 14, middle, "name", transform=f"rotate(-90 14 {short(middle)})"))
+    numbered = any(len(label) > int(side / 6.5) for label in data.labels)  # names that would be cut tell nothing
+    for i, label in enumerate(data.labels):
+        head, row = (str(i + 1), f"{cut(label, 9)} {i + 1}") if numbered else (label, cut(label, 11))
+        parts.append(titled(text(head, left + side * (i + 0.5), 28), label))
+        parts.append(titled(text(row, left - 8, top + side * (i + 0.5) + 4, anchor="end"), label))
+        parts += [_cell(data, i, j, left + side * j, top + side * i, side) for j in range(k)]
+    told = ", ".join(f"{label} {percent(data.share[i][i])}" for i, label in enumerate(data.labels))
+    return picture(parts, f"Confusion matrix. Predicted correctly: {told}", WIDTH, height)
+
+
+def _cell(data: ConfusionMatrix, i: int, j: int, x: float, y: float, side: float) -> str:
+    share, wide = data.share[i][j], side > ROOM_FOR_INTERVAL
+    shown = percent(share).replace(" ", "\u202f") if wide else percent(share).removesuffix(" %")
+    parts = [
+        tag("rect", x=x + 1, y=y + 1, width=side - 2, height=side - 2, rx=3, class_="cell s1",
+            fill_opacity=f"{DARKEST * (share or 0):.2f}"),
+        text(shown if side > 20 else NOTHING, x + side / 2, y + side / 2 + (-6 if wide else 4), "big" if wide else ""),
+    ]  # fmt: skip
+    if wide:
+        low, high = data.low[i][j], data.high[i][j]
+        counted = f"{short(data.count[i][j])} of {short(sum(data.count[i]))}"
+        if len(counted) * SIGN > side:
+            counted = short(data.count[i][j])
+        within = f"{100 * (low or 0):.0f}\u2013{100 * (high or 0):.0f}\u202f%"
+        parts.append(text(counted, x + side / 2, y + side / 2 + 8, "small"))
+        parts.append(text(within, x + side / 2, y + side / 2 + 22, "small"))
+    told = f"true {data.labels[i]}, predicted {data.labels[j]}: {data.count[i][j]:g} samples, {percent(share)}"
+    return titled("".join(parts), told)

@@ -1,18 +1,27 @@
 """The tables of a report as Markdown, LaTeX or CSV, for papers and spreadsheets.
 
-Takes a `Summary`, gives text; what comes from data is escaped for the form that is written. Computes nothing.
+What comes from data is escaped for the form that is written. CSV is for programs: numbers are plain ASCII without
+thousands commas, an interval has two columns, and what is missing is an empty cell.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable
 
 from ..errors import SoberError
-from ..inference.estimate_tables import tex
+from .escapes import md, tex
 from .records import Bar, Fact, Summary, Table
-from .words import NOTHING, apart, between, number, percent, seconds, signed, status
+from .words import MINUS, NOTHING, between, clean, number, off_by, percent, seconds, status
+
+#: How cells begin that spreadsheets take for formulas.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_SIGNED = "[<>+\u2212-]?[0-9][0-9,]*(?:[.][0-9]+)?"
+_INTERVAL = re.compile(f"({_SIGNED}) to ({_SIGNED})")
+#: A number with its unit or, of shares, its interval: 1,234 or 45 % or 45 (40-50), with the signs of `words`.
+_NUMBER = re.compile(f"{_SIGNED}(?: %| s| ms| [(]{_SIGNED}\u2013{_SIGNED}[)])?")
 
 
 def tables_of(summary: Summary) -> tuple[Table, ...]:
@@ -21,8 +30,7 @@ def tables_of(summary: Summary) -> tuple[Table, ...]:
     scores = [("Metric", "Honest", level, "Plain CV", "Plain CV is off by")]
     for s in summary.scores:
         interval = NOTHING if s.interval is None else between(s.interval, s.digits)
-        optimism = signed(apart(s.naive, s.value, s.digits), s.digits)
-        scores.append((s.label, number(s.value, s.digits), interval, number(s.naive, s.digits), optimism))
+        scores.append((s.label, number(s.value, s.digits), interval, number(s.naive, s.digits), off_by(s)))
     digits = summary.scores[0].digits
     rows: list[tuple[str, ...]] = [
         ("Rank", "Configuration", "Status", "Won", "Pooled", "Fold mean", "Fold SD", "Training")
@@ -48,13 +56,13 @@ def to_markdown(tables: tuple[Table, ...]) -> str:
     """Write tables as Markdown."""
 
     def row(cells: tuple[str, ...]) -> str:
-        return "| " + " | ".join(_plain(c).replace("\\", "\\\\").replace("|", "\\|") for c in cells) + " |"
+        return "| " + " | ".join(md(_plain(c)) for c in cells) + " |"
 
     blocks = []
     for table in tables:
         head, *body = table.rows
-        lines = [f"## {table.title}", "", row(head), "|" + " --- |" * len(head), *(row(r) for r in body)]
-        blocks.append("\n".join(lines + (["", table.sentence] if table.sentence else [])))
+        lines = [f"## {md(_plain(table.title))}", "", row(head), "|" + " --- |" * len(head), *(row(r) for r in body)]
+        blocks.append("\n".join(lines + (["", md(_plain(table.sentence))] if table.sentence else [])))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -79,23 +87,49 @@ def to_csv(tables: tuple[Table, ...]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     for table in tables:
-        writer.writerows((table.name, *(_cell(_plain(c)) for c in row)) for row in table.rows)
+        for row in _with_ends([tuple(_plain(c) for c in row) for row in table.rows]):
+            writer.writerow((table.name, *(spreadsheet_cell(c) for c in row)))
     return out.getvalue()
+
+
+def _with_ends(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Write the numbers of a table in ASCII, and split each column of intervals into its two ends."""
+    head, *body = rows
+    columns = [(head[0], *(row[0] for row in body))]
+    for name, *cells in list(zip(*rows, strict=True))[1:]:
+        ends = [_INTERVAL.fullmatch(c) for c in cells]
+        if any(ends) and all(e or c in ("", NOTHING) for e, c in zip(ends, cells, strict=True)):
+            columns.append((f"{name}, low", *(ascii_number(e[1]) if e else "" for e in ends)))
+            columns.append((f"{name}, high", *(ascii_number(e[2]) if e else "" for e in ends)))
+        else:
+            columns.append((name, *(ascii_number(c) for c in cells)))
+    return list(zip(*columns, strict=True))
+
+
+def ascii_number(cell: str) -> str:
+    """Write a number without thousands commas and with an ASCII sign, the dash of "nothing" as an empty cell."""
+    if cell == NOTHING:
+        return ""
+    if _NUMBER.fullmatch(cell) is None:
+        return cell
+    return cell.replace(",", "").replace(MINUS, "-").replace("\u2013", "-")
+
+
+def spreadsheet_cell(text: str) -> str:
+    """Write a cell so that no spreadsheet takes it for a formula: an apostrophe before =, +, -, @, except in numbers.
+
+    Numbers such as -1.5 are left as they are.
+    """
+    return f"'{text}" if text[:1] in FORMULA and not _is_number(text) else text
 
 
 FORMATS: dict[str, Callable[[tuple[Table, ...]], str]] = {"md": to_markdown, "tex": to_latex, "csv": to_csv}
 
 
 def to_format(summary: Summary, name: str) -> str:
-    """Write the tables of a summary.
-
-    Parameters
-    ----------
-    summary : Summary
-    name : {"md", "tex", "csv"}
-    """
+    """Write the tables of a summary."""
     if name not in FORMATS:
-        raise SoberError("E703", f"Tables are written as {', '.join(FORMATS)}; got {name!r}. Write --format md.")
+        raise SoberError("E122", f"Tables are written as {', '.join(FORMATS)}; got {name!r}. Write --format md.")
     return FORMATS[name](tables_of(summary))
 
 
@@ -123,10 +157,9 @@ def _importance(summary: Summary) -> list[Table]:
         return []
 
     def row(bar: Bar) -> tuple[str, ...]:
-        interval = NOTHING if bar.low is None else f"{bar.low:.4f} to {bar.high:.4f}"
-        return bar.label, f"{bar.value:.4f}", interval
+        return bar.label, number(bar.value, 4), number(bar.spread, 4)
 
-    rows = [("Column", "Score falls by", "Interval"), *(row(bar) for bar in (*found.bars, *found.together))]
+    rows = [("Column", "Score falls by", "SD over shuffles"), *(row(bar) for bar in (*found.bars, *found.together))]
     return [Table("importance", "Permutation importance", tuple(rows), found.sentence)]
 
 
@@ -148,12 +181,7 @@ def _checklist(summary: Summary) -> list[Table]:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.replace("\u00a0", " ").replace("\u202f", " ").split())
-
-
-def _cell(text: str) -> str:
-    """Keep spreadsheets from taking a cell for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") and not _is_number(text) else text
+    return clean(text, len(text) + 1)
 
 
 def _is_number(text: str) -> bool:

@@ -88,6 +88,11 @@ def apart(naive: float, value: float, digits: int) -> float:
     return round(naive, digits) - round(value, digits)
 
 
+def off_by(score: Score) -> str:
+    """Write how far plain cross-validation is off, the same in every output."""
+    return signed(apart(score.naive, score.value, score.digits), score.digits)
+
+
 def gap(score: Score) -> str:
     """Say how far plain cross-validation is off, as the two numbers are written."""
     difference = apart(score.naive, score.value, score.digits)

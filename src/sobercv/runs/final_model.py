@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import Any
 
 from ..errors import Note
-from ..search.selected import as_decided, estimate_of, members
+from ..search.final_model import as_decided, estimate_of, unfitted
 from ..tables import Dataset
 from . import fit_alone
 from .fit_alone import MODEL, TASK
@@ -37,10 +37,10 @@ def train_final_model(search: Any, data: Dataset, seconds: float = math.inf) -> 
     Returns
     -------
     Note or None
-        W832, where there is no model.
+        W704, where there is no model.
     """
     decision = estimate_of(search).decision
-    (model,) = members(search, decision)  # a run selects one configuration, with or without a threshold
+    model = unfitted(search.estimator, search.best_params_)  # a run selects one, with or without a threshold
     start = perf_counter()
     try:
         trained = _here(model, data) if seconds == math.inf else _elsewhere(model, data, seconds)
@@ -59,7 +59,7 @@ def train_final_model(search: Any, data: Dataset, seconds: float = math.inf) -> 
 
 
 def _none(reason: str, remedy: str) -> Note:
-    return Note("W832", f"There is no final model: {reason}. The honest score stands without it. {remedy} to get one.")
+    return Note("W704", f"There is no final model: {reason}. The honest score stands without it. {remedy} to get one.")
 
 
 def _here(model: Any, data: Dataset) -> Any:

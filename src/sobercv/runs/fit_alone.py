@@ -34,12 +34,7 @@ def die_with_parent() -> None:
 
 
 def work(place: Path) -> None:
-    """Fit, and write the model or the exception; whole, or not at all.
-
-    Parameters
-    ----------
-    place : Path
-    """
+    """Fit, and write the model or the exception; whole, or not at all."""
     try:
         model, X, y = pickle.loads((place / TASK).read_bytes())
         model.fit(X, y)

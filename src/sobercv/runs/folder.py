@@ -1,7 +1,6 @@
-"""RunFolder: the files of a run, by name.
+"""RunFolder: the files of a run, by name, and the lock that keeps a second run out.
 
-Takes a path; makes, finds and refuses folders, and reads and writes what is in them, as ordinary files only. Never
-computes what it writes.
+Makes, finds and refuses folders, and reads and writes what is in them, as ordinary files only.
 """
 
 from __future__ import annotations
@@ -9,28 +8,29 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable
-from hashlib import sha256
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
-from ..errors import SoberError
-from .files import is_part, not_written, read_file, remove_parts, write_file
-from .lock import NAME as LOCK
-from .lock import FolderLock
+import msgspec
+from filelock import FileLock, Timeout
 
-SETTINGS = "settings.json"
-#: Under this name every file of plain data holds its own fingerprint.
-FINGERPRINT = "fingerprint"
+from ..errors import Note, SoberError
+from .files import is_ordinary, is_part, not_written, read_file, write_file
+
+T = TypeVar("T")
+SETTINGS, LOCK = "settings.json", ".lock"
+#: The layout of a run folder; another one is refused.
+FORMAT = 2
+
+
+class _Layout(msgspec.Struct):
+    format: int = 1
 
 
 class RunFolder:
-    """The folder of a run.
-
-    Parameters
-    ----------
-    path : path
-    """
+    """The folder of a run."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -60,16 +60,34 @@ class RunFolder:
         except (OSError, ValueError) as error:
             raise not_written(self.path, error) from None
 
-    def locked(self) -> FolderLock:
-        """Keep other runs out for as long as this one lives: ``with folder.locked():``."""
-        return FolderLock(self.path)
+    @contextmanager
+    def locked(self) -> Iterator[Note | None]:
+        """Keep other runs out while this one lives; yields a note (W830) where the file system has no locks."""
+        is_ordinary(self / LOCK)
+        lock, note = FileLock(self / LOCK, timeout=0), None
+        try:
+            lock.acquire()
+        except Timeout:
+            raise SoberError(
+                "E501", f"A run is going on in {self._name}. Wait until it has ended, end it, or name another folder."
+            ) from None
+        except NotImplementedError:
+            note = Note(
+                "W830", f"The file system of {self._name} has no locks, so nothing keeps a second run out of the "
+                "folder. Begin none there until this one has ended.",
+            )  # fmt: skip
+        except OSError as error:
+            raise not_written(self / LOCK, error) from None
+        try:
+            yield note
+        finally:
+            lock.release()
 
     def empty(self) -> None:
         """Remove the files of an earlier run, and nothing else; only where the folder is locked."""
-        remove_parts(self.path)
-        for name in self._inside():
-            if name in FILES or name.startswith("run.sqlite"):
-                (self.path / name).unlink(missing_ok=True)
+        for name in os.listdir(self.path):
+            if name in FILES or name.startswith("run.sqlite") or (is_part(name) and not (self / name).is_symlink()):
+                (self / name).unlink(missing_ok=True)
 
     def check(self) -> RunFolder:
         """Refuse what is no folder of a run."""
@@ -82,7 +100,7 @@ class RunFolder:
         return self
 
     def _inside(self) -> list[str]:
-        """List what is in the folder, without traces of the dead; refuse links, pipes and devices among its files."""
+        """List what is in the folder, without traces of killed processes; refuse links and devices among its files."""
         try:
             kind = os.lstat(self.path).st_mode
             if stat.S_ISLNK(kind):
@@ -90,73 +108,56 @@ class RunFolder:
                 raise SoberError("E809", f"{self._name} is a link to {real!r}. Name that folder itself.")
             if not stat.S_ISDIR(kind):
                 raise SoberError("E809", f"{self._name} is a file. Name a folder with -o.")
-            for entry in (found := list(os.scandir(self.path))):
-                ours = entry.name in FILES or entry.name.startswith("run.sqlite")
-                if ours and not entry.is_file(follow_symlinks=False):
-                    what = "a link" if entry.is_symlink() else "no ordinary file"
-                    raise SoberError(
-                        "E809", f"{entry.path!r} is {what}, and sober writes through none. Is the folder a stranger's? "
-                        "Move it away.",
-                    )  # fmt: skip
+            found = sorted(os.listdir(self.path))
         except FileNotFoundError:
             return []
         except (OSError, ValueError) as error:
-            if isinstance(error, SoberError):
-                raise
-            raise not_written(self.path, error) from None
-        return sorted(entry.name for entry in found if entry.name != LOCK and not is_part(entry.name))
+            raise error if isinstance(error, SoberError) else not_written(self.path, error) from None
+        for name in found:
+            if name in FILES or name.startswith("run.sqlite"):
+                is_ordinary(self / name)
+        return [name for name in found if name != LOCK and not is_part(name)]
 
     # ---- one file --------------------------------------------------------------------------------------------------
     def write(self, name: str, content: bytes | str | Callable[[BinaryIO], object]) -> None:
         """Write a file, all or nothing; see `write_file`."""
         write_file(self.path / name, content)
 
-    def write_json(self, name: str, values: dict[str, Any]) -> None:
-        """Write plain data with its fingerprint."""
-        whole = {**values, FINGERPRINT: fingerprint(values)}
-        text = json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    def write_record(self, name: str, record: Any) -> None:
+        """Write a typed record as JSON."""
         try:
-            raw = text.encode("utf-8")
+            raw = msgspec.json.format(msgspec.json.encode(record), indent=2)
         except UnicodeEncodeError:  # a path from a system without UTF-8 holds halves of pairs; escaped, it survives
-            raw = (json.dumps(whole, indent=2, allow_nan=False) + "\n").encode("ascii")
-        self.write(name, raw)
+            raw = json.dumps(msgspec.to_builtins(record), indent=2).encode("ascii")
+        self.write(name, raw + b"\n")
 
-    def read_json(self, name: str) -> dict[str, Any]:
-        """Read plain data that `write_json` wrote; refuse what somebody has changed since."""
+    def read_record(self, name: str, kind: type[T]) -> T:
+        """Read a typed record; refuse what is damaged, or of another layout."""
         raw = read_file(self.path / name)
         if raw is None:
             raise SoberError(
                 "E809", f"{self._name} lacks {name}: the run is not finished. Write: sober resume {self.path}"
             )
         try:
-            values = json.loads(raw.decode("utf-8"), parse_constant=_refuse)
-            given = values.pop(FINGERPRINT, None) if isinstance(values, dict) else None
-            is_ours = given is not None and given == fingerprint(values)
-        except (ValueError, RecursionError):  # no JSON, no UTF-8, or brackets without end
-            raise self.damaged(name) from None
-        if not is_ours:
-            raise self.damaged(name, "it is not as sober wrote it")
-        return dict(values)
+            values = json.loads(raw, parse_constant=_refuse)
+            if msgspec.convert(values, _Layout).format != FORMAT:
+                raise SoberError(
+                    "E809", f"{self._name} was written by another release of sober, which lays its files out "
+                    "differently. Run sober fit again.",
+                )  # fmt: skip
+            return msgspec.convert(values, kind)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise error if isinstance(error, SoberError) else self.damaged(name, str(error)[:200]) from None
 
-    def damaged(self, name: str, reason: str = "") -> SoberError:
+    def damaged(self, name: str, reason: str) -> SoberError:
         """Say that a file of the run cannot be used."""
-        what = f" ({reason})" if reason else ""
-        return SoberError("E809", f"{self.path / name} is damaged{what}. Begin a new run, or restore the file.")
+        return SoberError(
+            "E809", f"{self.path / name} is damaged or edited ({reason}). Begin a new run, or restore the file."
+        )
 
     @property
     def _name(self) -> str:
         return repr(str(self.path))
-
-
-def fingerprint(values: dict[str, Any]) -> str:
-    """Give a hash of plain data, whatever the order of its names.
-
-    Parameters
-    ----------
-    values : dict
-        Ready for JSON.
-    """
-    return sha256(json.dumps(values, sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
 
 
 def _refuse(constant: str) -> float:
@@ -167,14 +168,12 @@ def _refuse(constant: str) -> float:
 FILES = {
     SETTINGS: "what was asked for, and the fingerprint of the data",
     "run.sqlite": "every fit; sober resume and sober extend go on from it",
-    "results.json": "every number on the screen and in the report",
+    "results.json": "the record of the run: every number on the screen and in the report",
     "report.html": "the report",
     "METHODS.md": "a paragraph for a paper",
-    "model.joblib": "the final model",
-    "model.json": "what the model is: columns, classes, versions, fingerprint",
-    "model.skops": "the final model in a format that runs no code (where skops is installed)",
+    "model.skops": "the final model, in a format that executes no code when it is read",
     "predictions.parquet": "out-of-sample predictions of every configuration, one row each",
-    "refit.py": "trains the winner again without sober",
+    "refit.py": "trains the winner again",
     "data.csv": "the data, where they came by standard input",
     "data.xlsx": "the data, where they came by standard input",
     "data.parquet": "the data, where they came by standard input",

@@ -8,24 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from .. import metrics
 from ..checks.planned_search import positive_label
 from ..errors import SoberError
 from ..inference import Estimate, Question, best_with_threshold
-from ..inference.bbc import corrected
+from ..inference.bootstrap import corrected
 from ..inference.tables import open_predictions
 from ..predictions import Predictions
 from ..targets import Target, task_name
 from .folder import RunFolder
-from .results import RESULTS, Results
-from .settings import Settings
-from .stored_predictions import stored_predictions
+from .predictions_file import stored_predictions
+from .record import RESULTS, RunRecord
 
 
 def judge_again(
     folder: RunFolder, names: Sequence[str], positive: str | None = None, jobs: int | None = None
-) -> tuple[Results, dict[str, Estimate]]:
+) -> tuple[RunRecord, dict[str, Estimate]]:
     """Judge the winner of a run by other metrics.
 
     Parameters
@@ -34,24 +34,27 @@ def judge_again(
     names : sequence of str
         All metrics of the run where there are none.
     positive : str, optional
-        The positive one of two classes; the run's own unless given.
+        The positive class, for metrics that judge; default: the run's own. Refused where the metric that selected
+        depends on it, because another class would select another winner.
     jobs : int, optional
 
     Returns
     -------
-    Results
+    RunRecord
         Of the run.
     dict of str to Estimate
         By metric, in the order of `names`.
     """
-    results = Results.read(folder)
-    settings = Settings.of({k: tuple(v) if isinstance(v, list) else v for k, v in results.settings.items()})
+    results = RunRecord.read(folder)
+    settings = results.settings
     own = [score.metric for score in (results.score, *results.others)]
     wanted = [metrics.get(name) for name in names or own]
     asked = {metric.name: metric for metric in (metrics.get(own[0]), *wanted)}
     table = stored_predictions(folder, task_name(str(results.data["task"])))
     classes = [] if table.classes is None else table.classes.tolist()
     label = positive_label(classes, list(asked.values()), positive or settings.positive)
+    if positive is not None:
+        _check_positive(asked[own[0]], label, positive_label(classes, [asked[own[0]]], settings.positive))
     table = table if label is None else _with_positive(table, label)
     for metric in asked.values():
         metric.check_target(table.target)
@@ -67,8 +70,19 @@ def judge_again(
     return results, {metric.name: found[metric.name] for metric in wanted}
 
 
+def _check_positive(selecting: metrics.Metric, label: Any, own: Any) -> None:
+    """Refuse a positive class with which the run would have selected by another score; of 0 and 1 it is 1."""
+    own = 1 if own is None else own
+    if selecting.depends_on_positive and selecting.pos_label is None and str(label) != str(own):
+        raise SoberError(
+            "E808",
+            f"The run selected by {selecting.name} of {str(own)!r}; by {selecting.name} of {str(label)!r} it may have "
+            f"selected another winner. Leave --positive out, or run sober fit with --positive {label}.",
+        )
+
+
 def _check_kept(metric: metrics.Metric, table: Predictions) -> None:
-    for part in (table, *table.leavers):
+    for part in (table, *table.dropped):
         lacking = [each for each in metric.wanted if not set(each) & set(part.responses)]
         if lacking and not (lacking[0] == ("predict",) and "predict_proba" in part.responses):
             raise SoberError(
@@ -85,11 +99,11 @@ def _with_positive(table: Predictions, label: str) -> Predictions:
     assert classes is not None
     if classes.tolist().index(label) == 1:
         positive = replace(table.target, positive=1)
-        return replace(table, target=positive, leavers=tuple(replace(g, target=positive) for g in table.leavers))
+        return replace(table, target=positive, dropped=tuple(replace(g, target=positive) for g in table.dropped))
     turned = {"predict": lambda v: 1 - v, "predict_proba": lambda v: 1.0 - v, "decision_function": lambda v: -v}
     return replace(
         table,
-        leavers=tuple(_with_positive(group, label) for group in table.leavers),
+        dropped=tuple(_with_positive(group, label) for group in table.dropped),
         target=Target(table.task, 1 - table.y, classes[::-1], 1),
         responses={name: turned[name](values) for name, values in table.responses.items()},
     )

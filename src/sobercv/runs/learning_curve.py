@@ -1,13 +1,13 @@
-"""The learning curve of the winner, which tells whether more samples would help.
+"""The learning curve of the winner: how its score grows with the number of training rows.
 
-Takes a fitted search and its data, trains the winner on parts of the training rows of the first repeat, gives a chart
-and notes: on two parts, or nothing where that would take too long; on four, and with a reason where there is none, if
-it was asked for. The score at full size is the run's own.
+Trains the winner on parts of the training rows of the first repeat and scores it within each test fold. The full size
+is left out on purpose: the winner was selected by its score there, so that point alone would carry the winner's curse
+and make the curve rise on noise. Scores are means over folds, because pooling mixes models of different intercepts.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,25 +15,22 @@ import numpy as np
 from .. import seeds
 from ..containers import Array
 from ..errors import Note
-from ..inference.resample import Bootstrap
+from ..inference.units import Units
 from ..predictions import Predictions
-from ..report.chart_lines import line_of
-from ..report.evidence import Band
+from ..report.evidence import Band, line_of
 from ..report.records import Chart
 from ..report.search_records import estimates_of
-from ..report.words import digits_for, metric_label, number
+from ..report.words import metric_label
 from ..tables import Dataset
 from ..training import Configuration, Experiment, Problem
 from ..training.fit.plan import Split
 from ..training.fit.task import build, fit_one
 
-#: Of the training rows, unless the curve was asked for, and if it was.
+#: Shares of the training rows, by default and with --learning-curve.
 SHARES, ASKED_SHARES = (1 / 3, 2 / 3), (0.2, 0.4, 0.6, 0.8)
 N_RESAMPLES = 400
-#: Seconds that it may take where nobody asked for it.
+#: Seconds that the curve may take by default.
 MOST_SECONDS = 20.0
-#: The share of resamples in which more training rows score better, from which on the curve is said to rise.
-SURE = 0.95
 
 
 def learning_curve(
@@ -48,9 +45,15 @@ def learning_curve(
     data : Dataset
         That it was fitted on.
     seconds : float
-        What it may take; where the race says that it would take longer, there is no curve.
+        Time limit; there is no curve where the fit times of the race say that it would take longer.
     asked : bool
-        Whether somebody wants it: more points, more time, and a note where there is no curve.
+        Whether --learning-curve was given: more points, more time, and a note where there is no curve.
+
+    Returns
+    -------
+    Chart or None
+    tuple of Note
+        W704, where the curve was asked for and left out.
     """
     shares, table = ASKED_SHARES if asked else SHARES, search.winner_predictions_.take_repeat(0)
     n_folds = search.n_splits_ // search.predictions_.n_repeats
@@ -65,26 +68,10 @@ def learning_curve(
             return None, _left_out(asked, f"the winner could not be trained on {share:.0%} of the training rows")
         sizes.append(found[0])
         tables.append(found[1])
-    sizes.append(float(np.mean([len(train) for train, _ in search.splits_[:n_folds]])))
-    scores = _scores(search, [*tables, table])  # [1 + resamples, sizes]
+    scores = _scores(search, tables, [test for _, test in search.splits_[:n_folds]])  # [1 + resamples, sizes]
     if np.isnan(scores).any():
-        return None, _left_out(asked, "the score is not defined in every resample")
-    curve = Curve(np.array(sizes), scores, int(np.abs(np.array(shares) - 2 / 3).argmin()))
-    return _chart(search, curve), _notes(curve, data.n_rows, asked)
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Scores by the number of training rows; the first row of scores is of all samples, the others of resamples."""
-
-    sizes: Array  # [sizes], rising
-    scores: Array  # [1 + resamples, sizes]
-    before: int  # about two thirds of the rows, which the last size is compared with
-
-    @property
-    def rises(self) -> bool:
-        """Whether more training rows score better in nearly all resamples."""
-        return float((self.scores[1:, -1] > self.scores[1:, self.before]).mean()) >= SURE
+        return None, _left_out(asked, "the score is not defined within every fold")
+    return _chart(search, np.array(sizes), scores), ()
 
 
 def _obstacle(search: Any, table: Predictions, too_long: bool) -> str | None:
@@ -135,16 +122,29 @@ def _part(train: Array, like: Predictions, share: float, generator: np.random.Ge
     return np.sort(generator.permutation(train)[: max(2, round(share * len(train)))])
 
 
-def _scores(search: Any, tables: list[Predictions]) -> Array:
-    n, first = tables[0].n_samples, tables[0]
+def _scores(search: Any, tables: list[Predictions], tests: list[Array]) -> Array:
+    """Mean over folds of the score within each fold; the first row is of all samples, the others of resamples.
+
+    A fold that a resample left without a defined score is left out of that resample's mean.
+    """
+    n, first, metric = tables[0].n_samples, tables[0], search.question_.first
     groups = None if first.groups is None else np.unique(first.groups, return_inverse=True)[1].reshape(-1)
-    counts = Bootstrap(n, search.seed_, "learning", groups=groups).counts(0, N_RESAMPLES)
+    counts = Units(n, search.seed_, "learning", groups=groups).counts(0, N_RESAMPLES)
     counts = np.vstack([np.ones((1, n), counts.dtype), counts])
-    return np.stack([search.question_.first.scores(table, counts, n_jobs=1)[:, 0] for table in tables], axis=1)
+    total, n_defined = np.zeros((len(counts), len(tables))), np.zeros((len(counts), len(tables)))
+    for test in tests:
+        inside = np.zeros_like(counts)
+        inside[:, test] = counts[:, test]
+        found = np.stack([metric.scores(table, inside, n_jobs=1)[:, 0] for table in tables], axis=1)
+        if np.isnan(found[0]).any():
+            return found
+        total += np.nan_to_num(found)
+        n_defined += ~np.isnan(found)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(total / n_defined)
 
 
-def _chart(search: Any, curve: Curve) -> Chart:
-    sizes, scores = curve.sizes, curve.scores
+def _chart(search: Any, sizes: Array, scores: Array) -> Chart:
     label = metric_label(estimates_of(search)[0].metric, estimates_of(search)[0].positive)
     tail = (1.0 - search.confidence_level) / 2.0
     low, high = np.quantile(scores[1:], (tail, 1.0 - tail), axis=0)
@@ -157,24 +157,7 @@ def _chart(search: Any, curve: Curve) -> Chart:
         x_range=(0.9 * float(sizes[0]), 1.04 * float(sizes[-1])),
         y_range=(float(low.min()) - room, float(high.max()) + room),
         lines=(line_of("winner", sizes, Band(scores[0], low, high), marked=True),),
-        sentence="The winner trained on parts of the training rows of each fold and on all of them, scored on the same "
-        "samples. "
-        + (
-            "The line still rises at its right end: more samples would likely give a better model."
-            if curve.rises
-            else "The line does not clearly rise at its right end: more samples like these might help little."
-        ),
+        sentence="The winner trained on parts of the training rows of each fold: the mean over folds of its score on "
+        "the test rows. All training rows are not among the parts: the winner was selected by its score there, which "
+        "is too good for that reason. Read the slope, not the level, and mind how wide the band is.",
     )
-
-
-def _notes(curve: Curve, n: int, asked: bool) -> tuple[Note, ...]:
-    if not curve.rises and not asked:
-        return ()
-    digits = digits_for(curve.scores[0].tolist())
-    first, last = (number(float(curve.scores[0, k]), digits) for k in (curve.before, -1))
-    sizes = f"{curve.sizes[curve.before]:,.0f} rows the winner scores {first}, on {curve.sizes[-1]:,.0f} rows {last}"
-    if not curve.rises:
-        text = f"The learning curve does not clearly rise at its end: trained on {sizes}."
-        return (Note("W714", f"{text} More samples like these might help little."),)
-    text = f"The learning curve still rises: trained on {sizes}."
-    return (Note("W713", f"{text} More than {n:,} samples would likely give a better model."),)

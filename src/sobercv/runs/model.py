@@ -1,151 +1,66 @@
-"""The final model in files, with a manifest; and back, only where it can be trusted.
+"""The final model in a file of skops: reading it executes no code but that of known types.
 
-Takes a fitted pipeline, gives files and loads them again. Loading a joblib file executes code, so that it is done only
-where the file is, byte for byte, the one that this user made on this machine, or where the user trusts it.
+A pickle would execute whatever its author put into it. skops builds objects of types that it trusts, and of the few
+more that sober's own pipelines are made of; a file that asks for anything else is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from hashlib import sha256
-from io import BytesIO
+import re
 from typing import Any
+from zipfile import ZIP_DEFLATED
 
-from ..errors import Note, SoberError
-from ..tables import Dataset
+from ..errors import SoberError
 from .files import read_file
-from .folder import RunFolder, fingerprint
-from .new_rows import levels_of
-from .schema import checked
-from .seal import is_sealed, seal
-from .survival_curve import SurvivalCurve
+from .folder import RunFolder
 
-MODEL, MANIFEST, SKOPS = "model.joblib", "model.json", "model.skops"
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """What `model.json` must hold, beside what only people read."""
-
-    sha256: str
-    task: str
-    target: tuple[str, ...]
-    classes: tuple[str | int | float | bool, ...]
-    columns: Mapping[str, str]
-    seal: str | None = None
-    id: str | None = None
-    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    positive: str | int | float | bool | None = None
-    survival: SurvivalCurve | None = None
-    threshold: float | None = None
+MODEL = "model.skops"
+#: What pipelines of the presets are made of beside the types that skops trusts itself. Private names change with
+#: versions, so that modules are named; none of them executes text, opens files or calls functions that it is given.
+TRUSTED = re.compile(
+    r"numpy\.dtype|scipy\.optimize\._optimize\.OptimizeResult"
+    r"|sobercv\.(presets|forests|feature_selection)(\.\w+)+|sksurv(\.\w+)+"
+    r"|sklearn\.(tree|ensemble|neighbors|calibration|frozen|_loss)(\.\w+)+"
+    r"|sklearn\.(model_selection\._classification_threshold|metrics\._dist_metrics)\.\w+"
+    r"|skrub\.(?!_data_ops|_reporting)(_\w+|selectors)(\.\w+)+"
+)
 
 
-def save(model: Any, data: Dataset, folder: RunFolder, facts: dict[str, Any]) -> tuple[Note, ...]:
-    """Write the model and its manifest.
+def save(model: Any, folder: RunFolder) -> None:
+    """Write the model."""
+    from skops.io import dumps
 
-    Parameters
-    ----------
-    model : fitted pipeline
-    data : Dataset
-    folder : RunFolder
-    facts : dict
-        More for the manifest: versions, metric, score.
+    folder.write(MODEL, dumps(model, compression=ZIP_DEFLATED))
 
-    Returns
-    -------
-    tuple of Note
-        What the user should know of the seal.
+
+def load(folder: RunFolder) -> Any:
+    """Read the model of a run.
+
+    Raises
+    ------
+    SoberError
+        E809 where it is missing or damaged, E810 where it holds types that no pipeline of sober's does.
     """
-    import joblib
+    from skops.io import get_untrusted_types, loads
 
-    packed = BytesIO()
-    joblib.dump(model, packed, compress=3)
-    raw = packed.getvalue()
-    manifest: dict[str, Any] = {
-        "file": MODEL,
-        "sha256": sha256(raw).hexdigest(),
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "task": data.task,
-        "target": list(data.target),
-        "classes": [_plain(c) for c in data.classes],
-        "columns": {name: data.X[name].dtype.kind for name in data.X.columns},
-        "levels": levels_of(data.X),
-        "id": next((name for name, role in data.roles.items() if role == "id"), None),
-        **facts,
-    }
-    signature, note = seal(fingerprint(manifest))
-    folder.write(MODEL, raw)
-    folder.write_json(MANIFEST, {**manifest, "seal": signature})
-    _save_skops(model, folder)
-    return () if note is None else (note,)
-
-
-def _plain(label: Any) -> Any:
-    return label.item() if hasattr(label, "item") else label
-
-
-def _save_skops(model: Any, folder: RunFolder) -> None:
-    """Write the model once more where skops is installed and can write it; it can be read without running code."""
-    try:
-        from skops.io import dumps
-
-        raw = dumps(model)
-    except Exception:  # not installed, or a step that skops does not know: the joblib file is there anyway
-        (folder / SKOPS).unlink(missing_ok=True)
-        return
-    folder.write(SKOPS, raw)
-
-
-def remove(folder: RunFolder) -> None:
-    """Remove a model that is not that of the results any more.
-
-    Parameters
-    ----------
-    folder : RunFolder
-    """
-    for name in (MANIFEST, MODEL, SKOPS):
-        (folder / name).unlink(missing_ok=True)
-
-
-def load(folder: RunFolder, trust: bool = False) -> tuple[Any, Manifest, Any]:
-    """Load the model of a run.
-
-    Parameters
-    ----------
-    folder : RunFolder
-    trust : bool
-        Load it though it was made elsewhere. The fingerprint must fit in any case.
-
-    Returns
-    -------
-    (model, manifest, reading)
-        The last as plain data: how the table of the run was read.
-    """
-    import joblib
-
-    values = folder.check().read_json(MANIFEST)
-    manifest = checked(Manifest, values, folder.path / MANIFEST)
     path = folder / MODEL
     raw = read_file(path)
     if raw is None:
         raise SoberError("E809", f"{path} is not there. Write: sober resume {folder.path}")
-    if sha256(raw).hexdigest() != manifest.sha256:
+    try:
+        asked = get_untrusted_types(data=raw)
+    except Exception as error:  # no archive, or one whose contents no skops has written
+        raise folder.damaged(MODEL, type(error).__name__) from None
+    unknown = [name for name in asked if TRUSTED.fullmatch(name) is None]
+    if unknown:
         raise SoberError(
-            "E810", f"{path} is not the file that model.json describes, so it is not loaded: loading a model executes "
-            "code. Write the run again with sober resume.",
-        )  # fmt: skip
-    sealed = {name: value for name, value in values.items() if name != "seal"}
-    if not trust and not is_sealed(fingerprint(sealed), manifest.seal):
-        raise SoberError(
-            "E810", f"{path} was not made by you on this machine, and loading a joblib model executes code. If you "
-            "trust where it comes from, add --trust.",
+            "E810", f"{path} holds {', '.join(unknown[:3])}, of which no model of sober is made, so it is not loaded: "
+            "it might execute code. Write the model again with sober resume.",
         )  # fmt: skip
     try:
-        return joblib.load(BytesIO(raw)), manifest, values.get("reading")
+        return loads(raw, trusted=asked)
     except Exception as error:
         raise SoberError(
             "E810", f"{path} cannot be loaded with the versions installed here ({type(error).__name__}). Compare them "
-            "with those in model.json.",
+            "with those in results.json.",
         ) from error  # fmt: skip

@@ -1,7 +1,7 @@
 """predict: new rows through the model of a run.
 
-Takes a run folder and a table, gives predictions, what they mean, and notes; the table is read as the table of the run
-was read, column by column, whatever its own values look like. Refuses rows that lack what the model needs.
+The table is read as the table of the run was read, column by column, whatever its own values look like. Rows that lack
+what the model needs are refused.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import Note, SoberError
-from ..tables import ReadingOptions, ReadingRecord, read
+from ..tables import ReadingOptions, Schema, read
 from .folder import RunFolder
-from .long_table import predict_table
-from .model import MANIFEST, Manifest, load
-from .new_rows import strangers_noted
+from .model import load
+from .predictions_file import predict_table
+from .record import RESULTS, ModelFacts, RunRecord
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,92 +57,92 @@ class Asked:
     threshold: float | None = None
     times: Sequence[float] = ()
 
-    def check(self, manifest: Manifest) -> None:
+    def check(self, record: RunRecord) -> None:
         """Refuse what the model of this run cannot be asked."""
-        if self.threshold is not None and (manifest.positive is None or not 0 < self.threshold < 1):
+        task, facts = record.data["task"], record.model
+        positive, survival = (None, None) if facts is None else (facts.positive, facts.survival)
+        if self.threshold is not None and (positive is None or not 0 < self.threshold < 1):
             raise SoberError(
-                "E807", "--threshold is a probability between 0 and 1, for models of two classes; got "
-                f"{self.threshold:g} for a {manifest.task} target.",
+                "E808", "--threshold is a probability between 0 and 1, for models of two classes; got "
+                f"{self.threshold:g} for a {task} target.",
             )  # fmt: skip
-        if self.times and manifest.survival is None:
-            raise SoberError("E807", f"--at is for survival times; this run predicts a {manifest.task} target.")
+        if self.times and survival is None:
+            raise SoberError("E808", f"--at is for survival times; this run predicts a {task} target.")
         for time in self.times:
-            if manifest.survival is not None and not 0 < time <= manifest.survival.last:
+            if survival is not None and not 0 < time <= survival.last:
                 raise SoberError(
-                    "E807", f"--at must lie above 0 and be no more than {manifest.survival.last:g}, the longest time "
+                    "E808", f"--at must lie above 0 and be no more than {survival.last:g}, the longest time "
                     f"in training; got {time:g}.",
                 )  # fmt: skip
 
 
-def predict(
-    folder: RunFolder, source: str | Path, trust: bool = False, sheet: str | None = None, asked: Asked | None = None
-) -> Predicted:
+def predict(folder: RunFolder, source: str | Path, sheet: str | None = None, asked: Asked | None = None) -> Predicted:
     """Predict new rows.
 
     Parameters
     ----------
     folder : RunFolder
     source : path or "-"
-    trust : bool
-        Load a model that was made elsewhere.
     sheet : str, optional
         Of a workbook.
     asked : Asked, optional
     """
-    asked = asked or Asked()
-    model, manifest, reading = load(folder, trust)
-    asked.check(manifest)
-    columns = list(manifest.columns)
-    record = ReadingRecord.from_dict(reading, str(folder / MANIFEST))
-    needed = columns if manifest.id is None else [*columns, manifest.id]
-    wanted = {name: record.columns[name] for name in needed if name in record.columns}
-    table = read(source, ReadingOptions(sheet=sheet), ReadingRecord(wanted, record.has_header))
+    asked, record = asked or Asked(), RunRecord.read(folder)
+    facts = record.model
+    if facts is None:
+        raise SoberError("E809", f"The run has no final model. Write: sober resume {folder.path}")
+    asked.check(record)
+    model, columns = load(folder), list(facts.columns)
+    schema = Schema.from_dict(record.schema, str(folder / RESULTS))
+    needed = columns if facts.id is None else [*columns, facts.id]
+    table = read(source, ReadingOptions(sheet=sheet), schema=schema.only(needed))
     frame = table.frame
     missing = [name for name in columns if name not in frame.columns]
     if missing:
         some = ", ".join(repr(n[:40]) for n in missing[:3]) + (" and more" if len(missing) > 3 else "")
-        raise SoberError("E816", f"The new rows lack {len(missing)} of {len(columns)} columns: {some}. Add them.")
-    found = predict_table(model, frame[columns], manifest.task, list(manifest.classes))
-    if manifest.task == "survival":
-        meaning = _survival(found, manifest, asked)
+        raise SoberError("E804", f"The new rows lack {len(missing)} of {len(columns)} columns: {some}. Add them.")
+    task = str(record.data["task"])
+    found = predict_table(model, frame[columns], task, list(facts.classes))
+    if task == "survival":
+        meaning = _survival(found, facts, asked)
     else:
-        meaning = _label(found, getattr(model, "classes_", [None])[0], manifest, asked)
-    if manifest.id in frame.columns:
-        found.insert(0, manifest.id, frame[manifest.id].to_numpy())
-    return Predicted(found, meaning, (*table.notes, *strangers_noted(frame[columns], manifest.levels)))
+        meaning = _label(found, getattr(model, "classes_", [None])[0], facts, asked)
+    if facts.id in frame.columns:
+        found.insert(0, facts.id, frame[facts.id].to_numpy())
+    return Predicted(found, meaning, table.notes)
 
 
-def _survival(found: Any, manifest: Manifest, asked: Asked) -> str:
+def _survival(found: Any, facts: ModelFacts, asked: Asked) -> str:
     """Add the probabilities of survival, and say which risk is the greater."""
     for time in asked.times:
-        if manifest.survival is not None:
-            found[f".pred_survival_{time:g}"] = manifest.survival.survival(found[".pred"], time)
+        if facts.survival is not None:
+            found[f".pred_survival_{time:g}"] = facts.survival.survival(found[".pred"], time)
     given = "; .pred_survival_ is the probability of no event until then" if asked.times else ""
     return f"the greater .pred (the risk), the earlier the event{given}"
 
 
-def _label(found: Any, first: Any, manifest: Manifest, asked: Asked) -> str:
+def _label(found: Any, first: Any, facts: ModelFacts, asked: Asked) -> str:
     """Decide by the threshold where one is given, and say how it was decided."""
     if ".pred_class" not in found.columns:
         return ""
-    chance = f".pred_{manifest.positive}"
-    if manifest.positive is None or chance not in found.columns:
+    chance = f".pred_{facts.positive}"
+    if facts.positive is None or chance not in found.columns:
         if asked.threshold is not None:
             raise SoberError(
-                "E807", "The model of this run gives no probabilities, so leave --threshold out. A run with "
+                "E808", "The model of this run gives no probabilities, so leave --threshold out. A run with "
                 "neg_log_loss among its metrics has them.",
             )  # fmt: skip
         rule = "the likeliest class, by the model's own rule"
         if ".score" not in found.columns:
             return rule
-        if manifest.positive == first:
+        if facts.positive == first:
             found[".score"] = -found[".score"]  # models score the second of their two classes
-        side = next(label for label in manifest.classes if (label == first) is (manifest.positive == first))
+        side = next(label for label in facts.classes if (label == first) is (facts.positive == first))
         return f'{rule}; the greater .score, the more like "{side}"'
     if asked.threshold is not None:
-        others = [label for label in manifest.classes if label != manifest.positive]
+        others = [label for label in facts.classes if label != facts.positive]
         is_positive = found[chance].to_numpy() >= asked.threshold
-        found[".pred_class"] = np.where(is_positive, manifest.positive, others[0])
-    tuned = 0.5 if manifest.threshold is None else manifest.threshold
+        found[".pred_class"] = np.where(is_positive, facts.positive, others[0])
+    tuned = 0.5 if facts.threshold is None else facts.threshold
     limit = tuned if asked.threshold is None else asked.threshold
-    return f'"{manifest.positive}" where its probability is {limit:g} or more'
+    return f'"{facts.positive}" where its probability is {limit:g} or more'

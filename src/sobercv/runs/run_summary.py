@@ -27,7 +27,7 @@ from ..tables import Dataset
 from ..tables.column_facts import column_facts
 from .deadline import Deadline
 from .learning_curve import learning_curve
-from .prepared import Prepared
+from .prepare import Prepared
 from .settings import Settings
 
 #: Text takes long to encode: so many shuffles of all columns together, where a table holds text.
@@ -66,7 +66,7 @@ def summarize_run(
     # A report is shown to others: they get the name of the table, not the folders of this machine.
     named = replace(settings, data=settings.data and Path(settings.data).name)
     summary = summarize_numbers(search, data.X, title=title, command=named.command(), notes=prepared.findings)
-    summary = with_columns(summary, (fact.to_dict() for fact in column_facts(prepared.table, data)))
+    summary = with_columns(summary, (fact.to_dict() for fact in column_facts(prepared.table, data)), _missing(data))
     if report != "full":
         asked = "--no-report" if report == "none" else "--fast"
         note = Note("W704", f"Charts and the importance of columns were left out: {asked}.")
@@ -88,6 +88,12 @@ def summarize_run(
     return with_checklist(summary)
 
 
+def _missing(data: Dataset) -> str:
+    n_rows, n_columns = data.X.shape
+    text = f"{int(data.X.isna().sum().sum()):,} of {n_rows * n_columns:,} in {count(n_columns, 'predictor')}"
+    return text + (f"; {count(data.n_without_target, 'row')} without a target left out" * bool(data.n_without_target))
+
+
 def _with_curve(
     summary: Summary, search: Any, data: Dataset, on_phase: Callable[[str], object], *, seconds: float, asked: bool
 ) -> Summary:
@@ -97,12 +103,7 @@ def _with_curve(
 
 
 def n_shuffles(X: Any) -> int:
-    """Give how often each column is shuffled: ten times, less where text must be encoded anew each time.
-
-    Parameters
-    ----------
-    X : pandas.DataFrame
-    """
+    """Give how often each column is shuffled: ten times, less where text must be encoded anew each time."""
     if all(dtype.kind in "iufb" for dtype in X.dtypes):
         return 10
     return max(1, min(10, ENCODED_SHUFFLES // min(X.shape[1], MOST_COLUMNS)))

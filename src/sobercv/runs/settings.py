@@ -1,32 +1,34 @@
 """Settings of a run: checked values with the names of the command's options.
 
-Takes mappings (from options, from sober.toml, from a run's own folder), gives one frozen record; refuses unknown names
-and values of the wrong kind in one sentence. Never reads a file.
+They come from options, from sober.toml and from the folder of a run; msgspec checks types and ranges, and unknown names
+and wrong values are refused in one sentence.
 """
 
 from __future__ import annotations
 
 import difflib
-import math
 import re
 import shlex
+import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_type_hints
+
+import msgspec
 
 from ..errors import SoberError
 
-AGGREGATES = ("pooled", "fold")
-INTERVALS = ("percentile", "wilson")
 #: A comma between two metrics, not one between the arguments of a metric.
 _OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
 _UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
-_LISTS = ("ignore", "metric")
-_SWITCHES = ("stratify", "within_folds", "header", "tune_threshold", "learning_curve")
-#: Whole numbers and the range of each.
-_WHOLE = {
-    "configurations": (2, 10**9), "cv": (2, 10**9), "repeats": (1, 1000), "seed": (0, 2**32 - 1), "jobs": (-1024, 1024),
+_WORDS = {
+    "int": "a whole number", "float": "a number", "bool": "true or false", "str": "text in quotes",
+    "array": "a name or a list of names",
 }  # fmt: skip
+_BOUNDS = {">": "above", ">=": "no less than", "<=": "no more than"}
+#: Names of sober.toml that concern the screen and the folder, not the run; what each must be.
+OUTWARD: dict[str, type] = {"output": str, "json": bool, "quiet": bool, "fast": bool, "no_report": bool}
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Settings:
     repeats : int
     aggregate : {"pooled", "fold"}
     stratify, within_folds, tune_threshold, learning_curve : bool
-    interval : {"percentile", "wilson"}
+    interval : {"percentile", "calibrated"}
     seed, jobs : int
     max_time : float, optional
         Seconds that the whole command may take.
@@ -71,19 +73,19 @@ class Settings:
     header: bool | None = None
     metric: tuple[str, ...] = ()
     preset: str = "standard"
-    configurations: int | None = None
-    cv: int = 10
-    repeats: int = 1
-    aggregate: str = "pooled"
+    configurations: Annotated[int, msgspec.Meta(ge=2, le=10**9)] | None = None
+    cv: Annotated[int, msgspec.Meta(ge=2, le=10**9)] = 10
+    repeats: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 1
+    aggregate: Literal["pooled", "fold"] = "pooled"
     stratify: bool = False
     within_folds: bool = False
     tune_threshold: bool = False
     learning_curve: bool = False
-    interval: str = "wilson"
-    seed: int = 0
-    jobs: int = -1
-    max_time: float | None = None
-    half_width: float | None = None
+    interval: Literal["percentile", "calibrated"] = "calibrated"
+    seed: Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)] = 0
+    jobs: Annotated[int, msgspec.Meta(ge=-1024, le=1024)] = -1
+    max_time: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    half_width: Annotated[float, msgspec.Meta(gt=0, le=1e300)] | None = None
 
     @classmethod
     def of(cls, *layers: Mapping[str, Any], where: str = "") -> Settings:
@@ -98,17 +100,13 @@ class Settings:
         """
         given: dict[str, Any] = {}
         for layer in layers:
-            known(layer, [f.name for f in fields(cls)], where)
-            given.update({name: checked(name, v, where) for name, v in layer.items() if v not in (None, (), [])})
-        return cls(**given)
+            check_names(layer, [f.name for f in fields(cls)], where)
+            given.update({name: value for name, value in layer.items() if value not in (None, (), [])})
+        return _checked(given, where)
 
     def with_(self, **changes: Any) -> Settings:
-        """Give a copy with other values."""
-        return replace(self, **{name: checked(name, value) for name, value in changes.items()})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items()}
+        """Return a copy with other values."""
+        return replace(self, **{name: getattr(_checked({name: v}), name) for name, v in changes.items()})
 
     def command(self, verb: str = "fit") -> str:
         """Write the command that repeats the run."""
@@ -125,124 +123,91 @@ class Settings:
         return shlex.join(words)
 
 
-def known(given: Mapping[str, Any], names: list[str], where: str = "") -> None:
-    """Refuse a name that no setting has, and say which is meant.
-
-    Parameters
-    ----------
-    given : mapping
-        Names with underscores.
-    names : list of str
-    where : str
-        The file that they come from.
-    """
+def check_names(given: Mapping[str, Any], names: list[str], where: str = "") -> None:
+    """Refuse a name that no setting has, and say which one is meant."""
     for name in given:
         if name not in names:
             close = difflib.get_close_matches(str(name), names, 1)
             hint = f"Did you mean {close[0].replace('_', '-')!r}?" if close else "Names are those of the long options."
             subject = f"{where} has a setting" if where else "There is no setting"
-            raise SoberError("E807", f"{subject} {str(name)[:60]!r}{' that sober does not know' * bool(where)}. {hint}")
+            raise SoberError("E808", f"{subject} {str(name)[:60]!r}{' that sober does not know' * bool(where)}. {hint}")
 
 
-def checked(name: str, value: Any, where: str = "") -> Any:
-    """Give a value in the type of its setting, or say what is wrong with it.
-
-    Parameters
-    ----------
-    name : str
-        Of a field of `Settings`.
-    value : Any
-        None stays None.
-    where : str
-        The file that it comes from; the command line unless given.
-    """
-    label = f"{where}: {name.replace('_', '-')}" if where else f"--{name.replace('_', '-')}"
-    if value is None:
-        return None
-    if name in _LISTS:
-        return _names(value, label, split=name == "metric")
-    if name in _WHOLE:
-        return _whole(value, label, *_WHOLE[name])
-    if name in _SWITCHES:
-        return _switch(value, label)
-    if name == "max_time":
-        return seconds_of(value, label)
-    if name == "half_width":
-        return _amount(value, label)
-    if name == "event_value" and isinstance(value, (int, float)):
-        return str(value)
-    if not isinstance(value, str):
-        raise _wrong(label, "text in quotes", value)
-    if name == "aggregate" and value not in AGGREGATES:
-        raise _wrong(label, " or ".join(AGGREGATES), value)
-    if name == "interval" and value not in INTERVALS:
-        raise _wrong(label, " or ".join(INTERVALS), value)
-    return value
+def from_toml(path: Path) -> dict[str, Any]:
+    """Read a settings file: names of `Settings` and of `OUTWARD`, with underscores for dashes."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SoberError("E808", f"{path} cannot be read ({error}). Write the settings as UTF-8 text.") from None
+    except (ValueError, RecursionError) as error:  # no TOML, or numbers and brackets without end
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:120]
+        raise SoberError("E808", f'{path} is not valid TOML: {reason}. Write lines like: target = "y"') from None
+    named = {name.replace("-", "_"): value for name, value in found.items()}
+    check_names(named, [f.name for f in fields(Settings)] + list(OUTWARD), path.name)
+    for name in OUTWARD.keys() & named.keys():
+        if not isinstance(named[name], OUTWARD[name]):
+            raise _wrong(name, _WORDS[OUTWARD[name].__name__], named[name], path.name)
+    checked = _checked({name: value for name, value in named.items() if name not in OUTWARD}, path.name)
+    return {name: value if name in OUTWARD else getattr(checked, name) for name, value in named.items()}
 
 
-def seconds_of(value: Any, label: str = "--max-time") -> float:
-    """Read a duration: seconds, or a number with s, m or h behind it.
-
-    Parameters
-    ----------
-    value : int, float or str
-    label : str
-        How the setting is called in messages.
-    """
+def seconds_of(value: Any, where: str = "") -> float:
+    """Read a duration: seconds, or a number with s, m or h behind it."""
     text = value if isinstance(value, str) else shown(value)
     match = re.fullmatch(r"\s*([0-9]{1,9}(?:\.[0-9]*)?)\s*(s|m|min|h|)\s*", text, re.I | re.A)
     if isinstance(value, bool) or match is None or float(match[1]) == 0:
-        raise _wrong(label, "a duration such as 90, 90s, 10m or 2h", value)
+        raise _wrong("max_time", "a duration such as 90, 90s, 10m or 2h", value, where)
     return float(match[1]) * _UNITS[match[2].lower()]
 
 
-def _names(value: Any, label: str, split: bool) -> tuple[str, ...]:
+def shown(value: Any) -> str:
+    """Write a value for a message, cut where it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # whole numbers of thousands of digits, lists in lists without end
+        return "something huge"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _checked(given: dict[str, Any], where: str = "") -> Settings:
+    """Convert plain values, or say which one is wrong and what is allowed."""
+    plain = dict(given)
+    if plain.get("max_time") is not None:
+        plain["max_time"] = seconds_of(plain["max_time"], where)
+    if isinstance(plain.get("event_value"), (int, float)):
+        plain["event_value"] = str(plain["event_value"])
+    for name in {"ignore", "metric"} & plain.keys():
+        plain[name] = _names(plain[name], split=name == "metric")
+    if plain.get("jobs") == 0:
+        raise _wrong("jobs", "-1 for all cores, or a number of workers", 0, where)
+    try:
+        return msgspec.convert(plain, Settings)
+    except (msgspec.ValidationError, RecursionError) as error:
+        found = re.search(r"at `\$\.(\w+)", str(error))
+        name = found[1] if found else next(iter(plain))
+        raise _wrong(name, _allowed(name, str(error)), given[name], where) from None
+
+
+def _names(value: Any, split: bool) -> Any:
     parts = [value] if isinstance(value, str) else value
     if not isinstance(parts, (list, tuple)) or not all(isinstance(p, str) for p in parts):
-        raise _wrong(label, "a name or a list of names", value)
+        return value  # msgspec says what is wrong
     if split:
         parts = [p.strip() for part in parts for p in _OUTSIDE_BRACKETS.split(part) if p.strip()]
     return tuple(dict.fromkeys(parts))
 
 
-def _whole(value: Any, label: str, least: int, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise _wrong(label, "a whole number", value)
-    if value < least:
-        raise _wrong(label, f"{least} or more", value)
-    if value > most:
-        raise _wrong(label, f"{most} or less", value)
-    if label.endswith("jobs") and value == 0:
-        raise SoberError("E807", f"{label} must not be 0. Write -1 for all cores, or a number of workers.")
-    return value
+def _allowed(name: str, problem: str) -> str:
+    """Say in words what msgspec expected."""
+    choices = get_args(get_type_hints(Settings).get(name))
+    if choices and all(isinstance(choice, str) for choice in choices):
+        return " or ".join(choices)
+    kind = re.search(r"Expected `(\w+)", problem)
+    bound = re.search(r"(>=|<=|>) ([0-9.e+-]+)", problem)
+    words = _WORDS["array" if name in ("ignore", "metric") else kind[1] if kind and kind[1] in _WORDS else "int"]
+    return words + (f" {_BOUNDS[bound[1]]} {float(bound[2]):.10g}" if bound else "")
 
 
-def _switch(value: Any, label: str) -> bool:
-    if not isinstance(value, bool):
-        raise _wrong(label, "true or false", value)
-    return value
-
-
-def _amount(value: Any, label: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-        raise _wrong(label, "a number above 0", value)
-    return float(value)
-
-
-def _wrong(label: str, allowed: str, value: Any) -> SoberError:
-    return SoberError("E807", f"{label} must be {allowed}; got {shown(value)}.")
-
-
-def shown(value: Any) -> str:
-    """Write a value for a message, cut where it is long.
-
-    Parameters
-    ----------
-    value : Any
-        Also what Python refuses to write: whole numbers of thousands of digits, lists in lists without end.
-    """
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):
-        return "something huge"
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _wrong(name: str, allowed: str, value: Any, where: str = "") -> SoberError:
+    label = f"{where}: {name.replace('_', '-')}" if where else f"--{name.replace('_', '-')}"
+    return SoberError("E808", f"{label} must be {allowed}; got {shown(value)}.")

@@ -71,13 +71,7 @@ class SurvivalCurve:
         return cls(center, scale, slope, tuple(times[kept].tolist()), tuple(hazard[kept].tolist()), float(time[0]))
 
     def survival(self, risk: Any, time: float) -> Array:
-        """Give the probability of no event until a time.
-
-        Parameters
-        ----------
-        risk : array [N]
-        time : float
-        """
+        """Give the probability of no event until a time."""
         step = int(np.searchsorted(self.times, time, side="right"))
         hazard = self.hazard[step - 1] if step else 0.0
         return np.exp(-hazard * np.exp(self.slope * (np.asarray(risk, float) - self.center) / self.scale))

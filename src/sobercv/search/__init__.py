@@ -1,1 +1,1 @@
-"""The scikit-learn face: where training and inference are wired together."""
+"""The searches: where training and inference are connected."""

@@ -1,14 +1,15 @@
-"""BBCSearchCV: the scikit-learn face of sober, where training and inference are wired together.
+"""BBCSearchCV and BBCRandomizedSearchCV: scikit-learn's API of sober, where training and inference are connected.
 
-Takes an estimator, a search space and data; checks, wires and delegates. The only thing that flows back from inference
-to training is a mask: who is still in the race.
+The only thing that flows back from inference to training is a mask: which configurations are still in the race.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from inspect import cleandoc
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,43 +17,43 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metadata_routing import UNUSED
 
 from .. import seeds
-from ..errors import Note
-from ..inference import Question
-from ..inference.bbc import corrected
+from ..errors import Note, also
+from ..inference import Estimate, Question
+from ..inference.bootstrap import corrected
 from ..training import (
+    Configuration,
     Experiment,
     MemoryStore,
-    Plan,
-    Problem,
     RaceLog,
     SearchEnded,
     SearchStarted,
     Stop,
     expand,
-    make_executor,
-    recalling,
+    kept_outcomes,
+    make_pool,
     stored_seed,
 )
 from ..training.race import race
 from .callbacks import CallbackSupport, SearchCallbacks, with_callbacks
-from .design import design
-from .early_end import caveat, marked, tight_enough
-from .failures import report_failures
-from .fit_lines import show_fits
-from .kept import alone, kept_besides
-from .metadata import CitizenMixin, route
-from .model_scores import scorer_of, with_names
-from .options import check_options, drop_rule
-from .prediction_scorer import as_scorers
+from .design import Design, design
+from .final_model import as_decided, at_threshold, estimate_of, members, unfitted
+from .fitted import FittedMixin
+from .judging import (
+    incomplete,
+    narrow_enough,
+    raced_predictions,
+    report_failures,
+    table_of,
+    winner_predictions,
+    with_note,
+)
+from .options import Options, drop_rule
 from .progress import audience, display
-from .proposals import blanks, proposed
-from .results import add_tuned, cv_results, raced_predictions, table_of
-from .selected import also_wanted, as_decided, at_threshold, estimate_of, members, n_members
-from .showing import ReaderMixin
-from .winner import WinnerMixin, chosen_by
+from .results import add_tuned, cv_results, show_fits
+from .scoring import wanted_of, with_names
 
 
-class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class BBCSearchCV(CallbackSupport, FittedMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Tune by cross-validation, drop hopeless configurations early, and say honestly how good the winner is.
 
     A drop-in for scikit-learn's `GridSearchCV` and `RandomizedSearchCV`. The number to report is `estimate_`: the
@@ -64,44 +65,38 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     estimator : estimator
         A scikit-learn classifier or regressor, a pipeline, or a scikit-survival estimator.
     param_grid : dict or list of dicts
-        Names to lists of values; with `n_iter`, distributions too. Whole steps can be values:
-        ``{"model": [SVC()], "model__C": [1, 10]}``. The listed configurations of a preset are taken as they are.
+        Names to lists of values. Whole steps can be values: ``{"model": [SVC()], "model__C": [1, 10]}``. The listed
+        configurations of a preset are taken as they are. `BBCRandomizedSearchCV` draws from distributions.
     scoring : str, callable, Metric, list or dict, optional
-        Unless given, the estimator's `score`. With several, the first selects (or the one named by `refit`), and all
-        are judged at the same winner. A scorer that needs the fitted model, (estimator, X, y) -> number or dict, is
-        called on every model; then all scores are by fold, folds are resampled, and nobody is dropped.
+        Default: the estimator's `score`. With several, the first selects (or the one named by `refit`), and all are
+        judged at the same winner. A scorer that needs the fitted model, (estimator, X, y) -> number or dict, is
+        called on every model; then all scores are by fold, folds are resampled, and no configuration is dropped.
     pos_label : label, optional
-        The positive one of two classes, for precision, recall, F1 and the like. Unless given, the label 1, as in
-        scikit-learn.
+        The positive one of two classes, for precision, recall, F1 and the like (default: the label 1, as in
+        scikit-learn).
     cv : int, splitter or iterable, default=10
         As in scikit-learn. A number gives stratified folds for classes and survival, and keeps groups together.
     n_repeats : int, default=1
         Repeat the cross-validation with other folds; needs `cv` to be a number.
-    n_iter : int, optional
-        Draw this many configurations at random instead of trying all.
-    proposer : {"tpe", None}, default=None
-        Let Optuna's TPE propose `n_iter` configurations, each by the scores of those before it, and drop nobody. That
-        it looked at scores is not corrected; a note (W811) says how much is left. See docs/adaptive.md.
     drop : {"auto", "bced", None} or rule, default="auto"
         After each fold, stop training configurations that will not win. "auto" is `PredictiveDrop()`, which looks at
         what can still happen (where another rule than the highest score selects, the paper's); "bced" the paper's
         `BootstrapDrop()`. A rule of one's own is called with (predictions, question, round); see
         `sobercv.inference.DropRule`. docs/racing.md compares them.
     count_dropped : bool, default=True
-        Let the dropped take part in the correction with the predictions that they have. The paper leaves them out,
-        which turns optimistic when much is dropped.
+        Let dropped configurations take part in the correction with the predictions that they have. The paper leaves
+        them out, which turns optimistic when much is dropped.
     select : {"best"}, simplest_within(...), best_with_threshold(...), an ensemble or callable, default="best"
         How the winner is picked from scores [B, C]; the bootstrap re-runs the same rule. What selects more than one
-        configuration as it is (`best_with_threshold`, `greedy_ensemble`, `stacked_ensemble`, `average_of_best`) drops
-        nobody, and `best_estimator_` is what was selected: a model with its threshold, or a voting model.
-    tune_threshold : bool, default=False
-        Tune the decision threshold of every configuration for the metric that selects: `best_with_threshold()`.
+        configuration as it is (`best_with_threshold`, which tunes the decision threshold, `greedy_ensemble`,
+        `stacked_ensemble`, `average_of_best`) drops none, and `best_estimator_` is what was selected: a model with its
+        threshold, or a voting model.
     aggregate : {"pooled", "fold"}, default="pooled"
         Select by the score of all out-of-sample predictions together, or by the mean over folds as scikit-learn does.
     within_folds : bool, default=False
         Ranking metrics compare only samples of the same fold.
     method : {"bbc", "632+"}, default="bbc"
-    interval : {"wilson", "percentile"}, default="wilson"
+    interval : {"calibrated", "percentile"}, default="calibrated"
         As in `sobercv.bbc`.
     n_bootstraps : int, default=1000
     confidence_level : float, default=0.95
@@ -133,14 +128,12 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         1 shows a bar in a terminal or a notebook (with rich) and a line for each round elsewhere; 2 always shows lines,
         3 then prints the scores of every fit, as scikit-learn does.
     on_event : callable or list of callables, optional
-        Hear what happens, such as `sobercv.progress.JsonLines("log.jsonl")`. What they do changes no result.
-    pre_dispatch : ignored
-        Taken so that calls written for scikit-learn run; sober decides itself how much work is under way.
+        Receive the events of the search, such as `sobercv.progress.JsonLines("log.jsonl")`. They change no result.
     return_train_score : bool, default=False
         Score every model on the rows that it was trained on, too: `mean_train_score` and its like in `cv_results_`.
     keep : {"scored", "all"}, default="scored"
-        What is kept of models: what the metrics are computed from, or predictions and probabilities besides, from
-        whoever gives them, so that a report has all its charts. "all" asks each model more, and takes more memory.
+        What is kept of each model: what the metrics are computed from, or also predictions and probabilities where the
+        model has them, so that a report has all its charts. "all" takes more time and memory.
 
     Attributes
     ----------
@@ -158,21 +151,21 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     predictions_ : Predictions
         Out-of-sample predictions of the finishers.
     winner_predictions_ : Predictions
-        Those of the winner alone, with all that was kept of it; other finishers may lack some. Its labels are those
-        of a tuned threshold.
+        Predictions of the winner alone, with all that was kept of it; other finishers may lack some. Its labels are
+        those of a tuned threshold.
     drop_rule_ : rule or None
-        That dropped; None where nobody could be.
+        The rule that dropped; None where nothing could be dropped.
     race_ : RaceLog
-        Who was dropped when, with which p, and who failed why.
+        Which configurations were dropped when, with which p, and which failed why.
     stopped_ : {"finished", "interrupted", "terminated", "max_seconds", "half_width"}
-        What ended the training. Ctrl-C, SIGTERM or SIGHUP once gives the estimate from what is complete; twice ends at
-        once.
+        What ended the training. Ctrl-C once gives the estimate from what is complete; twice ends at once. SIGTERM and
+        SIGHUP end the process when what is done is stored; only the command line writes a result first.
     signal_ : int or None
         The number of the signal that ended it.
     is_complete_ : bool
         Whether every split was run; if not, the notes of `estimate_` say how many were.
     n_fits_ : int
-        Models really trained, the final one included.
+        Models trained by this call, the final one included; not those that a `store` remembered.
     n_splits_ : int
     splits_ : list of (train, test)
         The rows of every split; passed as `cv` they repeat the folds, also those of a splitter without a seed.
@@ -205,9 +198,7 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
     True
     """
 
-    estimate_: Any
-    scorer_: Any
-    multimetric_: bool
+    best_score_: float
 
     def __init__(
         self,
@@ -218,16 +209,13 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         pos_label: Any = None,
         cv: Any = 10,
         n_repeats: int = 1,
-        n_iter: int | None = None,
-        proposer: str | None = None,
         drop: Any = "auto",
         count_dropped: bool = True,
         select: Any = "best",
-        tune_threshold: bool = False,
         aggregate: str = "pooled",
         within_folds: bool = False,
         method: str = "bbc",
-        interval: str = "wilson",
+        interval: str = "calibrated",
         n_bootstraps: int = 1000,
         confidence_level: float = 0.95,
         stratify: bool = False,
@@ -241,7 +229,6 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         error_score: Any = np.nan,
         verbose: int = 0,
         on_event: Any = None,
-        pre_dispatch: Any = "2*n_jobs",
         return_train_score: bool = False,
         keep: str = "scored",
     ) -> None:
@@ -251,12 +238,9 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.pos_label = pos_label
         self.cv = cv
         self.n_repeats = n_repeats
-        self.n_iter = n_iter
-        self.proposer = proposer
         self.drop = drop
         self.count_dropped = count_dropped
         self.select = select
-        self.tune_threshold = tune_threshold
         self.aggregate = aggregate
         self.within_folds = within_folds
         self.method = method
@@ -274,12 +258,10 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
         self.error_score = error_score
         self.verbose = verbose
         self.on_event = on_event
-        self.pre_dispatch = pre_dispatch
         self.return_train_score = return_train_score
         self.keep = keep
 
-    # ---- the journey ---------------------------------------------------------------------------------------------
-    # As with GridSearchCV, estimator, splitter and scorers say what they want; the search itself asks for nothing.
+    # As with GridSearchCV, estimator, splitter and scorers say what they want; the search itself requests nothing.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
 
     @with_callbacks
@@ -296,106 +278,252 @@ class BBCSearchCV(CallbackSupport, WinnerMixin, ReaderMixin, CitizenMixin, MetaE
             Samples of one group stay together, in folds and in the bootstrap.
         **params
             `sample_weight`, array-like [N], goes to the estimator's `fit` and into every metric, the others to the
-            estimator's `fit`. Where metadata routing is enabled, each goes to whoever asked for it: the estimator, the
+            estimator's `fit`. Where metadata routing is enabled, each goes to what requested it: the estimator, the
             splitter, and every scorer for itself.
         """
-        check_options(self)
+        options = Options.of(self)
         seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
-        routed = route(self, groups, params)
-        adaptive = self.proposer is not None
-        configurations = blanks(self.n_iter) if adaptive else expand(self._space(), self.n_iter, seed, self.estimator)
-        made = design(self, X, y, routed, seed)
-        problem, plan, question = made.problem, made.plan, replace(made.question, adaptive=adaptive)
+        routed = self._route(groups, params)
+        configurations = self._configurations(seed)
+        made = design(options, X, y, routed, seed)
+        whole = made.problem.fit_arguments(np.arange(made.problem.n_samples))
+        callbacks = SearchCallbacks(self, X, y, whole, len(configurations), made.plan)
+        raced = self._race(options, made, configurations, callbacks, seed)
+        report_failures(raced.log, configurations)
+        self._judge(options, made, raced)
+        if self.refit:
+            self._refit(made, whole, callbacks)
+        callbacks.close()
+        return self
+
+    def _configurations(self, seed: int) -> list[Configuration]:
+        return expand(self.param_grid, None, seed, self.estimator)
+
+    def _race(
+        self, options: Options, made: Design, configurations: list[Configuration], callbacks: SearchCallbacks, seed: int
+    ) -> _Raced:
+        """Fit configurations on splits until all are fitted, dropped or stopped."""
+        problem, plan, question = made.problem, made.plan, made.question
         store = MemoryStore(problem, plan, len(configurations))
-        nobody_drops = made.by_folds or question.procedure is not None or adaptive
-        rule = self.drop_rule_ = None if nobody_drops else drop_rule(self.drop, store.nothing_yet(), question)
-        wanted = tuple(dict.fromkeys(each for metric in question.metrics for each in metric.wanted))
-        wanted += also_wanted(question, wanted)
-        wanted += kept_besides(self.keep, wanted, problem.task)
-        whole = problem.fit_arguments(np.arange(problem.n_samples))
-        callbacks = SearchCallbacks(self, X, y, whole, len(configurations), plan)
-        raises = self.error_score == "raise"
-        experiment = Experiment(problem, self.estimator, wanted, raises, made.asks, callbacks.around)
-        executor = make_executor(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
-        if adaptive:
-            fitting = {"experiment": experiment, "plan": plan, "executor": executor}
-            configurations = proposed(self._space(), fitting, configurations, store, question)
+        rule = drop_rule(options.drop, store.nothing_yet(), question) if made.can_drop else None
+        wanted = wanted_of(question, options.keep, problem.task)
+        experiment = Experiment(problem, self.estimator, wanted, options.raises_errors, made.asks, callbacks.around)
+        pool = make_pool(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
         with audience(self.on_event, display(self.verbose)) as tell, callbacks.race():
             tell(SearchStarted(len(configurations), plan.n_splits))
             log = race(
                 experiment,
                 configurations,
                 plan,
-                executor=recalling(executor, self.store, experiment, configurations, plan, seed),
+                pool=pool,
                 store=store,
+                cache=kept_outcomes(self.store, experiment, configurations, plan, seed),
                 rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
                 on_event=tell,
-                stop=Stop(self.max_seconds, tight_enough(self.half_width, question)),
+                stop=Stop(self.max_seconds, narrow_enough(self.half_width, question)),
             )
             tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
-        report_failures(log, configurations)
-        incomplete = caveat(log, store)
-        question = with_names(question, store, log.finishers, self.refit)
-        self._judge(store, log, question, incomplete)
-        self.scorer_ = as_scorers(scorer_of(question, made.asks), self.predictions_.target)
-        self._remember(configurations, store, log, plan)
-        if self.refit:
-            self._refit(problem, whole, callbacks)
-        callbacks.close()
-        return self
+        self.drop_rule_ = rule
+        return _Raced(configurations, store, log)
 
-    def _space(self) -> Any:
-        return self.param_grid
-
-    def _judge(self, store: MemoryStore, log: RaceLog, question: Question, incomplete: Note | None) -> None:
-        """Turn predictions, or scores of models, into the honest claim, by all metrics, and remember it."""
+    def _judge(self, options: Options, made: Design, raced: _Raced) -> None:
+        """Turn predictions, or scores of models, into honest estimates by all metrics, and set what users read."""
+        store, log, configurations = raced.store, raced.log, raced.configurations
+        note = incomplete(log, store)
+        question = with_names(made.question, store, log.finishers, self.refit)
         start = time.perf_counter()
-        predictions = raced_predictions(store, log, self.count_dropped and question.by == "sample")
+        predictions = raced_predictions(store, log, options.count_dropped and question.by == "sample")
         estimates = corrected(table_of(predictions, store, log, question))
-        found = {name: marked(estimate, incomplete) for name, estimate in estimates.items()}
         self.judge_time_ = time.perf_counter() - start
-        self.question_, self.predictions_ = question, predictions
-        self.multimetric_ = question.several
-        self.estimate_ = question.answer(found)
-        self.best_index_ = next(iter(found.values())).winner
-
-    def _remember(self, configurations: list[Any], store: MemoryStore, log: RaceLog, plan: Plan) -> None:
-        self.cv_results_ = cv_results(configurations, store, log, self.question_, self.error_score)
-        add_tuned(self.cv_results_, log, self.question_, self.estimate_)
+        results = cv_results(configurations, store, log, question, self.error_score)
+        add_tuned(results, log, question, estimates)
         if self.verbose > 2:
-            names = [metric.name for metric in self.question_.metrics] if self.multimetric_ else []
-            show_fits(self.cv_results_, store, names)
-        note = None
+            show_fits(results, store, [metric.name for metric in question.metrics] if question.several else [])
+        first = estimates[question.first.name]
+        index, notes = first.winner, [note]
         if callable(self.refit):
-            self.best_index_, note = chosen_by(self.refit, self.cv_results_)
-        found = self.estimate_ if self.multimetric_ else {self.question_.first.name: self.estimate_}
-        winners = {name: replace(e, winner_params=dict(configurations[e.winner].params)) for name, e in found.items()}
-        self.estimate_ = self.question_.answer({name: marked(e, note) for name, e in winners.items()})
+            index, chosen = _chosen_by(self.refit, results)
+            notes.append(chosen)
+        self.best_index_ = index
+        self.best_params_ = dict(configurations[index].params)
+        if hasattr(self, "best_score_"):
+            del self.best_score_
+        if not callable(self.refit):  # as in scikit-learn, a callable's pick has no score
+            tail = question.first.name if question.several else "score"
+            self.best_score_ = float(results[f"mean_test_{tail}"][index])
+        self.estimate_ = question.answer(_noted(estimates, notes, configurations))
+        self.cv_results_ = results
+        self.predictions_ = predictions
+        self.winner_predictions_ = at_threshold(winner_predictions(store, predictions, index), first.decision)
+        self._remember(made, question, log)
+
+    def _remember(self, made: Design, question: Question, log: RaceLog) -> None:
+        """Set what is known of the search beside its scores."""
+        self.question_ = question
+        self.multimetric_ = question.several
+        self.scorer_ = made.scoring.as_scorers(question, self.predictions_.target)
+        self._place = made.scoring.place(question.first.name)
         self.race_ = log
         self.stopped_ = log.stopped
         self.signal_ = log.signal
         self.is_complete_ = log.stopped == "finished"
-        self.seed_ = self.question_.seed
-        self.n_splits_ = plan.n_splits
-        self.splits_ = [(split.train, split.test) for split in plan.splits]
-        self.n_fits_ = log.n_fits + (n_members(estimate_of(self)) if self.refit else 0)
-        own = alone(store, self.predictions_, self.best_index_)
-        self.winner_predictions_ = at_threshold(own, estimate_of(self).decision)
-        self.best_params_ = dict(configurations[self.best_index_].params)
-        tail = self.question_.first.name if self.multimetric_ else "score"
-        if note is None:  # as in scikit-learn, a callable's pick has no score
-            self.best_score_ = float(self.cv_results_[f"mean_test_{tail}"][self.best_index_])
-        elif hasattr(self, "best_score_"):
-            del self.best_score_
+        self.seed_ = question.seed
+        self.n_splits_ = made.plan.n_splits
+        self.splits_ = [(split.train, split.test) for split in made.plan.splits]
+        trained = members(estimate_of(self).decision, self.best_index_) if self.refit else []
+        self.n_fits_ = log.n_fits - log.n_recalled + len(trained)
 
-    def _refit(self, problem: Problem, arguments: dict[str, Any], callbacks: SearchCallbacks) -> None:
+    def _refit(self, made: Design, arguments: dict[str, Any], callbacks: SearchCallbacks) -> None:
+        """Train what was selected on all data."""
         start, decision = time.perf_counter(), estimate_of(self).decision
+        problem, params = made.problem, self.cv_results_["params"]
         truth = () if problem.y is None else (problem.y,)
-        trained = members(self, decision)
+        trained = [unfitted(self.estimator, params[index]) for index in members(decision, self.best_index_)]
         for model in trained:
             with callbacks.refit(model):
-                model.fit(problem.X, *truth, **arguments)  # whatever it gives: some give nothing
+                model.fit(problem.X, *truth, **arguments)  # some return nothing
         self.best_estimator_ = best = as_decided(decision, trained, problem.X, *truth)
         self.refit_time_ = time.perf_counter() - start
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
+
+
+@dataclass(frozen=True, eq=False)
+class _Raced:
+    """What a race left: the configurations, the outcomes of their fits, and the log."""
+
+    configurations: list[Configuration]
+    store: MemoryStore
+    log: RaceLog
+
+
+def _noted(
+    estimates: dict[str, Estimate], notes: Sequence[Note | None], configurations: list[Configuration]
+) -> dict[str, Estimate]:
+    """Add notes and the parameters of the winner to every estimate."""
+    found = {}
+    for name, estimate in estimates.items():
+        for note in notes:
+            estimate = with_note(estimate, note)
+        found[name] = replace(estimate, winner_params=dict(configurations[estimate.winner].params))
+    return found
+
+
+def _chosen_by(refit: Callable[[dict[str, Any]], Any], results: dict[str, Any]) -> tuple[int, Note]:
+    """Ask a user's callable of `cv_results_` which configuration to train; return its index, and a note."""
+    index, n = refit(results), len(results["params"])
+    if not isinstance(index, Integral):
+        raise also(TypeError)(
+            "E117", f"`refit` must give a whole number; the best_index_ returned is not an integer, but {index!r}."
+        )
+    if not 0 <= int(index) < n:
+        raise also(IndexError)(
+            "E117", f"`refit` gave {index}; a best_index_ index out of range: there are {n} configurations, from 0."
+        )
+    return int(index), Note(
+        "W212",
+        "`refit` picked the configuration that was trained. The bootstrap re-runs `select` only, so this estimate is "
+        "of the configuration that `select` picks; write the rule as select= to have it judged.",
+    )
+
+
+class BBCRandomizedSearchCV(BBCSearchCV):
+    """`BBCSearchCV` over configurations that are drawn at random; a drop-in for scikit-learn's `RandomizedSearchCV`.
+
+    Parameters
+    ----------
+    estimator : estimator
+    param_distributions : dict or list of dicts
+        Names to lists of values or to distributions with a method `rvs`.
+    n_iter : int, default=10
+        How many configurations are drawn.
+    scoring, pos_label, cv, n_repeats, drop, count_dropped, select, aggregate, within_folds, method, interval, \
+n_bootstraps, confidence_level, stratify, refit, n_jobs, random_state, store, max_seconds, fit_timeout, \
+half_width, error_score, verbose, on_event, return_train_score, keep
+        See `BBCSearchCV`. `random_state` seeds the drawing too.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> import sobercv
+    >>> search = sobercv.BBCRandomizedSearchCV(GaussianNB(), {"var_smoothing": loguniform(1e-9, 1)}, n_iter=4, cv=5)
+    >>> len(search.fit(*load_breast_cancer(return_X_y=True)).cv_results_["params"])
+    4
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: Any,
+        *,
+        n_iter: int = 10,
+        scoring: Any = None,
+        pos_label: Any = None,
+        cv: Any = 10,
+        n_repeats: int = 1,
+        drop: Any = "auto",
+        count_dropped: bool = True,
+        select: Any = "best",
+        aggregate: str = "pooled",
+        within_folds: bool = False,
+        method: str = "bbc",
+        interval: str = "calibrated",
+        n_bootstraps: int = 1000,
+        confidence_level: float = 0.95,
+        stratify: bool = False,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        store: Any = None,
+        max_seconds: float | None = None,
+        fit_timeout: float | None = None,
+        half_width: float | None = None,
+        error_score: Any = np.nan,
+        verbose: int = 0,
+        on_event: Any = None,
+        return_train_score: bool = False,
+        keep: str = "scored",
+    ) -> None:
+        self.estimator = estimator
+        self.param_distributions = param_distributions
+        self.n_iter = n_iter
+        self.scoring = scoring
+        self.pos_label = pos_label
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.drop = drop
+        self.count_dropped = count_dropped
+        self.select = select
+        self.aggregate = aggregate
+        self.within_folds = within_folds
+        self.method = method
+        self.interval = interval
+        self.n_bootstraps = n_bootstraps
+        self.confidence_level = confidence_level
+        self.stratify = stratify
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.store = store
+        self.max_seconds = max_seconds
+        self.fit_timeout = fit_timeout
+        self.half_width = half_width
+        self.error_score = error_score
+        self.verbose = verbose
+        self.on_event = on_event
+        self.return_train_score = return_train_score
+        self.keep = keep
+
+    def _configurations(self, seed: int) -> list[Configuration]:
+        return expand(self.param_distributions, self.n_iter, seed, self.estimator)
+
+
+def _attributes() -> str:
+    """Return what is written on the attributes of `BBCSearchCV`: they are the same."""
+    return cleandoc(BBCSearchCV.__doc__ or "").partition("Attributes\n")[2].partition("Examples\n")[0].rstrip()
+
+
+_first, _, _last = cleandoc(BBCRandomizedSearchCV.__doc__ or "").partition("Examples\n")
+BBCRandomizedSearchCV.__doc__ = f"{_first}Attributes\n{_attributes()}\n\nExamples\n{_last}\n"

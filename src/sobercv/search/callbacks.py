@@ -1,7 +1,6 @@
 """scikit-learn's callbacks (1.9 and later): the tasks of a search as GridSearchCV names them, down to the estimators.
 
-Takes the fits of a search, gives what callbacks hear of them; never changes a result. Where scikit-learn has no
-callbacks, everything here is a no-op.
+They never change a result. Where scikit-learn has no callbacks, everything here is a no-op.
 """
 
 from __future__ import annotations

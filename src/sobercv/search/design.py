@@ -1,8 +1,4 @@
-"""The design of a search: what is fitted on what, and what is asked of it; made before any training.
-
-Takes an unfitted search and its data, gives problem, plan, question and what models are asked for; refuses what does
-not go together. Never fits.
-"""
+"""The design of a search: what is fitted on what, and what is asked of it; made before any training."""
 
 from __future__ import annotations
 
@@ -11,13 +7,12 @@ from typing import Any
 
 from ..errors import SoberError
 from ..inference import Question
+from ..inference.tables import check_partition
 from ..targets import TaskName, has_several_outputs
 from ..training import Plan, Problem, infer_task
 from .metadata import Routed
-from .model_scores import ModelScores, as_metrics, check_by_folds, model_scores, task_of
-from .scorer_routes import Scorers, routes
-from .scoring import scorers_of, scores_as_usual, several
-from .selected import selection_of
+from .options import Options
+from .scoring import ModelScores, ScoringPlan, scores_as_usual
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +23,7 @@ class Design:
     ----------
     problem : Problem
     plan : Plan
+    scoring : ScoringPlan
     question : Question
     asks : ModelScores or None
         What each fitted model is asked beside its predictions.
@@ -35,104 +31,114 @@ class Design:
 
     problem: Problem
     plan: Plan
+    scoring: ScoringPlan
     question: Question
     asks: ModelScores | None
 
     @property
-    def by_folds(self) -> bool:
-        """Whether scores are those of models, one a fold, so that there are too few for a drop test."""
-        return self.asks is not None and bool(self.asks.scorers)
+    def can_drop(self) -> bool:
+        """Whether configurations can be dropped: not by one score per fold, nor where several are selected."""
+        return not self.scoring.on_models and self.question.procedure is None
 
 
-def design(search: Any, X: Any, y: Any, routed: Routed, seed: int) -> Design:
-    """Put the data and what is asked together.
+def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Design:
+    """Put the data and what is asked together, and refuse what does not go together.
 
     Parameters
     ----------
-    search : BBCSearchCV
+    options : Options
     X, y : array-like
     routed : Routed
     seed : int
     """
-    problem, scorers = read(search, X, y, routed)
-    plan = Plan.build(problem, search.cv, search.n_repeats, seed, routed.split_params)
-    if scorers.has_foreign and _can_go_by_folds(search, problem, plan):
-        scorers = scorers.foreign_on_models()
-    if scorers.by_models:
-        check_by_folds(search, problem, plan)
-    question = _question(search, scorers, problem, seed)
+    problem, scoring = read(options, X, y, routed)
+    plan = Plan.build(problem, options.cv, options.n_repeats, seed, routed.split_params)
+    if scoring.has_functions and _folds_suffice(options, problem, plan):
+        scoring = scoring.with_functions_on_models()
+    if scoring.on_models:
+        _check_by_folds(options, problem, plan)
+    question = _question(options, scoring, problem, seed)
     for metric in question.metrics:
         metric.check_target(problem.target)
     if question.procedure is not None:
         question.procedure.check_table(problem.target, plan.n_repeats)
-    asks = model_scores(scorers, not several(search.scoring), problem.target, search.return_train_score)
-    return Design(problem, plan, question, asks)
+    return Design(problem, plan, scoring, question, scoring.asks(problem.target, options.return_train_score))
 
 
-def read(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Problem, Scorers]:
+def read(options: Options, X: Any, y: Any, routed: Routed) -> tuple[Problem, ScoringPlan]:
     """Read the data and `scoring`; parameters as of `design`."""
-    known = known_task(search, y)
+    known = known_task(options, y)
     if y is None and known is not None:
-        raise SoberError("E302", "A search requires y to be passed, but the target y is None; pass the true values.")
-    found = scorers_of(search.scoring, known, search.refit, search.estimator)
-    scorers = routes(search.scoring, found, known, routed, search.estimator)
+        raise SoberError("E112", "A search requires y to be passed, but the target y is None; pass the true values.")
+    scoring = ScoringPlan.make(options.scoring, known, options.refit, options.estimator, routed)
     by_models = y is None or has_several_outputs(y)
     # What an estimator of no known kind predicts need be no value of the target: clusters, outliers, anything.
-    if by_models or (known is None and _takes_folds(search)):
-        scorers = scorers.all_on_models(where_possible=not by_models)
+    if by_models or (known is None and options.suits_folds):
+        scoring = scoring.with_all_on_models(where_possible=not by_models)
     problem = Problem.build(
         X,
         y,
-        task=task_of(scorers.found, None if by_models else y) if known is None else known,
+        task=scoring.task(None if by_models else y) if known is None else known,
         groups=routed.groups,
-        sample_weight=scorers.sample_weight,
+        sample_weight=scoring.sample_weight,
         fit_params=routed.fit_params,
         weighted_fit=routed.weighted_fit,
-    ).with_positive(search.pos_label)
-    return problem, scorers
+    ).with_positive(options.pos_label)
+    return problem, scoring
 
 
-def known_task(search: Any, y: Any) -> TaskName | None:
+def known_task(options: Options, y: Any) -> TaskName | None:
     """Tell the task by the estimator and `y`; None where the metric knows, or the model itself."""
     try:
-        return infer_task(search.estimator, y)
+        return infer_task(options.estimator, y)
     except SoberError:
-        if search.scoring is None and scores_as_usual(search.estimator):
+        if options.scoring is None and scores_as_usual(options.estimator):
             raise
         return None
 
 
-def _can_go_by_folds(search: Any, problem: Problem, plan: Plan) -> bool:
+def _folds_suffice(options: Options, problem: Problem, plan: Plan) -> bool:
     """Whether folds can stand for samples here; where not, functions are called on resamples, which takes longer."""
-    if not _takes_folds(search):
+    if not options.suits_folds:
         return False
     try:
-        check_by_folds(search, problem, plan)
+        _check_by_folds(options, problem, plan)
     except SoberError:
         return False
     return True
 
 
-def _takes_folds(search: Any) -> bool:
-    """Whether nothing was asked for that needs predictions."""
-    drops = search.drop is not None and search.drop != "auto"
-    asked = search.stratify or search.within_folds or search.half_width is not None or drops
-    return not asked and search.method == "bbc" and search.n_repeats == 1
+def _check_by_folds(options: Options, problem: Problem, plan: Plan) -> None:
+    """Refuse, before any training, what scores by fold cannot answer."""
+    why = "`scoring` needs the fitted model, so that there is one score per fold"
+    if options.has_drop_rule:
+        raise SoberError("E114", f"`drop` takes a rule that looks at predictions; {why}. Leave it out, or drop=None.")
+    if options.half_width is not None:
+        raise SoberError("E114", f"`half_width` needs predictions; {why}. Leave it out, or use max_seconds.")
+    if plan.n_repeats > 1:
+        raise SoberError(
+            "E114",
+            f"{why} and folds are resampled; those of {plan.n_repeats} repeats share samples. Use n_repeats=1, and a "
+            "`cv` that holds every sample out once, such as cv=10 or KFold.",
+        )
+    tested = plan.seen(range(plan.n_splits))[:, 0]
+    groups = None if problem.group_codes is None else problem.group_codes[tested]
+    check_partition(plan.n_repeats, groups, plan.fold_of[tested])
 
 
-def _question(search: Any, scorers: Scorers, problem: Problem, seed: int) -> Question:
-    metrics = as_metrics(scorers.found, problem.task)
+def _question(options: Options, scoring: ScoringPlan, problem: Problem, seed: int) -> Question:
+    metrics = scoring.metrics(problem.task)
     return Question.ask(
-        metrics if several(search.scoring) else metrics[0],
-        select=selection_of(search),
-        aggregate=search.aggregate,
-        by="fold" if scorers.by_models else "sample",
-        method=search.method,
-        interval=search.interval,
-        within_folds=search.within_folds,
-        n_bootstraps=search.n_bootstraps,
-        confidence_level=search.confidence_level,
-        stratify=search.stratify,
+        metrics if scoring.several else metrics[0],
+        select=options.selection,
+        aggregate=options.aggregate,
+        by="fold" if scoring.on_models else "sample",
+        method=options.method,
+        interval=options.interval,
+        within_folds=options.within_folds,
+        n_bootstraps=options.n_bootstraps,
+        confidence_level=options.confidence_level,
+        stratify=options.stratify,
         random_state=seed,
-        n_jobs=search.n_jobs,
+        n_jobs=options.n_jobs,
     )

@@ -1,7 +1,4 @@
-"""A search among scikit-learn's meta-estimators: its tags, and where the metadata given to `fit` goes.
-
-Takes what `fit` was given, gives what the estimator's `fit`, the splitter and the scorers receive; never looks into it.
-"""
+"""A search among scikit-learn's meta-estimators: its tags, and where the metadata given to `fit` goes."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
-from .scoring import listed
+from ..metrics import Metric
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,15 +29,15 @@ class Routed:
     groups : array-like [N] or None
         For folds and bootstrap.
     sample_weight : array-like [N] or None
-        For all metrics, where nobody said which of them wants it.
+        For all metrics, without metadata routing.
     fit_params : dict
         For the estimator's `fit`.
     weighted_fit : bool
         Whether `sample_weight` goes to the estimator's `fit` as well.
     split_params : dict or None
-        For the splitter's `split`; None where it did not ask.
+        For the splitter's `split`; None where it requested nothing.
     score_params : list of dict, or None
-        For each scorer, in the order of `scoring`, what it asked for; None without metadata routing.
+        For each scorer, in the order of `scoring`, what it requested; None without metadata routing.
     """
 
     groups: Any
@@ -51,62 +48,31 @@ class Routed:
     score_params: list[dict[str, Any]] | None = None
 
 
-class _Weighed:
-    """Asks for weights whenever there are some, as metrics of our own do: they have no `set_score_request`."""
+class _Weighted:
+    """Requests weights whenever there are some, as metrics of sober do: they have no `set_score_request`."""
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Ask for `sample_weight`."""
+        """Request `sample_weight`."""
         request = MetadataRequest(owner="a metric of sober")
         request.score.add_request(param="sample_weight", alias=True)
         return request
 
 
-def route(search: Any, groups: Any, params: Mapping[str, Any]) -> Routed:
-    """Send metadata as was asked for; without metadata routing, weights to `fit` and metrics, all else to `fit`."""
-    if not get_config()["enable_metadata_routing"]:
-        others = {name: value for name, value in params.items() if name != "sample_weight"}
-        return Routed(groups, params.get("sample_weight"), others)
-    given = {name: value for name, value in params.items() if value is not None or name != "sample_weight"}
-    if groups is not None and _is_asked_for(search.cv, "groups"):
-        given["groups"] = groups  # all else that we do with groups needs nobody's request
-    routed = process_routing(search, "fit", **given)
-    split_params = dict(routed.splitter.split) if hasattr(routed, "splitter") else None
-    if groups is None and split_params is not None:
-        groups = split_params.get("groups")
-    # What `fit` receives, weights included, is what was asked for, perhaps under another name.
-    return Routed(
-        groups,
-        None,
-        dict(routed.estimator.fit),
-        weighted_fit=False,
-        split_params=split_params,
-        score_params=[dict(routed[f"scorer{i}"].score) for i in range(len(listed(search.scoring)))],
-    )
+def several(scoring: Any) -> bool:
+    """Whether `scoring` names several metrics, so that results come by their names."""
+    return not (scoring is None or isinstance(scoring, (str, Metric)) or callable(scoring))
 
 
-def routed_score(search: Any, place: int, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what one scorer receives of the metadata given to `score`.
-
-    Parameters
-    ----------
-    search : BBCSearchCV
-    place : int
-        Of the scorer, in the order of `scoring`.
-    params : mapping
-    """
-    given = {name: value for name, value in params.items() if value is not None}
-    if get_config()["enable_metadata_routing"]:
-        return dict(process_routing(search, "score", **given)[f"scorer{place}"].score)
-    unknown = sorted(given.keys() - {"sample_weight"})
-    if unknown:
-        raise ValueError(
-            f"Passing extra keyword arguments to {type(search).__name__}.score (here {', '.join(unknown)}) is only "
-            "supported if enable_metadata_routing=True, which sklearn.set_config sets. Only sample_weight needs none."
-        )
-    return given
+def listed(scoring: Any) -> list[Any]:
+    """Return what `scoring` holds, in the order of writing; a set is sorted."""
+    if not several(scoring):
+        return [scoring]
+    if isinstance(scoring, Mapping):
+        return list(scoring.values())
+    return sorted(scoring) if isinstance(scoring, (set, frozenset)) else list(scoring)
 
 
-def _is_asked_for(cv: Any, name: str) -> bool:
+def _is_requested(cv: Any, name: str) -> bool:
     """Whether a splitter takes something in its `split`, by any name."""
     if not hasattr(cv, "split"):
         return False
@@ -114,19 +80,19 @@ def _is_asked_for(cv: Any, name: str) -> bool:
     return name in request.consumes("split", [name])
 
 
-def _asking(scoring: Any, estimator: Any) -> Any:
-    """Give the object that says what a scorer asks for."""
+def _requesting(scoring: Any, estimator: Any) -> Any:
+    """Return the object that says what a scorer requests."""
     if scoring is None and hasattr(estimator, "score"):
         return check_scoring(estimator)
     if isinstance(scoring, str) and scoring in get_scorer_names():
         return get_scorer(scoring)
     own = scoring is None or isinstance(scoring, str) or not hasattr(scoring, "get_metadata_routing")
-    # A plain function asks for nothing, as in scikit-learn.
-    return _Weighed() if own and not callable(scoring) else scoring
+    # A plain function requests nothing, as in scikit-learn.
+    return _Weighted() if own and not callable(scoring) else scoring
 
 
-class CitizenMixin:
-    """What scikit-learn asks every meta-estimator."""
+class MetadataMixin:
+    """Tags and metadata routing, which scikit-learn asks of every meta-estimator."""
 
     estimator: Any
     cv: Any
@@ -157,5 +123,41 @@ class CitizenMixin:
             router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         both = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
         for i, scoring in enumerate(listed(self.scoring)):
-            router.add(**{f"scorer{i}": _asking(scoring, self.estimator)}, method_mapping=both)
+            router.add(**{f"scorer{i}": _requesting(scoring, self.estimator)}, method_mapping=both)
         return router
+
+    def _route(self, groups: Any, params: Mapping[str, Any]) -> Routed:
+        """Send metadata as requested; without metadata routing, weights to `fit` and metrics, all else to `fit`."""
+        if not get_config()["enable_metadata_routing"]:
+            others = {name: value for name, value in params.items() if name != "sample_weight"}
+            return Routed(groups, params.get("sample_weight"), others)
+        given = {name: value for name, value in params.items() if value is not None or name != "sample_weight"}
+        if groups is not None and _is_requested(self.cv, "groups"):
+            given["groups"] = groups  # all else that is done with groups needs no request
+        routed = process_routing(self, "fit", **given)
+        split_params = dict(routed.splitter.split) if hasattr(routed, "splitter") else None
+        if groups is None and split_params is not None:
+            groups = split_params.get("groups")
+        # What `fit` receives, weights included, is what was requested, perhaps under another name.
+        return Routed(
+            groups,
+            None,
+            dict(routed.estimator.fit),
+            weighted_fit=False,
+            split_params=split_params,
+            score_params=[dict(routed[f"scorer{i}"].score) for i in range(len(listed(self.scoring)))],
+        )
+
+    def _score_params(self, place: int, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the scorer at a place of `scoring` receives of the metadata given to `score`."""
+        given = {name: value for name, value in params.items() if value is not None}
+        if get_config()["enable_metadata_routing"]:
+            return dict(process_routing(self, "score", **given)[f"scorer{place}"].score)
+        unknown = sorted(given.keys() - {"sample_weight"})
+        if unknown:
+            raise ValueError(
+                f"Passing extra keyword arguments to {type(self).__name__}.score (here {', '.join(unknown)}) is only "
+                "supported if enable_metadata_routing=True, which sklearn.set_config sets. Only sample_weight needs "
+                "none."
+            )
+        return given

@@ -1,7 +1,7 @@
 """Progress for people and for logs: bars, lines and JSON lines, all fed by the events of a search.
 
-Takes events, gives text; never changes a result. A listener is any callable that takes an event; what it raises becomes
-a warning, and it hears no more.
+A listener is any callable that takes an event. It cannot change a result: what it raises becomes a warning, and it is
+not called again.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Lines:
     Parameters
     ----------
     file : text file, optional
-        Standard output unless given.
+        Default: standard output.
     """
 
     def __init__(self, file: TextIO | None = None) -> None:
@@ -113,12 +113,12 @@ def _count(n: int, what: str) -> str:
 
 
 class Bars:
-    """A live bar in a terminal or a notebook, drawn by rich: fits, who is in the race, and the time left.
+    """A live bar in a terminal or a notebook, drawn by rich: fits, configurations in the race, and the time left.
 
     Parameters
     ----------
     console : rich.console.Console, optional
-        Standard error unless given.
+        Default: standard error.
     """
 
     def __init__(self, console: Any = None) -> None:
@@ -176,7 +176,7 @@ class JsonLines:
 
     def __init__(self, target: str | PathLike[str] | TextIO) -> None:
         if not isinstance(target, (str, PathLike)) and not hasattr(target, "write"):
-            raise SoberError("E108", f"`target` must be a path or a text file; got {target!r}.")
+            raise SoberError("E123", f"`target` must be a path or a text file; got {target!r}.")
         self.target = target
         self._file: Any = None
 
@@ -223,7 +223,7 @@ def display(verbose: int) -> Listener | None:
 
 @contextmanager
 def audience(on_event: Audience, *more: Listener | None) -> Iterator[Listener]:
-    """Give one harmless listener for all of them; those with a `close` are closed at the end, whatever happened.
+    """Return one harmless listener for all of them; those with a `close` are closed at the end, whatever happened.
 
     Parameters
     ----------
@@ -235,22 +235,22 @@ def audience(on_event: Audience, *more: Listener | None) -> Iterator[Listener]:
     for listener in given:
         if not callable(listener):
             raise SoberError(
-                "E108", f"`on_event` must be a function of one event, or a list of such functions; got {listener!r}."
+                "E123", f"`on_event` must be a function of one event, or a list of such functions; got {listener!r}."
             )
-    everybody = [*(listener for listener in more if listener is not None), *given]
-    tell = teller(everybody)
+    listeners = [*(listener for listener in more if listener is not None), *given]
+    tell = teller(listeners)
     try:
         yield tell
     finally:
-        for listener in everybody:
+        for listener in listeners:
             try:
                 getattr(listener, "close", lambda: None)()
             except Exception as error:
-                warn("W302", f"A listener could not be closed: {type(error).__name__}: {error}.")
+                warn("W602", f"A listener could not be closed: {type(error).__name__}: {error}.")
 
 
 def _console() -> Any:
-    """Give a console on standard error, or None where rich is not installed."""
+    """Return a console on standard error, or None where rich is not installed."""
     try:
         from rich.console import Console
     except ImportError:

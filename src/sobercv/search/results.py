@@ -1,26 +1,24 @@
-"""`cv_results_`: what scikit-learn's users expect to find after a search, and what a race adds to it.
-
-Takes the store, the log and the question of a finished search, gives a dict of arrays with one entry a configuration,
-and the table that the finishers are judged by.
-"""
+"""`cv_results_`: scikit-learn's table of a search, and what a race adds to it; one entry per configuration."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..containers import Array
-from ..inference import Question
+from ..inference import Estimate, Question
 from ..inference.selection import margin
-from ..inference.tables import GivenTable, Table, open_predictions
 from ..metrics import Metric
-from ..metrics.given import GivenScore
-from ..predictions import Predictions
+from ..metrics.contract import GivenScore
 from ..training import Configuration, MemoryStore, RaceLog
-from .model_scores import training_scores
+from .scoring import TRAINING
+
+#: Columns of the lines that `verbose=3` prints.
+WIDTH = 80
 
 
 def cv_results(
@@ -43,7 +41,7 @@ def cv_results(
         mean = _add_splits(results, splits, f"test_{tail}")
         results[f"pooled_test_{tail}"] = pooled
         results[f"rank_test_{tail}"] = ranks(mean if question.aggregate == "fold" else pooled, log, metric.unit)
-        trained = training_scores(store, metric.name)
+        trained = store.answers.get(TRAINING + metric.name)
         if trained is not None:
             if not isinstance(error_score, str):
                 trained[log.status == "failed"] = error_score
@@ -53,20 +51,22 @@ def cv_results(
     return results
 
 
-def add_tuned(results: dict[str, Any], log: RaceLog, question: Question, found: Any) -> None:
-    """Add what the finishers score with thresholds of their own, and rank by it.
+def add_tuned(results: dict[str, Any], log: RaceLog, question: Question, estimates: Mapping[str, Estimate]) -> None:
+    """Add the scores of the finishers with thresholds of their own, and rank by them.
 
     Parameters
     ----------
     results : dict of arrays
+        `cv_results_`.
     log : RaceLog
     question : Question
-    found : Estimate, or dict of them
+    estimates : mapping of str to Estimate
+        By metric.
     """
     if not question.makes_labels:
         return
     for metric in question.metrics:
-        estimate = found[metric.name] if question.several else found
+        estimate = estimates[metric.name]
         tail = metric.name if question.several else "score"
         tuned = np.full(len(log.status), np.nan)
         tuned[estimate.configurations] = estimate.scores
@@ -75,7 +75,7 @@ def add_tuned(results: dict[str, Any], log: RaceLog, question: Question, found: 
 
 
 def _add_splits(results: dict[str, Any], splits: Array, name: str) -> Array:
-    """Add the scores of each split [C, splits], their means and standard deviations; give the means."""
+    """Add the scores of each split [C, splits], their means and standard deviations; return the means."""
     for i, column in enumerate(splits.T):
         results[f"split{i}_{name}"] = column
     with np.errstate(invalid="ignore"):
@@ -103,35 +103,14 @@ def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, question: Que
             continue
         table = store.predictions(members)
         here = np.flatnonzero(members)
-        everybody = np.ones((1, len(table.rows)), np.uint8)
-        pooled[here] = replace(question, aggregate="pooled").bind(table.only_seen(), metric).scores(everybody)[0]
+        ones = np.ones((1, len(table.rows)), np.uint8)
+        pooled[here] = replace(question, aggregate="pooled").bind(table.only_seen(), metric).scores(ones)[0]
         for position in np.flatnonzero(pattern):
             split = store.plan.splits[position]
             part = table.take_repeat(split.repeat).take_rows(split.test)
             ones = np.ones((1, len(split.test)), np.uint8)
             splits[here, position] = metric.bind(part, n_jobs=question.n_jobs).scores(ones)[0]
     return splits, pooled
-
-
-def table_of(predictions: Predictions, store: MemoryStore, log: RaceLog, question: Question) -> Table:
-    """Open what the finishers are judged by: their predictions, or their scores on the splits that all of them have."""
-    if question.by == "sample":
-        return open_predictions(predictions, question)
-    complete = store.done[log.finishers].all(axis=0)
-    each = (split_scores(store, log, metric, question)[0] for metric in question.metrics)
-    return GivenTable(predictions, [scores[log.finishers][:, complete].T for scores in each], question)
-
-
-def leavers(store: MemoryStore, dropped: Array) -> tuple[Predictions, ...]:
-    """Predictions of those who were dropped, bool [C]; together those who left after the same splits."""
-    patterns = np.unique(store.done[dropped], axis=0)
-    return tuple(store.predictions(dropped & (store.done == pattern).all(axis=1)) for pattern in patterns)
-
-
-def raced_predictions(store: MemoryStore, log: RaceLog, count_dropped: bool) -> Predictions:
-    """Predictions of the finishers; with `count_dropped`, what the others had predicted when they left stays there."""
-    left = leavers(store, log.status == "dropped") if count_dropped else ()
-    return replace(store.predictions(log.finishers), leavers=left)
 
 
 def ranks(scores: Array, log: RaceLog, unit: float) -> Array:
@@ -194,3 +173,40 @@ def _nanmean(values: Array) -> Array:
     defined = ~np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(defined, values, 0.0).sum(axis=1) / defined.sum(axis=1)
+
+
+def show_fits(results: dict[str, Any], store: MemoryStore, names: list[str]) -> None:
+    """Print a line with its scores for each fit, as scikit-learn does with `verbose=3`.
+
+    Parameters
+    ----------
+    results : dict of arrays
+        `cv_results_`.
+    store : MemoryStore
+        Which fits were made, and how long they took.
+    names : list of str
+        Of the metrics; empty where there is one.
+    """
+    for line in _lines(results, store, names):
+        sys.stdout.write(line + "\n")
+
+
+def _lines(results: dict[str, Any], store: MemoryStore, names: list[str]) -> Iterator[str]:
+    seconds, n_splits = store.fit_seconds + store.predict_seconds, store.done.shape[1]
+    for c, params in enumerate(results["params"]):
+        told = ", ".join(f"{name}={params[name]}" for name in sorted(params))
+        for split in np.flatnonzero(store.done[c]).tolist():
+            each = [f" {name}: ({_score(results, split, name, c)})" for name in names]
+            score = "".join(each) if names else f", score={_alone(results, split, c)}"
+            end = f"{told}{';' if told else ''}{score} total time={seconds[c, split]:6.1f}s"
+            yield f"[CV {split + 1}/{n_splits}] END ".ljust(WIDTH - len(end), ".") + end
+
+
+def _score(results: dict[str, Any], split: int, name: str, c: int) -> str:
+    sides = [side for side in ("train", "test") if f"split{split}_{side}_{name}" in results]
+    return ", ".join(f"{side}={results[f'split{split}_{side}_{name}'][c]:.3f}" for side in sides)
+
+
+def _alone(results: dict[str, Any], split: int, c: int) -> str:
+    both = _score(results, split, "score", c)
+    return f"({both})" if "train=" in both else both.removeprefix("test=")

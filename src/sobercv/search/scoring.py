@@ -1,22 +1,34 @@
-"""The `scoring` argument of a search, understood: names, callables, lists and dicts become metrics.
+"""The scoring plan of a search: from `scoring=` to what is asked of fitted models, and by which scores is selected.
 
-Takes what scikit-learn's searches take, gives metrics by name, the one that selects first; never scores. What can be
-computed from predictions is a `Metric`; what needs the fitted model and its rows is a `ModelScorer`.
+`scoring` is read once, as scikit-learn's searches read it. What can be computed from predictions is a `Metric`; what
+needs the fitted model and its rows is a `ModelScorer`, which is called on every model and gives one score per fold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
-from ..errors import SoberError
+import numpy as np
+from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
+
+from ..containers import Array
+from ..errors import SoberError, warn
+from ..inference import Question
 from ..metrics import Metric, get
-from ..metrics.general import GeneralMetric
-from ..metrics.recognise import from_callable, needs_model, unwrap
-from ..targets import TaskName
+from ..metrics.by_name import from_callable, needs_model, unwrap
+from ..metrics.callables import GeneralMetric
+from ..metrics.contract import GivenScore
+from ..predictions import Predictions
+from ..targets import Target, TaskName
+from ..training import MemoryStore, Problem
+from ..training.fit.experiment import Rows, Sides
+from ..training.fit.response import NOTHING, Wanted, responses_of
+from .metadata import Routed, listed, several
 
 DEFAULTS: dict[TaskName, str] = {
     "classification": "accuracy",
@@ -24,24 +36,35 @@ DEFAULTS: dict[TaskName, str] = {
     "survival": "concordance_index",
 }
 
-#: Methods of scikit-learn that take X=None besides, and are the usual score in all else.
+#: Methods of scikit-learn that accept X=None as well, and are the usual score otherwise.
 _AS_USUAL = {
     f"{name}.score"
     for name in ("DummyClassifier", "DummyRegressor", "KNeighborsClassifier", "RadiusNeighborsClassifier")
 }
 
+#: Precedes the names of scores on training rows.
+TRAINING = "training "
 
+#: Responses that charts and later metrics are made of, kept with keep="all".
+BESIDES = {
+    "classification": ("predict", "predict_proba", "decision_function"),
+    "survival": ("predict",),
+    "regression": ("predict",),
+}
+
+
+# ---- scorers ---------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class ModelScorer:
     """A scorer that needs the fitted model and the real rows.
 
-    It is called once for each configuration and split, where the model is, and gives scores by fold [K, C]: selection
-    goes by their mean, the correction resamples folds (BBC-F). More is better, as with every scorer of scikit-learn.
+    It is called once for each configuration and split, where the model is. Selection goes by the mean over folds, and
+    the correction resamples folds (BBC-F). More is better, as with every scorer of scikit-learn.
 
     Attributes
     ----------
     name : str
-        How a single number is called in results; a dict brings its own names.
+        The name of a single number in results; a dict brings its own names.
     scorer : callable or None
         (estimator, X, y) -> a number, or a dict of numbers by name; None is the estimator's own `score`.
     """
@@ -50,7 +73,7 @@ class ModelScorer:
     scorer: Callable[..., Any] | None = None
 
     def __call__(self, fitted: Any, X: Any, y: Any = None, **params: Any) -> Any:
-        """Score a fitted model on rows, as every scorer of scikit-learn does; without a `y` where there is none."""
+        """Score a fitted model on rows; `y` is passed only where there is one."""
         truth = () if y is None else (y,)
         return fitted.score(X, *truth, **params) if self.scorer is None else self.scorer(fitted, X, *truth, **params)
 
@@ -60,6 +83,7 @@ class ModelScorer:
         by_name = found if isinstance(found, Mapping) else {self.name: found}
         if not by_name:
             raise SoberError("E117", f"The scorer {self.name} gave an empty dict; it must hold at least one number.")
+        _check_distinct(str(name) for name in by_name)
         return {str(name): self._number(value) for name, value in by_name.items()}
 
     def _number(self, value: Any) -> float:
@@ -75,8 +99,285 @@ class ModelScorer:
         return f"<scorer {self.name}>"
 
 
+@dataclass(frozen=True, eq=False)
+class PredictionScorer:
+    """A metric of predictions, called as scikit-learn's scorers are.
+
+    Attributes
+    ----------
+    metric : Metric
+    target : Target
+        That of the search: its classes, and which of them is the positive one.
+    """
+
+    metric: Metric
+    target: Target
+
+    def __call__(self, fitted: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Score a fitted model on rows; more is better."""
+        problem = Problem.build(X, y, task=self.target.task, sample_weight=sample_weight)
+        target = self.target.read_new(y)
+        n = len(target)
+        answers = responses_of(replace(problem, target=target), fitted, X, n, self.metric.wanted)
+        table = Predictions(
+            target=target,
+            responses={name: values[:, None, None] for name, values in answers.items()},
+            seen=np.ones((n, 1), bool),
+            fold_of=np.zeros((n, 1), np.int64),
+            sample_weight=problem.sample_weight,
+        )
+        return float(self.metric.scores(table, np.ones((1, n), np.uint8), n_jobs=1)[0, 0])
+
+    def __repr__(self) -> str:
+        return f"<scorer {self.metric.name}>"
+
+
+@dataclass(frozen=True, eq=False)
+class ModelScores:
+    """Calls scorers on one fitted model; training takes it as `Experiment.asks`.
+
+    Attributes
+    ----------
+    scorers : tuple of ModelScorer
+        Called on the rows held out.
+    alone : bool
+        Whether `scoring` is one scorer: it may give a dict, whose names are then those of the results.
+    params : mapping of str to dict
+        What each scorer receives beside X and y, for all rows, by its name.
+    on_training : tuple of ModelScorer
+        Called on the rows that the model was trained on; their names are preceded by `TRAINING`.
+    """
+
+    scorers: tuple[ModelScorer, ...]
+    alone: bool
+    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    on_training: tuple[ModelScorer, ...] = ()
+
+    def __call__(self, fitted: Any, sides: Sides) -> dict[str, float]:
+        """Return the numbers of all scorers by name."""
+        found = self._scores(self.scorers, fitted, sides.test) if self.scorers else {}
+        if self.on_training:
+            found |= {TRAINING + n: v for n, v in self._scores(self.on_training, fitted, sides.train).items()}
+        return found
+
+    def _scores(self, scorers: tuple[ModelScorer, ...], fitted: Any, take: Callable[[], Rows]) -> dict[str, float]:
+        rows, found = take(), dict[str, float]()
+        for scorer in scorers:
+            answer = scorer.by_name(fitted, rows.X, rows.y, **rows.cut(self.params.get(scorer.name, {})))
+            if not self.alone and list(answer) != [scorer.name]:
+                raise SoberError("E117", f"The scorer {scorer.name} is one of several, so it must give one number.")
+            found |= answer
+        return found
+
+
+# ---- the plan --------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class ScoringPlan:
+    """The scorers of a search, what each receives, and what follows for training and selection.
+
+    Attributes
+    ----------
+    scorers : mapping of str to Metric or ModelScorer
+        By name, the one that selects first.
+    given : mapping of str to value
+        The same as the user wrote them, in the order of writing.
+    several : bool
+        Whether `scoring` holds several, so that results come by name.
+    params : mapping of str to dict
+        What the scorers of models receive beside X and y, for all rows.
+    sample_weight : array-like [N] or None
+        The weights of all metrics of predictions.
+    estimator : estimator
+        Of the search, unfitted.
+    """
+
+    scorers: Mapping[str, Metric | ModelScorer]
+    given: Mapping[str, Any]
+    several: bool
+    params: Mapping[str, dict[str, Any]]
+    sample_weight: Any
+    estimator: Any
+
+    @classmethod
+    def make(cls, scoring: Any, task: TaskName | None, refit: Any, estimator: Any, routed: Routed) -> ScoringPlan:
+        """Read `scoring`, and send each scorer what it receives.
+
+        Without metadata routing, weights go to every metric, and to the scorers of models that take them. With it, each
+        scorer receives what it requested. Where all are metrics that want the same weights, they are computed from
+        predictions; where they want different things, those that want something are called on the models.
+        """
+        scorers = scorers_of(scoring, task, refit, estimator)
+        given = _as_given(scoring, scorers, task)
+        plan = cls(scorers, given, several(scoring), {}, routed.sample_weight, estimator)
+        if routed.score_params is None:
+            if routed.sample_weight is None:
+                return plan
+            return replace(plan, params={scorer.name: plan._weights_for(scorer) for scorer in plan.on_models})
+        params = dict(zip(given, routed.score_params, strict=True))
+        wanted = list(params.values())
+        if not plan.on_models and all(w.keys() == {"sample_weight"} for w in wanted):
+            weights = [w["sample_weight"] for w in wanted]
+            if all(weight is weights[0] for weight in weights):
+                return replace(plan, sample_weight=weights[0])
+        plan = plan._with_on_models([name for name, w in params.items() if w])
+        return replace(plan, params={name: w for name, w in params.items() if w})
+
+    @property
+    def on_models(self) -> tuple[ModelScorer, ...]:
+        """The scorers that are called on fitted models; where there are any, all scores are by fold."""
+        return tuple(scorer for scorer in self.scorers.values() if isinstance(scorer, ModelScorer))
+
+    @property
+    def has_functions(self) -> bool:
+        """Whether the user's own function is among the metrics, other than as a metric of `make_metric`."""
+        return any(self._is_function(name) for name in self.scorers)
+
+    def with_functions_on_models(self) -> ScoringPlan:
+        """Call such functions on the models: once per fit, and not once per resample."""
+        return self._with_on_models([name for name in self.scorers if self._is_function(name)])
+
+    def with_all_on_models(self, where_possible: bool = False) -> ScoringPlan:
+        """Call every scorer on the models; or all but metrics of sober, which need predictions."""
+        return self._with_on_models([n for n in self.scorers if not where_possible or not _is_own(self.given[n])])
+
+    def task(self, y: Any) -> TaskName:
+        """Read the task off the metrics where the estimator does not tell it, else off `y`.
+
+        Numbers where they can be read as such: an estimator that is no classifier has no stratified folds.
+        """
+        for scorer in self.scorers.values():
+            if isinstance(scorer, Metric):
+                return scorer.task
+        if y is None:
+            return "regression"
+        try:
+            Target.read(y, "regression")
+        except SoberError:
+            return "classification"
+        return "regression"
+
+    def metrics(self, task: TaskName) -> list[Metric]:
+        """Return the metrics of the question; scores of models have a place in it by their names."""
+        return [GivenScore(s.name, task) if isinstance(s, ModelScorer) else s for s in self.scorers.values()]
+
+    def asks(self, target: Target, return_train_score: bool) -> ModelScores | None:
+        """Return what each fitted model is asked beside its predictions; None where nothing is.
+
+        Parameters
+        ----------
+        target : Target
+            Of the search, for metrics on training rows.
+        return_train_score : bool
+        """
+        params, on_training = dict(self.params), list[ModelScorer]()
+        for name, scorer in self.scorers.items() if return_train_score else ():
+            if isinstance(scorer, Metric):
+                on_training.append(ModelScorer(name, PredictionScorer(scorer, target.take(slice(0)))))
+                if self.sample_weight is not None:
+                    params[name] = {"sample_weight": self.sample_weight}
+            else:
+                on_training.append(scorer)
+        if not self.on_models and not on_training:
+            return None
+        return ModelScores(self.on_models, not self.several, params, tuple(on_training))
+
+    def as_scorers(self, question: Question, target: Target) -> Any:
+        """Return what users find in `scorer_`: a callable of (estimator, X, y), or a dict of them.
+
+        Parameters
+        ----------
+        question : Question
+            With the names that a scorer gave.
+        target : Target
+        """
+        if self.on_models and not self.several:
+            return self.on_models[0]
+        own = {scorer.name: scorer for scorer in self.on_models}
+        empty = target.take(slice(0))
+        return question.answer({m.name: own.get(m.name) or PredictionScorer(m, empty) for m in question.metrics})
+
+    def place(self, name: str) -> int:
+        """Return the place of a scorer in the order of writing; that of the only one is 0."""
+        return list(self.given).index(name) if self.several else 0
+
+    def _is_function(self, name: str) -> bool:
+        scorer = self.scorers[name]
+        return isinstance(scorer, Metric) and scorer.calls_a_function and not isinstance(self.given[name], Metric)
+
+    def _with_on_models(self, names: list[str]) -> ScoringPlan:
+        scorers, params = dict(self.scorers), dict(self.params)
+        for name in names:
+            metric = scorers[name]
+            if isinstance(metric, Metric):
+                scorers[name] = scorer = ModelScorer(name, _as_scorer(metric, self.given[name], self.estimator))
+                if self.sample_weight is not None:
+                    params[name] = self._weights_for(scorer)
+        return replace(self, scorers=scorers, params=params)
+
+    def _weights_for(self, scorer: ModelScorer) -> dict[str, Any]:
+        """Give a scorer the weights if it can take them; warn where it cannot, as scikit-learn does."""
+        if _takes_weights(self.estimator.score if scorer.scorer is None else scorer.scorer, self.estimator):
+            return {"sample_weight": self.sample_weight}
+        warn(
+            "W210",
+            f"The scoring {scorer.name}={scorer.scorer!r} does not support sample_weight, so its scores count every "
+            "sample alike although fits are weighted. Give it an argument `sample_weight`, or choose a metric that has "
+            "one.",
+        )
+        return {}
+
+
+def wanted_of(question: Question, keep: str, task: TaskName) -> Wanted:
+    """Return the responses that models are asked for: by the metrics, by the selection, and to be kept.
+
+    Parameters
+    ----------
+    question : Question
+    keep : {"scored", "all"}
+    task : {"classification", "regression", "survival"}
+    """
+    wanted = tuple(dict.fromkeys(each for metric in question.metrics for each in metric.wanted))
+    if question.procedure is not None:
+        named = {alternatives[0] for alternatives in wanted}
+        wanted += tuple(each for each in question.procedure.wanted(question.first) if each[0] not in named)
+    if keep == "all" and wanted:
+        named = {alternatives[0] for alternatives in wanted}
+        wanted += tuple((name, NOTHING) for name in BESIDES.get(task, ()) if name not in named)
+    return wanted
+
+
+def with_names(question: Question, store: MemoryStore, finishers: Array, refit: Any) -> Question:
+    """Ask by the names that a scorer gave with its numbers; they are known once a model was scored.
+
+    Parameters
+    ----------
+    question : Question
+    store : MemoryStore
+    finishers : bool array [C]
+        All that is to be judged must have all names.
+    refit : bool or str
+        The name of the one that selects (default: the first).
+    """
+    names = [name for name in store.answers if not name.startswith(TRAINING)]
+    for name in names:
+        if np.isnan(store.answers[name][finishers[:, None] & store.done]).any():
+            raise SoberError("E117", f"The scorer gave {name!r} for some models only; give the same names for all.")
+    if {metric.name for metric in question.metrics}.issuperset(names):
+        return question
+    if isinstance(refit, str):
+        if refit not in names:
+            raise SoberError(
+                "E105",
+                "For multi-metric scoring, the parameter refit must be set to a scorer key or a callable to refit: "
+                f"one of {', '.join(names)}; got {refit!r}.",
+            )
+        names = [refit, *(name for name in names if name != refit)]
+    return replace(question, metrics=tuple(GivenScore(n, question.first.task) for n in names), several=True)
+
+
+# ---- reading `scoring` -----------------------------------------------------------------------------------------------
 def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True, estimator: Any = None) -> dict[str, Metric]:
-    """Turn `scoring` into metrics of predictions, by name; refuse what needs the model.
+    """Turn `scoring` into metrics of predictions, by name, the one that selects first; refuse what needs the model.
 
     Parameters
     ----------
@@ -85,21 +386,16 @@ def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True, estimator
     task : {"classification", "regression", "survival"} or None
         Of the problem; None where it is to be read off the metric.
     refit : bool or str
-        With several metrics, the name of the one that selects; the first unless named.
+        With several metrics, the name of the one that selects (default: the first).
     estimator : estimator, optional
         Whose own `score` counts where `scoring` is None.
-
-    Returns
-    -------
-    dict of str to Metric
-        The one that selects comes first.
     """
     found = scorers_of(scoring, task, refit, estimator)
     for name, scorer in found.items():
         if isinstance(scorer, ModelScorer):
             whose = "The estimator's own `score`" if scorer.scorer is None else f"The scorer {name} (estimator, X, y)"
             raise SoberError(
-                "E130",
+                "E116",
                 f"{whose} needs the fitted model, and here predictions are scored. Name the metric, such as "
                 "scoring='accuracy' or 'r2', or pass make_scorer of a function (y_true, y_pred).",
             )
@@ -111,16 +407,16 @@ def scorers_of(
 ) -> dict[str, Metric | ModelScorer]:
     """Turn `scoring` into metrics and scorers by name, the one that selects first; parameters as of `metrics_of`."""
     if scoring is None:
-        return _own(estimator, task)
+        return _own_score(estimator, task)
     if isinstance(scoring, Mapping):
-        found = {str(name): _one(value, task, str(name)) for name, value in scoring.items()}
+        _check_distinct(str(name) for name in scoring)
+        found = {str(name): _read(value, task, str(name)) for name, value in scoring.items()}
     elif isinstance(scoring, (list, tuple, set, frozenset)):
-        each = [_one(value, task) for value in listed(scoring)]
+        each = [_read(value, task) for value in listed(scoring)]
+        _check_distinct(metric.name for metric in each)
         found = {metric.name: metric for metric in each}
-        if len(found) < len(each):
-            raise SoberError("E105", f"`scoring` names a metric twice: {[m.name for m in each]}. Name each once.")
     else:
-        metric = _one(scoring, task)
+        metric = _read(scoring, task)
         return {metric.name: metric}
     if not found:
         raise SoberError("E105", "`scoring` is empty. Name at least one metric, such as 'roc_auc'.")
@@ -129,49 +425,6 @@ def scorers_of(
             raise SoberError("E105", f"`refit` must name one of the metrics {', '.join(found)}; got {refit!r}.")
         found = {refit: found[refit], **found}
     return found
-
-
-def as_given(scoring: Any, found: Mapping[str, Any], task: TaskName | None) -> dict[str, Any]:
-    """Give what `scoring` holds as the user wrote it, by the names of `scorers_of`, in the order of writing."""
-    if not several(scoring):
-        return dict.fromkeys(found, scoring)
-    if isinstance(scoring, Mapping):
-        return {str(name): value for name, value in scoring.items()}
-    return {_one(value, task).name: value for value in listed(scoring)}
-
-
-def listed(scoring: Any) -> list[Any]:
-    """Give what `scoring` holds, in the order of writing; what has none is sorted."""
-    if not several(scoring):
-        return [scoring]
-    if isinstance(scoring, Mapping):
-        return list(scoring.values())
-    return sorted(scoring) if isinstance(scoring, (set, frozenset)) else list(scoring)
-
-
-def several(scoring: Any) -> bool:
-    """Whether `scoring` names several metrics, so that results come by their names."""
-    return not (scoring is None or isinstance(scoring, (str, Metric)) or callable(scoring))
-
-
-def _own(estimator: Any, task: TaskName | None) -> dict[str, Metric | ModelScorer]:
-    """What the estimator's own `score` is: the usual metric of its task, a search's scorer, else the method itself."""
-    inner = _last_step(estimator)
-    if any(hasattr(inner, grid) for grid in ("param_grid", "param_distributions")) and hasattr(inner, "scoring"):
-        # A search scores its winner, whose predictions are its own.
-        name, found = next(iter(scorers_of(inner.scoring, task, inner.refit, inner.estimator).items()))
-        return {name: found}
-    if estimator is not None and task != "survival" and not scores_as_usual(estimator):
-        return {"score": ModelScorer("score")}
-    if task is None:
-        raise SoberError("E301", "Neither estimator nor scoring tells what kind of task it is. Pass scoring=.")
-    return {DEFAULTS[task]: get(DEFAULTS[task])}
-
-
-def _last_step(estimator: Any) -> Any:
-    while hasattr(estimator, "steps"):
-        estimator = estimator.steps[-1][1]
-    return estimator
 
 
 def scores_as_usual(estimator: Any) -> bool:
@@ -185,7 +438,48 @@ def scores_as_usual(estimator: Any) -> bool:
     return home.startswith("sklearn.") and name in _AS_USUAL
 
 
-def _one(scoring: Any, task: TaskName | None, name: str | None = None) -> Metric | ModelScorer:
+def _check_distinct(names: Iterable[str]) -> None:
+    """Refuse two metrics of one name: one of them would be lost in the results, perhaps the one that selects."""
+    every = list(names)
+    twice = [name for name in dict.fromkeys(every) if every.count(name) > 1]
+    if twice:
+        raise SoberError(
+            "E105",
+            f"`scoring` has two metrics called {twice[0]!r}, and results are kept by name. Give each its own name: "
+            "scoring={'first': ..., 'second': ...}.",
+        )
+
+
+def _as_given(scoring: Any, scorers: Mapping[str, Any], task: TaskName | None) -> dict[str, Any]:
+    """Return what `scoring` holds as the user wrote it, by the names of `scorers_of`, in the order of writing."""
+    if not several(scoring):
+        return dict.fromkeys(scorers, scoring)
+    if isinstance(scoring, Mapping):
+        return {str(name): value for name, value in scoring.items()}
+    return {_read(value, task).name: value for value in listed(scoring)}
+
+
+def _own_score(estimator: Any, task: TaskName | None) -> dict[str, Metric | ModelScorer]:
+    """Read the estimator's own `score`: the usual metric of its task, a search's scorer, else the method itself."""
+    inner = _last_step(estimator)
+    if any(hasattr(inner, grid) for grid in ("param_grid", "param_distributions")) and hasattr(inner, "scoring"):
+        # A search scores its winner, whose predictions are its own.
+        name, found = next(iter(scorers_of(inner.scoring, task, inner.refit, inner.estimator).items()))
+        return {name: found}
+    if estimator is not None and task != "survival" and not scores_as_usual(estimator):
+        return {"score": ModelScorer("score")}
+    if task is None:
+        raise SoberError("E112", "Neither estimator nor scoring tells what kind of task it is. Pass scoring=.")
+    return {DEFAULTS[task]: get(DEFAULTS[task])}
+
+
+def _last_step(estimator: Any) -> Any:
+    while hasattr(estimator, "steps"):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def _read(scoring: Any, task: TaskName | None, name: str | None = None) -> Metric | ModelScorer:
     if callable(scoring) and not isinstance(scoring, Metric):
         if unwrap(scoring) is None and needs_model(scoring):
             return ModelScorer(name or getattr(scoring, "__name__", None) or type(scoring).__name__, scoring)
@@ -198,3 +492,37 @@ def _one(scoring: Any, task: TaskName | None, name: str | None = None) -> Metric
         metric = metric.for_task(task)
     # Results go by the name that the user chose.
     return metric if name is None or metric.name == name else metric.named(name)
+
+
+def _as_scorer(metric: Metric, given: Any, estimator: Any) -> Any:
+    """Return what scikit-learn would call on a model in the place of a metric; None is the model's own `score`."""
+    if given is None and hasattr(estimator, "score"):
+        return None
+    name: Any = DEFAULTS[metric.task] if given is None else given
+    if isinstance(name, str) and name in get_scorer_names():
+        return get_scorer(name)
+    if _is_own(name):
+        raise SoberError(
+            "E112",
+            f"{metric.name} is computed from one prediction per sample, and here scorers are called on fitted models: "
+            "`y` has several outputs per sample or none, or scorers request different metadata. Use a scorer of "
+            "scikit-learn.",
+        )
+    return name if unwrap(name) is not None or needs_model(name) else make_scorer(name)
+
+
+def _takes_weights(scorer: Any, estimator: Any) -> bool:
+    inside = unwrap(scorer)
+    if inside is not None:
+        scorer = inside.function
+    elif type(scorer).__module__.partition(".")[0] == "sklearn":  # what `check_scoring` makes of an estimator's `score`
+        scorer = getattr(estimator, "score", scorer)
+    try:
+        return "sample_weight" in inspect.signature(scorer).parameters
+    except (TypeError, ValueError):  # compiled
+        return False
+
+
+def _is_own(given: Any) -> bool:
+    """Whether it is a metric that scikit-learn does not know."""
+    return isinstance(given, Metric) or (isinstance(given, str) and given not in get_scorer_names())

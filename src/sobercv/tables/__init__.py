@@ -1,25 +1,25 @@
-"""Tables in files: read from any of the usual formats, every column by its kind, and given their roles."""
+"""Tables in files: read from any of the usual formats, every column by its schema, and given their roles."""
 
 from typing import TYPE_CHECKING
 
 from ..late_imports import late
 
 if TYPE_CHECKING:
-    from .read_table import Table, read
-    from .reading_options import ReadingOptions
-    from .reading_record import ColumnReading, ReadingRecord
+    from .column import Column
+    from .read_table import ReadingOptions, Table, read
     from .roles import Dataset, Roles, assign
+    from .schema import Schema
 
-__all__ = ["ColumnReading", "Dataset", "ReadingOptions", "ReadingRecord", "Roles", "Table", "assign", "read"]
+__all__ = ["Column", "Dataset", "ReadingOptions", "Roles", "Schema", "Table", "assign", "read"]
 
 __getattr__ = late(
     __name__,
     {
-        "ColumnReading": "reading_record",
+        "Column": "column",
         "Dataset": "roles",
-        "ReadingOptions": "reading_options",
-        "ReadingRecord": "reading_record",
+        "ReadingOptions": "read_table",
         "Roles": "roles",
+        "Schema": "schema",
         "Table": "read_table",
         "assign": "roles",
         "read": "read_table",

@@ -1,19 +1,16 @@
-"""What is in every column, for people to look at: its kind, how it was read, its values.
-
-Takes a table and the roles of its columns, gives plain records; never prints, never judges.
-"""
+"""What is in every column, for people to look at: its kind, how it was read, its values."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from .column import Column
 from .identifiers import is_identifier
 from .read_table import Table
-from .reading_record import ColumnReading
 from .roles import Dataset
 
-#: Tables can have many thousands of columns; nobody looks at more than this one by one.
+#: Tables can have many thousands of columns; no more than these are listed one by one.
 MOST_LISTED = 500
 
 
@@ -56,7 +53,7 @@ def column_facts(table: Table, data: Dataset) -> list[ColumnFact]:
     """
     found = []
     for name in list(table.frame.columns)[:MOST_LISTED]:
-        column, reading = table.frame[name], table.record.columns[name]
+        column, reading = table.frame[name], table.schema.columns[name]
         role = data.roles.get(name, "feature")
         kind = _kind(column, name, reading, role)
         found.append(
@@ -65,7 +62,7 @@ def column_facts(table: Table, data: Dataset) -> list[ColumnFact]:
     return found
 
 
-def _kind(column: Any, name: str, reading: ColumnReading, role: str) -> str:
+def _kind(column: Any, name: str, reading: Column, role: str) -> str:
     if column.isna().all():
         return "empty"
     if column.nunique(dropna=False) == 1:
@@ -73,7 +70,7 @@ def _kind(column: Any, name: str, reading: ColumnReading, role: str) -> str:
     return "identifier" if role == "id" or (role == "feature" and is_identifier(column, name)) else reading.kind
 
 
-def _values(column: Any, reading: ColumnReading, kind: str) -> str:
+def _values(column: Any, reading: Column, kind: str) -> str:
     """Write the least and the greatest value, the only one, or the number of different ones."""
     known = column.dropna()
     if not len(known):

@@ -1,7 +1,6 @@
 """Dates in text: which one format fits a whole column.
 
-Takes the different values of a column, gives the formats that fit them all; never reads two formats in one column, and
-leaves years of two digits alone, whose century nobody can tell.
+Never reads two formats in one column, and leaves years of two digits alone, whose century is unknown.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-#: What the date looks like, and its formats; where there are two, the first is taken and the doubt is told.
+#: What the date looks like, and its formats; where there are two, month first and day first.
 _DAYS = (
     (r"\d{4}-\d{1,2}-\d{1,2}", ("%Y-%m-%d",)),
     (r"\d{4}/\d{1,2}/\d{1,2}", ("%Y/%m/%d",)),
@@ -21,12 +20,12 @@ _DAYS = (
 _TIMES = (("", ""), (r" \d{1,2}:\d{2}", " %H:%M"), (r" \d{1,2}:\d{2}:\d{2}", " %H:%M:%S"),
           (r"T\d{2}:\d{2}:\d{2}", "T%H:%M:%S"))  # fmt: skip
 _SHAPES = [(re.compile(day + time), [f + clock for f in formats]) for day, formats in _DAYS for time, clock in _TIMES]
-#: Every format that a record may name.
+#: Every format that a schema may name.
 FORMATS = frozenset(name for _, formats in _SHAPES for name in formats)
 
 
 def date_formats(values: Collection[str]) -> list[str]:
-    """Give the formats in which every value of a column is a date of the calendar.
+    """Return the formats in which every value of a column is a date of the calendar.
 
     Parameters
     ----------
@@ -47,11 +46,10 @@ def dates(text: Any, name: str) -> Any:
 
     Parameters
     ----------
-    text : pandas.Series or list of str
+    text : list of str, None for a gap
     name : str
         One of `FORMATS`.
     """
     import pandas as pd
 
-    column = text if isinstance(text, pd.Series) else pd.Series(text, dtype=object)
-    return pd.to_datetime(column.str.strip(), format=name, errors="coerce")
+    return pd.to_datetime(pd.Series(text, dtype=object), format=name, errors="coerce")

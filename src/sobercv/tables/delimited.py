@@ -1,140 +1,62 @@
 """Text with a delimiter, as people's programs really write it: BOMs, Latin-1, mixed line ends, semicolons, short rows.
 
-Takes bytes, gives a `TextTable` that reads its columns as pandas would or as text; refuses in one sentence what is not
-rectangular. Never decides what a column holds.
+Tokenises a file once, every cell as text; refuses in one sentence what is not rectangular. Never decides what a column
+holds.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
 from ..errors import Note, SoberError
+from .number_marks import Marks
+from .raw_table import RawTable, unique_names
 
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
-#: Larger files are not walked twice only to find short rows; pandas still refuses the long ones.
-MOST_WALKED = 50_000_000
+DELIMITERS = {";": "semicolon", "\t": "tab", "|": "vertical bar", ",": "comma"}
 _FIELD = 100_000_000
-#: Signs in which the delimiter and the first row are looked for.
-_HEAD = 4_000_000
-#: More columns than this are held together by their kind.
-MANY_COLUMNS = 500
+#: Characters in which the delimiter and the first row are looked for.
+_HEAD = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class TextTable:
-    """Delimited text, ready to be read.
+def read_delimited(raw: bytes, name: str, delimiter: str | None = None, has_header: bool = True) -> RawTable:
+    """Read the cells of a text file.
 
-    Attributes
+    Parameters
     ----------
-    text : str
+    raw : bytes
     name : str
         How the file is called in messages.
-    delimiter, encoding : str
+    delimiter : str, optional
+        Default: found by looking at the first rows.
     has_header : bool
-    notes : tuple of Note
     """
-
-    text: str
-    name: str
-    delimiter: str
-    encoding: str
-    has_header: bool
-    notes: tuple[Note, ...]
-
-    @classmethod
-    def of(cls, raw: bytes, name: str, delimiter: str | None = None, has_header: bool = True) -> TextTable:
-        """Decode, find the delimiter and look whether every row fits.
-
-        Parameters
-        ----------
-        raw : bytes
-        name : str
-        delimiter : str, optional
-            Found by looking at the first rows unless given.
-        has_header : bool
-        """
-        text, encoding, notes = decode(raw, name)
-        if not text.strip():
-            raise SoberError("E802", f"{name} is empty. Give a table with a header and at least one row.")
-        delimiter = delimiter or sniff(text)
-        notes += _walk(text, delimiter, name)
-        return cls(text, name, delimiter, encoding, has_header, tuple(notes))
-
-    @property
-    def first_row(self) -> list[str]:
-        """The cells of the first row that is not blank."""
-        rows = [row for row in islice(_rows(self.text[:_HEAD], self.delimiter), 100) if row]
-        if len(rows) < 2 and len(self.text) > _HEAD:  # an enormous row, perhaps cut
-            rows = [next(row for row in _rows(self.text, self.delimiter) if row)]
-        return rows[0] if rows else []
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options of `pandas.read_csv` that read the same."""
-        found = {"sep": self.delimiter, "encoding": self.encoding, "low_memory": False, "index_col": False}
-        if not self.has_header:
-            found |= {"header": None, "names": self.numbered_names}
-        return found
-
-    @property
-    def numbered_names(self) -> list[str]:
-        """Names for the columns of a file that has none."""
-        return [f"col{i + 1}" for i in range(len(self.first_row))]
-
-    def frame(self, text_columns: list[str] | None = None) -> Any:
-        """Read all columns, some of them as text."""
-        import pandas as pd
-
-        options = {name: value for name, value in self.options.items() if name != "encoding"}
-        try:
-            found = pd.read_csv(io.StringIO(self.text), dtype=dict.fromkeys(text_columns or [], str), **options)
-        except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError, OverflowError) as error:
-            reason = " ".join(str(error).split())[:200].rstrip(".").removeprefix("Error tokenizing data. C error: ")
-            if "EOF inside string" in reason:
-                reason = f"a quote is opened and never closed{reason.partition('EOF inside string')[2]}"
-            raise SoberError("E803", f"{self.name} cannot be read as a table: {reason}. Look at that line.") from None
-        # A copy holds columns of a kind together: each step with thousands of columns apart takes seconds.
-        return found.copy() if found.shape[1] > MANY_COLUMNS else found
-
-    def cells(self, names: list[str], every: list[str]) -> dict[str, list[Any]]:
-        """Read some columns as text; gaps are no text.
-
-        Parameters
-        ----------
-        names : list of str
-        every : list of str
-            The names of all columns, as `frame` gave them.
-        """
-        import pandas as pd
-
-        options = {name: value for name, value in self.options.items() if name not in ("encoding", "header", "names")}
-        options |= {"header": 0 if self.has_header else None, "names": every, "usecols": names}
-        found = pd.read_csv(io.StringIO(self.text), dtype=object, **options)
-        return dict(zip(found.columns, map(list, found.to_numpy(dtype=object).T), strict=True))
-
-    @property
-    def has_leading_zeros(self) -> bool:
-        """Whether some cell may be a whole number that begins with a zero."""
-        # One search for each sign that can stand before it: a choice of signs in one pattern is ten times slower.
-        before = (self.delimiter, "\n", "\r", '"', " ")
-        found = (re.search(re.escape(sign) + "0[0-9]", self.text) for sign in before)
-        return re.match("0[0-9]", self.text) is not None or any(found)
-
-    @property
-    def named_twice(self) -> list[str]:
-        """Names that several columns share."""
-        names = self.first_row if self.has_header else []
-        return sorted(name for name, times in Counter(names).items() if times > 1 and name)
+    text, encoding, notes = decode(raw, name)
+    if not text.strip():
+        raise SoberError("E801", f"{name} is empty. Give a table with a header and at least one row.")
+    delimiter = delimiter or sniff(text)
+    first = _first_row(text, delimiter)
+    utf8 = raw.removeprefix(b"\xef\xbb\xbf") if encoding in ("utf-8", "utf-8-sig") else text.encode("utf-8")
+    columns = _tokenised(utf8, delimiter, len(first))
+    if columns is None:
+        columns, more = _padded(text, delimiter, name)
+        notes += more
+    _check_last_quote(utf8, delimiter, columns, name)
+    if has_header:
+        names, twice = unique_names([cell or f"Unnamed: {i}" for i, cell in enumerate(first)])
+        columns = [column.slice(1) for column in columns]
+    else:
+        names, twice = [f"col{i + 1}" for i in range(len(first))], []
+    found = dict(zip(names, columns, strict=True))
+    return RawTable(found, first, twice, suggests_commas=delimiter == ";", notes=tuple(notes))
 
 
 def decode(raw: bytes, name: str) -> tuple[str, str, list[Note]]:
-    """Give the text, the encoding, and a note where it had to be guessed."""
+    """Return the text, the encoding, and a note where it had to be guessed."""
     for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
         if raw.startswith(mark):
             return _decoded(raw, encoding, name), encoding, []
@@ -169,18 +91,28 @@ def sniff(text: str) -> str:
     """Find the delimiter: the one that cuts the first rows into the most columns, the same number in nearly all.
 
     One that cuts the very first row into as many counts before one that does not: in `a;b` above `1,5;2,5` the commas
-    make more columns, but not of the names.
+    make more columns, but not of the names. A comma counts last: it also stands in numbers and in names (`height, cm`).
     """
     best, most = ",", (False, 1)
     for delimiter in DELIMITERS:
-        widths = [len(row) for row in islice(_rows(text[:_HEAD], delimiter), 100) if row]
+        rows = [row for row in islice(_rows(text[:_HEAD], delimiter), 100) if row]
+        widths = [len(row) for row in rows]
         if not widths:
             continue
         width, times = Counter(widths).most_common(1)[0]
         # Not all rows need agree (ragged files get their own message), but columns in half of them are no columns.
-        if width > 1 and times >= 0.7 * len(widths) and (widths[0] == width, width) > most:
-            best, most = delimiter, (widths[0] == width, width)
+        if width > 1 and times >= 0.7 * len(widths):
+            if widths[0] == width and delimiter != "," and _has_decimal_commas(rows[1:]):
+                return delimiter
+            if (widths[0] == width, width) > most:
+                best, most = delimiter, (widths[0] == width, width)
     return best
+
+
+def _has_decimal_commas(rows: list[list[str]]) -> bool:
+    """Whether commas in cells, where there are any, are decimal commas of numbers."""
+    cells = [cell.strip() for row in rows for cell in row if "," in cell]
+    return bool(cells) and all(Marks(",").pattern.fullmatch(cell) for cell in cells)
 
 
 def _rows(text: str, delimiter: str) -> Any:
@@ -188,28 +120,63 @@ def _rows(text: str, delimiter: str) -> Any:
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
 
 
-def _walk(text: str, delimiter: str, name: str) -> list[Note]:
-    """Refuse rows that are longer than the header, note rows that are shorter."""
-    if len(text) > MOST_WALKED:
-        return []
-    reader = _rows(text, delimiter)
+def _first_row(text: str, delimiter: str) -> list[str]:
+    """Return the cells of the first row that is not blank."""
+    rows = [row for row in islice(_rows(text[:_HEAD], delimiter), 100) if row]
+    if len(rows) < 2 and len(text) > _HEAD:  # an enormous row, perhaps cut
+        rows = [next(row for row in _rows(text, delimiter) if row)]
+    return rows[0]
+
+
+def _tokenised(utf8: bytes, delimiter: str, width: int) -> list[Any] | None:
+    """Return the columns, the first row included; None where rows differ in length."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(utf8),
+            arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=max(1 << 24, len(utf8) // 8)),
+            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in utf8),
+            arrow_csv.ConvertOptions(
+                column_types={f"f{i}": pa.string() for i in range(width)}, strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    return [column.combine_chunks() for column in table.columns] if table.num_columns == width else None
+
+
+def _padded(text: str, delimiter: str, name: str) -> tuple[list[Any], list[Note]]:
+    """Return the columns of a file whose rows differ in length; refuse rows longer than the header, note short ones."""
+    import pyarrow as pa
+
+    rows: list[list[str]] = []
     short, first, width = 0, 0, 0
+    for line, row in _numbered(text, delimiter, name):
+        width = width or len(row)
+        if len(row) > width and any(row[width:]):
+            raise SoberError("E801", _too_long(name, line, len(row), width, delimiter))
+        if len(row) < width:
+            short, first = short + 1, first or line
+            row = row + [""] * (width - len(row))
+        rows.append(row[:width])
+    columns = [pa.array([row[i] for row in rows], pa.string()) for i in range(width)]
+    if not short:
+        return columns, []
+    said = "One row is" if short == 1 else f"{short} rows are"
+    text = f"{said} shorter than the header (the first is line {first}); the missing cells count as gaps."
+    return columns, [Note("W801", text)]
+
+
+def _numbered(text: str, delimiter: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    reader = _rows(text, delimiter)
     try:
         for row in reader:
-            if not row:
-                continue
-            if not width:
-                width = len(row)
-            elif len(row) > width and any(cell for cell in row[width:]):
-                raise SoberError("E803", _too_long(name, reader.line_num, len(row), width, delimiter))
-            elif len(row) < width:
-                short, first = short + 1, first or reader.line_num
+            if row:
+                yield reader.line_num, row
     except csv.Error as error:
-        raise SoberError("E803", f"{name} cannot be read at line {reader.line_num}: {error}. Look there.") from None
-    if not short:
-        return []
-    rows = "One row is" if short == 1 else f"{short} rows are"
-    return [Note("W803", f"{rows} shorter than the header (the first is line {first}); what lacks counts as missing.")]
+        raise SoberError("E801", f"{name} cannot be read at line {reader.line_num}: {error}. Look there.") from None
 
 
 def _too_long(name: str, line: int, found: int, width: int, delimiter: str) -> str:
@@ -223,3 +190,14 @@ def _too_long(name: str, line: int, found: int, width: int, delimiter: str) -> s
         f"{name} is not rectangular: line {line} has {found} fields but the header has {width} {fields} "
         f"(delimiter: {DELIMITERS.get(delimiter, delimiter)}). {hint}."
     )
+
+
+def _check_last_quote(utf8: bytes, delimiter: str, columns: list[Any], name: str) -> None:
+    """Refuse a quote that is opened and never closed: it swallows all rows that follow."""
+    last = next((cell for column in reversed(columns) if (cell := column[-1].as_py())), "")
+    opened = b'"' + last.strip("\r\n").replace('"', '""').encode()
+    end = utf8.rstrip(b"\r\n" + delimiter.encode())
+    before = end.removesuffix(opened)[-1:]
+    if end.endswith(opened) and last and before in (b"", b"\n", b"\r", delimiter.encode()):
+        row = len(columns[-1])
+        raise SoberError("E801", f"{name} cannot be read: a quote is opened and never closed (row {row}). Close it.")

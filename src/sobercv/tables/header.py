@@ -1,8 +1,4 @@
-"""Names or data: whether the first row of a file names the columns or is already a sample.
-
-Takes the first row, the columns below it and their kinds, gives the reason to think that it is data, if there is one.
-Never decides: the user is asked.
-"""
+"""Names or data: whether the first row of a file names the columns or is already a sample. The user is asked."""
 
 from __future__ import annotations
 
@@ -10,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from .column import FALSE_WORDS, GAP_WORDS, TRUE_WORDS, Column
 from .date_formats import dates
 from .number_marks import PLAIN
-from .reading_record import ColumnReading
-from .text_columns import GAP_WORDS, USUAL_GAPS
+from .raw_table import USUAL_GAPS
 
 #: So many names that count on (0, 1, 2, ...), or that only grow (wavelengths), are names and no measurements.
 LEAST_COUNTING, LEAST_GROWING = 4, 6
 
 
-def looks_like_data(header: Sequence[str], frame: Any, columns: Mapping[str, ColumnReading]) -> str | None:
+def looks_like_data(header: Sequence[str], frame: Any, columns: Mapping[str, Column]) -> str | None:
     """Give a cell of the first row that looks like data where none looks like a name, else None.
 
     Parameters
@@ -28,7 +24,7 @@ def looks_like_data(header: Sequence[str], frame: Any, columns: Mapping[str, Col
         The cells of the first row.
     frame : pandas.DataFrame
         The rows below.
-    columns : mapping of str to ColumnReading
+    columns : mapping of str to Column
         How they were read, in order.
     """
     pairs = [(cell.strip(), name, reading) for cell, (name, reading) in zip(header, columns.items(), strict=False)]
@@ -53,11 +49,11 @@ def _is_gap(cell: str) -> bool:
     return cell in USUAL_GAPS or cell.casefold() in GAP_WORDS
 
 
-def _fits(cell: str, reading: ColumnReading) -> bool:
+def _fits(cell: str, reading: Column) -> bool:
     if reading.kind == "number":
         return any(marks.pattern.fullmatch(cell) for marks in (reading.marks, PLAIN))
     if reading.kind == "boolean":
-        return cell in (*reading.true, *reading.false)
+        return cell in (*TRUE_WORDS, *FALSE_WORDS)
     return bool(reading.date_format) and bool(dates([cell], reading.date_format).notna().all())
 
 

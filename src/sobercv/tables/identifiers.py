@@ -1,7 +1,4 @@
-"""Columns that tell rows or patients apart instead of measuring something: by their names and by what they hold.
-
-Takes a column, answers yes or no; never says what to do about it.
-"""
+"""Columns that tell rows or patients apart instead of measuring something: by their names and by what they hold."""
 
 from __future__ import annotations
 
@@ -53,7 +50,7 @@ def _are_keys(numbers: Array, is_named: bool) -> bool:
     if share == 1 and (is_named or bool((np.diff(numbers) == 1).all())):
         return True
     if share == 1 and len(numbers) >= 2 * LEAST_ROWS and bool((np.diff(numbers) > 0).all()):
-        return True  # a running order with holes: nobody measures in growing steps
+        return True  # a running order with holes: measurements do not grow row by row
     digits = np.floor(np.log10(np.maximum(np.abs(numbers), 1))) + 1
     length = np.median(digits)
     return bool(length >= LEAST_DIGITS and share >= NEARLY and (digits == length).mean() >= NEARLY)

@@ -1,19 +1,22 @@
-"""Decimal and thousands marks: which of the world's ways to write a number fit a column of text.
+"""Decimal and thousands marks: which of the world's ways to write a number fit a column of text, and its numbers.
 
-Takes the different values of a column, gives the conventions that fit them all, and text as plain numbers; never
-chooses between two conventions that fit.
+Works on pyarrow arrays of text, a whole column at a time. Never chooses between two conventions that fit.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 #: Spaces and apostrophes that programs put between groups of three digits.
 SPACES, APOSTROPHES = " \u00a0\u2009\u202f", "'\u2019"
-_REMOVED = {"": "", ",": ",", ".": ".", " ": SPACES, "'": APOSTROPHES}
+_SIGNS = {"": "", ",": ",", ".": ".", " ": SPACES, "'": APOSTROPHES}
+#: A minus sign that is longer than a hyphen.
+_MINUS = "\u2212"
+#: What stands before a number that is only a limit: below or above what could be measured.
+_LIMIT = "[<>\u2264\u2265]=?\\s*"
 
 
 @dataclass(frozen=True)
@@ -39,39 +42,35 @@ class Marks:
         """What a number looks like, without spaces around it."""
         point, digits = re.escape(self.decimal), r"[0-9]+"
         if self.thousands:
-            between = f"[{re.escape(_REMOVED[self.thousands])}]"
+            between = f"[{_SIGNS[self.thousands]}]"
             # A group of three after a first digit that is no zero: 030 123 is a telephone number.
             digits = rf"(?:[0-9]+|[1-9][0-9]{{0,2}}(?:{between}[0-9]{{3}})+)"
-        return re.compile(rf"[+\-\u2212]?(?:{digits}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?")
+        return re.compile(rf"[+\-{_MINUS}]?(?:{digits}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
-    def fits(self, values: Collection[str]) -> bool:
-        """Whether all values are such numbers, and its marks (but the decimal point) occur in some of them."""
-        if not values or not all(self.pattern.fullmatch(value) for value in values):
-            return False
-        # Without a comma anywhere, 1 234 is written alike in both worlds, and 12 is just 12.
-        if self.decimal == "," and self.thousands != "." and not any("," in value for value in values):
-            return False
-        return not self.thousands or any(_has(value, self.thousands) for value in values)
+    def matches(self, values: Any) -> Any:
+        """Return which values are such numbers: boolean array, null where a value is null."""
+        import pyarrow.compute as pc
 
-    def plain(self, value: str) -> str | None:
-        """Rewrite such a number as Python writes it; None where it is none."""
-        value = value.strip()
-        if self.is_plain:
-            return value.replace("\u2212", "-")
-        return value.translate(self._translation) if self.pattern.fullmatch(value) else None
+        more = "|[+-]?(?i:inf|infinity)" if self.is_plain else ""
+        return pc.match_substring_regex(values, f"^(?:(?:{self.pattern.pattern}){more})$")
 
-    def code(self, text: str) -> str:
-        """Write the pandas that `plain` stands for, on an expression that is a column of text."""
-        return f"{text}.str.strip().str.translate({self._translation!r})"
+    def numbers(self, values: Any) -> Any:
+        """Return the numbers that values stand for: float64 array, null where a value is no such number."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
-    @cached_property
-    def _translation(self) -> dict[int, str | None]:
-        unwanted = dict.fromkeys(map(ord, _REMOVED[self.thousands]))
-        return {**unwanted, ord(self.decimal): ".", 0x2212: "-"}
+        fitting = pc.if_else(self.matches(values), values, pa.scalar(None, values.type))
+        return pc.cast(self.rewritten(fitting), pa.float64())
 
+    def rewritten(self, values: Any) -> Any:
+        """Return such numbers as Python writes them."""
+        import pyarrow.compute as pc
 
-def _has(value: str, thousands: str) -> bool:
-    return any(sign in value for sign in _REMOVED[thousands])
+        if self.thousands:
+            values = pc.replace_substring_regex(values, f"[{_SIGNS[self.thousands]}]", "")
+        if self.decimal != ".":
+            values = pc.replace_substring(values, self.decimal, ".")
+        return pc.replace_substring(values, _MINUS, "-")
 
 
 PLAIN = Marks()
@@ -81,26 +80,59 @@ CONVENTIONS = (
 )  # fmt: skip
 #: Digits beyond these are lost in a number, and so are what tells long identifiers apart.
 MOST_DIGITS = 18
-_DIGITS = re.compile(r"[0-9]+")
 
 
-def conventions(values: Collection[str]) -> list[Marks]:
-    """Give the conventions that fit all values of a column, none where it holds something else.
+def conventions(values: Any) -> list[Marks]:
+    """Return the conventions that fit all values of a column; an empty list where it holds something else.
 
     Parameters
     ----------
-    values : collection of str
+    values : pyarrow.StringArray
         The different values, without spaces around them.
     """
-    if are_codes(values):
+    if not len(values) or are_codes(values):
         return []
-    return [marks for marks in CONVENTIONS if marks.fits(values)]
+    return [marks for marks in CONVENTIONS if fits(marks, values)]
 
 
-def are_codes(values: Collection[str]) -> bool:
-    """Whether digits are written as nobody writes amounts: with zeros in front, or longer than a number can hold."""
-    if not values or not all(_DIGITS.fullmatch(value) for value in values):
+def fits(marks: Marks, values: Any) -> bool:
+    """Whether all values are numbers of a convention, and its marks (but the decimal point) occur in some of them."""
+    import pyarrow.compute as pc
+
+    # Without a comma anywhere, 1 234 is written alike in both worlds, and 12 is just 12.
+    if marks.decimal == "," and marks.thousands != "." and not _occurs(values, ","):
         return False
-    if all(len(value) == 2 for value in values):
+    if marks.thousands and not any(_occurs(values, sign) for sign in _SIGNS[marks.thousands]):
+        return False
+    return all(pc.all(marks.matches(part)).as_py() for part in (values.slice(0, 50), values))
+
+
+def without_limits(values: Any) -> Any:
+    """Return text without the signs of limits before numbers: `<0.5` becomes 0.5."""
+    import pyarrow.compute as pc
+
+    return pc.replace_substring_regex(values, f"^{_LIMIT}", "")
+
+
+def _occurs(values: Any, sign: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring(values, sign)).as_py())
+
+
+def are_codes(values: Any) -> bool:
+    """Whether digits are not written as amounts are: with zeros in front, or longer than a number can hold.
+
+    Parameters
+    ----------
+    values : pyarrow.StringArray
+        The different values, without spaces around them.
+    """
+    import pyarrow.compute as pc
+
+    if not len(values) or not pc.all(pc.match_substring_regex(values, "^[0-9]+$")).as_py():
+        return False
+    lengths = pc.min_max(pc.utf8_length(values)).as_py()
+    if lengths["min"] == lengths["max"] == 2:
         return False  # months, hours and ages are often written with two digits: 05, 12
-    return any((len(value) > 1 and value[0] == "0") or len(value) > MOST_DIGITS for value in values)
+    return bool(lengths["max"] > MOST_DIGITS or pc.any(pc.match_substring_regex(values, "^0[0-9]")).as_py())

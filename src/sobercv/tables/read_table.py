@@ -1,7 +1,7 @@
 """read: a table from a path or from standard input: CSV, TSV, Excel, Parquet, Arrow.
 
-Takes a path, gives a `Table`: its frame, how every column was read, its fingerprint and the Python that reads the same.
-Refuses in one sentence, and asks where a file can be read in two ways. Never looks at what columns mean.
+A `Table` has the frame, how every column was read, and a fingerprint. Reading refuses in one sentence, and asks where a
+file can be read in two ways.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Note, SoberError
+from .columnar import read_columnar
+from .delimited import read_delimited
 from .header import looks_like_data
-from .opened import Opened, Typed
-from .openers import OPENERS
-from .reading_options import ReadingOptions
-from .reading_record import ReadingRecord
-from .recorded_columns import by_record
+from .raw_table import RawTable
+from .reading_notes import unseen_noted
+from .roles import Roles
+from .schema import Schema
 from .source_bytes import source_bytes
-from .typed_columns import recognise
-from .workbook import is_workbook
+from .workbook import is_workbook, read_workbook
 
 #: Suffixes, and the formats they promise. What the first bytes say counts more.
 FORMATS = {
@@ -37,6 +37,35 @@ FOREIGN = {
 _KNOWN = "CSV, TSV, Excel (.xlsx), Parquet or Arrow"
 
 
+_DECIMALS = {".": ".", "point": ".", "dot": ".", ",": ",", "comma": ","}
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How to read a file, where it can be read in two ways.
+
+    Attributes
+    ----------
+    sheet : str, optional
+        Of a workbook.
+    decimal : {".", ","}, optional
+        The decimal mark of columns that can be read in two ways; also "point" and "comma".
+    header : bool, optional
+        Whether the first row holds the names (default: looked at).
+    """
+
+    sheet: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal is not None:
+            known = _DECIMALS.get(self.decimal.strip().lower())
+            if known is None:
+                raise SoberError("E122", f"--decimal takes . or , (point or comma); got {self.decimal[:20]!r}.")
+            object.__setattr__(self, "decimal", known)
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """A table that was read.
@@ -51,9 +80,7 @@ class Table:
     format : {"csv", "tsv", "xlsx", "parquet", "arrow"}
     sha256 : str
         Fingerprint of the bytes, unpacked.
-    code : str
-        Python that reads the same with pandas from `PATH`: an expression, then statements on `table`.
-    record : ReadingRecord
+    schema : Schema
         How the columns were read.
     notes : tuple of Note
     raw : bytes
@@ -65,13 +92,18 @@ class Table:
     path: Path | None
     format: str
     sha256: str
-    code: str
-    record: ReadingRecord
+    schema: Schema
     notes: tuple[Note, ...]
     raw: bytes
 
 
-def read(source: str | Path, options: ReadingOptions | None = None, record: ReadingRecord | None = None) -> Table:
+def read(
+    source: str | Path,
+    options: ReadingOptions | None = None,
+    *,
+    roles: Roles | None = None,
+    schema: Schema | None = None,
+) -> Table:
     """Read a table.
 
     Parameters
@@ -79,7 +111,9 @@ def read(source: str | Path, options: ReadingOptions | None = None, record: Read
     source : path or "-"
         "-" is standard input. The format is told by the first bytes, then by the suffix; gzip is unpacked.
     options : ReadingOptions, optional
-    record : ReadingRecord, optional
+    roles : Roles, optional
+        What the columns are for: ids and groups are never read as numbers.
+    schema : Schema, optional
         Read the columns that it names as they were read then, instead of recognising them.
 
     Returns
@@ -90,25 +124,34 @@ def read(source: str | Path, options: ReadingOptions | None = None, record: Read
     name = "standard input" if path is None else path.name
     raw = source_bytes(path)
     if not raw.strip():
-        raise SoberError("E802", f"{name} is empty. Give a table with a header and at least one row.")
+        raise SoberError("E801", f"{name} is empty. Give a table with a header and at least one row.")
     options = options or ReadingOptions()
     kind = _format(raw, path, name)
     if options.sheet is not None and kind != "xlsx":
         raise SoberError("E808", f"{name} is no Excel file: it has no sheet {options.sheet[:40]!r}. Leave --sheet out.")
-    has_header = options.header is not False if record is None else record.has_header
-    opened = OPENERS[kind](raw, name, options.sheet, has_header)
-    _check_shape(opened.frame, name)
-    if record is None:
-        typed = recognise(opened, options.decimal)
-        if options.header is None:
-            _check_header(opened, typed, name)
-    else:
-        typed = by_record(opened, record.columns)
-    typed.frame.attrs["named_twice"] = opened.named_twice
-    notes = (*opened.notes, *_named_twice_noted(opened.named_twice), *typed.notes)
-    record = ReadingRecord(typed.columns, has_header)
-    code = opened.code_for(typed)
-    return Table(typed.frame, name, path, kind, sha256(raw).hexdigest(), code, record, notes, raw)
+    has_header = options.header is not False if schema is None else schema.has_header
+    cells = _cells(raw, kind, name, options.sheet, has_header)
+    _check_shape(cells, name)
+    notes = cells.notes
+    is_new = schema is None
+    if schema is None:
+        given = {} if roles is None else roles.by_column()
+        schema, inferred = Schema.infer(cells, given, options.decimal, has_header)
+        notes += inferred
+    frame, lost = schema.apply(cells)
+    if is_new and options.header is None:
+        _check_header(cells, frame, schema, name)
+    unseen = () if is_new else unseen_noted(cells, schema.columns, frame)
+    notes = (*_named_twice_noted(cells.named_twice), *notes, *lost, *unseen)
+    return Table(frame, name, path, kind, sha256(raw).hexdigest(), schema, notes, raw)
+
+
+def _cells(raw: bytes, kind: str, name: str, sheet: str | None, has_header: bool) -> RawTable:
+    if kind == "xlsx":
+        return read_workbook(raw, name, sheet, has_header)
+    if kind in ("parquet", "arrow"):
+        return read_columnar(raw, kind, name)
+    return read_delimited(raw, name, "\t" if kind == "tsv" else None, has_header)
 
 
 def _format(raw: bytes, path: Path | None, name: str) -> str:
@@ -130,20 +173,20 @@ def _format(raw: bytes, path: Path | None, name: str) -> str:
     return kind
 
 
-def _check_shape(frame: Any, name: str) -> None:
-    if not len(frame.columns):
-        raise SoberError("E802", f"{name} has no columns. Give a table with a header and at least one row.")
-    if not len(frame):
-        raise SoberError("E802", f"{name} has a header but no rows. Give at least one row a sample.")
+def _check_shape(cells: RawTable, name: str) -> None:
+    if not cells.columns:
+        raise SoberError("E801", f"{name} has no columns. Give a table with a header and at least one row.")
+    if not cells.n_rows:
+        raise SoberError("E801", f"{name} has a header but no rows. Give at least one row per sample.")
 
 
-def _check_header(opened: Opened, typed: Typed, name: str) -> None:
+def _check_header(cells: RawTable, frame: Any, schema: Schema, name: str) -> None:
     """Ask where the first row looks like a sample: it would be lost as names."""
-    cell = looks_like_data(opened.first_row, typed.frame, typed.columns)
-    if cell is not None:
-        row = ", ".join(c.strip()[:15] for c in opened.first_row[:4]) + (", ..." if len(opened.first_row) > 4 else "")
+    first = cells.first_row
+    if looks_like_data(first, frame, schema.columns) is not None:
+        row = ", ".join(c.strip()[:15] for c in first[:4]) + (", ..." if len(first) > 4 else "")
         raise SoberError(
-            "E843", f"The first row of {name} looks like data ({row}), not like names of columns. Write --no-header if "
+            "E808", f"The first row of {name} looks like data ({row}), not like names of columns. Write --no-header if "
             "there are none (columns are then called col1, col2, ...), or --header if these are names.",
         )  # fmt: skip
 
@@ -153,4 +196,4 @@ def _named_twice_noted(twice: list[str]) -> list[Note]:
         return []
     some = ", ".join(repr(n[:40]) for n in twice[:3])
     text = f"Columns share a name ({some}); the later ones are called {twice[0][:40] + '.1'!r} and so on."
-    return [Note("W802", text)]
+    return [Note("W801", text)]

@@ -1,7 +1,6 @@
 """assign: which column is the target, which tells patients apart, what is left to learn from.
 
-Takes a frame and names of columns, gives a `Dataset`: X, y, groups and the task. Refuses in one sentence what no model
-could learn; what is only doubtful is for `checks`.
+Refuses in one sentence what no model could learn; what is only doubtful is for `checks`.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..targets import TABLE_TASKS
-from .event_codes import as_events
-from .target_column import plain_target, survival_target
+from .target_column import as_events, plain_target, survival_target
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Roles:
     ignore : tuple of str
         Columns that models must not see.
     task : {"binary", "multiclass", "regression", "survival"}, optional
-        Told from the target unless given.
+        Default: inferred from the target.
     """
 
     target: str | None = None
@@ -61,6 +59,17 @@ class Roles:
     def target_names(self) -> list[str]:
         """Give [target] or [time, event], or nothing where neither is named."""
         return [name for name in (self.target, self.time, self.event) if name is not None]
+
+    def by_column(self) -> dict[str, str]:
+        """Return the role of every column that models must not see; the target can have no other."""
+        found = dict.fromkeys(self.target_names, "target")
+        for name, role in [(self.id, "id"), (self.group, "group"), *((n, "ignored") for n in self.ignore)]:
+            if name is None:
+                continue
+            if found.get(name) == "target":
+                raise SoberError("E808", f"{name!r} cannot be both the target and {role}. Name another column.")
+            found.setdefault(name, role)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,12 +135,12 @@ def assign(frame: Any, roles: Roles | None = None, **given: Any) -> Dataset:
     """
     roles = roles or Roles(**given)
     check_target(roles, frame.columns)
-    names, others = roles.target_names, _roles(roles)
+    names, others = roles.target_names, roles.by_column()
     for name in others:
         find(frame, name)
     keep = ~frame[names].isna().any(axis=1).to_numpy()
     if not keep.any():
-        raise SoberError("E805", f"The target {_said(names)} is missing in every row. Name another column.")
+        raise SoberError("E112", f"The target {_said(names)} is missing in every row. Name another column.")
     kept = frame.loc[keep]
     notes: tuple[Note, ...] = ()
     if len(names) == 2:
@@ -169,7 +178,7 @@ def find(frame: Any, name: str, what: str = "column") -> None:
 
 
 def closest(name: str, columns: Sequence[str]) -> list[str]:
-    """Give the columns that a name may stand for; capitals, spaces and underscores do not matter."""
+    """Return the columns that a name may stand for; capitals, spaces and underscores do not matter."""
     folded: dict[str, list[str]] = {}
     for column in columns:
         folded.setdefault(_folded(column), []).append(column)
@@ -192,7 +201,7 @@ def check_target(roles: Roles, columns: Iterable[Any]) -> None:
     """Refuse roles of the target that do not go together; list the columns where none is named."""
     target, time, event, task = roles.target, roles.time, roles.event, roles.task
     if task is not None and task not in TABLE_TASKS:
-        raise SoberError("E402", f"There is no task {task!r}; choose one of {', '.join(TABLE_TASKS)}.")
+        raise SoberError("E122", f"There is no task {task!r}; choose one of {', '.join(TABLE_TASKS)}.")
     if target is not None and (time is not None or event is not None):
         raise SoberError("E808", "Give --target, or --time and --event for survival, but not both.")
     if roles.event_value is not None and event is None:
@@ -215,18 +224,6 @@ def check_target(roles: Roles, columns: Iterable[Any]) -> None:
         raise SoberError("E808", f"--time and --event are for survival; got --task {task}. Leave one out.")
 
 
-def _roles(roles: Roles) -> dict[str, str]:
-    """Give every column that models must not see its role; the target can have no other."""
-    found = dict.fromkeys(roles.target_names, "target")
-    for name, role in [(roles.id, "id"), (roles.group, "group"), *((n, "ignored") for n in roles.ignore)]:
-        if name is None:
-            continue
-        if found.get(name) == "target":
-            raise SoberError("E808", f"{name!r} cannot be both the target and {role}. Name another column.")
-        found.setdefault(name, role)
-    return found
-
-
 def _said(names: Sequence[str]) -> str:
     return " and ".join(repr(n[:60]) for n in names)
 
@@ -240,11 +237,11 @@ def _groups(kept: Any, roles: Roles) -> Array | None:
     if column.isna().any():
         n = int(column.isna().sum())
         rows = "row" if n == 1 else "rows"
-        raise SoberError("E805", f"{name!r} is missing in {n} {rows}. Give every row one, or leave those rows out.")
+        raise SoberError("E107", f"{name!r} is missing in {n} {rows}. Give every row one, or leave those rows out.")
     codes = column.astype(str).factorize()[0]
     if roles.group is None and codes.max() + 1 == len(codes):
         return None
     if codes.max() < 2:
         how_many = "one value" if codes.max() == 0 else "two different values"
-        raise SoberError("E805", f"{name!r} has only {how_many}; folds need at least 3 groups.")
+        raise SoberError("E106", f"{name!r} has only {how_many}; folds need at least 3 groups.")
     return np.asarray(codes)

@@ -1,7 +1,6 @@
 """The bytes of a table: from a file, a pipe or standard input, unpacked where they were packed with gzip.
 
-Takes a path or None, gives bytes; what has no size beforehand (a pipe, a device, a packed file) is read up to a limit
-and, beside standard input, for a limited time. Never looks at what the bytes mean.
+What has no size beforehand (a pipe, a device, a packed file) is read up to a limit.
 """
 
 from __future__ import annotations
@@ -9,21 +8,15 @@ from __future__ import annotations
 import difflib
 import gzip
 import io
-import os
-import select
-import stat
 import sys
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic
+from typing import Any
 
 from ..errors import SoberError
 
 #: Bytes that a pipe may give, or a packed file may grow to.
 MOST_BYTES = 2 * 1024**3
-#: Seconds for which a pipe or device may be silent.
-MOST_SILENCE = 20.0
 _CHUNK = 1 << 20
 
 
@@ -66,20 +59,28 @@ def source_bytes(path: Path | None) -> bytes:
     """
     name = "Standard input" if path is None else path.name
     packed = _standard_input() if path is None else _file(path)
-    return _unpacked(packed, name) if packed.startswith(b"\x1f\x8b") else packed
+    if not packed.startswith(b"\x1f\x8b"):
+        return packed
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
+            return _limited(file, f"{name} grows beyond {{}} when unpacked. If that is right, unpack it first.")
+    except (OSError, EOFError, zlib.error) as error:
+        reason = str(error).rpartition(": ")[2].rstrip(".")
+        raise SoberError("E801", f"{name} is a damaged gzip file ({reason}). Pack it again.") from None
 
 
 def _standard_input() -> bytes:
     if sys.stdin is None or sys.stdin.isatty():
         raise SoberError("E801", "Nothing comes by standard input. Write: cat data.csv | sober check - --target y")
-    return _limited(iter(lambda: sys.stdin.buffer.read(_CHUNK), b""), "Standard input")
+    return _limited(sys.stdin.buffer, "Standard input gives more than {}. Write the table to a file first.")
 
 
 def _file(path: Path) -> bytes:
     try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            return _limited(_piped(path), repr(str(path)))
-        return path.read_bytes()
+        if path.is_file():
+            return path.read_bytes()
+        with path.open("rb") as stream:
+            return _limited(stream, f"{str(path)!r} gives more than {{}}. Write the table to a file first.")
     except FileNotFoundError:
         raise _not_there(path) from None
     except IsADirectoryError:
@@ -102,71 +103,14 @@ def _closest(path: Path) -> str:
     return f" Did you mean {str(path.with_name(stems[close[0]]))!r}?" if close else " Look at the path."
 
 
-def _limited(chunks: Iterator[bytes], name: str) -> bytes:
+def _limited(stream: Any, too_much: str) -> bytes:
+    """Read a stream piece by piece, and stop before it fills the memory."""
     parts, size = [], 0
-    for chunk in chunks:
-        size += len(chunk)
+    while part := stream.read(_CHUNK):
+        size += len(part)
         if size > MOST_BYTES:
-            raise SoberError("E801", f"{name} gives more than {said(MOST_BYTES)}. Write the table to a file first.")
-        parts.append(chunk)
-    return b"".join(parts)
-
-
-def _piped(path: Path) -> Iterator[bytes]:
-    """Read a pipe or a device that may stay silent, or never end."""
-    if stat.S_ISSOCK(path.stat().st_mode):
-        raise SoberError("E801", f"{str(path)!r} is a socket. Name a file with a table.")
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # opening a pipe that nobody writes to would wait for ever
-    try:
-        heard = monotonic()
-        while True:
-            ready, _, _ = select.select([handle], [], [], 0.2)
-            chunk = _chunk(handle) if ready else None
-            if chunk:
-                heard = monotonic()
-                yield chunk
-            elif chunk == b"" and not _awaits_writer(handle):
-                return
-            elif monotonic() - heard > MOST_SILENCE:
-                raise SoberError(
-                    "E801", f"Nothing came from {str(path)!r} for {MOST_SILENCE:g} seconds. Name a file with a table."
-                )
-    finally:
-        os.close(handle)
-
-
-def _chunk(handle: int) -> bytes | None:
-    try:
-        return os.read(handle, _CHUNK)
-    except BlockingIOError:
-        return None
-
-
-def _awaits_writer(handle: int) -> bool:
-    """Whether a pipe has ended only because nobody has begun to write: Linux tells no hang-up then."""
-    if not stat.S_ISFIFO(os.fstat(handle).st_mode):
-        return False
-    poll = select.poll()
-    poll.register(handle, select.POLLIN)
-    return not poll.poll(0)
-
-
-def _unpacked(packed: bytes, name: str) -> bytes:
-    """Unpack gzip piece by piece, and stop before it fills the memory."""
-    parts, size = [], 0
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
-            while part := file.read(_CHUNK):
-                size += len(part)
-                if size > MOST_BYTES:
-                    raise SoberError(
-                        "E801", f"{name} grows beyond {said(MOST_BYTES)} when unpacked. If that is right, unpack it "
-                        "first and give the file.",
-                    )  # fmt: skip
-                parts.append(part)
-    except (OSError, EOFError, zlib.error) as error:
-        reason = str(error).rpartition(": ")[2].rstrip(".")
-        raise SoberError("E801", f"{name} is a damaged gzip file ({reason}). Pack it again.") from None
+            raise SoberError("E801", too_much.format(said(MOST_BYTES)))
+        parts.append(part)
     return b"".join(parts)
 
 

@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from .fit.plan import Plan, Split
     from .fit.problem import Problem, infer_task
     from .fit.space import Configuration, expand
-    from .keep.recall import recalling
-    from .keep.sqlite_store import stored_seed
+    from .keep.cache import kept_outcomes, stored_seed
     from .keep.store import MemoryStore
+    from .pool import make_pool
     from .race import RaceLog
-    from .run.executor import make_executor
     from .stopping import Stop
 
 __all__ = [
@@ -48,8 +47,8 @@ __all__ = [
     "Stop",
     "expand",
     "infer_task",
-    "make_executor",
-    "recalling",
+    "kept_outcomes",
+    "make_pool",
     "stored_seed",
     "teller",
 ]
@@ -76,9 +75,9 @@ __getattr__ = late(
         "Stop": "stopping",
         "expand": "fit.space",
         "infer_task": "fit.problem",
-        "make_executor": "run.executor",
-        "recalling": "keep.recall",
-        "stored_seed": "keep.sqlite_store",
+        "kept_outcomes": "keep.cache",
+        "make_pool": "pool",
+        "stored_seed": "keep.cache",
         "teller": "events",
     },
 )

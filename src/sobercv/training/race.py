@@ -1,6 +1,6 @@
 """The race: rounds of fits, after each of which a rule may drop configurations.
 
-Takes an experiment, configurations, a plan, and the policies (executor, store, rule); gives a log of who was dropped
+Takes an experiment, configurations, a plan, and the policies (pool, store, rule); gives a log of who was dropped
 when.
 Never looks at the predictions itself.
 """
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Protocol
 
@@ -18,19 +19,23 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError, also
 from ..predictions import Predictions
-from .ahead import Ahead
 from .events import Dropped, Failed, Fitted, Listener, RoundEnded, RoundStarted, teller
 from .fit.cost import cheap_first
 from .fit.experiment import Experiment
 from .fit.plan import Plan, Split
 from .fit.space import Configuration
 from .fit.task import Failure, Task
+from .fit_queue import Cache, FitQueue
 from .keep.store import Store
-from .run.executor import Executor
+from .pool.base import Pool
 from .stopping import Stop
 
 #: Why configurations are set aside that nobody came to before the time was over.
 UNREACHED = "it was not fitted before max_seconds was over."
+
+
+class KeptOutcomes(Cache, AbstractContextManager["KeptOutcomes"], Protocol):
+    """A cache that is opened and closed."""
 
 
 class Decision(Protocol):
@@ -64,7 +69,7 @@ class RaceLog:
     failures : mapping of int to Failure
         By configuration.
     n_fits : int
-        Fits really made, failed ones included.
+        Fits that the race used, failed ones included.
     n_fits_saved : int
         Fits that dropping (and failing) made unnecessary.
     alive_by_round : int array [rounds]
@@ -79,6 +84,8 @@ class RaceLog:
         Fits that idle workers made before their round, of configurations that were then dropped; not in `n_fits`.
     signal : int or None
         The number of the signal that interrupted or terminated it.
+    n_recalled : int
+        How many of `n_fits` were read from a file instead of trained.
     """
 
     status: Array
@@ -93,6 +100,7 @@ class RaceLog:
     n_fits_left: int = 0
     signal: int | None = None
     n_fits_in_vain: int = 0
+    n_recalled: int = 0
 
     @property
     def finishers(self) -> Array:
@@ -110,8 +118,9 @@ def race(
     configurations: Sequence[Configuration],
     plan: Plan,
     *,
-    executor: Executor,
+    pool: Pool,
     store: Store,
+    cache: KeptOutcomes | None = None,
     rule: DropRule | None = None,
     on_event: Listener | Sequence[Listener] | None = None,
     stop: Stop | None = None,
@@ -124,9 +133,12 @@ def race(
     configurations : sequence of Configuration
         In the order of their indices, from 0.
     plan : Plan
-    executor : Executor
+    pool : Pool
+        Opened here, and closed.
     store : Store
         What it holds already is not fitted again.
+    cache : optional
+        Outcomes of earlier runs, opened here and closed; new ones are written into it.
     rule : callable, optional
         ``rule(predictions, round)``, see `Decision`; None as an answer keeps all. Without a rule there are no rounds:
         everything is dispatched at once, split by split.
@@ -138,15 +150,17 @@ def race(
     start, tell, state = perf_counter(), teller(on_event), _State(len(configurations))
     stop = Stop(catch_signals=False) if stop is None else stop
     rounds = plan.rounds if rule is not None or stop.wants_rounds else (plan.splits,)
-    ahead = Ahead(executor, rounds, configurations)
-    with stop, executor:
+    n_fits = len(configurations) * plan.n_splits
+    with stop, cache or nullcontext(), pool.opened(experiment, n_fits) as workers:
+        queue = FitQueue(experiment, configurations, rounds, workers, cache, stop.until)
         for index, splits in enumerate(rounds):
             tell(RoundStarted(index, len(rounds), state.n_alive))
             ordered = configurations if stop.until is None else cheap_first(experiment, configurations, _seconds(store))
             tasks = _tasks(plan, splits, ordered, state.alive, store)
-            for outcome in stop.watch(ahead.run(experiment, tasks, index, stop.until)) if tasks else ():
-                store.record(outcome)
-                tell(Fitted(outcome.configuration, outcome.repeat, outcome.fold, outcome.failure is None))
+            for outcomes in stop.watch(queue.run(tasks, index)) if tasks else ():
+                for outcome in queue.take(outcomes):
+                    store.record(outcome)
+                    tell(Fitted(outcome.configuration, outcome.repeat, outcome.fold, outcome.failure is None))
             for configuration, failure in state.set_aside(store.failures):
                 tell(Failed(configuration, index, failure))
             if stop.reason is not None and _tasks(plan, splits, configurations, state.alive, store):
@@ -154,7 +168,7 @@ def race(
             if rule is not None:
                 for configuration, p in state.drop(rule(store.predictions(state.alive), index), index):
                     tell(Dropped(configuration, index, p))
-                ahead.expect(state.alive, state.doubt)
+                queue.expect(state.alive, state.doubt)
             state.alive_by_round.append(state.n_alive)
             done, saved, _ = state.count(store)
             tell(RoundEnded(index, len(rounds), state.n_alive, done, perf_counter() - start, saved))
@@ -163,7 +177,8 @@ def race(
         if stop.reason == "max_seconds":
             for configuration, failure in state.leave_out_unreached(plan, store):
                 tell(Failed(configuration, len(state.alive_by_round), failure))
-    return state.close(store, perf_counter() - start, stop, ahead.n_in_vain)
+    log = state.close(store, perf_counter() - start, stop, queue.n_unused)
+    return replace(log, n_recalled=queue.n_recalled)
 
 
 class _State:
@@ -205,7 +220,7 @@ class _State:
             kept = f" with {int(keep.sum())} kept" if keep.dtype == bool else ""
             got = f"keep {keep.dtype}{list(keep.shape)}{kept} and p {list(p.shape)}"
             raise SoberError(
-                "E316",
+                "E117",
                 f"A drop rule must answer with `keep` (booleans, not all False) and `p` for {len(live)} configurations;"
                 f" got {got if hasattr(decision, 'keep') else repr(decision)}.",
             )

@@ -22,7 +22,8 @@ class Stop:
     """Ends a race at the next good moment. Enter it around the race.
 
     The first Ctrl-C, SIGTERM or SIGHUP breaks off the fits that are under way, but never the recording of an outcome;
-    the second one ends the program's work at once, as Ctrl-C always does.
+    the second one ends the program's work at once, as Ctrl-C always does. SIGTERM and SIGHUP end the process when the
+    race has been left, as they would have without it; a command inside of `signals.terminable` goes on instead.
 
     Parameters
     ----------
@@ -65,9 +66,12 @@ class Stop:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        for number, handler in self._before.items():
+        before, self._before = self._before, {}
+        for number, handler in before.items():
             signal.signal(number, handler)
-        self._before = {}
+        came = self.signal
+        if came is not None and came in TERMINATING and before.get(came) is signal.SIG_DFL:
+            signal.raise_signal(came)  # what is done is stored and workers are gone: now the process ends
 
     def _on_signal(self, number: int, frame: Any) -> None:
         self._again = self.signal is not None
@@ -81,27 +85,25 @@ class Stop:
         """Whether somebody has to be asked between rounds."""
         return self.enough is not None
 
-    def watch(self, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+    def watch(self, outcomes: Iterator[list[Outcome]]) -> Iterator[list[Outcome]]:
         """Let outcomes pass until the end is asked for.
 
         Parameters
         ----------
-        outcomes : iterator of Outcome
-            Closed at the end: what is under way is abandoned.
+        outcomes : iterator of lists of Outcome
+            Closed at the end: what is under way is abandoned. A list is never cut.
         """
-        more = False
         try:
-            while more or not self._is_time():
+            while not self._is_time():
                 try:
                     self._waiting = True
-                    outcome = next(outcomes, None)
+                    came = next(outcomes, None)
                 finally:
                     self._waiting = False
-                if outcome is None:
+                if came is None:
                     self._is_time()  # outcomes end early at the time limit
                     return
-                more = outcome.more
-                yield outcome
+                yield came
         except KeyboardInterrupt as interrupt:
             if self._again or not self.catch_signals:
                 raise

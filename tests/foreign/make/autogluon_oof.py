@@ -46,7 +46,7 @@ def write(name, data, predictor):
     else:
         table = truth.join(pd.DataFrame(oof))
     table.to_csv(folder / f"autogluon-{name}.csv", index=False)
-    estimate = sobercv.from_autogluon(predictor)
+    estimate = sobercv.correct(predictor)
     live[name] = {
         "metric": estimate.metric, "value": estimate.value, "interval": estimate.interval, "winner": estimate.winner_name,
         "notes": [note.code for note in estimate.notes], "models": predictor.model_names(),

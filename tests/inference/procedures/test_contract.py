@@ -2,14 +2,68 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import sobercv
 from sobercv.inference import Question, best
-from sobercv.inference.procedures import by_rule
+from sobercv.inference.intervals import DOUBT
+from sobercv.inference.procedures import Decider, Decision, Decisions, SelectionProcedure
+from sobercv.inference.selection import apply
 from sobercv.testing import simulate
 from sobercv.testing.contracts import SelectionProcedureContract
+
+
+@dataclass(frozen=True)
+class Column(Decision):
+    configuration: int
+
+    def shown(self):
+        return ""
+
+    def to_dict(self):
+        return {"kind": "column", "configuration": self.configuration}
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnDecisions(Decisions):
+    table: sobercv.Predictions
+
+    def predictions(self):
+        return self.table.take_configurations(np.maximum(self.winners, 0))
+
+    def decision(self, resamples):
+        return Column(int(self.table.configurations[self.winners[0]]))
+
+
+class ColumnDecider(Decider):
+    def __init__(self, table, scorer, rule):
+        self._table, self._scorer, self._rule = table, scorer, rule
+
+    def decide(self, counts):
+        scores = self._scorer.scores(counts)
+        return ColumnDecisions(apply(self._rule, scores, self._scorer.metric.unit), scores, self._table)
+
+    def alternatives(self):
+        return self._table
+
+
+class by_rule(SelectionProcedure):
+    """A rule as a procedure: the smallest example of one."""
+
+    doubt = DOUBT
+    counts_once = False
+
+    def __init__(self, rule):
+        self.rule = rule
+
+    def bind(self, predictions, question):
+        return ColumnDecider(predictions, question.bind(predictions), self.rule)
+
+    def __repr__(self):
+        return "by_rule(best)"
 
 
 class Case(SelectionProcedureContract):

@@ -12,8 +12,8 @@ from sklearn.svm import SVC
 
 from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand
 from sobercv.training.fit.cost import cheap_first
+from sobercv.training.pool.serial import SerialPool
 from sobercv.training.race import race
-from sobercv.training.run.executor import SerialExecutor
 from sobercv.training.stopping import Stop
 
 PIPE = Pipeline([("scale", StandardScaler()), ("model", RidgeClassifier())])
@@ -39,23 +39,23 @@ def test_afterwards_the_clock_tells():
     assert order({0: 3.0, 1: 1.0, 2: 2.0, 3: 0.5, 4: 9.0, 5: 0.5}) == [3, 5, 1, 2, 0, 4]
 
 
-class Noting(SerialExecutor):
+class Noting(SerialPool):
     """Notes in which order a round is asked for; times of its fits are given, not measured."""
 
     def __init__(self):
         super().__init__()
         self.asked = []
 
-    def run(self, experiment, tasks, until=None, early=()):
-        self.asked.append([c.index for task in tasks for c in task.configurations])
-        yield from super().run(experiment, tasks, until, early)
+    def submit(self, key, batch, is_speculative=False):
+        self.asked.append([c.index for task in batch for c in task.configurations])
+        super().submit(key, batch, is_speculative)
 
 
 @pytest.mark.parametrize("limited", [True, False])
 def test_a_race_against_the_clock_asks_for_the_cheap_ones_first(limited):
     X = np.random.default_rng(0).normal(size=(30, 2))
     problem = Problem.build(X, np.arange(30) % 2, task="classification")
-    plan, executor = Plan.build(problem, 3), Noting()
+    plan, pool = Plan.build(problem, 3), Noting()
     grid = [GRID[1], GRID[3]]
     store = MemoryStore(problem, plan, 4)
     stop = Stop(max_seconds=3600, catch_signals=False) if limited else None
@@ -63,10 +63,10 @@ def test_a_race_against_the_clock_asks_for_the_cheap_ones_first(limited):
         Experiment(problem, PIPE, (("predict",),)),
         expand(grid),
         plan,
-        executor=executor,
+        pool=pool,
         store=store,
         rule=lambda predictions, index: None,
         stop=stop,
     )
-    assert executor.asked[0] == ([2, 3, 1, 0] if limited else [0, 1, 2, 3])
-    assert [sorted(asked) for asked in executor.asked] == [[0, 1, 2, 3]] * 3
+    assert pool.asked[0] == ([2, 3, 1, 0] if limited else [0, 1, 2, 3])
+    assert [sorted(asked) for asked in pool.asked] == [[0, 1, 2, 3]] * 3

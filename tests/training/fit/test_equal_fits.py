@@ -10,8 +10,7 @@ from sklearn.svm import SVC
 
 from sobercv.presets.sklearn_models import CappedSVC, CappedSVR, RootForestRegressor
 from sobercv.training import Experiment, Plan, Problem, expand
-from sobercv.training.fit.equal_fits import digest_of
-from sobercv.training.fit.prefix import fit_predict_shared
+from sobercv.training.fit.prefix import digest_of, fit_predict_shared
 from sobercv.training.fit.task import Task, fit_predict
 
 X = np.random.default_rng(0).normal(size=(60, 3))

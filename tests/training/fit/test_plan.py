@@ -104,9 +104,7 @@ def test_partitions_become_repeats(cv, n_repeats, n_splits):
         ShuffleSplit(4, test_size=0.2, random_state=0),
         StratifiedShuffleSplit(3, test_size=10, random_state=0),
         ShuffleSplit(1, test_size=0.3, random_state=0),
-        PredefinedSplit(np.where(np.arange(N) < 10, -1, np.arange(N) % 2)),
         [(np.arange(20), np.arange(20, 30))],
-        [(np.arange(20), np.arange(20, 30)), (np.arange(10, 30), np.arange(10))],
     ],
 )
 def test_hold_outs_are_repeats_that_have_seen_their_test_rows(cv):
@@ -117,6 +115,28 @@ def test_hold_outs_are_repeats_that_have_seen_their_test_rows(cv):
     seen = plan.seen(range(len(pairs)))
     for repeat, (_, test) in enumerate(pairs):
         assert np.flatnonzero(seen[:, repeat]).tolist() == sorted(test)
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        PredefinedSplit(np.where(np.arange(N) < 10, -1, np.arange(N) % 2)),
+        PredefinedSplit(np.where(np.arange(N) == 7, -1, np.arange(N) % 5)),
+        list(LeaveOneOut().split(X))[:-1],
+        list(KFold(5).split(X))[:4],
+        [(np.arange(20), np.arange(20, 30)), (np.arange(10, 30), np.arange(10))],
+    ],
+)
+def test_a_partition_that_leaves_samples_out_is_one_repeat(cv):
+    pairs = list(cv.split(X, LABELS)) if hasattr(cv, "split") else cv
+    plan = Plan.build(CLASSES, cv)
+    same(plan, pairs)
+    assert (plan.n_repeats, plan.n_splits) == (1, len(pairs))
+    assert np.flatnonzero(plan.seen(range(len(pairs)))[:, 0]).tolist() == sorted(np.concatenate([t for _, t in pairs]))
+    # The same partition twice, or an unfinished second one, is two repeats.
+    assert Plan.build(CLASSES, [*pairs, *pairs]).n_repeats == 2
+    others = list(KFold(5, shuffle=True, random_state=0).split(X))
+    assert Plan.build(CLASSES, [*others, *others[:4]]).n_repeats == 2
 
 
 def test_a_partition_followed_by_a_hold_out_is_not_repeated():
@@ -179,7 +199,7 @@ class Overstated(KFold):
     ids=["fewer than folds", "none to train on"],
 )
 def test_rare_classes_warn_and_go_on(problem, cv, sentence):
-    with pytest.warns(SoberWarning, match=f"{sentence}.*W304") as caught:
+    with pytest.warns(SoberWarning, match=f"{sentence}.*W804") as caught:
         plan = Plan.build(problem, cv)
     assert len(caught) == 1
     assert plan.seen(range(plan.n_splits)).all()
@@ -188,40 +208,40 @@ def test_rare_classes_warn_and_go_on(problem, cv, sentence):
 @pytest.mark.parametrize(
     ("problem", "cv", "options", "code", "part"),
     [
-        (RARE, 24, {}, "E308", "n_splits=24 cannot be greater than the number of members in each class"),
-        (NUMBERS, 31, {}, "E308", "n_samples=30"),
-        (GROUPED, 11, {}, "E308", "11 folds cannot be made of 10 groups"),
-        (NUMBERS, KFold(31), {}, "E311", "KFold cannot split"),
-        (NUMBERS, TimeSeriesSplit(3), {}, "E309", "GridSearchCV"),
-        (NUMBERS, type("Mine", (TimeSeriesSplit,), {})(3), {}, "E309", "Mine is for rows in time order"),
-        (RARE, [(np.arange(20), np.arange(20, 30))], {}, "E310", "Fold 1 of repeat 1 has no sample of class 'b'"),
+        (RARE, 24, {}, "E106", "n_splits=24 cannot be greater than the number of members in each class"),
+        (NUMBERS, 31, {}, "E106", "n_samples=30"),
+        (GROUPED, 11, {}, "E106", "11 folds cannot be made of 10 groups"),
+        (NUMBERS, KFold(31), {}, "E307", "KFold cannot split"),
+        (NUMBERS, TimeSeriesSplit(3), {}, "E307", "GridSearchCV"),
+        (NUMBERS, type("Mine", (TimeSeriesSplit,), {})(3), {}, "E307", "Mine is for rows in time order"),
+        (RARE, [(np.arange(20), np.arange(20, 30))], {}, "E106", "Fold 1 of repeat 1 has no sample of class 'b'"),
         (
             Problem.build(X, np.array(["a"] * 29 + ["b"]), task="classification"),
             LeaveOneOut(),
             {},
-            "E310",
+            "E106",
             "Fold 30 of repeat 1 has no sample of class 'b' to train on. Use fewer folds (now 30; the rarest class has",
         ),
-        (NUMBERS, [*TimeSeriesSplit(3).split(X)], {}, "E309", "This list of splits is for rows in time order"),
-        (NUMBERS, Overstated(3), {}, "E311", "inconsistent results. Expected 4 splits, got 3"),
-        (NUMBERS, GroupKFold(3), {}, "E312", "GroupKFold needs groups"),
-        (NUMBERS, KFold(3), {"n_repeats": 2}, "E313", "RepeatedStratifiedKFold"),
-        (NUMBERS, 3, {"n_repeats": 0}, "E313", "at least 1"),
-        (NUMBERS, 3, {"n_repeats": 1.5}, "E313", "got 1.5"),
+        (NUMBERS, [*TimeSeriesSplit(3).split(X)], {}, "E307", "This list of splits is for rows in time order"),
+        (NUMBERS, Overstated(3), {}, "E307", "inconsistent results. Expected 4 splits, got 3"),
+        (NUMBERS, GroupKFold(3), {}, "E113", "GroupKFold needs groups"),
+        (NUMBERS, KFold(3), {"n_repeats": 2}, "E114", "RepeatedStratifiedKFold"),
+        (NUMBERS, 3, {"n_repeats": 0}, "E108", "at least 1"),
+        (NUMBERS, 3, {"n_repeats": 1.5}, "E108", "got 1.5"),
         (NUMBERS, 1, {}, "E307", "at least 2"),
         (NUMBERS, 2.5, {}, "E307", "got 2.5"),
         (NUMBERS, True, {}, "E307", "got True"),
         (NUMBERS, "five", {}, "E307", "got 'five'"),
         (NUMBERS, object(), {}, "E307", "number of folds"),
-        (NUMBERS, [], {}, "E311", "no split at all"),
-        (NUMBERS, [1, 2], {}, "E311", "Split 1 of `cv` must be a pair"),
-        (NUMBERS, [([0], [1]), ([0.5], [1])], {}, "E311", "Split 2 of `cv` must be a pair"),
-        (NUMBERS, [(np.arange(20), np.arange(19, 30))], {}, "E311", "trains on rows that it predicts (row 19)"),
-        (NUMBERS, [(np.arange(20), np.arange(20, 31))], {}, "E311", "outside 0 to 29"),
-        (NUMBERS, [(np.arange(20), [-1])], {}, "E311", "outside 0 to 29"),
-        (NUMBERS, [(np.arange(20), [])], {}, "E311", "no row to predict"),
-        (NUMBERS, [([], np.arange(20))], {}, "E311", "no row to train on"),
-        (NUMBERS, [(np.arange(5, 20), TWICE)], {}, "E311", "predicts row 0 more than once"),
+        (NUMBERS, [], {}, "E307", "no split at all"),
+        (NUMBERS, [1, 2], {}, "E307", "Split 1 of `cv` must be a pair"),
+        (NUMBERS, [([0], [1]), ([0.5], [1])], {}, "E307", "Split 2 of `cv` must be a pair"),
+        (NUMBERS, [(np.arange(20), np.arange(19, 30))], {}, "E307", "trains on rows that it predicts (row 19)"),
+        (NUMBERS, [(np.arange(20), np.arange(20, 31))], {}, "E307", "outside 0 to 29"),
+        (NUMBERS, [(np.arange(20), [-1])], {}, "E307", "outside 0 to 29"),
+        (NUMBERS, [(np.arange(20), [])], {}, "E307", "no row to predict"),
+        (NUMBERS, [([], np.arange(20))], {}, "E307", "no row to train on"),
+        (NUMBERS, [(np.arange(5, 20), TWICE)], {}, "E307", "predicts row 0 more than once"),
     ],
 )
 def test_errors(problem, cv, options, code, part):

@@ -108,10 +108,10 @@ def test_pairwise_is_asked_of_the_estimator():
 @pytest.mark.parametrize(
     ("build", "code", "part"),
     [
-        (lambda: Problem.build(GRID, np.arange(5), task="regression"), "E302", "X has 6 samples but y has 5"),
-        (lambda: Problem.build(3, np.arange(5), task="regression"), "E302", "got int"),
-        (lambda: Problem.build(GRID, np.arange(6), estimator=StandardScaler()), "E301", "StandardScaler is neither"),
-        (lambda: Problem.build(GRID, np.arange(6), estimator=object()), "E301", "object is neither"),
+        (lambda: Problem.build(GRID, np.arange(5), task="regression"), "E101", "X has 6 samples but y has 5"),
+        (lambda: Problem.build(3, np.arange(5), task="regression"), "E112", "got int"),
+        (lambda: Problem.build(GRID, np.arange(6), estimator=StandardScaler()), "E112", "StandardScaler is neither"),
+        (lambda: Problem.build(GRID, np.arange(6), estimator=object()), "E112", "object is neither"),
         (lambda: Problem.build(GRID, [1, np.nan] * 3, task="regression"), "E112", "missing or infinite"),
         (lambda: Problem.build(GRID, np.arange(6), task="regression", groups=[1]), "E107", "groups"),
         (lambda: Problem.build(GRID, np.arange(6), task="regression", sample_weight=[1]), "E107", "sample_weight"),
@@ -131,5 +131,5 @@ def test_several_outputs_and_no_target_are_left_to_the_models():
     assert none.target.values.shape == (len(GRID), 0)
     assert several.classes is none.classes is None
     assert len(several.target) == len(none.target) == len(GRID)
-    with pytest.raises(SoberError, match="one entry a sample"):
+    with pytest.raises(SoberError, match="one entry per sample"):
         get("accuracy").check_target(several.target)

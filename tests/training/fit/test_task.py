@@ -166,7 +166,7 @@ def test_errors_can_be_let_out():
         outcome_of({"trouble": "raise"}, raise_errors=True)
     with pytest.raises(SoberError) as error:
         outcome_of({"trouble": "nan"}, PROBABILITIES, raise_errors=True)
-    assert error.value.code == "E314"
+    assert error.value.code == "E315"
 
 
 def test_interrupts_are_not_swallowed():

@@ -149,7 +149,7 @@ def test_without_a_seed_the_file_knows_it(tmp_path, fits):
         ({"cv": ShuffleSplit(3, random_state=0), "n_repeats": 1}, "the folds"),
         ({"random_state": 1}, "the seed (was 0; is 1)"),
         ({"grid": {"C": [0.01, 7.0], "flip": [False, True]}}, "the grid (6 of 8 stored configurations"),
-        ({"estimator": runs.Logged(seconds=1e-9)}, "(seconds=1e-09))"),
+        ({"estimator": runs.Logged(seconds=1e-9)}, "seconds=1e-09)"),
         ({"estimator": DecisionTreeClassifier(), "grid": {"max_depth": [1]}}, "the estimator (was tests.faults"),
     ],
 )
@@ -169,11 +169,11 @@ def stored(tmp_path_factory):
     return path
 
 
-def plain(store, scoring="roc_auc", **options):
+def plain(store, scoring="roc_auc", X=runs.X, y=runs.Y, **options):
     made = sobercv.BBCSearchCV(
         LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scoring, cv=3, n_bootstraps=30, store=store
     )
-    return made.fit(runs.X, runs.Y, **options)
+    return made.fit(X, y, **options)
 
 
 def test_scoring_groups_and_weights(tmp_path):
@@ -230,16 +230,70 @@ def test_every_kind_of_prediction(tmp_path, kind):
             assert found.predictions_.responses[name].dtype == values.dtype
 
 
-def test_other_versions_are_named_and_nothing_is_refused(tmp_path, monkeypatch):
+def test_other_versions_are_named_and_refused(tmp_path, monkeypatch):
     path = tmp_path / "run.sqlite"
     truth = runs.bits(runs.search(path))
-    monkeypatch.setattr("sobercv.training.keep.manifest.platform.python_version", lambda: "2.7.18")
-    for _ in range(2):  # the file keeps both
-        with pytest.warns(SoberWarning, match=r"made with python 3\.\S+ \(now 2\.7\.18\)"):
-            assert runs.bits(runs.search(path)) == truth
+    monkeypatch.setattr("sobercv.training.keep.own_code.platform.python_version_tuple", lambda: ("2", "7", "18"))
+    with pytest.raises(SoberError, match=r"the installed versions \(python 3\.\d+, now 2\.7\)") as error:
+        runs.search(path)
+    assert error.value.code == "E502"
     monkeypatch.undo()
-    with pytest.warns(SoberWarning, match=r"python 2\.7\.18 \(now 3"), warnings.catch_warnings():
-        assert runs.bits(runs.search(path)) == truth
+    assert runs.bits(runs.search(path)) == truth
+
+
+def test_the_index_of_a_table_is_part_of_the_data(tmp_path):
+    """An estimator may read the index; other rows under the same numbers are other data."""
+    X, y = pd.DataFrame(runs.X, index=np.arange(60)), runs.Y
+    plain(tmp_path / "run.sqlite", X=X, y=y)
+    with pytest.raises(SoberError, match=r"the data \(X\)") as error:
+        plain(tmp_path / "run.sqlite", X=X.set_index(np.arange(60) + 1), y=y)
+    assert error.value.code == "E502"
+    with pytest.raises(SoberError, match=r"the data \(X\)"):
+        plain(tmp_path / "run.sqlite", X=X.astype({0: np.float32}), y=y)
+
+
+class Unlucky(LogisticRegression):
+    """Fails with what the machine did when a file says so."""
+
+    def fit(self, X, y, sample_weight=None):
+        said = os.environ.get("UNLUCKY", "")
+        if said and self.C == 10:
+            if said == "hidden":
+                try:
+                    raise OSError("the disk is away")
+                except OSError as error:
+                    raise ValueError("nothing to read") from error
+            raise {"MemoryError": MemoryError, "OSError": PermissionError, "ImportError": ModuleNotFoundError}[said](
+                "no"
+            )
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("said", ["MemoryError", "OSError", "ImportError", "hidden"])
+def test_what_the_machine_did_is_tried_again(tmp_path, monkeypatch, said):
+    """A failure of the machine is no verdict on the configuration: the resumed winner is the one of a quiet hour."""
+    grid = {"C": [1e-6, 10.0]}
+
+    def best():
+        made = sobercv.BBCSearchCV(
+            Unlucky(), grid, scoring="neg_log_loss", cv=3, n_bootstraps=30, store=tmp_path / "run.sqlite"
+        )
+        return made.fit(runs.X, runs.Y).best_params_["C"]
+
+    monkeypatch.setenv("UNLUCKY", said)
+    with pytest.warns(SoberWarning, match="1 of 2 configurations failed"):
+        assert best() == 1e-6
+    monkeypatch.delenv("UNLUCKY")
+    assert best() == 10
+
+
+@pytest.mark.parametrize("path", ["", " ", ":memory:", "/dev/null", "file:run.sqlite", "file:run?mode=memory", b"run"])
+def test_a_store_that_would_keep_nothing_is_refused(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SoberError, match="must be the path of a file") as error:
+        plain(path)
+    assert error.value.code == "E123"
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="files that are open can be deleted")
@@ -260,7 +314,7 @@ def test_a_store_that_is_deleted_during_the_run_is_said_and_the_run_goes_on(tmp_
 
     with pytest.warns(SoberWarning, match="kept nowhere") as caught:
         found = runs.search(path, on_event=vanish)
-    assert [w.message.code for w in caught if isinstance(w.message, SoberWarning)] == ["W504"]
+    assert [w.message.code for w in caught if isinstance(w.message, SoberWarning)] == ["W501"]
     assert runs.bits(found) == truth
     assert path.exists() == (how == "replace")
     assert how != "replace" or path.read_text() == "somebody else's"

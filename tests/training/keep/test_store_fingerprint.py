@@ -72,7 +72,11 @@ VALUES = [
     np.ma.masked_array([1, 2], [0, 1]), np.ma.masked_array([1, 2], [1, 0]),
     np.array([(True, 1.5)], dtype=[("e", bool), ("t", float)]),
     eye(), eye(2.0),
-    frame(), frame(a=[1, 3]), frame(b=["x", "y"]), frame(c=["u", "v"]), frame().rename(columns={"a": "A"}),
+    frame(), frame().set_index(pd.Index([7, 8])), frame().set_index(pd.Index(["u", "v"])),
+    frame().set_index(pd.Index([0, 1], name="id")), frame().set_index(pd.MultiIndex.from_tuples([(0, 1), (0, 2)])),
+    frame(a=np.array([1, 2], np.int32)), frame(c=pd.Categorical(["u", "v"], ordered=True)),
+    frame(c=pd.Categorical(["u", "v"], categories=["v", "u"])), pd.Series([1, 2]), pd.Series([1, 2], name="a"),
+    frame(a=[1, 3]), frame(b=["x", "y"]), frame(c=["u", "v"]), frame().rename(columns={"a": "A"}),
     pl.DataFrame({"a": [1, 2], "b": ["x", None]}), pl.DataFrame({"a": [1, 2], "b": ["x", "y"]}), pl.Series("a", [1, 2]),
     pl.DataFrame({"a": [[1], [2, 3]]}),
     SVC(), SVC(C=2), SVC(C=2.0), make_pipeline(StandardScaler(), SVC()), make_pipeline(StandardScaler(), SVC(C=3)),
@@ -116,7 +120,7 @@ def test_every_process_says_the_same(tmp_path):
         (SVC(), SVC(C=1.0, kernel="rbf")),
         (SVC(C=2), SVC(C=2).fit([[0], [1]], [0, 1])),
         (RandomForestClassifier(n_jobs=2, verbose=1), RandomForestClassifier()),
-        (frame(), frame().set_index(pd.Index([7, 8]))),
+        (frame(), frame().set_index(pd.Index([0, 1]))),
     ],
 )
 def test_what_trains_alike_is_alike(a, b):
@@ -152,13 +156,11 @@ def test_objects_inside_themselves_end():
 def test_what_cannot_be_told_is_refused():
     with pytest.raises(SoberError) as error:
         canonical({"a": (i for i in range(3))})
-    assert error.value.code == "E508"
+    assert error.value.code == "E602"
 
 
 def test_manifests_survive_json():
-    manifest = Manifest(
-        {"X": "1"}, "é", {"m.f": "0a"}, ("predict",), 2**63, ("a",), {"k": "{'C': 1}"}, ({"python": "3"},)
-    )
+    manifest = Manifest({"X": "1"}, "é", {"m.f": "0a"}, ("predict",), 2**63, ("a",), {"k": "{'C': 1}"}, {"python": "3"})
     back = Manifest.from_json(manifest.to_json())
     assert back.to_json() == manifest.to_json()
     assert back.checksum_key == manifest.checksum_key

@@ -2,7 +2,6 @@
 
 from .contract import Decider, Decision, Decisions, SelectionProcedure
 from .ensembles import Mix, average_of_best, greedy_ensemble, stacked_ensemble
-from .single_column import by_rule
 from .thresholds import Threshold, best_with_threshold
 
 __all__ = [
@@ -14,7 +13,6 @@ __all__ = [
     "Threshold",
     "average_of_best",
     "best_with_threshold",
-    "by_rule",
     "greedy_ensemble",
     "stacked_ensemble",
 ]

@@ -1,8 +1,8 @@
 """The contract of a selection procedure: counts in, decisions out, each of which predicts like a configuration.
 
 A selection rule maps scores to columns; a procedure maps the samples that are present to a *decision*: a column with a
-threshold, a mix of columns. It is bound to a table once and decides on any resamples; `inference.deciding` judges it on
-what is absent. It never sees which samples those are.
+threshold, a mix of columns. It is bound to a table once and decides on any resamples; `inference.bootstrap` judges it
+on what is absent. It never sees which samples those are.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ...errors import Note
 from ...metrics import Metric
 from ...predictions import Predictions
 from ...targets import Target
-from ..wilson import DOUBT_TUNED
+from ..intervals import DOUBT_TUNED
 
 if TYPE_CHECKING:
     from ..question import Question
 
 
 class Decision(ABC):
-    """What was decided on the whole table, for people and for whoever trains the final model."""
+    """What was decided on the whole table, for people and for the code that trains the final model."""
 
     @abstractmethod
     def shown(self) -> str:
@@ -61,7 +61,7 @@ class Decisions(ABC):
 
     @abstractmethod
     def decision(self, resamples: Sequence[Decisions]) -> Decision:
-        """Give the first decision as an object of its own; those of the resamples tell how firm it is."""
+        """Return the first decision as an object of its own; those of the resamples tell how firm it is."""
 
 
 class Decider(ABC):
@@ -81,7 +81,7 @@ class SelectionProcedure(ABC):
 
     #: Whether the best single configuration is judged beside the decision, with the difference between the two.
     stands_beside = False
-    #: How well its correction is known; see `wilson.DOUBT`.
+    #: How well its correction is known; see `intervals.DOUBT`.
     doubt = DOUBT_TUNED
     #: Whether a sample that was drawn several times is decided on once. What is tuned would suit it several times as
     #: well: a resample of N draws tunes as N / 2 other samples would, its distinct samples as 0.63 N.

@@ -15,7 +15,7 @@ from ...errors import SoberError
 from ...metrics.cuts import AtCuts
 from ..selection import TIE
 
-_VECTOR = 64  # resamples are walked in whole vectors
+_VECTOR = 64  # resamples are scanned in whole vectors
 _WEIGHTED = 64  # resamples at a time where counts are numbers with a point, which take eight times the memory
 
 
@@ -39,7 +39,7 @@ class Floors:
         return {name: self.named(name) for name in ("min_precision", "at_sensitivity", "at_specificity")}
 
     def named(self, name: str) -> float | None:
-        """Give the floor of this name."""
+        """Return the floor of this name."""
         value: float | None = getattr(self, name)
         return value
 
@@ -69,7 +69,7 @@ class Cuts:
     """
 
     def __init__(self, scores: Array, positive: Array, weight: Array | None, formula: AtCuts, floors: Floors) -> None:
-        from ...metrics.kernels import make_cuts  # numba takes a while to import
+        from ...metrics.kernels.cuts import make_cuts  # numba takes a while to import
 
         self._scores, self._positive, self._weight = scores, positive, weight
         self._formula, self._floors = formula, floors
@@ -87,7 +87,7 @@ class Cuts:
         return np.concatenate([self._best(counts[at : at + _WEIGHTED]) for at in cut])
 
     def _best(self, counts: Array) -> Array:
-        from ...metrics.kernels import best_cuts
+        from ...metrics.kernels.cuts import best_cuts
 
         n_resamples, n = counts.shape
         wide = -(-n_resamples // _VECTOR) * _VECTOR
@@ -104,7 +104,7 @@ class Cuts:
 
     def place(self, counts: Array, picked: Array) -> Array:
         """The threshold of configuration picked[b] in resample b [B]; infinite where no sample parts from another."""
-        from ...metrics.kernels import place_cuts
+        from ...metrics.kernels.cuts import place_cuts
 
         numbers, floors, _ = self._numbers(counts, len(counts))
         weight = np.ones(counts.shape[1]) if self._weight is None else self._weight

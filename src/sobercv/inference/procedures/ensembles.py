@@ -35,7 +35,7 @@ class Mix(Decision):
     Attributes
     ----------
     configurations : tuple of int
-        Index for life of each member, that of the largest weight first.
+        Id of each member, that of the largest weight first.
     weights : tuple of float
         They add up to 1.
     names : tuple of str
@@ -79,7 +79,7 @@ class MixDecisions(Decisions):
         return self.decider.mixed(self.weights)
 
     def decision(self, resamples: Sequence[Decisions]) -> Mix:
-        """Give the first."""
+        """Return the first."""
         weights = self.weights[0]
         order = np.argsort(-weights, kind="stable")[: int((weights > 0).sum())]
         return Mix(tuple(self.decider.table.configurations[order].tolist()), tuple(float(w) for w in weights[order]))
@@ -143,13 +143,13 @@ class MixDecider(Decider):
         return self._scorer.metric.unit
 
     def mixed(self, weights: Array) -> Predictions:
-        """Give mixes with these weights [B, C] as configurations; one product each, so that none depends on others."""
+        """Mixes with these weights [B, C] as configurations; one product each, so that none depends on others."""
         columns = [(self._columns @ row).reshape(self._shape) for row in weights]
         values = np.stack(columns, axis=1)  # [N, B, R(, K)]
         return replace(self.table, responses={self._name: values}, configurations=np.arange(len(weights)))
 
     def alternatives(self) -> Predictions:
-        """Give the configurations as they are."""
+        """Return the configurations as they are."""
         return self.table
 
 
@@ -166,7 +166,7 @@ class Ensemble(SelectionProcedure):
         """Refuse what cannot be averaged."""
         if question.first.task == "survival":
             raise SoberError(
-                "E121", "Risks of different models have no common scale, so they are not mixed. Write select='best'."
+                "E114", "Risks of different models have no common scale, so they are not mixed. Write select='best'."
             )
 
     def wanted(self, metric: Metric) -> tuple[tuple[str, ...], ...]:
@@ -219,7 +219,7 @@ class greedy_ensemble(Ensemble):
 
     def weights(self, decider: MixDecider, counts: Array, scores: Array) -> Array:
         """Add one by one."""
-        from ...metrics.kernels import greedy_mix
+        from ...metrics.kernels.mixes import greedy_mix
 
         found = np.zeros(len(scores))
         greedy_mix(decider.products(counts), self.size, found)
@@ -234,7 +234,7 @@ class stacked_ensemble(Ensemble):
 
     def weights(self, decider: MixDecider, counts: Array, scores: Array) -> Array:
         """Solve for them."""
-        from ...metrics.kernels import least_squares_mix
+        from ...metrics.kernels.mixes import least_squares_mix
 
         found = np.zeros(len(scores))
         least_squares_mix(decider.products(counts), _MOST_STEPS, found)

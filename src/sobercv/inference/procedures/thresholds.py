@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SCORES = ("predict_proba", "decision_function")
 _FEW = 20  # resamples that a range of thresholds is made of
-#: Thresholds that everybody reaches, and that nobody does.
+#: Thresholds that every score reaches, and that none does.
 _ENDS = {
     "predict_proba": (0.0, float(np.nextafter(1.0, 2.0))),
     "decision_function": (float(np.finfo(np.float64).min), float(np.finfo(np.float64).max)),
@@ -44,7 +44,7 @@ class Threshold(Decision):
     Attributes
     ----------
     configuration : int
-        Its index for life.
+        Its id.
     value : float
         The threshold.
     response : {"predict_proba", "decision_function"}
@@ -91,11 +91,11 @@ class ThresholdDecisions(Decisions):
     decider: ThresholdDecider
 
     def predictions(self) -> Predictions:
-        """Give the labels, and the scores where a metric asks for them."""
+        """Return the labels, and the scores where a metric asks for them."""
         return self.decider.labelled(np.maximum(self.winners, 0), self.thresholds)
 
     def decision(self, resamples: Sequence[Decisions]) -> Threshold:
-        """Give the first."""
+        """Return the first."""
         winner, decider = int(self.winners[0]), self.decider
         others = [part for part in resamples if isinstance(part, ThresholdDecisions)]
         same = np.sort(np.concatenate([part.thresholds[part.winners == winner] for part in others] or [np.empty(0)]))
@@ -122,7 +122,7 @@ class ThresholdDecider(Decider):
         values = np.moveaxis(table.responses[response], 1, 0)  # [C, N, R]
         if self._k == 0:  # the table holds scores of the second class
             values = 1.0 - values if response == "predict_proba" else -values
-        # What a repeat has not predicted lies below everybody, and never counts.
+        # What a repeat has not predicted lies below all others, and never counts.
         values = np.where(table.seen, values, -np.inf)
         n, repeats = table.seen.shape
         self._scores = np.ascontiguousarray(values.reshape(-1, n * repeats), np.float64)  # [C, N R]
@@ -152,13 +152,13 @@ class ThresholdDecider(Decider):
         return np.clip(self._cuts.place(counts, winners), low, high)
 
     def alternatives(self) -> Predictions:
-        """Give the labels of every configuration at its own best threshold."""
+        """Return the labels of every configuration at its own best threshold."""
         c = np.arange(len(self._scores))
-        everybody = np.ones((len(c), self.table.n_samples), np.uint8)
-        return self.labelled(c, self._placed(self._of_repeats(everybody), c))
+        once = np.ones((len(c), self.table.n_samples), np.uint8)
+        return self.labelled(c, self._placed(self._of_repeats(once), c))
 
     def labelled(self, columns: Array, thresholds: Array) -> Predictions:
-        """Give these columns as configurations that predict by these thresholds; none predicts nobody."""
+        """Return these columns as configurations that predict by these thresholds; NaN predicts no positive."""
         reached = self._scores[columns] >= np.where(np.isnan(thresholds), np.inf, thresholds)[:, None]  # [B, N R]
         labels = np.where(reached, self._k, 1 - self._k).astype(np.int8).reshape(len(columns), *self.table.seen.shape)
         responses = {"predict": np.moveaxis(labels, 0, 1)}  # [N, B, R]
@@ -216,7 +216,7 @@ class best_with_threshold(SelectionProcedure):
         self.floors = Floors(min_precision, at_sensitivity, at_specificity)
         if response not in ("auto", *SCORES):
             raise SoberError(
-                "E108", f'`response` must be "auto", "predict_proba" or "decision_function"; got {response!r}.'
+                "E122", f'`response` must be "auto", "predict_proba" or "decision_function"; got {response!r}.'
             )
         self.response = response
 
@@ -231,7 +231,7 @@ class best_with_threshold(SelectionProcedure):
             )
         if first.at_cuts is None:
             raise SoberError(
-                "E121",
+                "E114",
                 "A threshold is tuned for a metric of true and false positives, such as f1, balanced_accuracy, youden, "
                 f"matthews_corrcoef, accuracy or neg_cost(missed=5); {first.name} is none. Choose one of them.",
             )
@@ -251,7 +251,7 @@ class best_with_threshold(SelectionProcedure):
         """Refuse what is not two classes."""
         if target.n_classes != 2:
             raise SoberError(
-                "E121", f"A threshold parts two classes; `y` has {target.n_classes}. Leave best_with_threshold out."
+                "E114", f"A threshold parts two classes; `y` has {target.n_classes}. Leave best_with_threshold out."
             )
 
     def for_estimator(self, estimator: Any) -> best_with_threshold:

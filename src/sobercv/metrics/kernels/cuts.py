@@ -1,24 +1,23 @@
 """Cuts: samples from the highest score down, and what a metric is when all above a place are said to be positive.
 
-Takes walks and counts, gives the best score over all cuts, and where the best cut lies. Tied samples fall on one
-side of every cut. All cuts of all resamples are met in one walk through the samples of a configuration.
+Tied samples fall on one side of every cut. One scan of the samples of a configuration serves all cuts of all
+resamples.
 """
 
 from __future__ import annotations
 
 import math
 
-import numba as nb
 import numpy as np
 
-from .compiling import fetch, options
+from ...compiled import compiled, fetch, inlined
 
 POSITIVE = 1  # bits of a step: the sample is a positive;
 CUT = 2  # a cut below it may be the best: a positive ties with it, and a negative comes next
 _AHEAD = 1024  # bytes of counts that are asked for before their turn
 
 
-@nb.njit(**options)
+@compiled
 def make_cuts(order, score, positive, samples, actions):
     """Write the steps of each configuration [C, N]: order [C, N] is by ascending score [C, N]."""
     n = order.shape[1]
@@ -46,7 +45,7 @@ def make_cuts(order, score, positive, samples, actions):
             stop = first
 
 
-@nb.njit(inline="always", **options)
+@inlined
 def _score(kind, gain, hits, loss, rest, tp, fp):
     """One formula at one cut; see `metrics.cuts`. MATTHEWS: gain and loss are the classes' weights, hits is tiny."""
     if kind == 0:
@@ -58,14 +57,14 @@ def _score(kind, gain, hits, loss, rest, tp, fp):
     return (tp * loss - fp * gain) / math.sqrt(said * gain * loss) if said > hits else 0.0
 
 
-@nb.njit(inline="always", **options)
+@inlined
 def _allowed(tp, fp, least_tp, most_fp, precision):
     """Whether a cut keeps the floors; nothing said to be positive has no precision."""
     ok = (tp >= least_tp) & (fp <= most_fp)
     return ok & ((precision <= 0.0) | ((tp > 0.0) & (tp >= precision * (tp + fp) * (1.0 - 1e-12))))
 
 
-@nb.njit(**options)
+@compiled
 def best_cuts(kind, samples, actions, counts, address, numbers, floors, precision, bounded, tp, fp, out):
     """The best score over all cuts, out [C, B]; NaN where no cut is allowed or the score is undefined.
 
@@ -109,7 +108,7 @@ def best_cuts(kind, samples, actions, counts, address, numbers, floors, precisio
             out[c, b] = best[b] if best[b] > -np.inf and not np.isnan(rest[b]) else np.nan
 
 
-@nb.njit(inline="always", **options)
+@inlined
 def _look(kind, gain, hits, loss, rest, floors, precision, bounded, tp, fp, best, under):
     """Take the score at this cut where it is higher; one loop a formula, so that each is a loop over vectors.
 
@@ -141,7 +140,7 @@ def _look(kind, gain, hits, loss, rest, floors, precision, bounded, tp, fp, best
             best[b] = score if score > best[b] else best[b]
 
 
-@nb.njit(**options)
+@compiled
 def place_cuts(kind, samples, actions, score, counts, weight, numbers, floors, precision, picked, tie, ends, out):
     """Where the best cut of configuration picked[b] lies in resample b, out [B]: midway between the scores around it.
 

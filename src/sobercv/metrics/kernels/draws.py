@@ -1,17 +1,13 @@
-"""Drawing resamples, and picking the best of each: what every bootstrap does, whatever the metric.
-
-Takes keys and scores, gives counts and winners.
-"""
+"""Drawing resamples, and picking the best of each: what every bootstrap does, whatever the metric."""
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
-from .compiling import options
+from ...compiled import compiled
 
 
-@nb.njit(**options)
+@compiled
 def _mix(z):
     """Scatter 64 bits (the finalizer of SplitMix64, Steele, Lea and Flood 2014)."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -19,7 +15,7 @@ def _mix(z):
     return z ^ (z >> np.uint64(31))
 
 
-@nb.njit(**options)
+@compiled
 def draw(key, first, n_draws, counts):
     """Draw n_draws[b] units with replacement for each resample b and count them: counts [B, units].
 
@@ -36,7 +32,7 @@ def draw(key, first, n_draws, counts):
             row[np.int64(np.float64(_mix(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0) * n)] += 1
 
 
-@nb.njit(**options)
+@compiled
 def first_best(scores, tie, unit, out):
     """The first of the highest scores of each row, equal meaning within tie * (unit + size); -1 where all are NaN."""
     for b in range(scores.shape[0]):
@@ -46,16 +42,16 @@ def first_best(scores, tie, unit, out):
                 top = scores[b, c]
         out[b] = -1
         if top > -np.inf:
-            least = top - tie * (unit + abs(top))
+            least = top - tie * (unit + abs(top)) if top < np.inf else top
             for c in range(scores.shape[1]):
                 if scores[b, c] >= least:
                     out[b] = c
                     break
 
 
-@nb.njit(**options)
+@compiled
 def first_best_of_columns(scores, tie, unit, out):
-    """The same as `first_best` for scores [C, B], as walks and tallies leave them: vectors over b."""
+    """The same as `first_best` for scores [C, B], as scans leave them: vectors over b."""
     n_configurations, n_resamples = scores.shape
     top = np.empty(n_resamples, np.float64)
     for b in range(n_resamples):
@@ -65,7 +61,10 @@ def first_best_of_columns(scores, tie, unit, out):
             top[b] = scores[c, b] if scores[c, b] > top[b] else top[b]
     for b in range(n_resamples):
         out[b] = -1
-        top[b] = top[b] - tie * (unit + abs(top[b])) if top[b] > -np.inf else np.nan
+        if top[b] == -np.inf:
+            top[b] = np.nan
+        elif top[b] < np.inf:
+            top[b] -= tie * (unit + abs(top[b]))
     for c in range(n_configurations - 1, -1, -1):  # backwards, so that the first of equals stays
         for b in range(n_resamples):
             out[b] = c if scores[c, b] >= top[b] else out[b]

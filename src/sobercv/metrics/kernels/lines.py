@@ -1,21 +1,17 @@
-"""Logistic regressions on one variable, a few thousand at a time.
-
-Takes a variable, a truth and counts, gives intercepts and slopes.
-"""
+"""Logistic regressions on one variable, a few thousand at a time."""
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
-from .compiling import options
+from ...compiled import compiled
 
 _STEPS = 100
 _HALVINGS = 40
 _ROUNDING = 1e-11  # what the sum of a likelihood may lose, relative to itself
 
 
-@nb.njit(**options)
+@compiled
 def logistic_lines(x, y, weight, counts, configuration, resample, slope, out):
     """Fit log odds of y = out[k, 0] + out[k, 1] x for x[configuration[k]] in resample[k].
 
@@ -42,7 +38,7 @@ def logistic_lines(x, y, weight, counts, configuration, resample, slope, out):
             out[k, 0], out[k, 1] = _line(logit, y, mass, slope)
 
 
-@nb.njit(**options)
+@compiled
 def _line(x, y, mass, slope):
     """Climb to the highest likelihood by Newton's steps, halved where they jump too far."""
     a = 0.0
@@ -78,7 +74,7 @@ def _line(x, y, mass, slope):
     return a, b
 
 
-@nb.njit(**options)
+@compiled
 def _likelihood(x, y, mass, a, b):
     total = 0.0
     for i in range(y.shape[0]):

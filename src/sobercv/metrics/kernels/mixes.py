@@ -1,20 +1,19 @@
 """Mixes: weights of columns whose weighted mean errs least, by the products of their errors.
 
-Takes products of errors G [C, C], so that a mix with weights w (none negative, sum 1) has the squared error w'Gw; gives
-weights [C]. Never sees a sample: what is present in a resample is in G.
+With products of errors G [C, C], a mix with weights w (none negative, sum 1) has the squared error w'Gw. Samples are
+not needed: what is present in a resample is in G.
 """
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
-from .compiling import options
+from ...compiled import compiled
 
 _TIE = 1e-12  # losses that differ by less, relative to their size, are equal: the first column counts
 
 
-@nb.njit(**options)
+@compiled
 def greedy_mix(products, size, weights):
     """Add columns one by one, with replacement, each the one that helps most; keep the best of the mixes on the way."""
     n = products.shape[0]
@@ -41,7 +40,7 @@ def greedy_mix(products, size, weights):
                 weights[c] = taken[c] / step
 
 
-@nb.njit(**options)
+@compiled
 def least_squares_mix(products, most_steps, weights):
     """The mix of the smallest squared error: move weight between two columns until no move helps."""
     n = products.shape[0]

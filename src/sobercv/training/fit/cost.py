@@ -1,7 +1,7 @@
-"""Which configurations are cheap: a guess before anybody has fitted them, the clock afterwards.
+"""Which configurations are cheap: a guess before their first fit, measured seconds afterwards.
 
-Takes configurations, gives them in another order; never fits. Only a race against the clock asks, so that it has
-something to show early; results without a time limit do not depend on it.
+Only a race against the clock asks, so that it has something to show early; results without a time limit do not depend
+on it.
 """
 
 from __future__ import annotations

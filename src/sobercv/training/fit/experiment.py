@@ -1,7 +1,4 @@
-"""Experiment: what all fits of a search have in common; made once, passed whole.
-
-Takes the data, the estimator and what is asked of it; holds them, checks nothing, never fits.
-"""
+"""Experiment: what all fits of a search have in common; made once, passed whole."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ class Rows:
     numbers: Array
 
     def cut(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Cut what has one entry a sample of the problem to these rows."""
+        """Cut what has one entry per sample of the problem to these rows."""
         return self.problem.cut(given, self.numbers)
 
 
@@ -57,11 +54,11 @@ class Sides:
     columns: Array | None = None
 
     def test(self) -> Rows:
-        """Give the rows held out."""
+        """Return the rows held out."""
         return self._rows(self.split.test)
 
     def train(self) -> Rows:
-        """Give the rows that the model was trained on."""
+        """Return the rows that the model was trained on."""
         return self._rows(self.split.train)
 
     def _rows(self, numbers: Array) -> Rows:

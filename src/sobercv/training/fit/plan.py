@@ -1,22 +1,27 @@
-"""Plan: who is trained on what, in which order; made once, before the first fit.
+"""Plan: which rows are trained on and which predicted, in which order; made once, before the first fit.
 
-Takes a problem and `cv`, gives checked splits in rounds; never fits. Axes: N samples, R repeats.
+Axes: N samples, R repeats.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, TimeSeriesSplit
 
+from ... import seeds
 from ...containers import Array
 from ...errors import SoberError, warn
 from .problem import Problem
-from .splitting import Pair, pairs_of
+
+Pair = tuple[Array, Array]
 
 #: After so many rounds a repeat has been asked often enough; more splits than that share rounds.
 MAX_ROUNDS = 20
@@ -128,20 +133,26 @@ class Plan:
 
 
 def _number(pairs: list[Pair], n: int) -> list[Split]:
-    """Turn consecutive test sets that cover all samples into repeats; if that fails, each split is a repeat."""
-    repeat, fold, covered = 0, 0, np.zeros(n, bool)
-    splits: list[Split] = []
+    """Number repeats and folds: test sets that do not overlap belong to one repeat.
+
+    A repeat ends when it covers every sample that is ever tested, or before the first test set that overlaps it. Where
+    that leaves a repeat of no more than half of these samples, the test sets are independent of each other, as those of
+    ShuffleSplit, and each split is a repeat.
+    """
+    ever = np.zeros(n, bool)
+    for _, test in pairs:
+        ever[test] = True
+    repeats: list[list[Pair]] = []
+    covered = ever.copy()
     for train, test in pairs:
         if covered[test].any():
-            break
-        splits.append(Split(repeat, fold, train, test))
+            repeats.append([])
+            covered[:] = False
+        repeats[-1].append((train, test))
         covered[test] = True
-        fold += 1
-        if covered.all():
-            repeat, fold, covered = repeat + 1, 0, np.zeros(n, bool)
-    if len(splits) == len(pairs) and fold == 0:
-        return splits
-    return [Split(i, 0, train, test) for i, (train, test) in enumerate(pairs)]
+    if any(2 * sum(len(test) for _, test in folds) <= ever.sum() for folds in repeats):
+        repeats = [[pair] for pair in pairs]
+    return [Split(r, f, *pair) for r, folds in enumerate(repeats) for f, pair in enumerate(folds)]
 
 
 def _rounds(splits: list[Split]) -> tuple[tuple[Split, ...], ...]:
@@ -171,9 +182,9 @@ def _check_classes(plan: Plan, problem: Problem, by_number: bool) -> None:
         )
         sentence = f"{split.place.capitalize()} has no sample of class {absent!r} to train on. {remedy}"
         if np.count_nonzero(present) > 1:
-            warn("W304", sentence)
+            warn("W804", sentence)
             return
-        raise SoberError("E310", sentence)
+        raise SoberError("E106", sentence)
 
 
 def _check_groups(plan: Plan, problem: Problem) -> None:
@@ -191,3 +202,199 @@ def _check_groups(plan: Plan, problem: Problem) -> None:
                 "their group already. Use a splitter that keeps groups together, such as GroupKFold.",
             )
             return
+
+
+def pairs_of(
+    problem: Problem, cv: Any, n_repeats: int, seed: int, split_params: Mapping[str, Any] | None
+) -> tuple[list[Pair], bool]:
+    """Return the checked (train, test) pairs, and whether they were made from a number of folds.
+
+    Parameters
+    ----------
+    problem : Problem
+    cv : None, int, splitter or iterable of (train, test)
+    n_repeats, seed : int
+    split_params : mapping or None
+    """
+    n_folds = 5 if cv is None else _as_int(cv)
+    if isinstance(n_repeats, bool) or not isinstance(n_repeats, (int, np.integer)) or n_repeats < 1:
+        raise SoberError("E108", f"`n_repeats` must be a whole number of at least 1; got {n_repeats!r}.")
+    if n_folds is not None:
+        pairs = _by_number(problem, n_folds, int(n_repeats), seed)
+    elif n_repeats > 1:
+        raise SoberError(
+            "E114",
+            f"`n_repeats`={n_repeats} needs a number of folds, but `cv` is {_name(cv)}; write cv=10, or pass a "
+            "splitter that repeats, such as RepeatedStratifiedKFold.",
+        )
+    elif isinstance(cv, TimeSeriesSplit):
+        raise _time_series(cv)
+    else:
+        pairs = _from_object(problem, cv, split_params)
+    if not pairs:
+        raise SoberError(
+            "E307",
+            "No fits were performed. Was the CV iterator empty? Were there no candidates? `cv` gives no split at all; "
+            "give at least one pair of (train, test) rows, in a list: a generator can be read only once.",
+        )
+    checked = [_checked(pair, i, problem.n_samples) for i, pair in enumerate(pairs)]
+    starts = [int(test.min()) for _, test in checked]
+    goes_on = len(checked) > 1 and all(np.diff(starts) > 0)  # the same hold-out twice is no walk through time
+    if goes_on and all(train.max() < start for (train, _), start in zip(checked, starts, strict=True)):
+        raise _time_series(cv)
+    return checked, n_folds is not None
+
+
+def _time_series(cv: Any) -> SoberError:
+    return SoberError(
+        "E307",
+        f"{_name(cv)} is for rows in time order: it predicts later rows by models trained on earlier ones. The "
+        "corrected estimate resamples rows as if any order were as likely. Keep these splits with GridSearchCV, or "
+        "pass blocks of time as `groups` with a number of folds.",
+    )
+
+
+def _as_int(cv: Any) -> int | None:
+    if isinstance(cv, (bool, np.bool_, str, float)) or (
+        not hasattr(cv, "split") and not hasattr(cv, "__index__") and not isinstance(cv, Iterable)
+    ):
+        raise SoberError(
+            "E307",
+            f"`cv` must be a number of folds, a scikit-learn splitter or a list of (train, test) rows; got {cv!r}, so "
+            "write cv=10.",
+        )
+    if hasattr(cv, "split") or not hasattr(cv, "__index__") or getattr(cv, "ndim", 0) > 0:
+        return None
+    n_folds = operator.index(cv)
+    if n_folds < 2:
+        raise SoberError("E307", f"`cv` must be at least 2 folds; got {n_folds}, so write cv=10.")
+    return n_folds
+
+
+def _by_number(problem: Problem, n_folds: int, n_repeats: int, seed: int) -> list[Pair]:
+    _check_number(problem, n_folds)
+    strata = _strata(problem, n_folds)
+    grouped = problem.group_codes is not None
+    kind = {
+        (False, False): KFold,
+        (True, False): StratifiedKFold,
+        (False, True): GroupKFold,
+        (True, True): StratifiedGroupKFold,
+    }[strata is not None, grouped]
+    pairs: list[Pair] = []
+    rows = np.zeros((problem.n_samples, 1))
+    for repeat in range(n_repeats):
+        codes, options = problem.group_codes, {}
+        if repeat == 0:
+            pass  # unshuffled, as scikit-learn's, so that results can be compared split by split
+        elif codes is not None and strata is not None:
+            # StratifiedGroupKFold before 1.8 mixes up the groups' counts when it shuffles, so renumber the groups.
+            codes = seeds.generator(seed, "plan", repeat).permutation(int(codes.max()) + 1)[codes]
+        else:
+            options = {"shuffle": True, "random_state": seeds.integer(seed, "plan", repeat)}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The least populated class")  # said above, with its name
+            pairs += kind(n_folds, **options).split(rows, strata, codes)
+    return pairs
+
+
+def _strata(problem: Problem, n_folds: int) -> Array | None:
+    if problem.classes is not None:
+        return problem.target.values
+    if problem.task == "survival":
+        event = problem.target.values["event"].astype(np.int64)
+        # Too few of one kind cannot be spread over the folds; then plain folds are the best there is.
+        return event if min(event.sum(), len(event) - event.sum()) >= n_folds else None
+    return None
+
+
+def _check_number(problem: Problem, n_folds: int) -> None:
+    if n_folds > problem.n_samples:
+        raise SoberError(
+            "E106",
+            f"cv={n_folds} folds cannot be made of n_samples={problem.n_samples}; use fewer folds or more samples.",
+        )
+    if problem.group_codes is not None and n_folds > (n_groups := int(problem.group_codes.max()) + 1):
+        raise SoberError("E106", f"cv={n_folds} folds cannot be made of {n_groups} groups; use fewer folds.")
+    if problem.classes is not None:
+        counts = np.bincount(problem.target.values)
+        if n_folds > counts.max():
+            raise SoberError(
+                "E106",
+                f"n_splits={n_folds} cannot be greater than the number of members in each class; use fewer folds (the "
+                f"commonest class has {counts.max()} samples).",
+            )
+        if n_folds > counts.min():
+            rarest = problem.classes.tolist()[int(counts.argmin())]
+            warn(
+                "W804",
+                f"The least populated class in y has only {counts.min()} members, fewer than the {n_folds} folds, so "
+                f"some folds hold no sample of class {rarest!r}. Use fewer folds, or collect more samples.",
+            )
+
+
+def _from_object(problem: Problem, cv: Any, split_params: Mapping[str, Any] | None) -> list[Pair]:
+    if not hasattr(cv, "split"):
+        return list(cv)
+    y = problem.y
+    if problem.task == "survival" and "Stratified" in type(cv).__name__:
+        y = problem.target.values["event"]
+    if split_params is None:
+        split_params = {} if problem.groups is None else {"groups": problem.groups}
+    try:
+        with warnings.catch_warnings():
+            # The plan looks itself whether groups were torn apart, and says so only where they were.
+            warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+            pairs = list(cv.split(problem.X, y, **split_params))
+            said = cv.get_n_splits(problem.X, y, **split_params) if hasattr(cv, "get_n_splits") else len(pairs)
+    except (ValueError, TypeError) as error:
+        if "groups" in str(error) and split_params.get("groups") is None:
+            raise SoberError(
+                "E113", f"{_name(cv)} needs groups; pass groups= with one entry per sample. It says: {error}"
+            ) from error
+        raise SoberError("E307", f"{_name(cv)} cannot split these data: {error}") from error
+    if said != len(pairs):
+        raise SoberError(
+            "E307",
+            f"cv.split and cv.get_n_splits return inconsistent results. Expected {said} splits, got {len(pairs)}; fix "
+            f"{_name(cv)}, or pass list(cv.split(X, y)).",
+        )
+    return pairs
+
+
+def _checked(pair: Any, i: int, n: int) -> Pair:
+    """Return both parts as row numbers, or say in one sentence what is wrong with them."""
+    try:
+        train, test = (_rows(part, n) for part in pair)
+    except (TypeError, ValueError):
+        raise SoberError(
+            "E307", f"Split {i + 1} of `cv` must be a pair of (train, test) row numbers; got {pair!r:.80}."
+        ) from None
+    problem = None
+    if len(train) == 0 or len(test) == 0:
+        problem = f"has no row to {'train on' if len(train) == 0 else 'predict'}; give both parts at least one row"
+    elif min(train.min(), test.min()) < 0 or max(train.max(), test.max()) >= n:
+        problem = f"names rows outside 0 to {n - 1}; use positions, not labels of an index"
+    else:
+        inside = np.bincount(test, minlength=n)
+        if inside.max() > 1:
+            problem = f"predicts row {int(inside.argmax())} more than once; list each test row once"
+        elif inside[train].any():
+            both = int(train[inside[train] > 0][0])
+            problem = f"trains on rows that it predicts (row {both}); keep the two parts apart"
+    if problem is not None:
+        raise SoberError("E307", f"Split {i + 1} of `cv` {problem}.")
+    return train, test
+
+
+def _rows(part: Any, n: int) -> Array:
+    rows = np.asarray(part)
+    if rows.dtype == bool and rows.shape == (n,):
+        return np.flatnonzero(rows)
+    if rows.ndim != 1 or (rows.dtype.kind not in "iu" and rows.size):
+        raise ValueError("not row numbers")
+    return rows.astype(np.intp)
+
+
+def _name(cv: Any) -> str:
+    return type(cv).__name__ if hasattr(cv, "split") else "This list of splits"

@@ -1,8 +1,9 @@
-"""Shared prefixes: pipelines that begin alike fit their common steps once on a split, and equal models once.
+"""Shared work on a split: pipelines that begin alike fit their common steps once, and equal models are fitted once.
 
-Takes a task, gives the outcomes that `task.fit_predict` gives, bit for bit; never remembers anything between tasks.
-Where a pipeline does more than its steps one after the other, it falls back to fitting every configuration alone.
-A step that draws from numpy's global generator (random_state=None) is drawn once for all that share it.
+The outcomes are those of `task.fit_predict`, bit for bit; nothing is remembered between tasks. Where a pipeline does
+more than its steps one after the other, every configuration is fitted alone. A step that draws from numpy's global
+generator (random_state=None) is drawn once for all that share it. Two selections often choose the same columns, and a
+number of columns given as a share is often the same number: such fits repeat each other bit for bit.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from time import perf_counter
 from typing import Any
 
@@ -19,13 +21,88 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from .equal_fits import EqualFits, digest_of
+from ...containers import Array
+from ...forests import Forests
 from .experiment import Experiment
-from .forests import Forests
 from .problem import Problem, take
 from .response import responses_of
 from .space import Configuration
-from .task import Begins, Outcome, Task, build, failed, fit_predict
+from .task import Begins, Outcome, Task, build, failed, fit_predict, fitted_on
+
+Responses = Mapping[str, Array]
+Key = tuple[bytes, Any]
+
+
+class EqualFits:
+    """Responses of the models of one split, by all that they depend on."""
+
+    def __init__(self) -> None:
+        self._known: dict[Key, Responses] = {}
+
+    def key(self, model: Any, own: Any, digest: bytes | None, X: Any) -> Key | None:
+        """Return what the responses of a model depend on; None where that is not known, or is drawn anew each time.
+
+        Parameters
+        ----------
+        model : estimator
+            Unfitted. Its method `settled_params(X)`, if it has one, gives the parameters that are equal for equal
+            fits on these rows.
+        own : hashable
+            Equal for equal parameters.
+        digest : bytes or None
+            Of the rows, see `digest_of`.
+        X : array or sparse matrix
+            The training rows.
+        """
+        if digest is None:
+            return None
+        settle = getattr(model, "settled_params", None)
+        if settle is not None:
+            params = settle(X)
+            own = (type(model), tuple(sorted((name, repr(value)) for name, value in params.items())))
+        else:
+            params = model.get_params(deep=True) if hasattr(model, "get_params") else {"random_state": None}
+        draws_anew = any(name.endswith("random_state") and value is None for name, value in params.items())
+        return None if draws_anew else (digest, own)
+
+    def recall(self, key: Key | None) -> Responses | None:
+        """Return the responses of an equal fit."""
+        found = None if key is None else self._known.get(key)
+        return None if found is None else {name: values.copy() for name, values in found.items()}
+
+    def keep(self, key: Key | None, responses: Responses) -> None:
+        """Remember the responses of a fit."""
+        if key is not None:
+            self._known[key] = responses
+
+
+def digest_of(train: Any, test: Any) -> bytes | None:
+    """Return a digest of the rows of both sides that differs where anything does, the layout in memory included.
+
+    Parameters
+    ----------
+    train, test : array or sparse matrix
+        For anything else there is no digest: None.
+    """
+    hashed = blake2b(digest_size=20)
+    for rows in (train, test):
+        arrays = [rows] if isinstance(rows, np.ndarray) else _parts(rows)
+        if not arrays or any(array.dtype.hasobject for array in arrays):
+            return None
+        for array in arrays:
+            is_fortran = array.flags.f_contiguous and not array.flags.c_contiguous
+            told = (type(rows).__name__, rows.shape, array.dtype.str, array.flags.c_contiguous, is_fortran)
+            hashed.update(repr(told).encode())
+            hashed.update((array.T if is_fortran else array).tobytes())
+    return hashed.digest()
+
+
+def _parts(rows: Any) -> list[Array]:
+    """List the arrays of a sparse matrix; none for what is no matrix."""
+    if not sparse.issparse(rows) or rows.format not in ("csr", "csc"):
+        return []
+    return [rows.data, rows.indices, rows.indptr]
+
 
 #: One key for each step but the last; equal keys mean equal steps. Empty where nothing may be shared.
 Keys = tuple[Any, ...]
@@ -53,7 +130,7 @@ def fit_predict_shared(experiment: Experiment, task: Task, begins: Begins | None
 
 
 def prefix_keys(experiment: Experiment, configurations: Sequence[Configuration]) -> list[Keys]:
-    """Give each configuration the keys of its pipeline's steps, the last excepted.
+    """Return, for each configuration, the keys of its pipeline's steps, the last excepted.
 
     Parameters
     ----------
@@ -65,8 +142,8 @@ def prefix_keys(experiment: Experiment, configurations: Sequence[Configuration])
 
 
 def _step_keys(experiment: Experiment, configurations: Sequence[Configuration]) -> list[Keys]:
-    """Give each configuration the keys of all steps of its pipeline."""
-    # Whoever asks the fitted model, or hears of its fit, is given the whole pipeline, not its last step.
+    """Return, for each configuration, the keys of all steps of its pipeline."""
+    # Scorers of fitted models and callbacks of fits receive the whole pipeline, not its last step.
     alone = experiment.asks is not None or experiment.around is not None
     if alone or not _is_plain(experiment.problem, experiment.estimator):
         return [()] * len(configurations)
@@ -104,7 +181,7 @@ def _is_plain(problem: Problem, estimator: Any) -> bool:
 
 
 def _key(value: Any, seen: dict[int, Any]) -> Any:
-    """Give something hashable that is equal only for values that do the same."""
+    """Return something hashable that is equal only for values that do the same."""
     if value is None or isinstance(value, (str, bytes, bool, int, float, complex, np.generic)):
         return type(value), repr(value)  # repr: 0.0 and -0.0 differ, equal numpy numbers do not
     if id(value) not in seen:
@@ -129,12 +206,12 @@ class _Shared:
 
     def __init__(self, train: Any, test: Any, digest: bytes | None = None) -> None:
         self._held: tuple[Any, Any] | None = (train, test)
-        self.digest = digest  # None where nobody else may receive the same
+        self.digest = digest  # None where no other model may receive the same rows
 
     def give(self, last: bool) -> tuple[Any, Any]:
         assert self._held is not None
         train, test = self._held
-        if last:  # nobody comes after, so no copy, and the memory goes with its user
+        if last:  # so no copy, and the memory goes with its user
             self._held = None
             return train, test
         return _copy(train), _copy(test)
@@ -163,7 +240,7 @@ class _Walk:
         self.names: list[str] = []
         self.steps: dict[Keys, Any] = {}  # by the keys that lead to them
         self.equal_fits, self.has_rivals = EqualFits(), has_rivals  # others may give their models the same rows
-        self.forests = Forests(experiment.wanted)
+        self.forests = Forests()
 
     def start(self, group: list[_Member]) -> Iterator[Outcome]:
         """Fit configurations that share at least the first step."""
@@ -179,7 +256,7 @@ class _Walk:
             yield from self.descend(ready, 0, _Shared(take(X, self.split.train), take(X, self.split.test)))
 
     def assemble(self, member: _Member) -> bool:
-        """Build the steps that a member needs and nobody before it has built; False where it must be fitted alone.
+        """Build the steps that a member needs and that are not built yet; False where it must be fitted alone.
 
         Cloning a whole pipeline for each member would take longer than many a fit.
         """
@@ -251,12 +328,10 @@ class _Walk:
             responses = self.equal_fits.recall(key)
             if responses is None:
                 y, arguments = take(self.problem.y, split.train), self.arguments(name)
-                answering = None if arguments else self.forests.grown(final, train, y, test)
-                if answering is None:
-                    final.fit(train, y, **arguments)
+                wanted = self.experiment.wanted
+                answering = fitted_on(final, train, y, arguments, test, wanted, self.forests)
                 fitted = perf_counter()
-                answering = final if answering is None else answering
-                responses = responses_of(self.problem, answering, test, len(split.test), self.experiment.wanted)
+                responses = responses_of(self.problem, answering, test, len(split.test), wanted)
                 self.equal_fits.keep(key, responses)
             else:
                 fitted = perf_counter()
@@ -269,7 +344,7 @@ class _Walk:
         return self.with_shared_seconds(outcome)
 
     def arguments(self, name: str) -> dict[str, Any]:
-        """Give the arguments of `fit` that are meant for one step."""
+        """Return the arguments of `fit` that are meant for one step."""
         if not self.problem.has_fit_arguments:
             return {}
         start = name + "__"

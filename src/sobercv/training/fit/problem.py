@@ -1,7 +1,4 @@
-"""Problem: the data of one search, kept as the user gave them, and safe ways to take rows of them.
-
-Takes X, y and what travels with them, gives what estimators are fitted on and the encoded truth; never fits.
-"""
+"""Problem: the data of one search, kept as the user gave them, and safe ways to take rows of them."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ class Problem:
     sample_weight : float array [N] or None
         Travels with the predictions; also goes to `fit` where `weighted_fit` says so.
     fit_params : dict
-        More arguments for `fit`. Those with one entry a sample are cut to the training rows.
+        More arguments for `fit`. Those with one entry per sample are cut to the training rows.
     weighted_fit : bool
         Whether `fit` receives `sample_weight`.
     """
@@ -102,7 +99,7 @@ class Problem:
         _check_classes(target)
         y = None if y is None else _with_rows(y)
         if n != len(target):
-            raise SoberError("E302", f"X has {n} samples but y has {len(target)}; both need one row a sample.")
+            raise SoberError("E101", f"X has {n} samples but y has {len(target)}; both need one row per sample.")
         return cls(
             X=X,
             y=y,
@@ -128,7 +125,7 @@ class Problem:
         return self.cut(given, rows)
 
     def cut(self, given: Mapping[str, Any], rows: Array) -> dict[str, Any]:
-        """Cut what has one entry a sample to some rows; all else stays as it is."""
+        """Cut what has one entry per sample to some rows; all else stays as it is."""
         return {name: take(v, rows) if _is_column(v, self.n_samples) else v for name, v in given.items()}
 
     @property
@@ -165,7 +162,7 @@ def infer_task(estimator: Any, y: Any) -> TaskName:
     except AttributeError:  # an estimator without tags
         pass
     raise SoberError(
-        "E301",
+        "E112",
         f"{type(estimator).__name__} is neither a classifier nor a regressor, and `y` is no survival target; use an "
         "estimator that derives from ClassifierMixin or RegressorMixin, or pass scoring=.",
     )
@@ -196,7 +193,7 @@ def take(X: Any, rows: Array, columns: Array | None = None) -> Any:
 
 
 def _with_rows(X: Any) -> Any:
-    """Give a container whose rows can be taken: X itself wherever that is possible."""
+    """Return a container whose rows can be taken: X itself wherever that is possible."""
     if sparse.issparse(X):
         return X if X.format == "csr" else X.tocsr()
     if hasattr(X, "iloc") or hasattr(X, "__getitem__"):
@@ -213,13 +210,13 @@ def _n_rows(X: Any) -> int:
         return len(X)
     except TypeError:
         raise SoberError(
-            "E302",
-            f"X must be a table with one row a sample; got {type(X).__name__}, so pass an array or a data frame.",
+            "E112",
+            f"X must be a table with one row per sample; got {type(X).__name__}, so pass an array or a data frame.",
         ) from None
 
 
 def _is_column(value: Any, n: int) -> bool:
-    """Whether a value has one entry a sample (a text or a dict never has)."""
+    """Whether a value has one entry per sample (a text or a dict never has)."""
     if isinstance(value, (str, bytes, Mapping)):
         return False
     shape = getattr(value, "shape", None)

@@ -1,7 +1,7 @@
 """From what a fitted estimator answers to arrays of one fixed form, or to a named failure.
 
-Takes a fitted estimator and rows to predict, gives class indices, columns aligned with the problem's classes, or
-numbers; never fits.
+Labels become class indices, columns are aligned with the problem's classes, curves become survival probabilities at
+times (1 before the first time of a curve, flat after its last).
 """
 
 from __future__ import annotations
@@ -16,11 +16,47 @@ from ...errors import SoberError
 from ...responses import time_of, why_impossible, why_too_large
 from ...targets import Target, codes_among
 from .problem import Problem
-from .survival_response import gives_curves, survival_chances
+
+METHOD = "predict_survival_function"
+
+
+def gives_curves(fitted: Any) -> bool:
+    """Whether an estimator can be asked for survival curves; a pipeline is as its last step."""
+    return hasattr(_asked(fitted), METHOD)
+
+
+def survival_chances(fitted: Any, X: Any, times: Sequence[float]) -> Array:
+    """Return the probability of each row to survive beyond each time [n, T].
+
+    Parameters
+    ----------
+    fitted : estimator
+    X : array-like [n, P]
+    times : sequence of float
+    """
+    if not hasattr(fitted, METHOD):  # scikit-learn's own pipeline, where scikit-survival was never imported
+        for _, step in fitted.steps[:-1]:
+            X = X if step is None or isinstance(step, str) else step.transform(X)
+        return survival_chances(fitted.steps[-1][1], X, times)
+    return np.array([_at(curve, np.asarray(times, np.float64)) for curve in getattr(fitted, METHOD)(X)])
+
+
+def _asked(fitted: Any) -> Any:
+    has = hasattr(fitted, METHOD) or not hasattr(fitted, "steps")
+    return fitted if has else _asked(fitted.steps[-1][1])
+
+
+def _at(curve: Any, times: Array) -> Array:
+    """Read a curve: its steps where it has some (their law at the ends is ours), else by calling it."""
+    if not (hasattr(curve, "x") and hasattr(curve, "y")):
+        return np.asarray([float(curve(time)) for time in times])
+    values = getattr(curve, "a", 1.0) * np.asarray(curve.y, np.float64) + getattr(curve, "b", 0.0)
+    return np.asarray(np.append(1.0, values)[np.searchsorted(curve.x, times, side="right")])
+
 
 #: For each response wanted, the methods that can give it, best first. The first names the response.
 Wanted = tuple[tuple[str, ...], ...]
-#: Stands last among the methods of a response that is kept from whoever can give it, and that others may lack.
+#: Stands last among the methods of a response that is kept where a model has it, and that other models may lack.
 NOTHING = "nothing"
 
 
@@ -72,7 +108,7 @@ def responses_of(problem: Problem, fitted: Any, X: Any, n: int, wanted: Wanted) 
 
 
 def _is_spare(fitted: Any, method: str) -> bool:
-    """Whether a response that nobody scores says no more than another: probabilities rank as decisions do."""
+    """Whether a response that is only kept says no more than another: probabilities rank as decisions do."""
     return method == "decision_function" and hasattr(fitted, "predict_proba")
 
 
@@ -139,7 +175,7 @@ def _labels(raw: Array, classes: Array) -> Array:
     if codes is not None:
         return codes
     if raw.ndim != 1:
-        raise Unusable("wrong shape", f"predict gave shape {raw.shape}, not one label a sample.")
+        raise Unusable("wrong shape", f"predict gave shape {raw.shape}, not one label per sample.")
     if raw.dtype.kind == "f" and not np.isfinite(raw).all():
         raise Unusable("not finite", "predict gave labels that are NaN or infinite.")
     # Some are equal to a class and yet of another type, such as dates of numpy and of Python.
@@ -163,7 +199,7 @@ def _columns(fitted: Any, target: Target, classes: Array) -> Array | None:
 
 
 def _probabilities(numbers: Array, columns: Array | None, classes: Array) -> Array | None:
-    """Give the probability of every class [n, K], [n] for a single one; a class never trained on has probability 0."""
+    """Return the probability of every class [n, K], [n] for a single one; a class without training rows has 0."""
     if columns is not None:
         numbers = numbers[:, None] if numbers.ndim == 1 else numbers
         if numbers.shape[1] != len(columns):
@@ -179,7 +215,7 @@ def _probabilities(numbers: Array, columns: Array | None, classes: Array) -> Arr
 
 
 def _decisions(numbers: Array, columns: Array | None, classes: Array) -> Array | None:
-    """Give one number a sample for two classes, one a class for more; a class left out cannot be placed."""
+    """Return one number per sample for two classes, one per class for more; a class left out cannot be placed."""
     if columns is not None and len(columns) != len(classes):
         return None
     if len(classes) <= 2:

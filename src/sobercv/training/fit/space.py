@@ -1,8 +1,4 @@
-"""The search space: grids and distributions in, numbered configurations out.
-
-Takes what scikit-learn's searches take, gives a list of `Configuration` in scikit-learn's order; never fits. An index
-given here stays with its configuration for life.
-"""
+"""The search space: grids and distributions in, numbered configurations out, in scikit-learn's order."""
 
 from __future__ import annotations
 
@@ -26,7 +22,7 @@ class Configuration:
     Attributes
     ----------
     index : int
-        Its number for life, equal to its row in scikit-learn's `cv_results_`.
+        Its number, equal to its row in scikit-learn's `cv_results_`.
     params : dict
         What goes to `set_params`.
     """
@@ -84,7 +80,7 @@ def _chosen(space: Any, n_iter: int | None, seed: int) -> Iterable[Mapping[str, 
     if n_iter is None:
         return ParameterGrid(grids)
     if isinstance(n_iter, bool) or not isinstance(n_iter, (int, np.integer)) or n_iter < 1:
-        raise SoberError("E303", f"`n_iter` must be a whole number of at least 1; got {n_iter!r}.")
+        raise SoberError("E108", f"`n_iter` must be a whole number of at least 1; got {n_iter!r}.")
     return ParameterSampler(grids, n_iter, random_state=seed if seed < 2**32 else seeds.integer(seed, "space"))
 
 
@@ -117,7 +113,7 @@ def _check_one(estimator: Any, params: Mapping[str, Any], names: list[str], pare
         try:  # some estimators set more than they list, so only a refusal counts
             trial.set_params(**{name: clone(params[name], safe=False)})
         except (ValueError, AttributeError, TypeError):
-            raise SoberError("E306", _unknown(name, params, known, trial)) from None
+            raise SoberError("E122", _unknown(name, params, known, trial)) from None
         known = trial.get_params(deep=True)
 
 
@@ -144,7 +140,7 @@ def _as_grids(space: Any) -> list[dict[str, Any]]:
         )
     grids = list(space)
     if not grids:
-        raise SoberError("E304", "The search space is an empty list; give at least one grid, such as {'C': [1, 10]}.")
+        raise SoberError("E303", "The search space is an empty list; give at least one grid, such as {'C': [1, 10]}.")
     for grid in grids:
         if not isinstance(grid, Mapping) or not all(isinstance(name, str) for name in grid):
             raise SoberError(
@@ -157,8 +153,9 @@ def _check_values(name: str, values: Any, n_iter: int | None) -> None:
     if hasattr(values, "rvs"):
         if n_iter is None:
             raise SoberError(
-                "E305",
-                f"{name!r} is a distribution, which has no end; say how many to draw with n_iter=, or list values.",
+                "E303",
+                f"{name!r} is a distribution, which has no end; draw from it with BBCRandomizedSearchCV(n_iter=), or "
+                "list values.",
             )
         return
     if isinstance(values, np.ndarray) and values.ndim != 1:
@@ -175,7 +172,7 @@ def _check_values(name: str, values: Any, n_iter: int | None) -> None:
         )
     if len(values) == 0:
         raise SoberError(
-            "E304",
+            "E303",
             f"Parameter grid for parameter {name!r} need to be a non-empty sequence, got: {values!r}; give at least "
             "one value, or leave it out.",
         )

@@ -18,11 +18,11 @@ from sklearn.base import clone
 
 from ...containers import Array
 from ...errors import SoberError
+from ...forests import Forests, GrownForest
 from .experiment import Asks, Experiment, Rows, Sides
-from .forests import Forests
 from .plan import Split
 from .problem import take
-from .response import Unusable, responses_of
+from .response import Unusable, Wanted, method_of, responses_of
 from .space import Configuration
 
 
@@ -50,6 +50,8 @@ class Failure:
         Where it happened, counted from 0.
     traceback : str
         The last frames, for the curious.
+    by_machine : bool
+        Whether the machine raised it, not the configuration: no memory left, a file or a package missing.
     """
 
     kind: str
@@ -58,6 +60,12 @@ class Failure:
     repeat: int = 0
     fold: int = 0
     traceback: str = field(default="", repr=False, compare=False)
+    by_machine: bool = field(default=False, repr=False, compare=False)
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether a resumed run should try again: another machine, or a quieter hour, may not fail."""
+        return self.by_machine or self.kind in ("worker died", "timed out")
 
     def __str__(self) -> str:
         cause = f"{self.error}: {self.message}" if self.error else self.message
@@ -71,7 +79,7 @@ class Outcome:
     Attributes
     ----------
     configuration : int
-        Its index for life.
+        Its index.
     repeat, fold : int
         The split.
     responses : mapping of str to array [n_test] or [n_test, K]
@@ -80,8 +88,8 @@ class Outcome:
     failure : Failure or None
     answers : mapping of str to float
         What else was asked of the fitted model, see `Experiment.asks`.
-    more : bool
-        Whether others that came back from a worker together with it follow at once.
+    is_recalled : bool
+        Whether it was read from a file of an earlier run.
     """
 
     configuration: int
@@ -92,7 +100,7 @@ class Outcome:
     predict_seconds: float = 0.0
     failure: Failure | None = None
     answers: Mapping[str, float] = field(default_factory=dict)
-    more: bool = False
+    is_recalled: bool = False
 
 
 #: Told before a piece of work: for which configurations it is done.
@@ -113,7 +121,7 @@ def fit_predict(experiment: Experiment, task: Task, begins: Begins | None = None
     ------
     Outcome
     """
-    forests = Forests(experiment.wanted)
+    forests = Forests()
     for configuration in task.configurations:
         if begins is not None:
             begins((configuration,))
@@ -144,7 +152,7 @@ def fit_one(
     configuration : Configuration
     split : Split
     forests : Forests, optional
-        Answer for a forest where nobody else asks for the fitted model.
+        Grow random forests faster where nothing but predictions is asked of them.
     """
     problem, start, fitted = experiment.problem, perf_counter(), None
     try:
@@ -155,16 +163,13 @@ def fit_one(
         rows = Rows(X_train, take(problem.y, split.train), problem, split.train)
         arguments = problem.fit_arguments(split.train)
         around, asks = experiment.around, experiment.asks
-        answering = None
-        if forests is not None and around is None and asks is None and not arguments:
-            answering = forests.grown(built, X_train, rows.y, X_test)
-        if answering is None:
+        if around is None and asks is None:
+            answering = fitted_on(built, X_train, rows.y, arguments, X_test, experiment.wanted, forests)
+        else:
             with nullcontext() if around is None else around(built, configuration, split, rows, arguments):
-                built.fit(X_train, *(() if rows.y is None else (rows.y,)), **arguments)
+                answering = fitted_on(built, X_train, rows.y, arguments)
         fitted = perf_counter()
-        responses = responses_of(
-            problem, built if answering is None else answering, X_test, len(split.test), experiment.wanted
-        )
+        responses = responses_of(problem, answering, X_test, len(split.test), experiment.wanted)
         answers = {} if asks is None else answers_of(asks, built, Sides(problem, split, columns))
     except BaseException as error:
         end = perf_counter()
@@ -172,6 +177,39 @@ def fit_one(
         return failed(experiment, configuration, split, error, *seconds)
     seconds = fitted - start, perf_counter() - fitted
     return Outcome(configuration.index, split.repeat, split.fold, responses, *seconds, answers=answers)
+
+
+def fitted_on(
+    model: Any,
+    X: Any,
+    y: Any,
+    arguments: Mapping[str, Any],
+    rows: Any = None,
+    wanted: Wanted = (),
+    forests: Forests | None = None,
+) -> Any:
+    """Fit a model in place and return it, or a forest that was grown in its place and predicts `rows` alike.
+
+    Parameters
+    ----------
+    model : estimator
+    X, y : array-like
+        The training rows; without a target, `y` is None.
+    arguments : mapping
+        What `fit` receives beside them.
+    rows : array-like
+        To predict.
+    wanted : tuple of tuples of str
+        What will be asked, see `Experiment.wanted`.
+    forests : Forests, optional
+    """
+    is_answerable = all(method_of(GrownForest, alternatives) is not None for alternatives in wanted)
+    if forests is not None and is_answerable and not arguments and y is not None:
+        grown = forests.grown(model, X, y, rows)
+        if grown is not None:
+            return grown
+    model.fit(X, *(() if y is None else (y,)), **arguments)
+    return model
 
 
 def answers_of(asks: Asks, fitted: Any, sides: Sides) -> dict[str, float]:
@@ -208,13 +246,27 @@ def failed(
     if isinstance(error, Unusable):
         failure = Failure(error.kind, error.message, "", split.repeat, split.fold)
         if experiment.raise_errors:
-            raise SoberError("E314", f"Configuration {configuration.index} failed in {failure}") from None
+            raise SoberError("E315", f"Configuration {configuration.index} failed in {failure}") from None
     else:
         if experiment.raise_errors:
             raise error
         frames = "".join(traceback.format_exception(error, limit=-4))
-        failure = Failure("raised", error_text(error), type(error).__name__, split.repeat, split.fold, frames)
+        failure = Failure(
+            "raised", error_text(error), type(error).__name__, split.repeat, split.fold, frames, _is_machines(error)
+        )
     return Outcome(configuration.index, split.repeat, split.fold, {}, fit_seconds, predict_seconds, failure)
+
+
+def _is_machines(error: BaseException | None) -> bool:
+    """Whether the machine caused an error, directly or behind another one."""
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        out_of_memory = any("OutOfMemory" in kind.__name__ for kind in type(error).__mro__)  # torch, ray
+        if isinstance(error, (MemoryError, OSError, ImportError)) or out_of_memory:
+            return True
+        seen.append(error)
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def error_text(error: BaseException) -> str:

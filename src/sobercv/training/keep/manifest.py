@@ -7,9 +7,7 @@ data and never reads files. Two manifests may be united where one extends the ot
 from __future__ import annotations
 
 import json
-import platform
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,7 +18,7 @@ from ..fit.plan import Plan
 from ..fit.problem import Problem
 from ..fit.space import Configuration
 from .fingerprint import digest, fingerprint
-from .installed import version_of
+from .own_code import versions
 
 #: Bytes of the keys under which outcomes are kept.
 KEY = 8
@@ -46,12 +44,12 @@ class Manifest:
         A key for each split, of its training and test rows, in the order of the plan.
     configurations : mapping of str to str
         From a key to the parameters, in the order of the indices.
-    versions : tuple of mappings
-        Of Python and the libraries, for every set of them that took part.
+    versions : mapping of str to str
+        Of Python, the machine and the installed packages that take part.
     asked : str
         What else is asked of every fitted model; empty where nothing is.
-    untold : mapping of str to str
-        What the user's code uses but cannot be told from another one: name and type. Not written into the file.
+    unknown : mapping of str to str
+        What the user's code uses but cannot be described: name and type. Not written into the file.
     """
 
     data: Mapping[str, str]
@@ -61,9 +59,9 @@ class Manifest:
     seed: int
     splits: tuple[str, ...]
     configurations: Mapping[str, str]
-    versions: tuple[Mapping[str, str], ...]
+    versions: Mapping[str, str]
     asked: str = ""
-    untold: Mapping[str, str] = field(default_factory=dict)
+    unknown: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def build(cls, experiment: Experiment, configurations: Sequence[Configuration], plan: Plan, seed: int) -> Manifest:
@@ -88,9 +86,9 @@ class Manifest:
             seed=seed,
             splits=tuple(digest(split.train, split.test, size=KEY).hex() for split in plan.splits),
             configurations=_keyed([part.text for part in each]),
-            versions=(_versions({package for part in everything for package in part.packages}),),
+            versions=versions({package for part in everything for package in part.packages}),
             asked="" if asked is None else asked.text,
-            untold={name: kind for part in everything for name, kind in part.untold.items()},
+            unknown={name: kind for part in everything for name, kind in part.unknown.items()},
         )
 
     @cached_property
@@ -115,6 +113,10 @@ class Manifest:
             )
         if self.asked != now.asked and not edited:
             found.append("the scorer that is called on every fitted model")
+        other = [name for name, then in self.versions.items() if now.versions.get(name, then) != then]
+        if other:
+            listed = ", ".join(f"{name} {self.versions[name]}, now {now.versions[name]}" for name in other)
+            found.append(f"the installed versions ({listed})")
         if self.seed != now.seed:
             found.append(f"the seed (was {self.seed}; is {now.seed})")
         if any(a != b for a, b in zip(self.splits, now.splits, strict=False)):
@@ -128,24 +130,12 @@ class Manifest:
 
     def united(self, now: Manifest) -> Manifest:
         """Give the manifest of the file once `now` has joined the stored run."""
-        versions = self.versions + tuple(v for v in now.versions if v not in self.versions)
         splits = max(self.splits, now.splits, key=len)
-        return replace(now, splits=splits, versions=versions)
-
-    def other_versions(self, now: Manifest) -> list[str]:
-        """Say which libraries had other versions when outcomes were stored."""
-        current = now.versions[-1]
-        found = {
-            f"{name} {then.get(name, 'absent')} (now {current.get(name, 'absent')})"
-            for then in self.versions
-            for name in {**then, **current}
-            if then.get(name) != current.get(name)
-        }
-        return sorted(found)
+        return replace(now, splits=splits, versions={**self.versions, **now.versions})
 
     def to_json(self) -> str:
         """Write as a text."""
-        return json.dumps({name: getattr(self, name) for name in self.__dataclass_fields__ if name != "untold"})
+        return json.dumps({name: getattr(self, name) for name in self.__dataclass_fields__ if name != "unknown"})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Manifest:
@@ -165,7 +155,7 @@ class Manifest:
             seed=int(held["seed"]),
             splits=tuple(map(str, held["splits"])),
             configurations={str(k): str(v) for k, v in held["configurations"].items()},
-            versions=tuple({str(k): str(v) for k, v in then.items()} for then in held["versions"]),
+            versions={str(k): str(v) for k, v in held["versions"].items()},
             asked=str(held["asked"]),
         )
 
@@ -194,15 +184,6 @@ def _keyed(texts: Sequence[str]) -> dict[str, str]:
         times[text] = times.get(text, 0) + 1
         keyed[digest(text, times[text], size=KEY).hex()] = text
     return keyed
-
-
-def _versions(packages: set[str]) -> dict[str, str]:
-    """Note the versions of the packages whose classes and functions do the work."""
-    always = {"sobercv", "numpy", "scipy", "scikit-learn"}
-    found = {"python": platform.python_version(), "machine": platform.machine()}
-    named = always | (packages - sys.stdlib_module_names - {"sklearn"})
-    found |= {package: version_of(package) for package in sorted(named)}
-    return {name: version for name, version in found.items() if version}
 
 
 def _listed(names: Sequence[str], most: int = 4) -> str:

@@ -1,203 +1,172 @@
-"""What code does, as a text: the user's own by what it is and all that it uses, installed code by its name.
+"""Which code a fit can reach: the user's own modules by their source, installed packages by version and files.
 
-Takes classes, functions and modules, gives texts; never calls them. What stands at the top of a module of the user's
-own (a function, a class, a member of it, a value that a function reads) is a unit: it is written once, under its name,
-whoever uses it. So functions that call each other end, and a difference can be named.
+Modules outside of site-packages are the user's own: scripts, projects, editable installs. Their source files, and those
+of every own module that they import, are part of a fingerprint. Comments and layout are not.
 """
 
 from __future__ import annotations
 
-import builtins
-import enum
+import ast
+import platform
 import sys
-from collections.abc import Iterator
-from functools import cached_property, partialmethod, singledispatchmethod
-from types import CodeType, FunctionType, ModuleType
-from typing import Any
+import sysconfig
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from hashlib import blake2b
+from importlib.machinery import PathFinder
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
+from importlib.util import find_spec
+from os.path import dirname, sep
+from pathlib import Path
 
-from .installed import imported, is_compiled, is_installed, is_installed_file
-from .references import references
-from .writer import Writer
+from ...errors import SoberError
 
-#: Members that a class has anyway, or that tell where it stands. Of names like __x__, only functions count.
-_NO_MEANING = ("_abc_", "__firstlineno__", "__static_attributes__")
-
-
-def of_class(value: type, w: Writer) -> str:
-    """Write a class: installed ones by name, the user's own by their members and those of their own bases."""
-    name = _name(value)
-    if all(is_installed(_module(k)) for k in value.__mro__):
-        w.packages.add(_package(value))
-        return name
-    if _is_at_the_top(value):
-        return w.unit(name, value, _class_text)
-    return f"{name}#{w.digest(_class_text(value, w))}"
+_STDLIB = tuple(root + sep for root in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
+_SITE = ("site-packages", "dist-packages")
+_OURS = dirname(dirname(dirname(__file__))) + sep
+#: Large packages whose releases are never edited in place: their version says enough.
+_BY_VERSION = frozenset({"numpy", "scipy", "sklearn", "pandas", "sobercv", "joblib", "numba"})
 
 
-def _class_text(value: type, w: Writer) -> str:
-    named = _is_at_the_top(value)
-    texts = [w.write(base) for base in value.__bases__]
-    if not is_installed(_module(type(value))):
-        texts.append(w.write(type(value)))
-    if is_compiled(_module(value)):
-        w.untold[_name(value)] = "compiled code"
-    for member, held in _members(value):
-        name = f"{_name(value)}.{member}"
-        as_unit = named and not isinstance(held, type)  # a class inside is a unit itself
-        texts.append(w.unit(name, held) if as_unit else f"{member}={w.attempt(name, held)}")
-    return " ".join(texts)
+def is_installed_file(file: str) -> bool:
+    """Whether a file belongs to Python, to sober, or to a package that is installed but not editable."""
+    in_site = any(f"{sep}{folder}{sep}" in file for folder in _SITE)
+    return in_site or file.startswith((*_STDLIB, _OURS, "<frozen"))
 
 
-def _members(value: type) -> Iterator[tuple[str, Any]]:
-    if issubclass(value, enum.Enum):
-        yield "__members__", {name: member.value for name, member in value.__members__.items()}
-    for name, held in sorted(vars(value).items()):
-        if name.startswith(_NO_MEANING) or (isinstance(value, enum.EnumMeta) and not isinstance(held, FunctionType)):
-            continue
-        if name.startswith("__") and name.endswith("__") and not is_code(held):
-            continue
-        yield name, held
-
-
-def is_code(value: Any) -> bool:
-    """Whether something is made of functions."""
-    kinds = (FunctionType, classmethod, staticmethod, property, cached_property, partialmethod, singledispatchmethod)
-    return isinstance(value, kinds) or hasattr(value, "__wrapped__")
-
-
-def of_function(value: FunctionType, w: Writer) -> str:
-    """Write a function: installed ones by name and what of the user's own they wrap, the user's own by all they use."""
-    name = _name(value)
-    file = value.__code__.co_filename
-    if is_installed(_module(value)) if file.startswith("<") else is_installed_file(file):
-        w.packages.add(_package(value))
-        # A decorator of somebody else's around the user's code.
-        inner = [getattr(value, "__wrapped__", None), getattr(value, "registry", None)]
-        if not any(part is not None for part in inner):
-            inner = [held for held in map(_contents, value.__closure__ or ()) if isinstance(held, (FunctionType, type))]
-        return name + "".join(w.attempt(name, part) for part in inner if part is not None)
-    return (
-        w.unit(name, value, _function_text) if _is_at_the_top(value) else f"{name}#{w.digest(_function_text(value, w))}"
-    )
-
-
-def _function_text(value: FunctionType, w: Writer) -> str:
-    read, name = references(value.__code__), _name(value)
-    cells = zip(value.__code__.co_freevars, map(_contents, value.__closure__ or ()), strict=True)
-    kept = {cell: held for cell, held in cells if cell not in read.rebound}
-    texts = [of_code(value.__code__, w, doc=value.__doc__)]
-    for part in (value.__defaults__, value.__kwdefaults__, vars(value) or None):
-        texts.append("" if part is None else w.attempt(name, part))
-    texts += [f"{cell}={w.attempt(f'{name}, {cell}', held)}" for cell, held in kept.items()]
-    for chain in read.names:
-        texts += _global_text(chain, value.__globals__, w)
-    for level, module, taken in read.imports:
-        found = imported(module, level, value.__globals__.get("__package__"))
-        texts += [] if found is None else _import_text(found, taken, w)
-    return " ".join(texts)
-
-
-def _global_text(chain: tuple[str, ...], scope: dict[str, Any], w: Writer) -> list[str]:
-    """Write what a global name stands for, or what is taken from the module that it stands for."""
-    name, *attributes = chain
-    if name not in scope:
-        return [] if hasattr(builtins, name) else [f"{name}?"]
-    held, where = scope[name], str(scope.get("__name__", ""))
-    while isinstance(held, ModuleType) and attributes and not is_installed(held.__name__):
-        name, *attributes = attributes
-        scope, where = vars(held), held.__name__
-        if name not in scope:
-            return [f"{where}.{name}?"]
-        held = scope[name]
-    return _held_text(where, name, held, scope, w)
-
-
-def _held_text(where: str, name: str, held: Any, scope: dict[str, Any], w: Writer) -> list[str]:
-    if name.startswith("__") and name.endswith("__"):  # __file__ and its like tell where code stands
-        return []
-    if isinstance(held, (FunctionType, type, ModuleType)):
-        return [f"{name}={w.write(held)}"]
-    # What functions assign by `global` is memory, not meaning.
-    if id(scope) not in w.assigned:
-        w.assigned[id(scope)] = _assigned(scope)
-    return [] if name in w.assigned[id(scope)] else [w.unit(f"{where}.{name}", held)]
-
-
-def _import_text(module: ModuleType, taken: tuple[str, ...], w: Writer) -> list[str]:
-    scope = vars(module)
-    if not taken or "*" in taken:
-        return [w.write(module)]
-    return [
-        text for name in taken if name in scope for text in _held_text(module.__name__, name, scope[name], scope, w)
-    ]
-
-
-def of_module(value: ModuleType, w: Writer) -> str:
-    """Write a module that is used as a whole: installed ones by name, the user's own by all that stands in it."""
-    if is_installed(value.__name__):
-        w.packages.add(value.__name__.partition(".")[0])
-        return value.__name__
-    return w.unit(value.__name__, value, _module_text)
-
-
-def _module_text(value: ModuleType, w: Writer) -> str:
-    scope = vars(value)
-    return " ".join(
-        text
-        for name, held in sorted(scope.items())
-        if not (isinstance(held, ModuleType) and not held.__name__.startswith(value.__name__ + "."))
-        for text in _held_text(value.__name__, name, held, scope, w)
-    )
-
-
-def of_code(value: CodeType, w: Writer, doc: str | None = None) -> str:
-    """Write instructions, without the places where they stand and without the text of documentation."""
-    constants = value.co_consts
-    if doc is not None and constants and constants[0] == doc:
-        constants = (None, *constants[1:])
-    names = (value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars)
-    # co_code is the same before and after Python has specialised it; line numbers are elsewhere.
-    return f"code({value.co_code!r}, {value.co_exceptiontable!r}, {value.co_flags}, {w.write(constants)}, {names})"
-
-
-def _assigned(scope: dict[str, Any]) -> set[str]:
-    """Give the names that functions of a module assign by `global`."""
-    module, found = scope.get("__name__"), set[str]()
-    for held in list(scope.values()):
-        if getattr(held, "__module__", None) != module:
-            continue
-        for function in vars(held).values() if isinstance(held, type) else (held,):
-            function = getattr(function, "__func__", getattr(function, "__wrapped__", function))
-            if isinstance(function, FunctionType):
-                found |= references(function.__code__).assigned
-    return found
-
-
-def _is_at_the_top(value: Any) -> bool:
-    """Whether a class, or a function outside of classes, can be found under its name."""
-    held: Any = sys.modules.get(_module(value))
-    if isinstance(value, FunctionType) and "." in value.__qualname__:
-        return False
-    for part in value.__qualname__.split("."):
-        held = getattr(held, "__dict__", {}).get(part)
-    return held is value
-
-
-def _name(value: Any) -> str:
-    return f"{_module(value)}.{value.__qualname__}"
-
-
-def _module(value: Any) -> str:
-    module = getattr(value, "__module__", None)
-    return module if isinstance(module, str) else ""
-
-
-def _package(value: Any) -> str:
-    return _module(value).partition(".")[0]
-
-
-def _contents(cell: Any) -> Any:
+def source_file(module: str) -> str | None:
+    """Return the file of a module, imported or not; None where it has none, or is built into Python."""
+    held = sys.modules.get(module)
+    if held is not None:
+        file = getattr(held, "__file__", None)
+        return file if isinstance(file, str) else None
+    top, *inner = module.split(".")
     try:
-        return cell.cell_contents
-    except ValueError:  # not filled yet
+        spec = find_spec(top)
+        for depth in range(len(inner)):  # step by step: importlib would import the packages on the way
+            if spec is None or spec.submodule_search_locations is None:
+                return None
+            name = ".".join([top, *inner[: depth + 1]])
+            spec = PathFinder.find_spec(name, spec.submodule_search_locations)
+    except (ImportError, AttributeError, ValueError):
         return None
+    return spec.origin if spec is not None and spec.has_location else None
+
+
+def is_installed(module: str) -> bool:
+    """Whether a module is part of Python, of sober or of an installed package."""
+    top = module.partition(".")[0]
+    if top in sys.stdlib_module_names or top == "sobercv":
+        return True
+    file = source_file(module)
+    if file is None:  # a namespace package, or a module made at run time
+        paths = list(getattr(sys.modules.get(module), "__path__", ()))
+        return bool(paths) and all(is_installed_file(path + sep) for path in paths)
+    return is_installed_file(file)
+
+
+def is_importable(module: str) -> bool:
+    """Whether a module of the user's own has a source file that other processes would import."""
+    return module != "__main__" and not is_installed(module) and source_file(module) is not None
+
+
+def source_digests(modules: Iterable[str]) -> tuple[dict[str, str], set[str]]:
+    """Return a digest of each own module reachable by imports, and the names of installed packages that they import.
+
+    Raises
+    ------
+    SoberError
+        E602 where a module was edited after it had been imported: its fits and its file are not the same code.
+    """
+    digests: dict[str, str] = {}
+    packages: set[str] = set()
+    waiting = list(modules)
+    while waiting:
+        name = waiting.pop()
+        if name in digests or name == "__main__":
+            continue
+        if not is_importable(name):
+            if is_installed(name):
+                packages.add(name.partition(".")[0])
+            continue
+        digests[name], imported = _read(name)
+        waiting += [*imported, *_parents(name)]
+    return digests, packages
+
+
+def _read(name: str) -> tuple[str, list[str]]:
+    """Return the digest of a module's source, and the modules that it imports anywhere in it."""
+    file = source_file(name)
+    assert file is not None
+    raw = Path(file).read_bytes()
+    imported: list[str] = []
+    if file.endswith(".py"):
+        tree = ast.parse(raw)
+        package = name if file.endswith("__init__.py") else name.rpartition(".")[0]
+        imported = list(_imports(tree, package))
+        raw = ast.dump(tree).encode(errors="surrogatepass")
+    digest = blake2b(raw, digest_size=8).hexdigest()
+    held = sys.modules.get(name)
+    if held is not None:
+        spec, first = _first_seen.setdefault(name, (held.__spec__, digest))
+        if spec is not held.__spec__:  # imported again, or reloaded
+            _first_seen[name] = held.__spec__, digest
+        elif first != digest:
+            raise SoberError(
+                "E602",
+                f"{file} was edited after it had been imported, so a store cannot know which of the two a fit uses. "
+                "Restart Python, or reload the module.",
+            )
+    return digest, imported
+
+
+#: The digest of each module when it was first read, with its import spec: a reload makes a new one.
+_first_seen: dict[str, tuple[object, str]] = {}
+
+
+def _imports(tree: ast.AST, package: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            start = ".".join([*base, *([node.module] if node.module else [])])
+            yield start
+            yield from (f"{start}.{alias.name}" for alias in node.names)  # a submodule, or no module at all
+
+
+def _parents(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:n]) for n in range(1, len(parts))]
+
+
+def versions(packages: set[str]) -> dict[str, str]:
+    """Return what outcomes depend on beside the user's own code: Python, the machine, and installed packages."""
+    found = {"python": ".".join(platform.python_version_tuple()[:2]), "machine": platform.machine()}
+    named = (packages | {"numpy", "scipy", "sklearn", "sobercv"}) - sys.stdlib_module_names - {"__main__", "builtins"}
+    return found | {package: _version(package) for package in sorted(named)}
+
+
+@lru_cache(maxsize=256)
+def _version(package: str) -> str:
+    """Return the version of an installed package with a digest of its files: one may be installed twice, or edited."""
+    names = packages_distributions().get(package, [package])
+    try:
+        version = distribution(names[0]).version
+    except PackageNotFoundError:
+        version = str(getattr(sys.modules.get(package), "__version__", ""))
+    if package in _BY_VERSION:
+        return version
+    return f"{version} ({_files_digest(package)})".strip()
+
+
+def _files_digest(package: str) -> str:
+    file = source_file(package)
+    paths = list(getattr(sys.modules.get(package), "__path__", ()))
+    if not paths and file is not None:
+        paths = [dirname(file)] if file.endswith("__init__.py") else [file]
+    whole = blake2b(digest_size=4)
+    for path in map(Path, paths):
+        for each in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            whole.update(each.relative_to(path.parent).as_posix().encode() + b"\0" + each.read_bytes())
+    return whole.hexdigest()

@@ -1,0 +1,200 @@
+"""correct: an honest score for a search that has already been run, by whichever tool.
+
+Predictions that a tool kept are read by `sobercv.importers`. Where it kept scores of folds,
+`searches`, `frames` and `optuna_study` read what tools keep into `FoldScores`; `judging` resamples the folds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ..errors import SoberError
+from ..inference import Estimate
+from .fold_scores import FoldScores
+from .frames import direction, holds_fold_scores, read_frame, without_row_names
+from .judging import judge
+from .optuna_study import is_study, read_study
+from .searches import is_search, read_search
+
+__all__ = [
+    "Estimates",
+    "FoldScores",
+    "correct",
+    "holds_fold_scores",
+    "judge",
+    "read_frame",
+    "read_search",
+    "read_study",
+    "without_row_names",
+]
+
+
+class Estimates(dict[str, Estimate]):
+    """Estimates of one winner by several metrics; the first metric selected it. Shown as a table."""
+
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        head = ("metric", "claimed", "honest", "interval")
+        rows = [head]
+        for name, one in self.items():
+            assert one.interval is not None
+            low, high = one.interval
+            rows.append((name, f"{one.naive:.4f}", f"{one.value:.4f}", f"[{low:.4f}, {high:.4f}]"))
+        return rows
+
+    def __str__(self) -> str:
+        rows = self._rows()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+        notes = dict.fromkeys(str(note) for one in self.values() for note in one.notes)
+        winner = next(iter(self.values()))._winner()
+        return "\n".join(
+            [*(line.rstrip() for line in lines), f"winner  {winner}", *(f"note: {note}" for note in notes)]
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        head, *rows = self._rows()
+        cells = "".join(f'<th style="text-align:left">{cell}</th>' for cell in head)
+        body = "".join(
+            "<tr>" + "".join(f'<td style="text-align:left">{escape(cell)}</td>' for cell in row) + "</tr>"
+            for row in rows
+        )
+        winner = escape(next(iter(self.values()))._winner())
+        return f"<table><tr>{cells}</tr>{body}</table><p>winner: {winner}</p>"
+
+
+def correct(
+    thing: Any,
+    metric: Any = None,
+    *,
+    y: Any = None,
+    n_repeats: int | None = None,
+    greater_is_better: bool | None = None,
+    confidence_level: float = 0.95,
+    random_state: Any = 0,
+    **options: Any,
+) -> Estimate | dict[str, Estimate]:
+    """Correct the best score of a search that has already been run for having been selected as the best.
+
+    Nothing is trained. The scores of every configuration on every fold are enough: the folds are resampled, the winner
+    is selected again in each resample and judged on the folds left out (BBC-F). Where out-of-fold predictions were
+    kept, samples are resampled instead (BBC), which gives a narrower interval.
+
+    Parameters
+    ----------
+    thing : fitted search, study, table, predictor or folder
+        - A fitted search with `cv_results_`: GridSearchCV, RandomizedSearchCV, the halving searches, BayesSearchCV,
+          dask-ml's. A callable `refit` is called again on each resample.
+        - An Optuna study, or OptunaSearchCV, whose trials keep their fold scores: as a list in a user attribute, or as
+          intermediate values. With `y`: a study whose trials keep out-of-fold predictions in the user attribute "oof"
+          (`predictions=` names another one, or maps trial numbers to predictions).
+        - Fold scores of any tool, wide (one row per fold, one column per configuration) or long (columns such as fold,
+          model and score): tidymodels' ``collect_metrics(summarize = FALSE)``, caret's ``$resample``, mlr's and mlr3's
+          scores, a saved `cv_results_`.
+        - With `y`: a dict of out-of-fold predictions by model, as `cross_val_predict` returns them; `method` says what
+          they are ("predict", "predict_proba" or "decision_function").
+        - An AutoGluon `TabularPredictor`, or the folder of an mljar-supervised run.
+    metric : str, optional
+        The metric that selected, where there are several and nothing says which; or the name of the score. For
+        predictions: as in `sobercv.bbc`.
+    y : array-like [N], optional
+        The truth, where predictions were kept.
+    n_repeats : int, optional
+        How often the samples were partitioned into folds (default: what the splitter or the table says). Folds of a
+        repeat follow each other. BBC-F runs within each repeat.
+    greater_is_better : bool, optional
+        For a table whose measure is not known by its name.
+    confidence_level, random_state
+        As in `sobercv.bbc`.
+    **options
+        `n_bootstraps`; for predictions also the other options of `sobercv.bbc`, and `force=True` to go on where the
+        answer could mislead.
+
+    Returns
+    -------
+    Estimate, or dict of str to Estimate for several metrics
+
+    Raises
+    ------
+    SoberError
+        If there are neither fold scores nor predictions, or one split only.
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3, 5, 8]}, cv=10).fit(X, y)
+    >>> estimate = sobercv.correct(search)
+    >>> bool(estimate.value < search.best_score_)
+    True
+    """
+    if hasattr(thing, "estimate_") and hasattr(thing, "race_"):
+        return thing.estimate_  # BBCSearchCV has done it, with more than folds to go by
+    settings = {"confidence_level": confidence_level, "random_state": random_state, **options}
+    read = _predictions(thing, y)
+    if read is not None:
+        return read(metric=metric, **settings)
+    unknown = [name for name in options if name != "n_bootstraps"]
+    if unknown:
+        raise SoberError("E122", f"`correct` has no option {unknown[0]!r} for fold scores.")
+    found = _fold_scores(thing, metric, n_repeats, greater_is_better)
+    estimates = judge(found, **settings)
+    return Estimates(estimates) if len(estimates) > 1 else next(iter(estimates.values()))
+
+
+def _predictions(thing: Any, y: Any) -> Callable[..., Estimate | dict[str, Estimate]] | None:
+    """What judges the out-of-fold predictions in it; None where it holds none."""
+    if is_study(thing) and y is not None:
+        from ..importers.optuna_study import from_optuna
+
+        return partial(from_optuna, thing, y)
+    if isinstance(thing, Mapping) and y is not None:
+        from ..importers.cross_val_predict import from_cross_val_predict
+
+        return partial(from_cross_val_predict, y, thing)
+    if hasattr(thing, "leaderboard") and hasattr(thing, "predict_proba_oof"):
+        from ..importers.autogluon import from_autogluon
+
+        return partial(from_autogluon, thing)
+    if isinstance(thing, (str, os.PathLike)) and os.path.isdir(thing):
+        from ..importers.mljar import from_mljar
+
+        return partial(from_mljar, thing)
+    return None
+
+
+def _fold_scores(thing: Any, metric: str | None, n_repeats: int | None, greater_is_better: bool | None) -> FoldScores:
+    """Recognise what a tool left."""
+    if is_search(thing):
+        return read_search(thing, metric, n_repeats)
+    study = getattr(thing, "study_", thing)
+    if is_study(study):
+        return read_study(study, metric, n_repeats)
+    if hasattr(thing, "to_pandas") and hasattr(thing, "columns"):  # polars, pyarrow
+        thing = thing.to_pandas()
+    if hasattr(thing, "columns") and hasattr(thing, "iloc"):
+        return read_frame(thing, metric, n_repeats=n_repeats, greater_is_better=greater_is_better)
+    if isinstance(thing, np.ndarray) and thing.ndim == 2 and thing.dtype.kind in "fiu":
+        sign, name = direction("score" if metric is None else metric, greater_is_better)
+        return FoldScores({name: sign * thing.astype(np.float64)}, n_repeats=n_repeats or 1)
+    if isinstance(thing, Mapping) and "params" in thing:
+        return read_search(SimpleNamespace(cv_results_=thing), metric, n_repeats)
+    if (hasattr(thing, "fit") and hasattr(thing, "param_grid")) or hasattr(thing, "param_distributions"):
+        raise SoberError("E113", f"This {type(thing).__name__} is not fitted yet. Call its fit first.")
+    raise SoberError(
+        "E123",
+        "`correct` takes a fitted search, an Optuna study, a table of fold scores, or what AutoGluon and mljar left; "
+        f"got {type(thing).__name__}. Out-of-fold predictions: sobercv.bbc(y, predictions). Files: sober correct FILE.",
+    )

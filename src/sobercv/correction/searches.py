@@ -1,0 +1,175 @@
+"""Fold scores of a fitted search: anything with scikit-learn's `cv_results_`.
+
+GridSearchCV, RandomizedSearchCV, the halving searches, BayesSearchCV and dask-ml's searches all keep
+``split0_test_score`` and so on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from ..containers import Array
+from ..errors import Note, SoberError
+from .fold_scores import FoldScores
+
+SPLIT = re.compile(r"split(\d+)_test_(.+)")
+
+
+def is_search(thing: Any) -> bool:
+    """Whether this is a fitted search with `cv_results_`."""
+    return isinstance(getattr(thing, "cv_results_", None), Mapping)
+
+
+def read_search(search: Any, metric: str | None = None, n_repeats: int | None = None) -> FoldScores:
+    """Read the fold scores of a fitted search.
+
+    Parameters
+    ----------
+    search : fitted search
+    metric : str, optional
+        The metric that selects, where the search has several and no `refit` names one.
+    n_repeats : int, optional
+        Default: that of the splitter.
+    """
+    results = search.cv_results_
+    keys = [match for match in map(SPLIT.fullmatch, results) if match]
+    if not keys:
+        raise SoberError(
+            "E812",
+            f"This {type(search).__name__} keeps no scores by fold: its cv_results_ has no split0_test_score. Pass the "
+            "fold scores as a table with one row per fold and one column per configuration.",
+        )
+    n_splits = 1 + max(int(match[1]) for match in keys)
+    names = list(dict.fromkeys(match[2] for match in keys))
+    first = _selecting(search, names, metric)
+    rows, notes = _last_iteration(results)
+    scores = {
+        _title(search, name): np.array(
+            [np.asarray(results[f"split{k}_test_{name}"], dtype=np.float64)[rows] for k in range(n_splits)]
+        )
+        for name in [first, *(name for name in names if name != first)]
+    }
+    params = [dict(results["params"][row]) for row in rows]
+    best = getattr(search, "best_index_", None)
+    own = metric is None or metric == first
+    winner = int(np.flatnonzero(rows == best)[0]) if own and best is not None and best in rows else None
+    return FoldScores(
+        scores=scores,
+        params=params,
+        n_repeats=_repeats(search, n_splits) if n_repeats is None else n_repeats,
+        test_share=_test_share(search),
+        winner=winner,
+        rule=_rule(search.refit, names, results, rows) if callable(getattr(search, "refit", None)) else None,
+        notes=(*notes, *_dependence(search)),
+    )
+
+
+def _selecting(search: Any, names: list[str], metric: str | None) -> str:
+    """Name of the metric that selects."""
+    if metric is not None and (metric in names or metric == _title(search, names[0])):
+        return metric if metric in names else names[0]
+    refit = getattr(search, "refit", True)
+    if metric is None and len(names) == 1:
+        return names[0]
+    if metric is None and isinstance(refit, str) and refit in names:
+        return refit
+    if metric is None and callable(refit):
+        return names[0]
+    listed = ", ".join(names)
+    given = "the search names none in `refit`" if metric is None else f"got {metric!r}"
+    raise SoberError(
+        "E113" if metric is None else "E122", f"`metric` must name the metric that selects, one of {listed}; {given}."
+    )
+
+
+def _title(search: Any, name: str) -> str:
+    """Name of a metric as the user knows it: cv_results_ calls the only one "score"."""
+    if name != "score":
+        return name
+    scoring = getattr(search, "scoring", None)
+    if isinstance(scoring, str):
+        return scoring
+    if scoring is None:
+        estimator = getattr(search, "estimator", None)
+        if estimator is None:
+            return "score"
+        return "accuracy" if is_classifier(estimator) else "r2" if is_regressor(estimator) else "score"
+    function = getattr(scoring, "_score_func", scoring)
+    return str(getattr(function, "__name__", "score"))
+
+
+def _last_iteration(results: Mapping[str, Any]) -> tuple[Array, tuple[Note, ...]]:
+    """Rows to judge: all, or those of the last iteration of a halving search."""
+    everything = np.arange(len(results["params"]))
+    if "iter" not in results:
+        return everything, ()
+    iteration = np.asarray(results["iter"])
+    rows = np.flatnonzero(iteration == iteration.max())
+    text = (
+        f"A halving search: configurations of its last iteration alone ({len(rows)}) were judged on all its data. The "
+        f"iterations before it ({len(np.unique(iteration)) - 1}) chose them on the same samples; that is not corrected."
+    )
+    return rows, (Note("W811", text),)
+
+
+def _repeats(search: Any, n_splits: int) -> int:
+    """Number of repeats that the splitter says; 1 where it says nothing."""
+    given = getattr(getattr(search, "cv", None), "n_repeats", 1)
+    return int(given) if isinstance(given, (int, np.integer)) and given > 0 and n_splits % given == 0 else 1
+
+
+def _test_share(search: Any) -> float | None:
+    """Size of a test set over that of a training set, for splitters whose test sets overlap."""
+    from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
+
+    cv = getattr(search, "cv", None)
+    if not isinstance(cv, (ShuffleSplit, StratifiedShuffleSplit, GroupShuffleSplit)):
+        return None
+    test, train = cv.test_size, cv.train_size
+    if isinstance(test, float):
+        return test / (train if isinstance(train, float) else 1 - test)
+    if isinstance(test, int) and isinstance(train, int):
+        return test / train
+    usual = 0.2 if isinstance(cv, GroupShuffleSplit) else 0.1
+    return usual / (1 - usual)
+
+
+def _dependence(search: Any) -> tuple[Note, ...]:
+    """What to say where the splits are not folds of one partition."""
+    from sklearn.model_selection import TimeSeriesSplit
+
+    if isinstance(getattr(search, "cv", None), TimeSeriesSplit):
+        text = "Splits of a time series share training rows and differ in size; the interval may be too narrow."
+        return (Note("W203", text),)
+    if _test_share(search) is not None:
+        text = "Test sets overlap, so that splits are not independent: the interval is widened for it."
+        return (Note("W203", text),)
+    return ()
+
+
+def _rule(
+    refit: Callable[[dict[str, Any]], int], names: list[str], results: Mapping[str, Any], rows: Array
+) -> Callable[[Mapping[str, Array]], int]:
+    """Wrap `refit=callable`: it sees the cv_results_ of the folds present in a resample."""
+    scores_of = re.compile(r"(split\d+|mean|std|rank)_test_.+")
+    others: dict[str, Any] = {
+        key: np.ma.asarray(column)[rows] for key, column in results.items() if not scores_of.fullmatch(key)
+    }
+    others["params"] = [results["params"][row] for row in rows]
+
+    def rule(present: Mapping[str, Array]) -> int:
+        resampled: dict[str, Any] = dict(others)
+        for name, scores in zip(names, present.values(), strict=True):
+            mean = scores.mean(axis=0)
+            ordered = np.sort(-mean)
+            resampled |= {f"split{k}_test_{name}": row for k, row in enumerate(scores)}
+            resampled |= {f"mean_test_{name}": mean, f"std_test_{name}": scores.std(axis=0)}
+            resampled[f"rank_test_{name}"] = (1 + np.searchsorted(ordered, -mean)).astype(np.int32)
+        return int(refit(resampled))
+
+    return rule

@@ -1,0 +1,165 @@
+"""SES: feature selection by statistically equivalent signatures, as a scikit-learn transformer without randomness."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import chi2
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+
+from ..containers import Array
+from ..errors import SoberError
+from ..targets import classes_of, guess_task, survival_of
+from .independence import ClassesTest, IndependenceTest, NumbersTest, SurvivalTest
+from .max_min import select
+
+TASKS = ("auto", "classification", "regression", "survival")
+
+
+class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Select the columns that no few others make superfluous (Lagani et al. 2017).
+
+    Columns are added one by one: always the one whose weakest association with the target, over all conditioning sets
+    of at most `k` columns selected so far, is the strongest. A column that is independent of the target given one such
+    set is out for good, selected or not. In a faithful Bayesian network what remains are the neighbours of the target:
+    its direct causes and effects, which are the Markov blanket but for the other causes of those effects. For each,
+    columns that could replace it are found.
+
+    Parameters
+    ----------
+    alpha : float, default=0.05
+        A p-value above it means independence.
+    k : int, default=3
+        The largest conditioning set. 0 keeps every column that is associated by itself. With few samples it is lowered
+        to a fifth of the samples (or events) less one, because larger sets would leave nothing to test with.
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
+        What the target is. "auto" takes records of (event, time) as survival, labels and whole numbers as classes, and
+        other numbers as numbers.
+    equivalences : bool, default=True
+        Whether to fill `signatures_`. The selection does not depend on it, and is faster without.
+    max_features : int, optional
+        Stop when so many are selected.
+
+    Attributes
+    ----------
+    selected_ : int array
+        The columns selected, in order of selection. When no column is associated with the target, the one that comes
+        closest is kept, so that a pipeline can go on.
+    support_ : bool array [P]
+    p_values_ : float array [P]
+        The largest p-value of each column over the conditioning sets on which it was tested.
+    signatures_ : list of int arrays
+        For each selected column, itself and its equivalents. One from each is an equally good signature.
+    is_significant_ : bool
+        False when the one column kept is there only so that a pipeline can go on.
+    n_features_in_ : int
+    feature_names_in_ : array [P]
+        Where X has names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sobercv.feature_selection import SES
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 6))
+    >>> y = X[:, 2] - X[:, 4] + rng.normal(size=300)
+    >>> sorted(SES().fit(X, y).selected_.tolist())
+    [2, 4]
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.05,
+        k: int = 3,
+        *,
+        task: str = "auto",
+        equivalences: bool = True,
+        max_features: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.k = k
+        self.task = task
+        self.equivalences = equivalences
+        self.max_features = max_features
+
+    def fit(self, X: Any, y: Any = None) -> SES:
+        """Select columns.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix [N, P]
+            Numbers without gaps.
+        y : array-like [N]
+            Labels, numbers, or records of (event, time).
+        """
+        self._check_options()
+        if y is None:
+            raise SoberError("E112", "SES requires y to be passed, but the target y is None; pass the true values.")
+        X = validate_data(self, X, accept_sparse="csc", dtype="numeric", ensure_min_samples=2)
+        check_consistent_length(X, y)
+        test = self._test(y)
+        k = min(self.k, max(0, test.size // 5 - 1))
+        columns = X if not sparse.issparse(X) else sparse.csc_array(X)
+        critical = float(chi2.isf(self.alpha, test.df))
+        found = select(columns, test, critical, k, self.equivalences, self.max_features)
+        self.is_significant_ = bool(found.selected)
+        best = int(np.argmax(found.least))
+        self.selected_ = np.array(found.selected or [best])
+        self.signatures_ = [np.array(group) for group in found.equivalents or [[best]]]
+        self.p_values_ = chi2.sf(found.least, test.df)
+        self.support_ = np.zeros(X.shape[1], bool)
+        self.support_[self.selected_] = True
+        return self
+
+    def _check_options(self) -> None:
+        if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
+            raise SoberError("E108", f"`alpha` must lie strictly between 0 and 1; got {self.alpha!r}. Write 0.05.")
+        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 0:
+            raise SoberError("E108", f"`k` must be a whole number of 0 or more; got {self.k!r}. Write 2 or 3.")
+        if self.task not in TASKS:
+            raise SoberError("E122", f"`task` must be one of {TASKS}; got {self.task!r}.")
+        limit = self.max_features
+        if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool) or limit < 1):
+            raise SoberError("E108", f"`max_features` must be None or a whole number of 1 or more; got {limit!r}.")
+
+    def _test(self, y: Any) -> IndependenceTest:
+        """Choose the test that fits the target."""
+        task = guess_task(y).task if self.task == "auto" else self.task
+        if task == "survival":
+            records = survival_of(y)
+            if not records["event"].any():
+                raise SoberError("E112", "SES cannot learn from survival times without any event; all are censored.")
+            return SurvivalTest(records["event"], records["time"])
+        if task == "regression":
+            return NumbersTest(_numbers(y))
+        codes, classes = classes_of(column_or_1d(y, warn=True))
+        if len(classes) < 2:
+            raise SoberError("E112", f"SES needs two classes or more; all samples are of class {classes[0]!r}.")
+        return ClassesTest(codes)
+
+    def _get_support_mask(self) -> Array:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _numbers(y: Any) -> Array:
+    values = column_or_1d(y, warn=True)
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise SoberError("E112", f"`y` must hold numbers for task='regression'; got {values[0]!r}.") from None
+    if not np.isfinite(numbers).all():
+        raise SoberError("E112", "`y` holds missing or infinite values (NaN or inf). Leave those samples out.")
+    scale = np.abs(numbers).max()
+    return numbers / scale if scale > 0 else numbers

@@ -1,0 +1,323 @@
+"""Random forests, grown faster: the predictions of scikit-learn's forest, bit for bit, without fitting it.
+
+`Forests.grown` takes an unfitted `RandomForestClassifier`, the training rows and the rows to predict. It returns the
+predictions for those rows, or None where scikit-learn must fit the forest: settings that `tree_kernels` does not grow,
+rows with gaps, sparse rows, processors on which compilers round differently. scikit-learn grows two trees of every
+forest as well: the first, from the very objects that it would be given, so that it checks and warns as usual, and one
+more, drawn at random for each forest. Unless both are equal to the last bit, it grows them all. Inputs are never
+changed; numpy's global generator moves on as scikit-learn would have moved it.
+"""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from functools import lru_cache
+from numbers import Integral, Real
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_array, check_random_state
+
+from .. import seeds
+from ..containers import Array
+
+#: Parameters that a forest may have values of its own for; all others must have their defaults.
+FREE = {
+    "bootstrap", "max_depth", "max_features", "min_impurity_decrease", "min_samples_leaf", "min_samples_split",
+    "n_estimators", "n_jobs", "random_state",
+}  # fmt: skip
+#: Ranks have 16 bits, classes 8; sorted columns take 8 bytes a cell.
+MOST_ROWS, MOST_CLASSES, MOST_CELLS = 1 << 16, 256, 1 << 24
+#: Compilers of other processors join a product and a sum into one instruction, which rounds once instead of twice.
+MACHINES = ("x86_64", "amd64")
+#: Seconds of compiling, once per installation.
+COMPILING = 8.0
+#: scikit-learn's seconds for a tree, and for each sample and column tried; measured roughly, and only to choose by.
+TREE, CELL = 9e-4, 4e-7
+#: Seconds to sort a cell of a table: a few trees of a wide one are not worth it.
+SORT = 1.5e-7
+#: Times faster than scikit-learn's, at the least of what was measured; only to tell how long a search may take.
+FASTER = 4.0
+#: A call into compiled loops lasts about so long, so that Ctrl-C is heard.
+CALL_SECONDS = 0.1
+#: The seed of the trees that are compared where a forest has none.
+COMPARED = 0
+#: Cells that are sorted at a time, so that what is written down on the way takes little memory.
+BLOCK = 1 << 18
+#: Resamples of a forest are kept for the next one up to this size.
+MOST_COUNTS = 1 << 24
+
+
+def faster_seconds(seconds: float) -> float:
+    """Return what remains of scikit-learn's seconds for forests where a search grows them: roughly, rather too much.
+
+    Parameters
+    ----------
+    seconds : float
+        Of one worker.
+    """
+    return min(seconds, COMPILING + seconds / FASTER)
+
+
+@dataclass(frozen=True, eq=False)
+class GrownForest:
+    """What a forest says of the rows that it was grown for, whichever rows it is asked about.
+
+    Attributes
+    ----------
+    classes_ : array [K]
+    probabilities : float array [M, K]
+    """
+
+    classes_: Array
+    probabilities: Array
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class."""
+        return self.probabilities
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable class, the first of equals."""
+        return self.classes_.take(np.argmax(self.probabilities, axis=1), axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class SortedColumns:
+    """Training rows, each column sorted once; see `tree_kernels.vote`."""
+
+    rows: Array  # float32 [N, P]
+    ranks: Array
+    values: Array
+    n_ranks: Array
+    order: Array
+
+    @classmethod
+    def of(cls, rows: Array) -> SortedColumns:
+        """Sort every column."""
+        shape, wide = rows.T.shape, max(1, BLOCK // len(rows))
+        ranks, values, n_ranks = np.empty(shape, np.uint16), np.zeros(shape, np.float32), np.empty(shape[0], np.int64)
+        orders = np.empty(shape, np.uint16)
+        for start in range(0, shape[0], wide):
+            part = slice(start, start + wide)
+            columns = np.ascontiguousarray(rows.T[part])
+            order = np.argsort(columns, axis=1)
+            ascending = np.take_along_axis(columns, order, axis=1)
+            rank = np.zeros(columns.shape, np.int64)
+            np.cumsum(ascending[:, 1:] != ascending[:, :-1], axis=1, out=rank[:, 1:])
+            np.put_along_axis(ranks[part], order, rank.astype(np.uint16), axis=1)
+            np.put_along_axis(values[part], rank, ascending, axis=1)
+            orders[part], n_ranks[part] = order, rank[:, -1] + 1
+        return cls(rows, ranks, values, n_ranks, orders)
+
+
+class Resamples:
+    """The samples that each tree sees, and the state of the generator that it starts with: functions of its seed.
+
+    Parameters
+    ----------
+    generator : RandomState
+        Gives the seeds of the trees.
+    n_trees, n_rows : int
+    bootstrap : bool
+    """
+
+    def __init__(self, generator: Any, n_trees: int, n_rows: int, bootstrap: bool) -> None:
+        self._seeds = generator.randint(np.iinfo(np.int32).max, size=n_trees)
+        self._n_rows, self._bootstrap = n_rows, bootstrap
+        keeps = n_trees * n_rows <= MOST_COUNTS
+        self._kept = (np.empty((n_trees, n_rows), np.uint8), np.empty(n_trees, np.uint32)) if keeps else None
+        self._n_kept = 0
+
+    def part(self, start: int, stop: int) -> tuple[Array, Array]:
+        """Return the counts and states of some trees."""
+        if self._kept is None:
+            return self._drawn(start, stop)
+        counts, states = self._kept
+        if stop > self._n_kept:
+            counts[self._n_kept : stop], states[self._n_kept : stop] = self._drawn(self._n_kept, stop)
+            self._n_kept = stop
+        return counts[start:stop], states[start:stop]
+
+    def _drawn(self, start: int, stop: int) -> tuple[Array, Array]:
+        counts, states = np.ones((stop - start, self._n_rows), np.uint8), np.empty(stop - start, np.uint32)
+        generator = seeds.old_generator(0)
+        for row, seed in enumerate(self._seeds[start:stop]):
+            generator.seed(seed)
+            states[row] = generator.randint(0, np.iinfo(np.int32).max)
+            if self._bootstrap:
+                generator.seed(seed)
+                drawn = np.bincount(generator.randint(0, self._n_rows, self._n_rows), minlength=self._n_rows)
+                counts[row] = np.minimum(drawn, 255)  # of 65,536 samples none comes up 255 times
+        return counts, states
+
+
+class Forests:
+    """Forests of one split, one after the other; what several of them need is made once."""
+
+    def __init__(self) -> None:
+        self._sorted: SortedColumns | None = None
+        self._resamples: tuple[tuple[int, ...], Resamples] | None = None  # with what it was drawn for
+
+    def grown(self, model: Any, X: Any, y: Any, rows: Any) -> GrownForest | None:
+        """Return a forest that answers for `rows`; None where scikit-learn must fit the model.
+
+        Parameters
+        ----------
+        model : estimator
+            Unfitted. The method `plain_forest(X)` of its class, if there is one, gives the `RandomForestClassifier`
+            that it is on these rows.
+        X : array-like [N, P]
+        y : array-like [N]
+        rows : array-like [M, P]
+            To predict.
+        """
+        try:
+            plain = model.plain_forest(X) if "plain_forest" in vars(type(model)) else model  # not a subclass of it
+            if not _is_known(plain) or np.ndim(y) != 1:
+                return None
+            shape = X.shape if hasattr(X, "shape") else (len(X), len(X[0]))
+            seconds, cells = _guess(plain, *shape), shape[0] * shape[1]
+            if shape[0] > MOST_ROWS or cells > MOST_CELLS or seconds < 2 * SORT * cells:
+                return None
+            return self._grown(plain, X, y, rows)
+        except TimeoutError:  # a clock of the user's, which is not to be stopped here
+            raise
+        except Exception:
+            return None  # scikit-learn's own message is the better one
+
+    def _grown(self, plain: Any, X: Any, y: Any, rows: Any) -> GrownForest | None:
+        from . import tree_kernels
+
+        # Without a seed every forest is another one; trees are compared for some seed.
+        seed = COMPARED if plain.random_state is None else plain.random_state
+        first = clone(plain).set_params(n_estimators=1, random_state=seed).fit(X, y)
+        said = first.predict_proba(rows)
+        # Copies: what is kept for the next forest must not be written into.
+        options = {"dtype": np.float32, "order": "C", "copy": True, "ensure_all_finite": False}
+        train, new = check_array(X, **options), check_array(rows, **options)
+        codes = _codes(first.classes_, np.asarray(y))
+        is_whole = np.isfinite(train).all() and np.isfinite(new).all()  # check_array may be told to look away
+        if codes is None or not is_whole:
+            return None
+        columns, resamples = self._columns(train), self._drawn(seed, plain, len(train))
+        n_trees, limits = int(plain.n_estimators), _limits(first)
+        nodes, chances = np.empty((4, 2 * len(train))), np.empty((2 * len(train), len(first.classes_)))
+
+        def vote(resamples: Resamples, start: int, stop: int, votes: Array) -> int:
+            counts, states = resamples.part(start, stop)
+            grown: int = tree_kernels.vote(
+                columns.ranks, columns.values, columns.n_ranks, columns.order, _same_value(), codes, counts, states,
+                limits, float(plain.min_impurity_decrease), new, votes, nodes, chances,
+            )  # fmt: skip
+            return grown
+
+        def is_same(theirs: Any, said: Array, index: int) -> bool:
+            votes = np.zeros_like(said)
+            n = vote(resamples, index, index + 1, votes)
+            return _is_same(theirs, nodes[:, :n], chances[:n]) and np.array_equal(votes, said)
+
+        if not is_same(first, said, 0):
+            return None
+        if n_trees > 1:
+            n_nodes = first.estimators_[0].tree_.node_count
+            index = int(seeds.generator(int(seed), "compared tree", n_nodes).integers(1, n_trees))
+            generator = seeds.old_generator(seed)
+            generator.randint(np.iinfo(np.int32).max, size=index)  # the seeds of the trees before it
+            another = clone(plain).set_params(n_estimators=1, random_state=generator).fit(train, codes)
+            if not is_same(another, another.predict_proba(new), index):
+                return None
+        votes, start, step = said.copy(), 1, 1
+        if plain.random_state is None:  # as many numbers of the global generator as scikit-learn's forest takes
+            resamples = Resamples(check_random_state(None), n_trees, len(train), bool(plain.bootstrap))
+            votes, start = np.zeros_like(said), 0
+        while start < n_trees:
+            begun, stop = perf_counter(), min(start + step, n_trees)
+            vote(resamples, start, stop, votes)
+            if perf_counter() - begun < CALL_SECONDS:
+                step *= 2
+            start = stop
+        return GrownForest(first.classes_, votes / n_trees)
+
+    def _columns(self, train: Array) -> SortedColumns:
+        if self._sorted is None or not np.array_equal(self._sorted.rows, train):
+            self._sorted = SortedColumns.of(train)
+        return self._sorted
+
+    def _drawn(self, seed: int, plain: Any, n_rows: int) -> Resamples:
+        given = int(plain.n_estimators), n_rows, bool(plain.bootstrap)
+        if self._resamples is None or self._resamples[0] != (seed, *given):
+            self._resamples = (seed, *given), Resamples(seeds.old_generator(seed), *given)
+        return self._resamples[1]
+
+
+def _is_known(plain: Any) -> bool:
+    """Whether a model is a forest with settings that the compiled loops know."""
+    # By name, so that searches without forests do not wait for the import of forests.
+    kind = type(plain)
+    if kind.__name__ != "RandomForestClassifier" or kind.__module__.split(".")[:2] != ["sklearn", "ensemble"]:
+        return False
+    params, usual = plain.get_params(deep=False), kind().get_params(deep=False)
+    is_usual = all(value is usual[name] or value == usual[name] for name, value in params.items() if name not in FREE)
+    if not is_usual or usual["criterion"] != "gini" or platform.machine().lower() not in MACHINES:
+        return False
+    whole = [params[k] for k in ("n_estimators", "min_samples_leaf", "min_samples_split")]
+    whole += [params[k] for k in ("max_depth", "random_state") if params[k] is not None]
+    return (
+        all(isinstance(value, (int, np.signedinteger)) and not isinstance(value, bool) for value in whole)
+        and params["n_estimators"] >= 1
+        and isinstance(params["bootstrap"], bool)
+        and isinstance(params["min_impurity_decrease"], Real)
+        and params["n_jobs"] in (None, 1)
+    )
+
+
+def _guess(plain: Any, n_rows: int, n_columns: int) -> float:
+    """Guess scikit-learn's seconds for a forest."""
+    tried = n_columns if plain.max_features is None else plain.max_features
+    if isinstance(tried, str):
+        tried = n_columns**0.5
+    elif not isinstance(tried, Integral):  # a share
+        tried = tried * n_columns
+    return int(plain.n_estimators) * (TREE + CELL * n_rows * float(tried))
+
+
+def _codes(classes: Array, y: Array) -> Array | None:
+    """Return the place of each label among the classes that scikit-learn found; None where that is not plain."""
+    codes = np.searchsorted(classes, y)
+    is_plain = len(classes) <= MOST_CLASSES and bool((codes < len(classes)).all()) and bool((classes[codes] == y).all())
+    return codes.astype(np.uint8) if is_plain else None
+
+
+def _limits(first: Any) -> Array:
+    """Return the numbers that keep a tree from growing, as scikit-learn reads them."""
+    least, most = int(first.min_samples_leaf), first.max_depth
+    tried = first.estimators_[0].max_features_
+    split, deepest = max(first.min_samples_split, 2 * least), np.iinfo(np.int32).max if most is None else most
+    return np.array([tried, least, split, deepest], np.int64)
+
+
+@lru_cache(maxsize=1)
+def _same_value() -> np.float32:
+    """Return how far apart two values may be that count as one: it was meant to be 1e-7, and 0 in some versions."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    stump = DecisionTreeClassifier(random_state=0).fit([[0.0], [5e-8]], [0, 1])
+    return np.float32(0.0 if stump.tree_.node_count > 1 else 1e-7)
+
+
+def _is_same(first: Any, nodes: Array, chances: Array) -> bool:
+    """Whether the only tree of scikit-learn's forest is the one grown here, to the last bit."""
+    tree = first.estimators_[0].tree_
+    column, threshold, left, right = nodes
+    inner = tree.children_left >= 0
+    return (
+        tree.node_count == len(column)
+        and np.array_equal(tree.children_left, left)
+        and np.array_equal(tree.children_right, right)
+        and np.array_equal(tree.feature[inner], column[inner])
+        and np.array_equal(tree.threshold[inner], threshold[inner])
+        and np.array_equal(tree.value[:, 0, :], chances)
+    )

@@ -1,0 +1,365 @@
+"""Drop rules: which configurations may stop before the cross-validation ends (paper, section 5).
+
+A rule is any callable ``rule(predictions, question, round_index)`` that returns a `DropVerdict`, or None to keep all.
+It sees what the configurations still in the race have predicted so far; its draws, if any, come from the question's
+seed. Both rules here serve any metric through its counts, drop nothing on few predictions or groups, and never the
+best. `sobercv.testing.contracts.DropRuleContract` tests a rule. Two methods are optional:
+``check(predictions, question)`` refuses what the rule cannot serve, asked before any training with a table in which
+nothing is predicted yet; ``for_race()`` returns a rule of its own to each race, where it must remember earlier rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+from scipy import special
+
+from ..containers import Array
+from ..errors import SoberError
+from ..metrics import Scorer, blocks
+from ..predictions import Predictions
+from .question import Question
+from .selection import apply, best, margin
+from .tables import spread
+from .units import Units
+
+T = TypeVar("T")
+
+#: Groups that must have been predicted before a configuration is dropped: two tell next to nothing of how much a lead
+#: varies between groups, and one tells nothing at all, as every resample of it is the same.
+MIN_GROUPS = 3
+#: `PredictiveDrop`: fewer samples than this are few; then so many predictions are needed, else so many, or with a zone.
+SMALL, MANY, FEW, FEW_WITH_ZONE = 80, 50, 20, 30
+
+
+@dataclass(frozen=True, eq=False)
+class DropVerdict:
+    """What a drop rule decided.
+
+    Attributes
+    ----------
+    keep : bool array [C]
+    p : float array [C]
+        How sure the rule is that each configuration is worse than the best; 0 where no test was made.
+    best : int
+        Position of the best configuration so far; -1 where no test was made.
+    """
+
+    keep: Array
+    p: Array
+    best: int
+
+    @classmethod
+    def keep_all(cls, n_configurations: int) -> DropVerdict:
+        """Keep all configurations, without a test."""
+        return cls(np.ones(n_configurations, bool), np.zeros(n_configurations), -1)
+
+
+class DropRule(Protocol):
+    """Decides after every round of a race which configurations stay."""
+
+    def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict | None:
+        """Look at all predictions so far; the same ones, question and round must give the same verdict."""
+
+
+class PredictiveDrop:
+    """Drop configurations that are unlikely to overtake the best with the samples that are left.
+
+    Which configuration wins a cross-validation is a fact about its samples, of which a part has been predicted: the
+    fewer are left, the less can still happen. The lead of the best over another, on all samples, is predicted from the
+    lead so far: its standard error is that of the bootstrap, times sqrt(1 - n / N) where n of N samples have been
+    predicted.
+
+    Where samples come in groups, groups are counted: with g of G predicted, nothing is dropped while g < 3; then the
+    standard error is that of the bootstrap of groups times sqrt(g / (g - 1)) sqrt(1 - g / G), and the chance is that of
+    Student's distribution with g - 1 degrees of freedom.
+
+    Parameters
+    ----------
+    chance : float, default=0.01
+        Drop a configuration when the chance that it overtakes the best is below this.
+    zone : float, default=0
+        Indifference: drop a configuration when it is unlikely to overtake the best by more than this many standard
+        errors of the best score. More is dropped, and the winner may be one that is as good as the best. Advised for
+        AUC and accuracy; by R2 and C-index a zone of 0.2 cost more than that on real data (docs/racing.md).
+    min_predictions : int, optional
+        Drop nothing before this many samples have predictions, from three groups or more where there are groups.
+        Default: 20 (30 with a zone), or 50 where there are fewer than 80 samples: on so few the correction for the
+        dropped fails.
+    n_bootstraps : int, default=200
+        Resamples for the standard errors.
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> sobercv.PredictiveDrop(0.015, zone=0.2)
+    PredictiveDrop(chance=0.015, zone=0.2)
+    """
+
+    def __init__(
+        self, chance: float = 0.01, zone: float = 0.0, min_predictions: int | None = None, n_bootstraps: int = 200
+    ) -> None:
+        if not 0.0 < chance < 0.5:
+            raise SoberError("E108", f"`chance` must lie between 0 and 0.5; got {chance!r}. Write 0.01 for 1 %.")
+        if not zone >= 0.0:
+            raise SoberError("E108", f"`zone` must be 0 or more standard errors; got {zone!r}. Write 0.1.")
+        _check_sizes(min_predictions or 0, n_bootstraps, 2)
+        self.chance, self.zone = chance, zone
+        self.min_predictions, self.n_bootstraps = min_predictions, n_bootstraps
+
+    def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
+        """Test every configuration of the table against the best of them.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            What the configurations still in the race have predicted so far; samples to come are there, not yet seen.
+        question : Question
+        round_index : int
+        """
+        enough = self.min_predictions
+        if enough is None:
+            enough = MANY if predictions.n_samples < SMALL else FEW_WITH_ZONE if self.zone else FEW
+        race = _Standing.of(predictions, question, round_index, enough)
+        if race is None or race.left <= 0:
+            return DropVerdict.keep_all(predictions.n_configurations)
+        top, whole = race.top, race.whole
+        n = race.question.first.affordable(self.n_bootstraps, len(whole))
+        scores = np.concatenate(race.over(race.scores, n))
+        lead = whole[top] - whole
+        with np.errstate(invalid="ignore", divide="ignore"):
+            error = spread(scores[:, [top]] - scores) * (race.widening * np.sqrt(race.left))
+            # On all samples the score of the best varies less than on those seen so far.
+            indifferent = self.zone * spread(scores[:, [top]])[0] * np.sqrt(1.0 - race.left)
+            p = race.certainty((lead + indifferent) / error)
+        keep = (1.0 - p >= self.chance) | (lead <= 0)  # equals of the best stay, whatever the zone
+        keep[top] = True
+        return DropVerdict(keep, p, top)
+
+    @property
+    def reason(self) -> str:
+        """Why a configuration was dropped, for the methods section of a paper."""
+        by = f" by more than {self.zone:g} standard errors" if self.zone else ""
+        return f"had a chance of less than {100 * self.chance:g} % to overtake the best{by} with the samples left"
+
+    def __repr__(self) -> str:
+        guard = "" if self.min_predictions is None else f", min_predictions={self.min_predictions}"
+        return f"PredictiveDrop(chance={self.chance:g}, zone={self.zone:g}{guard})"
+
+
+class BootstrapDrop:
+    """Drop configurations that are worse than the current best in nearly all bootstrap resamples (BCED-CV, BBCD-CV).
+
+    Parameters
+    ----------
+    threshold : float, default=0.99
+        Drop a configuration when the share of resamples in which it scores strictly worse than the best exceeds this.
+    min_predictions : int, default=50
+        Drop nothing before this many samples have predictions: the paper lost up to 9 % of AUC without that guard.
+    n_bootstraps : int, default=1000
+
+    Notes
+    -----
+    Where samples come in groups, groups are resampled, and few of them have few resamples: a configuration that is
+    worse in each of three groups is worse in all resamples. So nothing is dropped before three groups have predictions,
+    and only what Student's test of the lead with one degree of freedom less than there are groups drops as well.
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> sobercv.BootstrapDrop(threshold=0.95)
+    BootstrapDrop(threshold=0.95, min_predictions=50, n_bootstraps=1000)
+    """
+
+    def __init__(self, threshold: float = 0.99, min_predictions: int = 50, n_bootstraps: int = 1000) -> None:
+        if not 0.0 < threshold < 1.0:
+            hint = (
+                f" Write {threshold / 100:g} for {threshold:g} %." if 1 < threshold < 100 else " Write 0.99 for 99 %."
+            )
+            raise SoberError("E108", f"`threshold` must lie strictly between 0 and 1; got {threshold!r}.{hint}")
+        _check_sizes(min_predictions, n_bootstraps, 1)
+        self.threshold = threshold
+        self.min_predictions = min_predictions
+        self.n_bootstraps = n_bootstraps
+
+    def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
+        """Test every configuration of the table against the best of them.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            What the configurations still in the race have predicted so far.
+        question : Question
+            That of the search, so that "best" means the same. The draws come from (its seed, "drop", round_index), so
+            that a resumed run drops the same ones.
+        round_index : int
+        """
+        race = _Standing.of(predictions, question, round_index, self.min_predictions)
+        if race is None:
+            return DropVerdict.keep_all(predictions.n_configurations)
+        top = race.top
+        if race.question.first.calls_a_function:
+            worse, defined = self._until_certain(race)
+        else:
+            worse, defined = np.sum(race.over(race.compare, self.n_bootstraps), axis=0)
+        if not defined.any():
+            return DropVerdict.keep_all(predictions.n_configurations)
+        p = worse / defined
+        if race.grouped:
+            at = np.append(np.flatnonzero(p > self.threshold), top)
+            p[at] = np.minimum(p[at], self._sure(race.among(at, len(at) - 1)))
+        keep = p <= self.threshold
+        keep[top] = True
+        return DropVerdict(keep, p, top)
+
+    def _sure(self, race: _Standing) -> Array:
+        """How sure Student's test is that each configuration is worse than the best."""
+        top, whole = race.top, race.whole
+        scores = race.scores(0, race.question.first.affordable(self.n_bootstraps, len(whole)))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return race.certainty((whole[top] - whole) / (spread(scores[:, [top]] - scores) * race.widening))
+
+    def _until_certain(self, race: _Standing) -> tuple[Array, Array]:
+        """Compare with as few scores as decide the same.
+
+        What would stay even if it were worse in all resamples to come is not looked at again. Most are certain after a
+        hundred of a thousand; only those that are dropped need nearly all, and each of them just once in a race.
+        """
+        worse, defined = np.zeros((2, len(race.whole)), np.int64)
+        open_ = np.ones(len(race.whole), bool)
+        for start, stop in blocks.cut(self.n_bootstraps, blocks.UNIT):
+            at = np.union1d(np.flatnonzero(open_), race.top)
+            more = race.among(at, int(np.searchsorted(at, race.top))).compare(start, stop)
+            worse[at] += more[0]
+            defined[at] += more[1]
+            left = self.n_bootstraps - stop
+            open_ &= worse + left > self.threshold * (defined + left)
+            if not open_.any():
+                break
+        return worse, defined
+
+    @property
+    def reason(self) -> str:
+        """Why a configuration was dropped, for the methods section of a paper."""
+        share = f"{100 * self.threshold:g} %"
+        return f"scored below the best in more than {share} of bootstrap samples of the predictions made so far"
+
+    def __repr__(self) -> str:
+        return (
+            f"BootstrapDrop(threshold={self.threshold}, min_predictions={self.min_predictions}, "
+            f"n_bootstraps={self.n_bootstraps})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Standing:
+    """A race after a round: what has been predicted, the best so far, and draws of the units.
+
+    Samples are many, so that the bootstrap's standard error of a lead is known well and a lead is normal. Groups may be
+    few: there the standard error is that of `n - 1` degrees of freedom, and the lead has Student's distribution.
+
+    Attributes
+    ----------
+    table : Predictions
+        What has been predicted.
+    question : Question
+        Settled for its target.
+    scorer : Scorer
+    units : Units
+    whole : array [C]
+        Scores on all that has been predicted.
+    top : int
+        Position of the best.
+    left : float
+        Share of the units, over all repeats, that is still to be predicted.
+    """
+
+    table: Predictions
+    question: Question
+    scorer: Scorer
+    units: Units
+    whole: Array
+    top: int
+    left: float
+
+    @classmethod
+    def of(cls, predictions: Predictions, question: Question, round_index: int, enough: int) -> _Standing | None:
+        """Look at a race; None where too few samples or groups have been predicted, or there is no best."""
+        table = predictions.only_seen()
+        units = Units(table.n_samples, question.seed, "drop", (round_index,), groups=table.groups)
+        too_few = table.n_samples < enough or (units.clustered and units.n < MIN_GROUPS)
+        if too_few or table.n_configurations < 2:
+            return None
+        question = question.for_target(table.target)
+        scorer = question.bind(table)
+        whole = scorer.scores(np.ones((1, table.n_samples), np.uint8))
+        top = best_so_far(question, table, whole)
+        return None if top < 0 else cls(table, question, scorer, units, whole[0], top, _left(predictions))
+
+    def among(self, at: Array, top: int) -> _Standing:
+        """Keep some of the configurations, one of which is the best."""
+        some = self.table.take_configurations(at)
+        return _Standing(some, self.question, self.question.bind(some), self.units, self.whole[at], top, self.left)
+
+    def scores(self, start: int, stop: int) -> Array:
+        """Scores of all configurations in resamples start to stop - 1 [B, C]."""
+        return self.scorer.scores(self.units.counts(start, stop))
+
+    def compare(self, start: int, stop: int) -> tuple[Array, Array]:
+        """In how many resamples each configuration is worse than the best, and in how many that is defined [C]."""
+        scores = self.scores(start, stop)
+        lead = scores[:, self.top]
+        defined = ~np.isnan(lead)
+        with np.errstate(invalid="ignore"):
+            worse = scores < (lead - margin(lead, self.scorer.metric.unit))[:, None]
+        return worse[defined].sum(axis=0), np.full(scores.shape[1], defined.sum())
+
+    def over(self, function: Callable[[int, int], T], n_resamples: int) -> list[T]:
+        """Call a function for blocks of resamples, on threads."""
+        cut = blocks.ranges(n_resamples, self.table.n_samples, self.question.n_threads)
+        return blocks.run(function, cut, self.question.n_threads)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether the units are groups."""
+        return self.units.clustered
+
+    @property
+    def widening(self) -> float:
+        """What the bootstrap's standard error is multiplied by: it divides by the number of units, not by one less."""
+        return float(np.sqrt(self.units.n / (self.units.n - 1))) if self.grouped else 1.0
+
+    def certainty(self, z: Array) -> Array:
+        """How sure it is that a lead of so many standard errors is one."""
+        z = np.where(np.isnan(z), 0.0, z)
+        return np.asarray(special.stdtr(self.units.n - 1, z) if self.grouped else special.ndtr(z))
+
+
+def best_so_far(question: Question, table: Predictions, whole: Array) -> int:
+    """Position of the best by scores [1, C] on what has been predicted; -1 where none is defined.
+
+    A rule in standard errors has none to go by in the middle of a race: then the highest score is the yardstick.
+    """
+    rule = best if question.needs_standard_errors else question.rule_for(table.configurations)
+    return int(apply(rule, whole, question.first.unit)[0])
+
+
+def _left(predictions: Predictions) -> float:
+    """Share of the units, over all repeats, that is still to be predicted; of a group, by the share of its samples."""
+    if predictions.groups is None:
+        return 1.0 - float(predictions.seen.mean())
+    unit = np.unique(predictions.groups, return_inverse=True)[1].reshape(-1)
+    size = np.bincount(unit)
+    return 1.0 - float(np.mean([np.bincount(unit, here) / size for here in predictions.seen.T]))
+
+
+def _check_sizes(min_predictions: int, n_bootstraps: int, fewest: int) -> None:
+    if min_predictions < 0 or n_bootstraps < fewest:
+        raise SoberError(
+            "E108",
+            f"`min_predictions` must be 0 or more and `n_bootstraps` {fewest} or more; got {min_predictions} and "
+            f"{n_bootstraps}.",
+        )

@@ -1,0 +1,146 @@
+"""Units: what is resampled, and the only maker of counts.
+
+A resample is a row of counts: how often each sample (or each fold) is present. Units are the samples, whole groups of
+them, or folds; within strata if asked. `n` is the number of units, the only size that guards and degrees of freedom may
+look at. Every resample has random numbers of its own, so that any block of them can be drawn alone with the same bits.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from ..containers import Array, as_array
+from ..errors import SoberError
+from ..metrics.contract import as_counts
+from ..seeds import generator, key
+
+CHUNK = 1 << 16  # units drawn together; a longer table splits its draws over chunks first
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What is drawn with replacement: samples, whole groups, or folds.
+
+    Parameters
+    ----------
+    length : int
+        Length of a row of counts: the number of samples, or of folds.
+    seed : int
+        Root seed of the run.
+    purpose : str
+        What the draws are for; other purposes draw independently.
+    index : tuple of int
+        Which of that purpose's draws, such as the round of a race.
+    groups : int array [N], optional
+        Members of a group share one count.
+    strata : int array [N], optional
+        Each stratum keeps its number of units. A group belongs to the stratum of most of its members.
+    drawn : int array [B, length], optional
+        Counts that are there already: folds, or another tool's draws.
+    kind : {"samples", "folds"}
+        What an entry of a row of counts stands for.
+    """
+
+    length: int
+    seed: int
+    purpose: str = "bootstrap"
+    index: tuple[int, ...] = ()
+    groups: Array | None = None
+    strata: Array | None = None
+    drawn: Array | None = None
+    kind: Literal["samples", "folds"] = "samples"
+
+    @classmethod
+    def of_folds(cls, n_folds: int, n_resamples: int, seed: int, drawn: Array | None = None) -> Units:
+        """Draw folds; a draw that leaves no fold out is drawn again, because nothing could be judged."""
+        if drawn is not None:
+            return cls(n_folds, seed, drawn=drawn, kind="folds")
+        if n_folds < 2:
+            raise SoberError(
+                "E113", f'`by="fold"` resamples folds and needs at least 2 of them; got {n_folds}. Pass `folds`.'
+            )
+        rng = generator(seed, "folds")
+        counts = np.zeros((n_resamples, n_folds), np.uint8)
+        todo = np.arange(n_resamples)
+        while len(todo):
+            place = rng.integers(0, n_folds, (len(todo), n_folds)) + n_folds * np.arange(len(todo))[:, None]
+            counts[todo] = np.bincount(place.ravel(), minlength=place.size).reshape(place.shape)
+            todo = todo[(counts[todo] > 0).all(axis=1)]
+        return cls(n_folds, seed, drawn=counts, kind="folds")
+
+    @property
+    def n(self) -> int:
+        """Number of units: groups where there are groups, else samples or folds."""
+        return self.length if self.groups is None else int(self.of_entry.max()) + 1
+
+    @property
+    def names(self) -> str:
+        """What the units are called: "samples", "groups" or "folds"."""
+        return self.kind if self.groups is None else "groups"
+
+    @property
+    def clustered(self) -> bool:
+        """Whether a unit holds several samples, which may be more or less alike."""
+        return self.names != "samples"
+
+    @cached_property
+    def of_entry(self) -> Array:
+        """The unit of each entry of a row of counts, numbered without gaps [length]."""
+        if self.groups is None:
+            return np.arange(self.length)
+        return np.unique(self.groups, return_inverse=True)[1].reshape(-1)
+
+    def counts(self, start: int, stop: int) -> Array:
+        """Counts of resamples start to stop - 1 [stop - start, length]."""
+        if self.drawn is not None:
+            return self.drawn[start:stop]
+        counts = np.zeros((stop - start, self.n), np.uint8)
+        for s, members in enumerate(self._strata_of_units()):
+            part = counts if members is None else np.zeros((stop - start, len(members)), np.uint8)
+            self._draw(part, start, s)
+            if members is not None:
+                counts[:, members] = part
+        return counts if self.groups is None else counts[:, self.of_entry]
+
+    def _strata_of_units(self) -> list[Array | None]:
+        if self.strata is None:
+            return [None]
+        of_unit = self.strata
+        if self.groups is not None:
+            table = np.zeros((self.n, int(self.strata.max()) + 1), np.int64)
+            np.add.at(table, (self.of_entry, self.strata), 1)
+            of_unit = table.argmax(axis=1)
+        return [np.flatnonzero(of_unit == s) for s in np.unique(of_unit)]
+
+    def _draw(self, counts: Array, first: int, stratum: int) -> None:
+        """Draw as many units as there are, with replacement, for each row of counts."""
+        from ..metrics.kernels.draws import draw  # numba takes a while to import
+
+        n_resamples, n = counts.shape
+        chunks = [(at, min(at + CHUNK, n)) for at in range(0, n, CHUNK)]
+        in_chunk = np.full((n_resamples, 1), n)  # how many of the n draws of each resample fall into each chunk
+        if len(chunks) > 1:
+            share = np.array([(stop - start) / n for start, stop in chunks])
+            rngs = (generator(self.seed, self.purpose, *self.index, stratum, first + b) for b in range(n_resamples))
+            in_chunk = np.stack([rng.multinomial(n, share) for rng in rngs])
+        for c, (start, stop) in enumerate(chunks):
+            own = key(self.seed, self.purpose, *self.index, stratum, c)
+            draw(own, first, np.ascontiguousarray(in_chunk[:, c]), counts[:, start:stop])
+
+
+def checked_counts(counts: Any, length: int) -> Array:
+    """Check counts [B, length] that were drawn elsewhere."""
+    counts, present = as_array(counts, "counts")
+    if counts.ndim != 2 or counts.shape[1] != length or len(counts) == 0:
+        raise SoberError("E101", f"`counts` must be [B, {length}]; got shape {counts.shape}.")
+    if counts.dtype == object and all(isinstance(v, (int, np.integer)) for v in counts.ravel().tolist()):
+        with suppress(OverflowError):  # refused below
+            counts = counts.astype(np.int64)
+    if counts.dtype.kind not in "iub" or counts.min() < 0 or present is not None:
+        raise SoberError("E108", "`counts` must be whole numbers of 0 or more: how often each sample was drawn.")
+    return as_counts(counts)

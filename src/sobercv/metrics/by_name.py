@@ -1,0 +1,511 @@
+"""Metrics by name, and the functions and scorers of scikit-learn that they stand for.
+
+A name with or without arguments, a metric, a function (y_true, y_pred) or what `make_scorer` returned becomes a metric:
+the fast one where there is one, otherwise one that calls the function. A scorer that needs the model is refused: a
+table of predictions has none.
+
+scikit-learn has no public way to look into what `make_scorer` returned. It is read defensively: only objects of exactly
+the type that `make_scorer` makes are looked into, only for what a scorer must hold, and where that is not found, the
+object is a scorer that needs the model, which is right for every scorer and only slower.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from ..errors import SoberError, warn
+from ..responses import RESPONSES
+from ..targets import Target, TaskName, guess_task
+from . import clinic, confusion, means, ranks, survival
+from .callables import MAX_CALLS, GeneralMetric
+from .contract import Metric
+
+Maker = Callable[..., Metric]
+
+_MODULES = (means, confusion, ranks, survival, clinic)
+
+
+@lru_cache(maxsize=1)
+def makers() -> Mapping[str, Maker]:
+    """Everything that makes a metric, by name."""
+    return {name: maker for module in _MODULES for name, maker in module.makers().items()}
+
+
+@lru_cache(maxsize=1)
+def _fast() -> dict[str, Metric]:
+    return {
+        name: maker().named(name)
+        for name, maker in makers().items()
+        if all(p.default is not p.empty for p in parameters(name).values())
+    }
+
+
+def names() -> list[str]:
+    """List the names of the metrics that have a fast path and need no argument, sorted."""
+    return sorted(_fast())
+
+
+def parameters(name: str) -> dict[str, inspect.Parameter]:
+    """Arguments that a metric of this name takes."""
+    maker = makers()[name]
+    if isinstance(maker, partial):  # its arguments are given already
+        return {}
+    return dict(inspect.signature(maker).parameters)
+
+
+def get(metric: str | Metric | Callable[..., Any], **arguments: Any) -> Metric:
+    """Find a metric.
+
+    Parameters
+    ----------
+    metric : str, Metric or callable
+        A name of `sobercv.metrics.names()`, with arguments where it takes any ("fbeta(beta=2)"), any scoring string of
+        scikit-learn, a metric, a function (y_true, y_pred) -> float, or what scikit-learn's `make_scorer` returned.
+    **arguments
+        Of a metric that is given by its name: `get("fbeta", beta=2)`.
+
+    Returns
+    -------
+    Metric
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> sobercv.metrics.get("fbeta", beta=2)
+    <metric fbeta(beta=2)>
+    """
+    if isinstance(metric, str):
+        name, written = _parsed(metric)
+        return make(name, {**written, **arguments})
+    if arguments:
+        raise SoberError("E105", f"Arguments go with the name of a metric; got {type(metric).__name__}. Write a name.")
+    if isinstance(metric, Metric):
+        return metric
+    if callable(metric):
+        return from_callable(metric)
+    raise SoberError(
+        "E105", f"`metric` must be a name, a function or a metric; got {type(metric).__name__}. Write metric='roc_auc'."
+    )
+
+
+def make(name: str, arguments: Mapping[str, Any]) -> Metric:
+    """Make the metric of a name with arguments, called by what `get` would understand again."""
+    if name not in makers():
+        found = _other(name)
+        if arguments:
+            key = next(iter(arguments))
+            raise SoberError(
+                "E122", f"{name} takes no arguments by name; got `{key}`. Pass make_scorer(..., {key}=...)."
+            )
+        return found
+    allowed = parameters(name)
+    given = {key: _plain(value) for key, value in arguments.items()}
+    unknown = [key for key in given if key not in allowed]
+    if unknown:
+        takes = f"takes {', '.join(allowed)}" if allowed else "takes no arguments"
+        raise SoberError("E122", f"{name} {takes}; got `{unknown[0]}`.")
+    missing = [key for key, p in allowed.items() if p.default is p.empty and key not in given]
+    if missing:
+        raise SoberError("E113", f"{name} needs `{missing[0]}`. Write {name}({missing[0]}=...).")
+    told = {key: given[key] for key, p in allowed.items() if key in given and not _same(given[key], p.default)}
+    if not told:
+        return _fast()[name]
+    spelled = f"{name}({', '.join(f'{key}={value!r}' for key, value in told.items())})"
+    return makers()[name](**told).named(_SHORT.get(spelled, spelled))
+
+
+#: What scikit-learn has a name of its own for.
+_SHORT = {
+    f"{name}(average='{average}')": f"{name}_{average}"
+    for name in ("f1", "precision", "recall", "jaccard")
+    for average in ("macro", "micro", "weighted")
+} | {
+    "roc_auc(multi_class='ovr')": "roc_auc_ovr",
+    "roc_auc(multi_class='ovo')": "roc_auc_ovo",
+    "roc_auc(average='weighted', multi_class='ovr')": "roc_auc_ovr_weighted",
+    "roc_auc(average='weighted', multi_class='ovo')": "roc_auc_ovo_weighted",
+}
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and lists of numpy as Python's own, which can be written down and read again."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    return list(value) if isinstance(value, (tuple, range)) else value
+
+
+def _same(value: Any, default: Any) -> bool:
+    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (value, default))
+    return value is default or ((numbers or type(value) is type(default)) and bool(value == default))
+
+
+def _parsed(written: str) -> tuple[str, dict[str, Any]]:
+    """Take "fbeta(beta=2)" apart; what has no brackets is a name."""
+    if not written.rstrip().endswith(")"):
+        return written, {}
+    try:
+        call = ast.parse(written.strip(), mode="eval").body
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
+            nan = {"nan": float("nan"), "inf": float("inf")}
+            values = {
+                str(k.arg): nan[k.value.id]
+                if isinstance(k.value, ast.Name) and k.value.id in nan
+                else ast.literal_eval(k.value)
+                for k in call.keywords
+            }
+            return call.func.id, values
+    except (SyntaxError, ValueError):
+        pass
+    raise SoberError(
+        "E105",
+        f"{written!r} is no name with arguments. Write it like 'fbeta(beta=2)': name=value, separated by commas.",
+    )
+
+
+@lru_cache(maxsize=64)
+def _other(name: str) -> Metric:
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    known = set(get_scorer_names())
+    if name in known:
+        return from_scorer(get_scorer(name), name=name)
+    known |= set(makers())
+    # People also drop scikit-learn's "neg_" and write initials.
+    written = name.lower().replace("-", "_")
+    close = difflib.get_close_matches(written, sorted(known), n=3, cutoff=0.6)
+    close += [full for full in (f"neg_{name}", f"neg_mean_{name}") if full in known and full not in close]
+    short = {
+        "auc": "roc_auc",
+        "mse": "neg_mean_squared_error",
+        "rmse": "neg_root_mean_squared_error",
+        "mae": "neg_mean_absolute_error",
+        "cindex": "concordance_index",
+        "c_index": "concordance_index",
+        "mcc": "matthews_corrcoef",
+        "logloss": "neg_log_loss",
+        "brier": "neg_brier_score",
+    }
+    close = [short[written]] if written in short else close
+    some = "Some are roc_auc, accuracy, f1, r2 and concordance_index; sobercv.metrics.names() lists all."
+    hint = f"Did you mean {' or '.join(close)}?" if close else some
+    raise SoberError("E105", f"There is no metric called {name!r}. {hint}")
+
+
+def make_metric(
+    function: Callable[..., Any] | str,
+    *,
+    name: str | None = None,
+    greater_is_better: bool | None = None,
+    response: str | None = None,
+    task: TaskName | None = None,
+    max_calls: int = 1000,
+) -> Metric:
+    """Make a metric of your own function, for `sobercv.bbc` and `sobercv.BBCSearchCV`.
+
+    scikit-learn's functions, and `partial` of them, are recognised and become the fast metrics that they are. Any other
+    function is called for every resample and configuration, which is far slower.
+
+    Parameters
+    ----------
+    function : callable or str
+        `f(y_true, y_pred) -> float`, what scikit-learn's `make_scorer` returned, or the name of a metric.
+        Raise ValueError, or give NaN, where it is not defined.
+    name : str, optional
+        How it is called in results (default: the name of the function).
+    greater_is_better : bool, optional
+        False for losses: the score is negated, as scikit-learn does. True unless given, except for scikit-learn's own
+        losses, which are known to be some.
+    response : {"predict", "predict_proba", "decision_function"}, optional
+        What the function wants as `y_pred` (default: "predict").
+    task : {"classification", "regression", "survival"}, optional
+        The kind of target (default: inferred from `y`).
+    max_calls : int, default=1000
+        How often one correction may call a function that is not recognised. Where all resamples would cost more, fewer
+        are drawn, at least 100, and the estimate says so.
+
+    Returns
+    -------
+    Metric
+
+    Examples
+    --------
+    >>> import numpy as np, sobercv
+    >>> def worst_error(y_true, y_pred):
+    ...     return np.max(np.abs(y_true - y_pred))
+    >>> sobercv.make_metric(worst_error, greater_is_better=False, task="regression")
+    <metric worst_error>
+    """
+    if isinstance(function, str):
+        found = get(function)
+        return found if name is None else found.named(name)
+    if not callable(function):
+        raise SoberError("E105", f"`function` must be callable or a name; got {type(function).__name__}.")
+    if response is not None and response not in RESPONSES:
+        raise SoberError("E122", f"`response` must be one of {', '.join(RESPONSES)}; got {response!r}.")
+    if isinstance(max_calls, bool) or not isinstance(max_calls, (int, np.integer)) or max_calls < 1:
+        raise SoberError("E108", f"`max_calls` must be a whole number of 1 or more; got {max_calls!r}.")
+    return from_callable(function, name, greater_is_better, response, task, int(max_calls))
+
+
+def settle(metric: Metric, y: Any) -> Metric:
+    """Settle what a metric leaves open until the target is known: a `Target`, or the values of `y`."""
+    if isinstance(y, Target):
+        return metric.for_target(y)
+    if not isinstance(metric, GeneralMetric) or not metric.task_is_open:
+        return metric
+    return metric.for_task(guess_task(y).task)
+
+
+# ---- functions and scorers of scikit-learn ---------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Known:
+    """A function of scikit-learn that has a fast path.
+
+    Attributes
+    ----------
+    name : str
+        Of the metric.
+    ignored : tuple of str
+        Arguments that change nothing here: what they tell is known from the table, or concerns several outputs.
+    fixed : mapping of str to value
+        Arguments that have a fast path for this value only.
+    """
+
+    name: str
+    ignored: tuple[str, ...] = ()
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+
+_MEAN = {"normalize": True}  # a sum over the samples is no mean, and means nothing where samples are left out
+_SHARES = {
+    "f1_score": Known("f1"),
+    "fbeta_score": Known("fbeta"),
+    "precision_score": Known("precision"),
+    "recall_score": Known("recall"),
+    "jaccard_score": Known("jaccard"),
+}
+_LABELS = {
+    "accuracy_score": Known("accuracy", fixed=_MEAN),
+    "zero_one_loss": Known("neg_zero_one_loss", fixed=_MEAN),
+    "hamming_loss": Known("neg_hamming_loss"),
+    "balanced_accuracy_score": Known("balanced_accuracy"),
+    "matthews_corrcoef": Known("matthews_corrcoef"),
+    "cohen_kappa_score": Known("cohen_kappa", ignored=("replace_undefined_by",)),
+}
+_SCORES = {
+    "log_loss": Known("neg_log_loss", ignored=("labels",), fixed=_MEAN),
+    "brier_score_loss": Known("neg_brier_score", ignored=("labels", "pos_label")),
+    "hinge_loss": Known("neg_hinge_loss", ignored=("labels",)),
+    "top_k_accuracy_score": Known("top_k_accuracy", ignored=("labels",), fixed=_MEAN),
+    "d2_log_loss_score": Known("d2_log_loss_score", ignored=("labels",)),
+    "d2_brier_score": Known("d2_brier_score", ignored=("labels", "pos_label")),
+    "roc_auc_score": Known("roc_auc", ignored=("labels",)),
+    "average_precision_score": Known("average_precision"),
+}
+_ONE_OUTPUT = ("multioutput", "force_finite")
+_NUMBERS = {
+    function: Known(name, ignored=_ONE_OUTPUT)
+    for function, name in {
+        "mean_squared_error": "neg_mean_squared_error",
+        "root_mean_squared_error": "neg_root_mean_squared_error",
+        "mean_absolute_error": "neg_mean_absolute_error",
+        "median_absolute_error": "neg_median_absolute_error",
+        "mean_absolute_percentage_error": "neg_mean_absolute_percentage_error",
+        "mean_squared_log_error": "neg_mean_squared_log_error",
+        "root_mean_squared_log_error": "neg_root_mean_squared_log_error",
+        "mean_poisson_deviance": "neg_mean_poisson_deviance",
+        "mean_gamma_deviance": "neg_mean_gamma_deviance",
+        "mean_tweedie_deviance": "neg_mean_tweedie_deviance",
+        "mean_pinball_loss": "neg_mean_pinball_loss",
+        "max_error": "neg_max_error",
+        "r2_score": "r2",
+        "explained_variance_score": "explained_variance",
+        "d2_absolute_error_score": "d2_absolute_error_score",
+        "d2_pinball_score": "d2_pinball_score",
+        "d2_tweedie_score": "d2_tweedie_score",
+    }.items()
+}
+#: Functions of `sklearn.metrics`, by their names there.
+KNOWN: dict[str, Known] = _LABELS | _SHARES | _SCORES | _NUMBERS
+
+
+@dataclass(frozen=True, eq=False)
+class Unwrapped:
+    """What `make_scorer` was called with."""
+
+    function: Callable[..., Any]
+    arguments: Mapping[str, Any]
+    responses: tuple[str, ...]
+    greater_is_better: bool
+
+
+def unwrap(scorer: Any) -> Unwrapped | None:
+    """Look into what `make_scorer` returned; None for anything else, and where it does not look as expected."""
+    from sklearn.metrics import accuracy_score, make_scorer
+
+    if type(scorer) is not type(make_scorer(accuracy_score)):
+        return None
+    held = vars(scorer)
+    function, arguments = held.get("_score_func"), held.get("_kwargs")
+    sign, response = held.get("_sign"), held.get("_response_method")
+    responses = (response,) if isinstance(response, str) else tuple(response or ())
+    if not callable(function) or not isinstance(arguments, dict) or sign not in (1, -1) or not responses:
+        return None
+    return Unwrapped(function, arguments, responses, sign == 1)
+
+
+def needs_model(function: Callable[..., Any]) -> bool:
+    """Whether a callable is a scorer (estimator, X, y), and no function (y_true, y_pred)."""
+    if type(function).__module__.partition(".")[0] == "sklearn":
+        return True  # a scorer of scikit-learn that was not unwrapped
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if not places and any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return True  # takes anything; scikit-learn would call it with the model
+    required = [p for p in places if p.default is p.empty]
+    named = [p.name.lower() for p in places]
+    return len(required) >= 3 or named[:1] == ["estimator"] or named[1:2] == ["x"] or named[2:3] == ["y"]
+
+
+@lru_cache(maxsize=1)
+def _functions() -> list[tuple[Any, Known]]:
+    """The functions themselves, as this version of scikit-learn has them."""
+    import sklearn.metrics
+
+    found = [(getattr(sklearn.metrics, name, None), known) for name, known in KNOWN.items()]
+    for name in ("positive_likelihood_ratio", "neg_negative_likelihood_ratio"):  # not public but as scorers
+        inside = unwrap(sklearn.metrics.get_scorer(name))
+        if inside is not None:
+            found.append((inside.function, Known(name)))
+    return found
+
+
+def recognise(
+    function: Callable[..., Any], arguments: Mapping[str, Any], responses: tuple[str, ...] | None = None
+) -> Metric | None:
+    """Find the fast path of a function with arguments; None where there is none.
+
+    Parameters
+    ----------
+    function : callable
+    arguments : mapping of str to value
+    responses : tuple of str, optional
+        What it is computed from, best first (default: what the metric asks for).
+    """
+    inner: Any = function
+    while isinstance(inner, partial) and not inner.args:
+        inner, arguments = inner.func, {**inner.keywords, **arguments}
+    known = next((known for one, known in _functions() if one is inner), None)
+    if known is None:
+        return None
+    told = {key: value for key, value in arguments.items() if key not in known.ignored}
+    for key, value in known.fixed.items():
+        if told.pop(key, value) is not value:
+            return None
+    told = _translated(known.name, told)
+    try:
+        metric = make(known.name, told)
+    except SoberError:  # arguments without a fast path; the function itself says what is wrong with them
+        return None
+    return metric if responses is None else _computed_from(metric, responses)
+
+
+def _translated(name: str, told: dict[str, Any]) -> dict[str, Any]:
+    """Drop what means nothing: scikit-learn's defaults, and a positive class where none is asked for."""
+    if told.get("multi_class") == "raise":
+        told = {**told, "multi_class": None}
+    if told.get("average", "binary") != "binary" and name in ("f1", "fbeta", "precision", "recall", "jaccard"):
+        told = {key: value for key, value in told.items() if key != "pos_label"}
+    return told
+
+
+def _computed_from(metric: Metric, responses: tuple[str, ...]) -> Metric | None:
+    """Compute a metric from what a scorer asks for, where that is possible."""
+    if responses == metric.responses:
+        return metric
+    ranks_anything = metric.pools_scores and "decision_function" in metric.responses
+    if not ranks_anything and not all(response in metric.responses for response in responses):
+        return None
+    made = metric.named(metric.name)
+    made.responses = responses
+    if responses[0] == "predict":
+        made.max_classes = 2  # labels of more classes have no order
+    return made
+
+
+def from_callable(
+    function: Callable[..., Any],
+    name: str | None = None,
+    greater_is_better: bool | None = None,
+    response: str | None = None,
+    task: TaskName | None = None,
+    max_calls: int = MAX_CALLS,
+) -> Metric:
+    """Make a metric of a function (y_true, y_pred), or of what `make_scorer` returned."""
+    inside = unwrap(function)
+    if inside is not None:
+        return from_scorer(function, name, task)
+    label = name or getattr(function, "__name__", None) or type(function).__name__
+    if needs_model(function):
+        raise SoberError(
+            "E116",
+            f"{label} is a scorer (estimator, X, y): it needs the fitted model, and a table of predictions has none. "
+            "Pass a function (y_true, y_pred), or the name of a metric.",
+        )
+    metric = recognise(function, {}, None if response is None else (response,))
+    if metric is not None:
+        metric = metric if greater_is_better is None else metric.with_sign(greater_is_better)
+        return _settled(metric, name, task)
+    if response in ("predict_proba", "decision_function"):
+        task = task or "classification"
+    better = greater_is_better is not False
+    return GeneralMetric(function, label, task, (response or "predict",), better, max_calls=max_calls)
+
+
+def from_scorer(scorer: Any, name: str | None = None, task: TaskName | None = None) -> Metric:
+    """Make a metric of what `make_scorer` returned."""
+    inside = unwrap(scorer)
+    if inside is None:
+        raise SoberError("E116", f"{scorer!r} needs the fitted model. Pass a function (y_true, y_pred), or a name.")
+    metric = recognise(inside.function, inside.arguments, inside.responses)
+    if metric is not None:
+        if inside.greater_is_better and not metric.greater_is_better:
+            function = getattr(inside.function, "__name__", metric.name)
+            warn(
+                "W210",
+                f"{function} is a loss, and its scorer says that more is better, so that the worst would win. Write "
+                f"make_scorer({function}, greater_is_better=False).",
+            )
+        return _settled(metric.with_sign(inside.greater_is_better), name, task)
+    label = name or getattr(inside.function, "__name__", None) or type(inside.function).__name__
+    function = partial(inside.function, **inside.arguments) if inside.arguments else inside.function
+    if task is None and inside.responses[0] != "predict":
+        task = "classification"
+    return GeneralMetric(function, label, task, inside.responses, inside.greater_is_better, _pos_label(inside))
+
+
+def _settled(metric: Metric, name: str | None, task: TaskName | None) -> Metric:
+    metric = metric.on_classes() if task == "classification" else metric
+    return metric if name is None else metric.named(name)
+
+
+def _pos_label(inside: Unwrapped) -> Any:
+    """The class whose column a scorer passes to its function: its own argument, else the default of the function."""
+    if "pos_label" in inside.arguments:
+        return inside.arguments["pos_label"]
+    try:
+        asked = inspect.signature(inside.function).parameters.get("pos_label")
+    except (TypeError, ValueError):
+        return None
+    return None if asked is None or asked.default is asked.empty else asked.default

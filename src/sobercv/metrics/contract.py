@@ -1,0 +1,461 @@
+"""The contract of a metric: what it scores at a time and what it declares; the only place that knows signs and repeats.
+
+`counts[b, i]` says how often sample i is present in resample b: scoring with counts equals scoring the data with each
+sample repeated that often. Scores are `[B, C]`, and more is better. NaN means one thing only: the score is undefined on
+those samples, whatever the configurations predicted.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+
+from .. import threads
+from ..containers import Array
+from ..errors import SoberError
+from ..predictions import Predictions
+from ..responses import survival_at
+from ..targets import Target, TaskName
+from . import blocks
+from .cuts import AtCuts
+
+Aggregate = Literal["pooled", "fold"]
+
+
+# ---- what is scored at a time ---------------------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One repeat (or one fold of it): all its samples are present, and there is one prediction for each.
+
+    Attributes
+    ----------
+    y : array [N]
+    values : array [N, C] or [N, C, K]
+        The response that the metric asked for.
+    weight : float array [N] or None
+    fold : int array [N]
+        Zero everywhere unless pairs are to be compared within folds only.
+    classes : array [K] or None
+    positive : int or None
+        Index of the positive class.
+    """
+
+    y: Array
+    values: Array
+    weight: Array | None
+    fold: Array
+    classes: Array | None
+    positive: int | None = None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return 0 if self.classes is None else len(self.classes)
+
+    def index_of_positive(self, label: Any = None) -> int:
+        """Index of the class that counts as positive: the one with this label, else the target's, else the last."""
+        labels = [] if self.classes is None else self.classes.tolist()
+        if label is None:
+            return len(labels) - 1 if self.positive is None else self.positive
+        if label not in labels:
+            shown = ", ".join(repr(c) for c in labels[:5])
+            raise SoberError("E110", f"`pos_label` must be one of the classes ({shown}); got {label!r}.")
+        return labels.index(label)
+
+    def totals(self, counts: Array) -> Array:
+        """Weight of the samples present in each resample [B]."""
+        if self.weight is None:
+            return counts.sum(axis=1, dtype=np.float64)
+        out = np.zeros(len(counts))
+        for at in range(0, len(self.weight), blocks.ROWS):  # in pieces: counts as floats take eight times the memory
+            out += counts[:, at : at + blocks.ROWS].astype(np.float64) @ self.weight[at : at + blocks.ROWS]
+        return out
+
+
+class Core(ABC):
+    """A metric bound to one part, in its natural direction: a loss stays a loss here."""
+
+    @abstractmethod
+    def scores(self, counts: Array, picked: Array | None = None) -> Array:
+        """Score every configuration on every resample [B, C], or configuration picked[b] alone on resample b [B]."""
+
+    @property
+    def complaint(self) -> str:
+        """What a user's function said when it first refused; "" where there is none, or where it did not."""
+        return ""
+
+
+def part_of(predictions: Predictions, values: Array, repeat: int, rows: Array | slice, within_folds: bool) -> Part:
+    """Cut one repeat, or some rows of it, out of a table; pairs are compared across folds unless `within_folds`."""
+    fold = predictions.fold_of[rows, repeat]
+    return Part(
+        y=predictions.y[rows],
+        values=values[rows, :, repeat],
+        weight=None if predictions.sample_weight is None else predictions.sample_weight[rows],
+        fold=fold if within_folds else np.zeros_like(fold),
+        classes=predictions.classes,
+        positive=predictions.target.positive,
+    )
+
+
+def is_number(value: Any) -> bool:
+    """Whether an argument of a metric is a number; a flag is none."""
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def as_counts(counts: Array) -> Array:
+    """Bring counts to the smallest type that the kernels take: uint8 where they fit."""
+    counts = np.asarray(counts)
+    if counts.dtype == np.uint8:
+        return counts
+    if counts.dtype == np.bool_:
+        return counts.view(np.uint8)
+    if counts.size == 0:
+        return counts.astype(np.uint8)
+    if counts.dtype.kind not in "iu" or counts.min() < 0 or counts.max() >= 2**31:
+        raise SoberError("E108", "`counts` must be whole numbers from 0 to 2,147,483,647: how often each was drawn.")
+    return counts.astype(np.uint8 if counts.max() < 256 else np.int32)
+
+
+# ---- a metric -------------------------------------------------------------------------------------------------------
+class Metric(ABC):
+    """What to call good.
+
+    Attributes
+    ----------
+    name : str
+        scikit-learn's name, with arguments where there are any: `sobercv.metrics.get(name)` finds the metric again.
+    task : {"classification", "regression", "survival"}
+    responses : tuple of str
+        What it can be computed from, best first: "predict", "predict_proba", "decision_function".
+    greater_is_better : bool
+        False for losses: their scores are negated, here and nowhere else.
+    range : (float, float)
+        Smallest and largest possible score, sign included; infinite where there is no end.
+    pools_scores : bool
+        Whether predictions of different folds are compared with each other.
+    linear : bool
+        Whether the score is a mean over samples, so that repeats can be averaged before scoring.
+    calls_a_function : bool
+        Whether every single score costs a call of a user's function, so that few should be asked for.
+    takes_weights : bool
+        Whether samples may have weights. Scores of pairs of samples that are not ranked (Rand) have no such thing.
+    selects : bool
+        Whether more is better at all. A calibration slope is best at 1: it can be reported, not selected by.
+    reads_labels_as_numbers : bool
+        See `on_classes`.
+    times : tuple of float
+        Where survival probabilities are needed; see `survival_at`.
+    min_classes, max_classes : int
+        How many classes it is defined for.
+    depends_on_positive : bool
+        Whether it is another number when the other one of two classes is the positive one.
+    pos_label : label or None
+        The positive class, where it is an argument of the metric (default: that of the target).
+    at_cuts : AtCuts or None
+        What it is of true and false positives, for two classes; None where they alone do not tell, or where more of
+        them is not always better.
+    """
+
+    name: str
+    task: TaskName
+    responses: tuple[str, ...] = ("predict",)
+    greater_is_better: bool = True
+    range: tuple[float, float] = (0.0, 1.0)
+    pools_scores: bool = False
+    linear: bool = False
+    calls_a_function: bool = False
+    takes_weights: bool = True
+    selects: bool = True
+    reads_labels_as_numbers: bool = False
+    times: tuple[float, ...] = ()
+    min_classes: int = 0
+    max_classes: int | None = None
+    depends_on_positive: bool = False
+    pos_label: Any = None
+    at_cuts: AtCuts | None = None
+
+    @abstractmethod
+    def core(self, part: Part, n_threads: int = 1) -> Core:
+        """Bind to one part: everything that does not depend on the resample is done here, once."""
+
+    def merged(self, parts: list[Part], n_threads: int = 1) -> Core:
+        """Bind to complete repeats at once; asked only of linear metrics."""
+        raise NotImplementedError
+
+    # ---- the two verbs -------------------------------------------------------------------------------------------
+    def scores(self, predictions: Predictions, counts: Array, *, n_jobs: int | None = None) -> Array:
+        """Score every configuration on every resample.
+
+        Parameters
+        ----------
+        predictions : Predictions
+        counts : array [B, N]
+        n_jobs : int, optional
+            Threads, as in scikit-learn: None is 1, -1 all cores. Changes no result.
+
+        Returns
+        -------
+        array [B, C]
+            More is better. NaN where undefined.
+        """
+        n_threads = threads.count(n_jobs)
+        scorer = self.bind(predictions, n_jobs=n_jobs)
+        counts = as_counts(counts)
+        cut = blocks.ranges(len(counts), predictions.n_samples, n_threads)
+        return np.concatenate(blocks.run(lambda start, stop: scorer.scores(counts[start:stop]), list(cut), n_threads))
+
+    def picked(self, predictions: Predictions, counts: Array, winners: Array) -> Array:
+        """Score configuration `winners[b]` on resample b: [B, N], [B] -> [B]."""
+        return self.bind(predictions).picked(as_counts(counts), np.asarray(winners))
+
+    def bind(
+        self,
+        predictions: Predictions,
+        *,
+        aggregate: Aggregate = "pooled",
+        within_folds: bool = False,
+        n_jobs: int | None = None,
+    ) -> Scorer:
+        """Prepare for many resamples: sort, compare and square once."""
+        self.check(predictions)
+        if within_folds and not self.pools_scores:
+            raise SoberError("E114", f"`within_folds` is for metrics that rank samples; {self.name} does not.")
+        if predictions.sample_weight is not None and not self.takes_weights:
+            raise SoberError(
+                "E114", f"{self.name} takes no `sample_weight`, and ignoring it would mislead. Leave it out."
+            )
+        if self.reads_labels_as_numbers:
+            predictions = _as_numbers(predictions)
+        values = self.response_of(predictions)
+        n_threads = threads.count(n_jobs)
+        if aggregate == "pooled" and self.linear and predictions.is_complete:
+            parts = [part_of(predictions, values, r, slice(None), False) for r in range(predictions.n_repeats)]
+            return Scorer(self, [(None, self.merged(parts, n_threads))], False, predictions.n_configurations)
+        rows: list[tuple[int, Array]] = []
+        for r in range(predictions.n_repeats):
+            seen = np.flatnonzero(predictions.seen[:, r])
+            if len(seen) == 0:
+                continue  # in the middle of a race, later repeats have not begun
+            fold = predictions.fold_of[seen, r]
+            rows += [(r, seen)] if aggregate == "pooled" else [(r, seen[fold == f]) for f in np.unique(fold)]
+        bound: list[tuple[Array | None, Core]] = []
+        for r, here in rows:
+            everything = len(here) == predictions.n_samples
+            part = part_of(predictions, values, r, slice(None) if everything else here, within_folds)
+            bound.append((None if everything else here, self.core(part, n_threads)))
+        return Scorer(self, bound, aggregate == "fold", predictions.n_configurations)
+
+    @property
+    def unit(self) -> float:
+        """What rounding errors of a score are relative to, beside the score itself.
+
+        1 where the range has an end other than 0. Otherwise 0: an error has the unit of the target, a score of the
+        user's own any unit at all, and in tiny units every difference between two of them is tiny.
+        """
+        return 1.0 if any(end != 0 and np.isfinite(end) for end in self.range) else 0.0
+
+    def for_target(self, target: Target) -> Metric:
+        """Settle what depends on the target, such as the range of a score that is halved for two classes."""
+        return self
+
+    # ---- the same metric, read otherwise --------------------------------------------------------------------------
+    def named(self, name: str) -> Metric:
+        """Call it by another name in results."""
+        made = copy(self)
+        made.name = name
+        return made
+
+    def with_sign(self, greater_is_better: bool) -> Metric:
+        """Count up what was counted down, or the other way round, as a scorer of scikit-learn may ask for."""
+        if greater_is_better == self.greater_is_better:
+            return self
+        made, (low, high) = copy(self), self.range
+        made.greater_is_better, made.range, made.at_cuts = greater_is_better, (-high, -low), None
+        made.name = self.name.removeprefix("neg_") if greater_is_better else f"neg_{self.name}"
+        return made
+
+    def on_classes(self) -> Metric:
+        """Take labels for numbers, as scikit-learn does with a regression metric and a classifier."""
+        if self.task != "regression":
+            return self
+        made = copy(self)
+        made.task, made.reads_labels_as_numbers = "classification", True
+        return made
+
+    # ---- what it needs -------------------------------------------------------------------------------------------
+    @property
+    def wanted(self) -> tuple[tuple[str, ...], ...]:
+        """For each response that it is computed from, what can stand for it, best first."""
+        if self.times:
+            return tuple((survival_at(time),) for time in self.times)
+        return (self.responses,) if self.responses else ()
+
+    def response_of(self, predictions: Predictions) -> Array:
+        """Pick the response [N, C, R(, K)] that the metric is computed from."""
+        for name in self.responses:
+            if name in predictions.responses:
+                return predictions.responses[name]
+        if self.responses[0] == "predict" and "predict_proba" in predictions.responses:
+            return predictions.labels()
+        raise SoberError(
+            "E116",
+            f"{self.name} is computed from {' or '.join(self.responses)}; the table holds only "
+            f"{', '.join(predictions.responses)}. Pass that response, or choose another metric.",
+        )
+
+    def check(self, predictions: Predictions) -> None:
+        """Refuse a table that the metric is not made for."""
+        self.check_target(predictions.target)
+
+    def check_target(self, target: Target) -> None:
+        """Refuse a kind of target, a number of classes, or classes of which the metric cannot know the positive one."""
+        classes = target.classes
+        if target.values.ndim > 1:
+            raise SoberError(
+                "E112",
+                f"{self.name} needs one entry per sample in `y`; got {target.values.shape[1]}. BBCSearchCV takes "
+                "several, with the scorers of scikit-learn.",
+            )
+        if self.reads_labels_as_numbers and classes is not None and classes.dtype.kind not in "biuf":
+            raise SoberError(
+                "E116",
+                f"{self.name} needs numbers; the classes are {classes[:3].tolist()}. Choose another metric.",
+            )
+        if target.task != self.task:
+            raise SoberError(
+                "E116",
+                f"{self.name} is a metric for {self.task}; the target is one of {target.task}. Choose another.",
+            )
+        k = target.n_classes
+        if k < self.min_classes:
+            raise SoberError(
+                "E116",
+                f"{self.name} needs at least {self.min_classes} classes in `y`; got {k}. Check the target, or choose a "
+                "metric that is defined for one class, such as accuracy.",
+            )
+        if self.max_classes is not None and k > self.max_classes:
+            several = {"roc_auc": "roc_auc_ovr", **{name: f"{name}_macro" for name in ("f1", "precision", "recall")}}
+            instead = several.get(self.name, "balanced_accuracy")
+            raise SoberError(
+                "E116",
+                f"{self.name} is for {self.max_classes} classes; `y` has {k}. Choose {instead} or another metric.",
+            )
+        if self.depends_on_positive and self.pos_label is None and k == 2 and target.positive is None:
+            one, other = map(repr, [] if classes is None else classes.tolist())
+            raise SoberError(
+                "E120",
+                f"{self.name} depends on which class is the positive one, and {one} and {other} do not tell. Pass "
+                f"pos_label={one} or pos_label={other}.",
+            )
+
+    def positive_of(self, target: Target) -> Any:
+        """Give the class that a score is of, where it depends on which class is the positive one; else None."""
+        if not self.depends_on_positive:
+            return None
+        return target.positive_label if self.pos_label is None else self.pos_label
+
+    def affordable(self, n_resamples: int, n_configurations: int) -> int:
+        """How many of these resamples to draw; fewer only where every score calls a user's function."""
+        return n_resamples
+
+    def __repr__(self) -> str:
+        return f"<metric {self.name}>"
+
+
+def _as_numbers(predictions: Predictions) -> Predictions:
+    """Read class labels as the numbers that they are."""
+    assert predictions.classes is not None
+    numbers = predictions.classes.astype(np.float64)
+    responses = {"predict": numbers[predictions.labels()]}
+    return replace(predictions, target=Target("regression", numbers[predictions.y]), responses=responses)
+
+
+class GivenScore(Metric):
+    """A score of the fitted model itself, given by fold. More is better, as with every scorer of scikit-learn.
+
+    Parameters
+    ----------
+    name : str
+    task : {"classification", "regression", "survival"}
+    """
+
+    responses = ()
+    range = (-float("inf"), float("inf"))
+
+    def __init__(self, name: str, task: TaskName) -> None:
+        self.name, self.task = name, task
+
+    def check_target(self, target: Target) -> None:
+        """Take any target: the scorer has seen it."""
+
+    def core(self, part: Part, n_threads: int = 1) -> NoReturn:
+        """Refuse: predictions do not tell what the model scores."""
+        raise self._refusal()
+
+    def response_of(self, predictions: Predictions) -> NoReturn:
+        """Refuse."""
+        raise self._refusal()
+
+    def _refusal(self) -> SoberError:
+        return SoberError(
+            "E116",
+            f"{self.name} needs the fitted model, and a table of predictions has none. Pass a function "
+            "(y_true, y_pred), or the name of a metric.",
+        )
+
+
+# ---- a metric bound to a table --------------------------------------------------------------------------------------
+class Scorer:
+    """A metric bound to a table, ready for any number of resamples; the mean over repeats or folds is taken here."""
+
+    def __init__(
+        self, metric: Metric, parts: list[tuple[Array | None, Core]], equal_weight: bool, n_configurations: int
+    ) -> None:
+        self.metric = metric
+        self._parts = parts
+        self._equal = equal_weight
+        self.n_configurations = n_configurations
+
+    def scores(self, counts: Array) -> Array:
+        """Score every configuration: counts [B, N] -> [B, C]."""
+        return self._mean(counts, (len(counts), self.n_configurations), None)
+
+    def picked(self, counts: Array, winners: Array) -> Array:
+        """Score one configuration for each resample: counts [B, N], winners [B] -> [B]; no winner (-1) gives NaN."""
+        some = winners >= 0
+        if some.all():
+            return self._mean(counts, (len(winners),), winners)
+        out = np.full(len(winners), np.nan)
+        if some.any():
+            out[some] = self.picked(counts[some], winners[some])
+        return out
+
+    def _mean(self, counts: Array, shape: tuple[int, ...], winners: Array | None) -> Array:
+        """Mean over the parts in which the score is defined: repeats weigh by their samples, folds equally."""
+        if len(self._parts) == 1 and self._parts[0][0] is None:
+            return self._signed(self._parts[0][1].scores(counts, winners))
+        # Nothing has been seen where there is no part: every score is undefined.
+        total, weight = np.zeros((2, *shape))
+        for rows, core in self._parts:
+            here = counts if rows is None else counts[:, rows]
+            scores = core.scores(here, winners)
+            defined = ~np.isnan(scores)
+            size = np.ones(len(here)) if self._equal else here.sum(axis=1, dtype=np.float64)
+            w = np.where(defined, size.reshape((-1,) + (1,) * (len(shape) - 1)), 0.0)
+            total += np.where(defined, scores, 0.0) * w
+            weight += w
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self._signed(total / weight)
+
+    def _signed(self, scores: Array) -> Array:
+        return scores if self.metric.greater_is_better else np.negative(scores, out=scores)
+
+    @property
+    def complaint(self) -> str:
+        """What a user's function said when it first refused; "" where there is none, or where it did not."""
+        return next((core.complaint for _, core in self._parts if core.complaint), "")

@@ -1,0 +1,130 @@
+"""Scans of sorted samples for all resamples at once: orders `[C, N]` and counts `[N, B]` in, `[C, B]` out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...compiled import compiled
+
+
+@compiled
+def average_precision(order, score, positive, weight, counts, out):
+    """Sum over thresholds of precision times gain in recall, before division by the positives; [C, B].
+
+    order [C, N] by descending score; a threshold lies after each run of equal scores.
+    """
+    n_resamples = counts.shape[1]
+    found = np.empty(n_resamples, np.float64)
+    seen = np.empty(n_resamples, np.float64)
+    new = np.zeros(n_resamples, np.float64)
+    area = np.empty(n_resamples, np.float64)
+    for c in range(order.shape[0]):
+        found[:] = 0.0
+        seen[:] = 0.0
+        area[:] = 0.0
+        any_new = False
+        for j in range(order.shape[1]):
+            i = order[c, j]
+            row = counts[i]
+            w = weight[i]
+            for b in range(n_resamples):
+                seen[b] += w * row[b]
+            if positive[i]:
+                any_new = True
+                for b in range(n_resamples):
+                    new[b] += w * row[b]
+            if any_new and (j + 1 == order.shape[1] or score[c, order[c, j + 1]] != score[c, i]):
+                any_new = False
+                for b in range(n_resamples):
+                    found[b] += new[b]
+                    area[b] += new[b] * found[b] / max(seen[b], 1e-300)
+                    new[b] = 0.0
+        for b in range(n_resamples):
+            out[c, b] = area[b]
+
+
+@compiled
+def medians(order, value, weight, half, slack, counts, out):
+    """Weighted medians [C, B]: the mean of the first value that reaches half of the weight and the first beyond it.
+
+    `half` [B] is half of the weight of each resample. Sums of non-integer weights carry rounding, so that "reaches"
+    is meant within `slack` [B].
+    """
+    n_resamples = counts.shape[1]
+    below = np.empty(n_resamples, np.float64)
+    low = np.empty(n_resamples, np.float64)
+    high = np.empty(n_resamples, np.float64)
+    for c in range(order.shape[0]):
+        below[:] = 0.0
+        low[:] = np.nan
+        high[:] = np.nan
+        for j in range(order.shape[1]):
+            i = order[c, j]
+            row = counts[i]
+            w = weight[i]
+            v = value[c, i]
+            for b in range(n_resamples):
+                after = below[b] + w * row[b]
+                if below[b] < half[b] - slack[b] and after >= half[b] - slack[b]:
+                    low[b] = v
+                if below[b] <= half[b] + slack[b] and after > half[b] + slack[b]:
+                    high[b] = v
+                below[b] = after
+        for b in range(n_resamples):
+            out[c, b] = 0.5 * (low[b] + high[b])
+
+
+@compiled
+def first_present(order, value, weight, counts, out):
+    """Value [C, B] of the first sample, in order, that is present; NaN where none is."""
+    n_resamples = counts.shape[1]
+    for c in range(order.shape[0]):
+        left = n_resamples
+        for b in range(n_resamples):
+            out[c, b] = np.nan
+        for j in range(order.shape[1]):
+            if left == 0:
+                break
+            i = order[c, j]
+            if weight[i] > 0:
+                for b in range(n_resamples):
+                    if counts[i, b] > 0 and np.isnan(out[c, b]):
+                        out[c, b] = value[c, i]
+                        left -= 1
+
+
+@compiled
+def partial_area(order, score, positive, weight, limit, counts, out):
+    """Area [C, B] under the curve of positives against negatives found, both as weights, up to limit[b] negatives.
+
+    order [C, N] by descending score; a run of equal scores is one straight line.
+    """
+    n_resamples = counts.shape[1]
+    found = np.empty(n_resamples, np.float64)
+    wrong = np.empty(n_resamples, np.float64)
+    more_found = np.zeros(n_resamples, np.float64)
+    more_wrong = np.zeros(n_resamples, np.float64)
+    for c in range(order.shape[0]):
+        found[:] = 0.0
+        wrong[:] = 0.0
+        for b in range(n_resamples):
+            out[c, b] = 0.0
+        for j in range(order.shape[1]):
+            i = order[c, j]
+            row = counts[i]
+            w = weight[i]
+            if positive[i]:
+                for b in range(n_resamples):
+                    more_found[b] += w * row[b]
+            else:
+                for b in range(n_resamples):
+                    more_wrong[b] += w * row[b]
+            if j + 1 == order.shape[1] or score[c, order[c, j + 1]] != score[c, i]:
+                for b in range(n_resamples):
+                    if more_wrong[b] > 0.0 and wrong[b] < limit[b]:
+                        width = min(more_wrong[b], limit[b] - wrong[b])
+                        out[c, b] += width * (found[b] + 0.5 * more_found[b] * width / more_wrong[b])
+                    found[b] += more_found[b]
+                    wrong[b] += more_wrong[b]
+                    more_found[b] = 0.0
+                    more_wrong[b] = 0.0

@@ -1,0 +1,85 @@
+"""replay: run the parameters of a study's trials again with their folds kept, and correct the best.
+
+A study that keeps nothing but one value per trial cannot be corrected. Its parameters are there, though.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace as replaced
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from ..errors import Note, SoberError
+from ..inference import Estimate
+from ..search.bbc_search_cv import BBCSearchCV
+
+
+def replay(
+    study: Any,
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    make: Callable[[Mapping[str, Any]], Any] | None = None,
+    groups: Any = None,
+    **options: Any,
+) -> Estimate | dict[str, Estimate]:
+    """Cross-validate the parameters of every complete trial again, and correct the score of the best.
+
+    Parameters
+    ----------
+    study : optuna.Study
+    estimator : estimator
+        The trials' parameters are parameters of it; else pass `make`.
+    X, y : array-like
+        The data of the study.
+    make : callable, optional
+        Parameters of a trial -> estimator, where their names are not those of `estimator`, or where the objective did
+        more with them.
+    groups : array-like, optional
+    **options
+        Those of `sobercv.BBCSearchCV`: `scoring`, `cv` (default: 5), `n_jobs`, `store` (a replay that was stopped goes
+        on where it was), `verbose` (default: 1, which shows progress) and so on.
+
+    Returns
+    -------
+    Estimate, or dict of str to Estimate for several metrics
+        `winner_name` is the trial.
+
+    Examples
+    --------
+    >>> import optuna, sobercv.optuna
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> optuna.logging.set_verbosity(optuna.logging.ERROR)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> def objective(trial):
+    ...     return cross_val_score(tree.set_params(max_depth=trial.suggest_int("max_depth", 1, 5)), X, y).mean()
+    >>> study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+    >>> study.optimize(objective, n_trials=3)
+    >>> sobercv.optuna.replay(study, tree, X, y, verbose=0).winner_name.startswith("trial")
+    True
+    """
+    complete = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
+    if not complete:
+        raise SoberError("E111", "The study has no complete trial whose parameters could be run again.")
+    if make is None:
+        tuned, grid = estimator, [{name: [value] for name, value in trial.params.items()} for trial in complete]
+    else:
+        tuned, grid = Pipeline([("model", estimator)]), [{"model": [make(dict(t.params))]} for t in complete]
+    search = BBCSearchCV(tuned, grid, **{"cv": 5, "verbose": 1, **options})
+    search.fit(X, y, **({} if groups is None else {"groups": groups}))
+    found = search.estimate_
+
+    def named(estimate: Estimate) -> Estimate:
+        winner, best = complete[estimate.winner], study.best_trial
+        text = f"Run again, trial {winner.number} is the best; in the study it was trial {best.number}."
+        notes = () if winner.params == best.params else (Note("W212", text),)
+        name, params = f"trial {winner.number}", dict(winner.params)
+        return replaced(estimate, winner_name=name, winner_params=params, notes=(*estimate.notes, *notes))
+
+    return {name: named(one) for name, one in found.items()} if isinstance(found, dict) else named(found)

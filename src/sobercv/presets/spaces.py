@@ -1,0 +1,247 @@
+"""The search spaces of the presets: models with lists of values, crossed with selections of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.preprocessing import StandardScaler
+
+from ..errors import SoberError
+from ..feature_selection import SES
+from ..targets import task_name
+from .elastic import ElasticNetCox, ElasticNetLogistic, penalty_path
+from .levels import Level
+from .sklearn_models import (
+    SVM_STEPS,
+    CappedElasticNet,
+    CappedSVC,
+    CappedSVR,
+    RootForestClassifier,
+    RootForestRegressor,
+    SerialBoostingClassifier,
+    SerialBoostingRegressor,
+)
+
+Grid = dict[str, list[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceInputs:
+    """What a search space is made from; the cleaned table is at hand for values that depend on the data.
+
+    Attributes
+    ----------
+    level : Level
+        How much is tried.
+    task : {"binary", "multiclass", "regression", "survival"}
+    cleaned : array or sparse matrix [N, P]
+    y : array-like [N]
+    seed, n_jobs, n_trees : int
+        For the models that take them.
+    is_sparse : bool
+    probabilities : bool
+        Whether every model must give probabilities.
+    """
+
+    level: Level
+    task: str
+    cleaned: Any
+    y: Any
+    seed: int
+    n_jobs: int
+    n_trees: int
+    is_sparse: bool
+    probabilities: bool
+
+    def penalties(self, l1_ratio: float) -> list[float]:
+        """Return the level's part of glmnet's path for this table."""
+        path = penalty_path(self.cleaned, self.y, self.task, l1_ratio)
+        return [path[i] for i in self.level.penalties]
+
+    def neighbours(self) -> list[int]:
+        """Return numbers of neighbours that leave most of a small table out."""
+        most = max(1, self.cleaned.shape[0] // 3)
+        return sorted({min(k, most) for k in self.level.neighbours})
+
+
+def family(model: Any, inside: str = "", **values: Sequence[Any]) -> Grid:
+    """Make the grid of one kind of model; empty values leave the family out.
+
+    Parameters
+    ----------
+    model : estimator
+    inside : str
+        Where the parameters live, such as "estimator__" for a wrapped model.
+    **values : sequences
+    """
+    return {"model": [model], **{f"model__{inside}{name}": list(value) for name, value in values.items()}}
+
+
+def cross(baseline: Any, families: list[Grid], inputs: SpaceInputs) -> list[Grid]:
+    """Cross families with selections; the baseline needs none.
+
+    Parameters
+    ----------
+    baseline : estimator
+    families : list of grids
+    inputs : SpaceInputs
+    """
+    grids = [{"model": [baseline], "select": ["passthrough"]}] if inputs.level.baseline else []
+    for selection in inputs.level.selections:
+        step = "passthrough" if selection is None else SES(*selection, task=task_name(inputs.task), equivalences=False)
+        # Selection before model: configurations that select alike then share the selected columns.
+        grids += [{"select": [step], **grid} for grid in families if all(grid.values())]
+    return grids
+
+
+@dataclass(frozen=True)
+class Models:
+    """The classes of models for one kind of target; what they are called with is the same for both kinds."""
+
+    baseline: Any
+    elastic_net: Any
+    svm: Any
+    svm_family: Callable[..., Grid]
+    neighbours: Any
+    forest: Any
+    extra_trees: Any
+    boosting: Any
+
+
+def _svc_family(svm: CappedSVC, inputs: SpaceInputs, **values: Any) -> Grid:
+    if not inputs.probabilities:
+        return family(svm, **values)
+    return family(CalibratedClassifierCV(svm, cv=3, ensemble=False), inside="estimator__", **values)
+
+
+def _svr_family(svm: CappedSVR, inputs: SpaceInputs, **values: Any) -> Grid:
+    # Costs and the width of the tube are in units of the target, so the target is scaled, inside the folds.
+    scaled = TransformedTargetRegressor(svm, transformer=StandardScaler())
+    return family(scaled, inside="regressor__", **values)
+
+
+CLASSES = Models(
+    baseline=DummyClassifier,
+    elastic_net=ElasticNetLogistic,
+    svm=CappedSVC,
+    svm_family=_svc_family,
+    neighbours=KNeighborsClassifier,
+    forest=RootForestClassifier,
+    extra_trees=ExtraTreesClassifier,
+    boosting=SerialBoostingClassifier,
+)
+NUMBERS = Models(
+    baseline=DummyRegressor,
+    elastic_net=CappedElasticNet,
+    svm=CappedSVR,
+    svm_family=_svr_family,
+    neighbours=KNeighborsRegressor,
+    forest=RootForestRegressor,
+    extra_trees=ExtraTreesRegressor,
+    boosting=SerialBoostingRegressor,
+)
+
+
+def space_of_classes(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
+    """Return the default model and the grids for two or more classes.
+
+    Parameters
+    ----------
+    inputs : SpaceInputs
+    """
+    logistic = LogisticRegression(max_iter=10_000)
+    bayes = [family(BernoulliNB() if inputs.is_sparse else GaussianNB())] if inputs.level.bayes else []
+    families = _families(CLASSES, inputs, family(logistic, C=inputs.level.ridge), bayes)
+    return logistic, cross(CLASSES.baseline(), families, inputs)
+
+
+def space_of_numbers(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
+    """Return the default model and the grids for numbers.
+
+    Parameters
+    ----------
+    inputs : SpaceInputs
+    """
+    ridge, n = Ridge(), inputs.cleaned.shape[0]
+    # In proportion to the sample size, so that one value means the same for every table; a larger c fits closer.
+    linear = family(ridge, alpha=[n * 0.01 / c for c in inputs.level.ridge])
+    return ridge, cross(NUMBERS.baseline(), _families(NUMBERS, inputs, linear, []), inputs)
+
+
+def _families(models: Models, inputs: SpaceInputs, linear: Grid, bayes: list[Grid]) -> list[Grid]:
+    """List every family of models, always in this order: a configuration's index is its place in it."""
+    level, grown = inputs.level, {"n_jobs": inputs.n_jobs, "random_state": inputs.seed}
+    families = [linear]
+    for ratio in level.l1_ratios:
+        families.append(family(models.elastic_net(l1_ratio=ratio), alpha=inputs.penalties(ratio)))
+    svm = models.svm(kernel="linear", max_iter=SVM_STEPS)
+    families.append(models.svm_family(svm, inputs, C=level.linear))
+    for kernel, degree in level.kernels:
+        svm = models.svm(kernel=kernel, degree=degree, max_iter=SVM_STEPS)
+        families.append(models.svm_family(svm, inputs, C=level.costs, gamma=level.gammas))
+    families += bayes
+    families.append(family(models.neighbours(), n_neighbors=inputs.neighbours()))
+    forest = models.forest(inputs.n_trees, **grown)
+    families.append(family(forest, min_samples_leaf=level.leaves, roots=level.roots))
+    if inputs.is_sparse:  # scikit-learn's histograms need dense rows
+        extra = models.extra_trees(inputs.n_trees, **grown)
+        families.append(family(extra, min_samples_leaf=level.sizes, max_features=level.rates))
+    else:
+        boosting = models.boosting(max_iter=level.rounds, early_stopping=False, random_state=inputs.seed)
+        families.append(family(boosting, learning_rate=level.rates, max_leaf_nodes=level.sizes))
+    return families
+
+
+def space_of_times(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
+    """Return the default model and the grids for survival times.
+
+    Parameters
+    ----------
+    inputs : SpaceInputs
+    """
+    try:
+        from sksurv.ensemble import GradientBoostingSurvivalAnalysis
+
+        from .sksurv_models import (
+            CurveSurvivalForest,
+            KernelSurvivalSVM,
+            LinearSurvivalSVM,
+            NoRisk,
+            RootSurvivalForest,
+        )
+    except ImportError:
+        raise SoberError(
+            "E403",
+            "Survival presets need scikit-survival, which is not installed: pip install 'sobercv[survival]'.",
+        ) from None
+    if inputs.is_sparse:
+        raise SoberError("E123", "Presets for survival need dense tables; got a sparse matrix. Write X.toarray().")
+    level, seed, jobs = inputs.level, inputs.seed, inputs.n_jobs
+    cox = ElasticNetCox(l1_ratio=0.001)
+    # The mean counts in the penalty, so that it means the same for all sample sizes.
+    families = [family(cox, alpha=[0.01 / c for c in level.ridge])]
+    for ratio in level.l1_ratios:
+        families.append(family(ElasticNetCox(l1_ratio=ratio), alpha=inputs.penalties(ratio)))
+    svms = not inputs.probabilities  # they rank, and know no probability
+    if svms:
+        families.append(family(LinearSurvivalSVM(max_iter=200, random_state=seed), alpha=level.linear))
+    for kernel, degree in level.kernels if svms else ():
+        svm = KernelSurvivalSVM(kernel=kernel, degree=degree, max_iter=200, random_state=seed)
+        gammas = [None if gamma == "scale" else gamma for gamma in level.gammas]  # None is 1 / columns
+        families.append(family(svm, alpha=level.costs, gamma=gammas))
+    kind = CurveSurvivalForest if inputs.probabilities else RootSurvivalForest
+    forest = kind(inputs.n_trees, n_jobs=jobs, random_state=seed)
+    families.append(family(forest, min_samples_leaf=level.leaves, roots=level.roots))
+    boosting = GradientBoostingSurvivalAnalysis(n_estimators=level.rounds, random_state=seed)
+    depths = [max(1, size.bit_length() - 2) for size in level.sizes]
+    families.append(family(boosting, learning_rate=level.rates, max_depth=depths))
+    return cox, cross(NoRisk(), families, inputs)

@@ -1,0 +1,404 @@
+"""Charts and tables of a classification: ROC, precision and recall, confusion, calibration, thresholds.
+
+From the winner's out-of-sample predictions, with bootstrap bands; drawn elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..containers import Array
+from ..inference.procedures import Threshold
+from ..metrics import get
+from ..predictions import Predictions
+from ..search.final_model import estimate_of
+from ..targets import Target
+from .evidence import Band, Evidence, bin_edges, bin_means, known, line_of, widened
+from .records import Chart, ConfusionMatrix, Line, Mark, Table
+from .words import between, class_name, clean, metric_label, number, percent
+
+GRID = np.linspace(0.0, 1.0, 101)
+MOST_CLASSES = 12
+#: Cells of more classes are too small for an interval: a table below the chart has them.
+MOST_WITH_INTERVALS = 5
+SHARES = (0.0, 1.0)
+Curve = Callable[[Array], Array]  # weight [N] -> [G + 1]: the curve and, last, the area under it
+
+
+def roc(evidence: Evidence) -> Chart | None:
+    """ROC curve; with more than two classes, one for each class against the rest."""
+    lines = _one_against_rest(evidence, roc_curve, "AUC")
+    if lines is None:
+        return None
+    marks = operating_point(evidence) if is_binary(evidence) else ()
+    more = "; the table of thresholds says more" if "predict_proba" in evidence.responses else ""
+    return Chart(
+        name="roc",
+        title="ROC",
+        x_label="false positive rate",
+        y_label="true positive rate",
+        x_range=SHARES,
+        y_range=SHARES,
+        lines=lines,
+        reference=(0.0, 0.0, 1.0, 1.0),
+        sentence="How many true cases are found (up) for how many false alarms (right). The dashed line is guessing."
+        + (f" The circle is where the predicted labels stand{more}." if marks else ""),
+        marks=marks,
+    )
+
+
+def precision_recall(evidence: Evidence) -> Chart | None:
+    """Precision at every recall; two classes only."""
+    lines = _one_against_rest(evidence, precision_curve, "average precision") if is_binary(evidence) else None
+    if lines is None:
+        return None
+    share = float(evidence.weight @ (evidence.y == 1) / evidence.weight.sum())
+    return Chart(
+        name="precision_recall",
+        title="Precision and recall",
+        x_label="recall",
+        y_label="precision",
+        x_range=SHARES,
+        y_range=SHARES,
+        lines=lines,
+        reference=(0.0, share, 1.0, share),
+        sentence=f"How many alarms are true (up) for how many cases found (right). Guessing would be right in "
+        f"{100 * share:.0f} % of its alarms, the dashed line.",
+    )
+
+
+def confusion(evidence: Evidence) -> ConfusionMatrix | None:
+    """Of each true class, the share predicted as each class."""
+    labels = evidence.labels()
+    if labels is None or evidence.classes is None or len(evidence.classes) > MOST_CLASSES:
+        return None
+    k = len(evidence.classes)
+
+    def share(repeat: int, weight: Array) -> Array:
+        table = np.bincount(evidence.y * k + labels[:, repeat], weight, minlength=k * k).reshape(k, k)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(table / table.sum(axis=1, keepdims=True)).reshape(-1)
+
+    sizes = [evidence.units((evidence.y == i)[:, None] & np.ones_like(evidence.seen)) for i in range(k)]
+    band = widened(evidence.banded(share), np.repeat(sizes, k), evidence.level)
+    cells = evidence.y[:, None] * k + labels
+    count = np.bincount(cells[evidence.seen], minlength=k * k).reshape(k, k) / evidence.n_repeats
+    where = "Small print: samples, and" if k <= MOST_WITH_INTERVALS else "In the table below:"
+    return ConfusionMatrix(
+        title="Confusion",
+        labels=tuple(clean(label, 60) for label in evidence.classes.tolist()),
+        share=_cells(band.centre, k),
+        low=_cells(band.low, k),
+        high=_cells(band.high, k),
+        count=tuple(tuple(round(float(v), 1) for v in row) for row in count),
+        sentence=f"Of each true class (row), the share predicted as each class (column). {where} "
+        f"{100 * evidence.level:g} % bootstrap intervals (Wilson's where the share is 0 or 100 %).",
+    )
+
+
+# ---- curves of weights ---------------------------------------------------------------------------------------------
+def roc_curve(scores: Array, positive: Array) -> Curve:
+    """Sort once; give the true positive rate on the grid of false positive rates, and the area."""
+    order, ends = _walk(scores)
+    hit = positive[order]
+
+    def curve(weight: Array) -> Array:
+        w = weight[order]
+        found, alarms = np.cumsum(w * hit)[ends], np.cumsum(w * ~hit)[ends]
+        if found[-1] <= 0 or alarms[-1] <= 0:
+            return np.full(len(GRID) + 1, np.nan)
+        y, x = np.append(0.0, found / found[-1]), np.append(0.0, alarms / alarms[-1])
+        return np.append(np.interp(GRID, x, y), np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)
+
+    return curve
+
+
+def precision_curve(scores: Array, positive: Array) -> Curve:
+    """Sort once; give the precision on the grid of recalls, and the average precision."""
+    order, ends = _walk(scores)
+    hit = positive[order]
+
+    def curve(weight: Array) -> Array:
+        w = weight[order]
+        found, called = np.cumsum(w * hit)[ends], np.cumsum(w)[ends]
+        if found[-1] <= 0:
+            return np.full(len(GRID) + 1, np.nan)
+        first = np.flatnonzero(called > 0)[0]
+        recall, precision = found[first:] / found[-1], found[first:] / called[first:]
+        at = np.minimum(np.searchsorted(recall, np.maximum(GRID - 1e-12, 1e-12)), len(recall) - 1)
+        return np.append(precision[at], np.sum(np.diff(recall, prepend=0.0) * precision))
+
+    return curve
+
+
+def _walk(scores: Array) -> tuple[Array, Array]:
+    """Order from the highest score down, and where each run of equal scores ends."""
+    order = np.argsort(-scores, kind="stable")
+    return order, np.append(np.flatnonzero(np.diff(scores[order])), len(order) - 1)
+
+
+# ---- lines ---------------------------------------------------------------------------------------------------------
+def _one_against_rest(evidence: Evidence, make: Callable[[Array, Array], Curve], area: str) -> tuple[Line, ...] | None:
+    scores, classes = evidence.scores(), evidence.classes
+    if scores is None or classes is None or len(classes) < 2:
+        return None
+    columns = scores[:, :, None] if scores.ndim == 2 else scores
+    codes = [1] if scores.ndim == 2 else list(range(min(len(classes), MOST_CLASSES)))
+    lines = []
+    for code in codes:
+        ranked = columns[:, :, 0 if scores.ndim == 2 else code]
+        curves = [make(ranked[:, r], evidence.y == code) for r in range(evidence.n_repeats)]
+        band = evidence.banded(lambda r, weight, curves=curves: curves[r](weight))  # type: ignore[misc]
+        text = f"{area} {number(band.centre[-1])}, {between((band.low[-1], band.high[-1]))}"
+        lines.append(line_of(class_name(classes[code]), GRID, _without_last(band), text))
+    return tuple(lines)
+
+
+def _without_last(band: Band) -> Band:
+    return Band(band.centre[:-1], band.low[:-1], band.high[:-1])
+
+
+def _cells(values: Array, k: int) -> tuple[tuple[float | None, ...], ...]:
+    return tuple(known(row) for row in values.reshape(k, k))
+
+
+def is_binary(evidence: Evidence) -> bool:
+    """Whether there are two classes."""
+    return evidence.classes is not None and len(evidence.classes) == 2
+
+
+#: Places of the smooth line, and the share of the samples that each of them looks at.
+N_PLACES, SPAN = 41, 0.75
+#: So many samples are enough for a smooth line.
+MOST_SMOOTHED = 5000
+LINE = ("calibration_slope", "calibration_intercept")
+
+
+def calibration(evidence: Evidence) -> Chart | None:
+    """Predicted probability against observed share: bins of equal size, and a local line through the samples."""
+    two = evidence.classes is not None and len(evidence.classes) == 2
+    probabilities = evidence.responses.get("predict_proba") if two else None
+    if probabilities is None or evidence.classes is None:
+        return None
+    edges = bin_edges(probabilities[evidence.seen])
+    bins = np.searchsorted(edges[1:-1], probabilities, side="right")  # [N, R]
+    k = len(edges) - 1
+    positive = (evidence.y == 1).astype(float)
+
+    def observed(repeat: int, weight: Array) -> Array:
+        return bin_means(bins[:, repeat], k, weight, positive)
+
+    def predicted(repeat: int, weight: Array) -> Array:
+        return bin_means(bins[:, repeat], k, weight, probabilities[:, repeat])
+
+    band, x = evidence.banded(observed), evidence.banded(predicted).centre
+    keep = ~np.isnan(x)
+    lines = [line_of(f"{k} bins of equal size", x[keep], Band(*(part[keep] for part in _parts(band))), marked=True)]
+    smooth = _smooth(evidence, probabilities, positive)
+    if smooth is not None:
+        lines.insert(0, smooth)
+    return Chart(
+        name="calibration",
+        title="Calibration",
+        x_label=f"predicted probability of {class_name(evidence.classes[1])}",
+        y_label="observed share",
+        x_range=(0.0, 1.0),
+        y_range=(0.0, 1.0),
+        lines=tuple(lines),
+        reference=(0.0, 0.0, 1.0, 1.0),
+        sentence="Where a line runs above the dashed diagonal, the event was more frequent than predicted. "
+        + _line_of_logits(evidence, probabilities, positive),
+    )
+
+
+def _parts(band: Band) -> tuple[Array, Array, Array]:
+    return band.centre, band.low, band.high
+
+
+def _smooth(evidence: Evidence, probabilities: Array, positive: Array) -> Line | None:
+    """A local line with tricube weights (loess of degree 1); None where all probabilities are alike."""
+    some = np.unique(np.linspace(0, len(positive) - 1, min(len(positive), MOST_SMOOTHED)).astype(int))
+    seen = probabilities[evidence.seen]
+    low, high = np.quantile(seen, (0.01, 0.99))
+    if high - low < 1e-3:
+        return None
+    places = np.linspace(low, high, N_PLACES)
+    kernels = []
+    for repeat in range(evidence.n_repeats):
+        distance = np.abs(probabilities[some, repeat] - places[:, None])  # [G, n]
+        here = distance[:, evidence.seen[some, repeat]]
+        # A run that was ended early may have nothing of a repeat; it has no weight then.
+        reach = np.quantile(here, SPAN, axis=1, keepdims=True) if here.size else np.ones((len(places), 1))
+        kernels.append(np.clip(1.0 - (distance / np.maximum(reach, 1e-3)) ** 3, 0.0, None) ** 3)
+
+    def curve(repeat: int, weight: Array) -> Array:
+        p, y, w = probabilities[some, repeat], positive[some], weight[some]
+        columns = np.stack([w, w * p, w * p * p, w * y, w * p * y], axis=1)
+        one, first, second, truth, product = (kernels[repeat] @ columns).T
+        with np.errstate(invalid="ignore", divide="ignore"):
+            spread = second * one - first * first
+            slope = np.where(spread > 1e-9 * one * one, (product * one - first * truth) / spread, 0.0)
+            return np.asarray(np.clip((truth - slope * first) / one + slope * places, 0.0, 1.0))
+
+    return line_of("smooth", places, evidence.banded(curve))
+
+
+def _line_of_logits(evidence: Evidence, probabilities: Array, positive: Array) -> str:
+    """Say the slope and the intercept of the truth on the logits."""
+    table = Predictions(
+        target=Target("classification", positive.astype(np.int64), evidence.classes, 1),
+        responses={"predict_proba": probabilities[:, None]},
+        seen=evidence.seen,
+        fold_of=np.zeros(evidence.seen.shape, np.int64),
+        sample_weight=evidence.weight,
+    )
+    ones = np.ones((1, len(positive)), np.uint8)
+    slope, intercept = (float(get(name).scores(table, ones)[0, 0]) for name in LINE)
+    if not np.isfinite(slope + intercept):
+        return "The slope is not defined: the probabilities separate the classes, or are all alike."
+    return (
+        f"Slope {number(slope, 2)} (best 1; {'above 1, predictions are not' if slope > 1 else 'below 1, they are too'} "
+        f"extreme{' enough' if slope > 1 else ''}), intercept {number(intercept, 2)} "
+        f"(best 0; {'below 0, they are too high' if intercept < 0 else 'above 0, they are too low'})."
+    )
+
+
+THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+CUTS = np.linspace(0.01, 0.99, 99)
+
+
+def operating_point(evidence: Evidence) -> tuple[Mark, ...]:
+    """Mark the share of false alarms and of cases found by the labels that were predicted."""
+    labels = evidence.labels()
+    if labels is None:
+        return ()
+    found = evidence.banded(lambda r, weight: _shares(labels[:, r] == 1, evidence.y == 1, weight)).centre
+    if np.isnan(found[:2]).any():
+        return ()
+    sensitivity, specificity = float(found[0]), float(found[1])
+    return (Mark(1.0 - specificity, sensitivity, f"sensitivity {sensitivity:.2f}, specificity {specificity:.2f}"),)
+
+
+def thresholds(evidence: Evidence) -> Table | None:
+    """Tabulate sensitivity, specificity and predictive values by threshold, in percent with intervals."""
+    chances = _chances(evidence)
+    if chances is None or evidence.classes is None:
+        return None
+    name = class_name(evidence.classes[1])
+    rows: list[tuple[str, ...]] = [("Threshold", f"Called {name}", "Sensitivity", "Specificity", "PPV", "NPV")]
+    for threshold in THRESHOLDS:
+        band = evidence.banded(lambda r, w, t=threshold: _shares(chances[:, r] >= t, evidence.y == 1, w))  # type: ignore[misc]
+        called, ill = chances >= threshold, np.broadcast_to((evidence.y == 1)[:, None], chances.shape)
+        parts = (ill, ~ill, called, ~called)  # what each is a share of
+        band = widened(band, np.array([*(evidence.units(part) for part in parts), 1.0]), evidence.level)
+        shares = (_percent(band, i) for i in range(4))
+        rows.append((f"{threshold:g}", percent(float(band.centre[4])), *shares))
+    return Table(
+        "thresholds",
+        "Decisions by threshold",
+        tuple(rows),
+        f"Whoever's probability of {name} reaches the threshold is called {name}. Sensitivity: of those who are "
+        f"{name}, the share called so; specificity: of the others, the share not called so; PPV and NPV: the share of "
+        f"either call that is right. In percent, with {100 * evidence.level:g} % bootstrap intervals (Wilson's "
+        "where the share is 0 or 100). Choose a threshold by what a miss and a false alarm cost, not by the best row.",
+    )
+
+
+def decision_curve(evidence: Evidence) -> Chart | None:
+    """Net benefit by threshold, against treating all and treating none."""
+    chances = _chances(evidence)
+    if chances is None or evidence.classes is None:
+        return None
+    name, ill = class_name(evidence.classes[1]), evidence.y == 1
+    odds = CUTS / (1.0 - CUTS)
+
+    def benefit(treated: Array, weight: Array) -> Array:
+        """Net benefit at each threshold, of samples [N] treated up to a threshold each."""
+        place = np.searchsorted(CUTS, treated, side="right")  # treated at all thresholds below this place
+        right = np.cumsum(np.bincount(place, weight * ill, len(CUTS) + 1)[::-1])[::-1][1:]
+        wrong = np.cumsum(np.bincount(place, weight * ~ill, len(CUTS) + 1)[::-1])[::-1][1:]
+        total = weight.sum()
+        return np.asarray((right - odds * wrong) / total) if total > 0 else np.full(len(CUTS), np.nan)
+
+    model = evidence.banded(lambda r, weight: benefit(chances[:, r], weight))
+    everybody = benefit(np.ones(len(ill)), evidence.weight)
+    share = float(evidence.weight @ ill / evidence.weight.sum())
+    return Chart(
+        name="decision",
+        title="Decision curve",
+        x_label="threshold probability",
+        y_label="net benefit",
+        x_range=(0.0, 1.0),
+        y_range=(-0.15 * share, 1.1 * share),
+        lines=(
+            line_of("treat by the model", CUTS, model),
+            line_of("treat all", CUTS, Band(everybody, everybody, everybody)),
+        ),
+        reference=(0.0, 0.0, 1.0, 0.0),
+        sentence=f"What treating those called {name} is worth: true positives for each sample, minus false alarms at "
+        "the odds of the threshold. It is useful where it runs above treating all and above the dashed line, "
+        "treating none.",
+    )
+
+
+def _chances(evidence: Evidence) -> Array | None:
+    two = evidence.classes is not None and len(evidence.classes) == 2
+    return evidence.responses.get("predict_proba") if two else None
+
+
+def _shares(called: Array, ill: Array, weight: Array) -> Array:
+    """Sensitivity, specificity, PPV, NPV, and the share that is called positive."""
+    right, wrong = weight @ (called & ill), weight @ (called & ~ill)
+    missed, spared = weight @ (~called & ill), weight @ (~called & ~ill)
+    parts = np.array([right, spared, right, spared, right + wrong])
+    wholes = np.array([right + missed, wrong + spared, right + wrong, missed + spared, weight.sum()])
+    return np.divide(parts, wholes, out=np.full(5, np.nan), where=wholes > 0)
+
+
+def _percent(band: Band, i: int) -> str:
+    centre, low, high = (100 * float(values[i]) for values in (band.centre, band.low, band.high))
+    return "\u2013" if np.isnan(centre) else f"{centre:.0f} ({low:.0f}\u2013{high:.0f})"
+
+
+def tuned_threshold(evidence: Evidence, search: Any) -> Chart | None:
+    """Draw the score over thresholds; None where none was tuned, or where it is no probability."""
+    estimate, formula = estimate_of(search), search.question_.first.at_cuts
+    decision, chances = estimate.decision, evidence.responses.get("predict_proba")
+    if not isinstance(decision, Threshold) or chances is None or evidence.classes is None or formula is None:
+        return None
+    if decision.response != "predict_proba" or not 0.0 < decision.value < 1.0:
+        return None
+    second = bool(evidence.classes[1] == decision.positive)
+    of_positive = chances if second else 1.0 - chances
+    ill = evidence.y == (1 if second else 0)
+    cuts = np.append(GRID, decision.value)
+
+    def scores(repeat: int, weight: Array) -> Array:
+        """Score at every cut of the grid and, last, at the threshold."""
+        reached = of_positive[:, repeat] >= cuts[:, None]  # [G, N]
+        found, alarms = reached @ (weight * ill), reached @ (weight * ~ill)
+        return formula.scores(found, alarms, float(weight @ ill), float(weight @ ~ill))
+
+    band = evidence.banded(scores)
+    order = np.argsort(cuts)
+    line = line_of("winner", cuts[order], band.at(order))
+    known = np.concatenate([band.low, band.high, band.centre])
+    known = known[~np.isnan(known)]
+    room = 0.05 * float(np.ptp(known)) or 0.05
+    label = metric_label(estimate.metric, estimate.positive)
+    return Chart(
+        name="tuned_threshold",
+        title="Score by threshold",
+        x_label=f"threshold: {class_name(decision.positive)} from this probability on",
+        y_label=label,
+        x_range=(0.0, 1.0),
+        y_range=(float(known.min()) - room, float(known.max()) + room),
+        lines=(line,),
+        sentence="What the winner scores at each threshold by plain cross-validation. The circle is the threshold that "
+        f"was tuned, {decision.value:.3g}. It was picked for being the best here, so its height is too good: the "
+        "honest score is the corrected one. Where the line is flat, another threshold is as good.",
+        marks=(Mark(decision.value, float(band.centre[-1]), f"threshold {decision.value:.3g}"),),
+    )

@@ -1,0 +1,250 @@
+"""predictions.parquet: out-of-sample predictions as a long table, one row each, written and read again.
+
+The names of columns are those that tidymodels users know. Read again, samples, folds, groups and configurations are as
+the run had them; labels are text. Predictions of new rows have the same names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..containers import Array
+from ..errors import SoberError
+from ..predictions import Predictions
+from ..responses import time_of
+from ..targets import Target, TaskName
+from .folder import RunFolder
+
+FILE = "predictions.parquet"
+
+#: How columns of predictions and of decision values begin, and what the column of groups is called.
+PREDICTED, DECISION, GROUP = ".pred", ".decision", ".group"
+
+
+def long_table(table: Predictions, rows: Array) -> Any:
+    """Write every seen prediction as a row; those of configurations that left the race early come last.
+
+    Parameters
+    ----------
+    table : Predictions
+    rows : int array [N]
+        Where each sample stood in the file, counted from 0.
+
+    Returns
+    -------
+    pyarrow.Table
+        `.row` (from 1), `.config`, `id` (repeat), `id2` (fold), `.group` where there are groups, `.pred_class`,
+        `.pred_<class>`, `.pred`, `.pred_survival_at(<time>)`, `truth`.
+    """
+    import pyarrow as pa
+
+    finished = _rows_of(table, rows)
+    left = (_rows_of(group, rows) for group in table.dropped)
+    # What finishers do not have in common is not in the file; what a leaver lacks is empty.
+    cut = [part.select([name for name in finished.column_names if name in part.column_names]) for part in left]
+    return pa.concat_tables([finished, *cut], promote_options="default").unify_dictionaries()
+
+
+def _rows_of(table: Predictions, rows: Array) -> Any:
+    import pyarrow as pa
+
+    sample, repeat = np.nonzero(table.seen)  # [M], the same for every configuration
+    c, m = len(table.configurations), len(sample)
+    columns: dict[str, Any] = {
+        ".row": pa.array(np.tile(rows[sample] + 1, c)),
+        ".config": _coded(np.repeat(np.arange(c), m), [f"Configuration{i:03d}" for i in table.configurations]),
+        "id": _coded(np.tile(repeat, c), [f"Repeat{r + 1}" for r in range(table.n_repeats)]),
+        "id2": _folds(np.tile(table.fold_of[sample, repeat], c)),
+    }
+    if table.groups is not None:
+        columns[GROUP] = pa.array(np.tile(table.groups[sample], c))
+    for name, values in table.responses.items():
+        picked = np.moveaxis(values[sample, :, repeat], 1, 0)  # [C, M(, K)]
+        columns.update(_response(name, picked.reshape(c * m, *picked.shape[2:]), table))
+    columns.update(_truth(np.tile(sample, c), table))
+    return pa.table(columns)
+
+
+def _coded(codes: Array, names: list[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), names)
+
+
+def _folds(folds: Array) -> Any:
+    n = int(folds.max()) + 1
+    return _coded(folds, [f"Fold{k + 1:0{len(str(n))}d}" for k in range(n)])
+
+
+def _response(name: str, values: Array, table: Predictions) -> dict[str, Any]:
+    if time_of(name) is not None:
+        return {f"{PREDICTED}_{name}": values}
+    if table.classes is None or name == "decision_function":
+        if values.ndim == 1:
+            return {PREDICTED: values}
+        start = DECISION if "predict_proba" in table.responses else PREDICTED
+        return {f"{start}_{label}": values[:, k] for k, label in enumerate(_labels(table))}
+    if name == "predict":
+        return {".pred_class": _coded(values, _labels(table))}
+    if values.ndim == 1:  # two classes: the probability of the second
+        values = np.stack([1 - values, values], axis=1)
+    return {f".pred_{label}": values[:, k] for k, label in enumerate(_labels(table))}
+
+
+def _truth(sample: Array, table: Predictions) -> dict[str, Any]:
+    if table.task == "survival":
+        return {"truth_time": table.y["time"][sample], "truth_event": table.y["event"][sample]}
+    if table.classes is None:
+        return {"truth": table.y[sample]}
+    return {"truth": _coded(table.y[sample], _labels(table))}
+
+
+def _labels(table: Predictions) -> list[str]:
+    return [] if table.classes is None else [str(label) for label in table.classes.tolist()]
+
+
+def predict_table(model: Any, X: Any, task: str, classes: list[Any]) -> Any:
+    """Predict new rows.
+
+    Parameters
+    ----------
+    model : fitted pipeline
+    X : pandas.DataFrame
+    task : str
+    classes : list
+        Labels, where the target holds classes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `.row` (from 1), then `.pred_class` and `.pred_<class>` where the model gives probabilities, or `.pred`.
+    """
+    import pandas as pd
+
+    try:
+        found = _predicted(model, X, task, classes)
+    except Exception as error:  # any model may raise anything
+        said = " ".join(str(error).split())[:200].rstrip(".")
+        raise SoberError(
+            "E804", f"The model cannot take the new rows ({type(error).__name__}: {said}). Give rows like those of "
+            "training.",
+        ) from error  # fmt: skip
+    return pd.DataFrame({".row": np.arange(1, len(X) + 1), **found})
+
+
+def _predicted(model: Any, X: Any, task: str, classes: list[Any]) -> dict[str, Any]:
+    if task in ("regression", "survival"):
+        return {".pred": model.predict(X)}
+    columns = {".pred_class": model.predict(X)}
+    if hasattr(model, "predict_proba"):
+        chances = model.predict_proba(X)
+        columns.update({f".pred_{label}": chances[:, k] for k, label in enumerate(model.classes_)})
+    elif len(classes) == 2 and hasattr(model, "decision_function"):
+        columns[".score"] = model.decision_function(X)
+    return columns
+
+
+def stored_predictions(folder: RunFolder, task: TaskName) -> Predictions:
+    """Read the out-of-sample predictions of a run: of its finishers, and of those who left its race early."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    try:
+        table = parquet.read_table(folder / FILE)
+        return _predictions(table, task)
+    except (pa.ArrowException, OSError, KeyError, ValueError, IndexError) as error:
+        raise folder.damaged(FILE, f"it cannot be read, {type(error).__name__}") from error
+
+
+def _predictions(table: Any, task: TaskName) -> Predictions:
+    rows, sample = np.unique(_numbers(table[".row"]), return_inverse=True)
+    names, configuration = _codes(table[".config"])
+    repeats, repeat = _codes(table["id"])
+    n, c, r = len(rows), len(names), len(repeats)
+    at = sample.reshape(-1), configuration, repeat
+    present, fold = np.zeros((n, c, r), bool), np.zeros((n, r), np.int64)
+    present[at] = True
+    fold[at[0], repeat] = _codes(table["id2"])[1]
+    groups = None
+    if GROUP in table.column_names:
+        groups = np.zeros(n, np.int64)
+        groups[at[0]] = _numbers(table[GROUP])
+    target = _target(table, at[0], n, task)
+    everybody = Predictions(
+        target=target,
+        responses={name: _spread(values, at, (n, c, r)) for name, values in _responses(table, target).items()},
+        seen=np.asarray(present.any(axis=1)),
+        fold_of=fold,
+        groups=groups,
+        configurations=np.array([int(name.removeprefix("Configuration")) for name in names]),
+    )
+    patterns, which = np.unique(np.moveaxis(present, 1, 0).reshape(c, -1), axis=0, return_inverse=True)
+    parts = [
+        replace(_in_common(everybody.take_configurations(np.flatnonzero(which == k)), seen), seen=seen)
+        for k, seen in enumerate(patterns.reshape(-1, n, r))
+    ]
+    finished = max(range(len(parts)), key=lambda k: int(parts[k].seen.sum()))
+    return replace(parts[finished], dropped=tuple(part for k, part in enumerate(parts) if k != finished))
+
+
+def _in_common(part: Predictions, seen: Array) -> Predictions:
+    """Keep the responses that all configurations of a part have."""
+    at = np.nonzero(seen)
+    has = {k: v for k, v in part.responses.items() if v.dtype.kind != "f" or not np.isnan(v[at[0], :, at[1]]).any()}
+    return replace(part, responses=has)
+
+
+def _spread(values: Array, at: tuple[Array, ...], shape: tuple[int, ...]) -> Array:
+    """Lay values [M] or [M, K] out as [N, C, R] or [N, C, R, K]; zero where there is none."""
+    out = np.zeros((*shape, *values.shape[1:]), values.dtype)
+    out[at] = values
+    return out
+
+
+def _responses(table: Any, target: Target) -> dict[str, Array]:
+    """Give the responses of a long table, [M] or [M, K]."""
+    columns = set(table.column_names)
+    labels = [] if target.classes is None else target.classes.tolist()
+    found = {
+        name.removeprefix(PREDICTED + "_"): _numbers(table[name])
+        for name in columns
+        if name.startswith(f"{PREDICTED}_survival_at(")
+    }
+    if PREDICTED in columns:
+        found["decision_function" if labels else "predict"] = _numbers(table[PREDICTED])
+    if f"{PREDICTED}_class" in columns:
+        found["predict"] = _codes(table[f"{PREDICTED}_class"])[1].astype(np.int8 if len(labels) < 128 else np.int32)
+    for start, name in ((PREDICTED, "predict_proba"), (DECISION, "decision_function")):
+        if labels and {f"{start}_{label}" for label in labels} <= columns:
+            values = np.stack([_numbers(table[f"{start}_{label}"]) for label in labels], axis=1)
+            found[name] = values[:, 1] if len(labels) == 2 else values
+    return found
+
+
+def _target(table: Any, sample: Array, n: int, task: TaskName) -> Target:
+    if task == "survival":
+        y = np.zeros(n, dtype=[("event", bool), ("time", np.float64)])
+        y["time"][sample], y["event"][sample] = _numbers(table["truth_time"]), table["truth_event"].to_numpy()
+        return Target(task, y)
+    if task == "regression":
+        values = np.zeros(n)
+        values[sample] = _numbers(table["truth"])
+        return Target(task, values)
+    labels, truth = _codes(table["truth"])
+    codes = np.zeros(n, np.int64)
+    codes[sample] = truth
+    return Target(task, codes, np.array(labels, dtype=object), 1 if len(labels) == 2 and labels[1] == "1" else None)
+
+
+def _numbers(column: Any) -> Array:
+    return np.asarray(column.to_numpy())
+
+
+def _codes(column: Any) -> tuple[list[str], Array]:
+    """Give the names of a column in the order of its dictionary, and their codes [M]."""
+    whole = column.combine_chunks()
+    coded = whole if hasattr(whole, "dictionary") else whole.dictionary_encode()
+    return coded.dictionary.to_pylist(), np.asarray(coded.indices.to_numpy(zero_copy_only=False)).astype(np.int64)

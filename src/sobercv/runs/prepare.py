@@ -1,0 +1,156 @@
+"""From settings to a run that could begin: read the table, look at it, plan, write down what is going to be run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from .. import metrics
+from ..checks import PlannedSearch, check_dataset, plan_search
+from ..errors import Note, SoberError, SoberWarning
+from ..inference import Question, best_with_threshold
+from ..tables import Dataset, ReadingOptions, Roles, Table, assign, read
+from ..tables.column_facts import column_facts
+from ..tables.source_bytes import check_source
+from ..targets import Target, task_name
+from .folder import SETTINGS, RunFolder
+from .record import Begun, versions
+from .settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A run that could begin.
+
+    Attributes
+    ----------
+    settings : Settings
+    table : Table
+    data : Dataset
+    findings : list of Note
+        Errors among them forbid to begin.
+    planned : PlannedSearch or None
+        None where errors forbid to plan.
+    """
+
+    settings: Settings
+    table: Table
+    data: Dataset
+    findings: list[Note]
+    planned: PlannedSearch | None
+
+    @property
+    def plan(self) -> PlannedSearch:
+        """The plan of a run that may begin; raises the first error of one that may not."""
+        if self.planned is None:
+            first = next(f for f in self.findings if f.severity == "error")
+            raise SoberError(first.code, first.text)
+        return self.planned
+
+
+def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
+    """Read the table, look at it, and plan; `sha256` is the fingerprint that the data must have."""
+    check_source(settings.data)
+    for name in settings.metric:  # a wrong one is reported before the table is read
+        metrics.get(name)
+    if settings.tune_threshold:
+        _check_threshold(settings)
+    roles = Roles.of(settings)
+    table = read(str(settings.data), ReadingOptions(settings.sheet, settings.decimal, settings.header), roles=roles)
+    if sha256 is not None and table.sha256 != sha256:
+        raise SoberError(
+            "E502",
+            f"{table.name} has changed since the run began, so its stored fits belong to other data. Name the right "
+            "file with --data, or begin a new run.",
+        )
+    data = assign(table.frame, roles)
+    findings = check_dataset(data, cv=settings.cv, notes=[*table.notes, *data.notes])
+    planned = None
+    if not any(f.severity == "error" for f in findings):
+        planned = plan_search(
+            data, preset=settings.preset, scoring=settings.metric, cv=settings.cv, repeats=settings.repeats,
+            seed=settings.seed, configurations=settings.configurations, positive=settings.positive,
+            probabilities=settings.tune_threshold,
+        )  # fmt: skip
+    if settings.tune_threshold and planned is not None:
+        target = Target.read(data.y, task_name(data.task), pos_label=planned.positive)
+        best_with_threshold().check_table(target, settings.repeats)
+    return Prepared(settings, table, data, findings, planned)
+
+
+def begin(folder: RunFolder, prepared: Prepared) -> Settings:
+    """Write down what is going to be run, before it runs, so that it can be resumed.
+
+    Returns
+    -------
+    Settings
+        With the path of the data made absolute; what came by standard input is kept in the folder.
+    """
+    table = prepared.table
+    path = table.path
+    if path is None:
+        path = folder / f"data.{'csv' if table.format in ('csv', 'tsv') else table.format}"
+        folder.write(path.name, table.raw)
+    settings = prepared.settings.with_(data=str(path.resolve()))
+    folder.write_record(SETTINGS, Begun(settings, table.sha256, versions()))
+    return settings
+
+
+def table_facts(prepared: Prepared) -> dict[str, Any]:
+    """Say what is in the table, as plain data."""
+    data, table = prepared.data, prepared.table
+    kinds = [_kind(dtype) for dtype in data.X.dtypes]
+    found: dict[str, Any] = {
+        "file": table.name,
+        "format": table.format,
+        "sha256": table.sha256,
+        "rows": data.n_rows,
+        "rows_without_target": data.n_without_target,
+        "columns": data.X.shape[1],
+        "kinds": {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)},
+        "missing_cells": int(data.X.isna().sum().sum()),
+        "target": list(data.target),
+        "task": data.task,
+        "groups": None if data.groups is None else int(data.groups.max()) + 1,
+        "columns_read": [fact.to_dict() for fact in column_facts(table, data)],
+    }
+    if data.task == "survival":
+        found["events"] = int(data.y["event"].sum())
+    elif data.classes:
+        found["classes"] = {str(c): int((data.y == c).sum()) for c in data.classes}
+    else:
+        found["range"] = [float(data.y.min()), float(data.y.max())]
+    return found
+
+
+@contextmanager
+def noted() -> Iterator[list[Note]]:
+    """Collect sober's warnings, each once, and leave other warnings out: ``with noted() as notes: ...``."""
+    notes: list[Note] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", SoberWarning)
+        yield notes
+    said = [Note(w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning)]
+    notes.extend(dict.fromkeys(said))
+
+
+def _check_threshold(settings: Settings) -> None:
+    """Refuse a metric that no threshold is tuned for; the default one of two classes is none."""
+    if not settings.metric:
+        raise SoberError(
+            "E114",
+            "--tune-threshold needs the metric that the threshold is tuned for. Write --metric balanced_accuracy, or "
+            'f1, youden, matthews_corrcoef, accuracy or "neg_cost(missed=5)".',
+        )
+    Question.ask(
+        settings.metric[0], select=best_with_threshold(), aggregate=settings.aggregate,
+        within_folds=settings.within_folds,
+    )  # fmt: skip
+
+
+def _kind(dtype: Any) -> str:
+    return {"M": "dates", "b": "flags"}.get(dtype.kind, "numbers" if dtype.kind in "iuf" else "text")

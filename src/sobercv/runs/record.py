@@ -1,0 +1,173 @@
+"""The record of a run, typed: settings, schema, scores, summary, versions. results.json is it.
+
+msgspec reads it and checks every type, and makes its JSON schema, from the same dataclasses that the report uses; it is
+light, has no dependencies, and is fast on summaries of a megabyte. The report, METHODS.md, the screen and the tables
+are functions of this record.
+"""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal
+
+import msgspec
+
+from ..errors import CODES, Note
+from ..report.records import Score, Summary
+from .folder import FORMAT, SETTINGS, RunFolder
+from .settings import Settings
+from .survival_curve import SurvivalCurve
+
+RESULTS = "results.json"
+PACKAGES = ("sobercv", "scikit-learn", "numpy", "scipy", "pandas", "skrub", "skops", "scikit-survival")
+Label = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Begun:
+    """settings.json: what a run is a run of, written before it begins so that it can be resumed.
+
+    Attributes
+    ----------
+    settings : Settings
+        With the path of the data.
+    sha256 : str
+        Fingerprint of the data.
+    """
+
+    settings: Settings
+    sha256: str
+    versions: dict[str, str]
+    format: int = FORMAT
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """What `sober predict` needs to know of the final model, beside the schema of its table.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        That the model was trained on, in order.
+    classes : tuple
+        Labels, where the target holds classes.
+    positive : label, optional
+        The one of two classes whose probability decides.
+    threshold : float, optional
+        That was tuned.
+    id : str, optional
+        The column that names rows.
+    survival : SurvivalCurve, optional
+    """
+
+    columns: tuple[str, ...]
+    classes: tuple[Label, ...] = ()
+    positive: Label | None = None
+    threshold: float | None = None
+    id: str | None = None
+    survival: SurvivalCurve | None = None
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """Everything that a run found; the fields are those of `results.json`.
+
+    Attributes
+    ----------
+    score : Score
+        Of the metric that selected.
+    others : tuple of Score
+        The other metrics, at the same winner.
+    n_configurations, n_finished, n_dropped, n_failed, n_fits, n_folds : int
+    n_judged : int
+        Rows that the score rests on; all of them where the run is complete.
+    is_complete : bool
+    families : tuple of str
+        Kinds of models that were compared.
+    winner : str
+        For people.
+    stopped : str
+        What ended the training.
+    signal : int
+        The number of the signal that did, or 0.
+    warnings : tuple of Note
+        What the user was told.
+    command : str
+        That repeats the run.
+    settings : Settings
+    data : dict
+        What is in the table.
+    schema : dict
+        How each column was read; `sober predict` reads new rows in the same way.
+    findings : tuple of Note
+        What checks of the table found.
+    versions : dict
+    model : ModelFacts or None
+        None where there is no final model.
+    summary : Summary
+        What the report says.
+    """
+
+    score: Score
+    others: tuple[Score, ...]
+    n_configurations: int
+    n_finished: int
+    n_dropped: int
+    n_failed: int
+    n_fits: int
+    n_folds: int
+    n_judged: int
+    is_complete: bool
+    families: tuple[str, ...]
+    winner: str
+    stopped: Literal["finished", "interrupted", "terminated", "max_seconds", "half_width"]
+    signal: int
+    warnings: tuple[Note, ...]
+    command: str
+    settings: Settings
+    data: dict[str, Any]
+    schema: dict[str, Any]
+    findings: tuple[Note, ...]
+    versions: dict[str, str]
+    model: ModelFacts | None
+    summary: Summary
+    format: int = FORMAT
+
+    def __post_init__(self) -> None:
+        unknown = [note.code for note in self.warnings if note.code not in CODES]
+        if unknown:
+            raise ValueError(f"`warnings` has a code {unknown[0][:10]!r} that does not exist")
+        if not self.summary.scores:
+            raise ValueError("`summary` has no score")
+
+    @classmethod
+    def read(cls, folder: RunFolder) -> RunRecord:
+        """Read the record of a run; refuse what was damaged or is of another layout."""
+        folder.check().read_record(SETTINGS, Begun)
+        return folder.read_record(RESULTS, cls)
+
+    def headline(self) -> dict[str, Any]:
+        """Everything but the summary and the schema, ready for JSON."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        for name in ("warnings", "findings"):
+            plain[name] = [note.to_dict() for note in getattr(self, name)]
+        return {name: value for name, value in plain.items() if name not in ("summary", "schema", "format")}
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of results.json, for programs that read it."""
+    schema = msgspec.json.schema(RunRecord)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": RESULTS, **schema}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that shape a result."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

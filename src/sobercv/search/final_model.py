@@ -1,0 +1,83 @@
+"""The final model of a search: which configurations it is made of, and how it predicts what was selected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..inference import Estimate
+from ..inference.procedures import Mix, Threshold
+from ..predictions import Predictions
+
+
+def estimate_of(search: Any) -> Estimate:
+    """Return the estimate of a fitted search by the metric that selects."""
+    found = search.estimate_
+    estimate: Estimate = found[search.question_.first.name] if search.multimetric_ else found
+    return estimate
+
+
+def members(decision: Any, winner: int) -> list[int]:
+    """Return the configurations that the final model is made of: the winner, or all of an ensemble."""
+    return list(decision.configurations) if isinstance(decision, Mix) else [winner]
+
+
+def unfitted(estimator: Any, params: Mapping[str, Any]) -> Any:
+    """Return a clone of an estimator with the parameters of a configuration."""
+    return clone(estimator).set_params(**clone(dict(params), safe=False))
+
+
+def at_threshold(own: Predictions, decision: Any) -> Predictions:
+    """Return the winner's predictions with the labels of its threshold, where it has one.
+
+    Parameters
+    ----------
+    own : Predictions
+        Of the winner alone.
+    decision : Decision or None
+    """
+    if not isinstance(decision, Threshold) or own.classes is None or decision.response not in own.responses:
+        return own
+    k, values = own.classes.tolist().index(decision.positive), own.responses[decision.response]
+    if k == 0:  # scores are those of the second class
+        values = 1.0 - values if decision.response == "predict_proba" else -values
+    labels = np.where(values >= decision.value, k, 1 - k).astype(np.int8)
+    return replace(own, responses={**own.responses, "predict": labels})
+
+
+def as_decided(decision: Any, trained: Sequence[Any], X: Any, y: Any = None) -> Any:
+    """Return the model that predicts as was decided: the winner, with its threshold, or a vote of all members.
+
+    Parameters
+    ----------
+    decision : Decision or None
+    trained : sequence of estimators
+        Fitted on all data.
+    X, y : array-like
+        All data; nothing is trained on them again.
+    """
+    from sklearn.ensemble import VotingClassifier, VotingRegressor
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.model_selection import FixedThresholdClassifier
+
+    if isinstance(decision, Threshold):
+        return FixedThresholdClassifier(
+            FrozenEstimator(trained[0]),
+            threshold=decision.value,
+            pos_label=decision.positive,
+            response_method=decision.response,
+        ).fit(X, y)
+    if isinstance(decision, Mix):
+        named = [
+            (f"configuration_{configuration}", FrozenEstimator(model))
+            for configuration, model in zip(decision.configurations, trained, strict=True)
+        ]
+        weights = list(decision.weights)
+        if hasattr(trained[0], "predict_proba"):
+            return VotingClassifier(named, voting="soft", weights=weights).fit(X, y)
+        return VotingRegressor(named, weights=weights).fit(X, y)
+    return trained[0]

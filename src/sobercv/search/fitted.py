@@ -1,0 +1,220 @@
+"""A fitted search at work: it predicts and scores with its winner, and reports with the honest score first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ..containers import Array, frame_of
+from ..inference import Question
+from ..inference.difference import Family, families
+from ..predictions import Predictions
+from .final_model import estimate_of
+from .metadata import MetadataMixin
+from .scoring import ModelScorer
+
+
+def _best_has(name: str) -> Callable[[Any], bool]:
+    """Whether the fitted winner (or, before fitting, the estimator) has a method."""
+
+    def check(self: FittedMixin) -> bool:
+        _check_refit(self, name)
+        getattr(self.best_estimator_ if hasattr(self, "best_estimator_") else self.estimator, name)
+        return True
+
+    return check
+
+
+def _check_refit(search: FittedMixin, name: str) -> None:
+    if not search.refit:
+        raise AttributeError(
+            f"This {type(search).__name__} instance was initialized with `refit=False`. {name} is available only "
+            "after refitting on the best parameters: use refit=True, or train best_params_ yourself."
+        )
+
+
+class FittedMixin(MetadataMixin):
+    """What a fitted search can do."""
+
+    estimate_: Any
+    cv_results_: dict[str, Any]
+    predictions_: Predictions
+    scorer_: Any
+    multimetric_: bool
+    question_: Question
+    best_estimator_: Any
+    _place: int  # of the scorer that selects, in the order of `scoring`
+
+    def _best(self, name: str) -> Any:
+        _check_refit(self, name)
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_
+
+    @available_if(_best_has("predict"))
+    def predict(self, X: Any) -> Any:
+        """Predict with the winner, trained on all data."""
+        return self._best("predict").predict(X)
+
+    @available_if(_best_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """Class probabilities of the winner."""
+        return self._best("predict_proba").predict_proba(X)
+
+    @available_if(_best_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> Any:
+        """Logarithms of the class probabilities of the winner."""
+        return self._best("predict_log_proba").predict_log_proba(X)
+
+    @available_if(_best_has("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        """Decision values of the winner."""
+        return self._best("decision_function").decision_function(X)
+
+    @available_if(_best_has("score_samples"))
+    def score_samples(self, X: Any) -> Any:
+        """Scores of samples by the winner."""
+        return self._best("score_samples").score_samples(X)
+
+    @available_if(_best_has("transform"))
+    def transform(self, X: Any) -> Any:
+        """Transform with the winner."""
+        return self._best("transform").transform(X)
+
+    @available_if(_best_has("inverse_transform"))
+    def inverse_transform(self, X: Any) -> Any:
+        """Transform back with the winner."""
+        return self._best("inverse_transform").inverse_transform(X)
+
+    @available_if(_best_has("predict_survival_function"))
+    def predict_survival_function(self, X: Any, **options: Any) -> Any:
+        """Survival functions by the winner (scikit-survival)."""
+        return self._best("predict_survival_function").predict_survival_function(X, **options)
+
+    def score(self, X: Any, y: Any = None, **params: Any) -> float:
+        """Score the winner on new data, with the metric or the scorer that selected it.
+
+        Parameters
+        ----------
+        X, y : array-like
+        **params
+            `sample_weight`; where metadata routing is enabled, whatever the scorer asked for.
+        """
+        best, first = self._best("score"), self.question_.first.name
+        scorer = self.scorer_[first] if isinstance(self.scorer_, dict) else self.scorer_
+        given = self._score_params(self._place, params)
+        if isinstance(scorer, ModelScorer):
+            return scorer.by_name(best, X, y, **given)[first]
+        return float(scorer(best, X, y, **given))
+
+    @property
+    def classes_(self) -> Array:
+        """Class labels of the winner; only for classifiers."""
+        return np.asarray(self._best("classes_").classes_)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen in `fit`."""
+        try:
+            check_is_fitted(self, "best_estimator_")
+        except Exception as problem:
+            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before it is fitted.") from problem
+        return int(self.best_estimator_.n_features_in_)
+
+    def report(self, path: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
+        """Write a report: one HTML file that works offline, its tables, or JSON.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends with `.html`, `.md`, `.tex`, `.csv` or `.json`.
+        X, y : array-like, optional
+            The data given to `fit`, for the permutation importance of the winner; left out without them.
+        **options
+            `title`, `command`, `sample_weight`, `n_permutations`, `seed` and `created`, see `sobercv.report.summarize`.
+
+        Returns
+        -------
+        Path
+        """
+        from ..report import summarize, write
+
+        return write(summarize(self, X, y, **options), path)
+
+    def results_frame(self, backend: str = "pandas") -> Any:
+        """Return `cv_results_` as a data frame, one row per configuration, the best first.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}
+        """
+        check_is_fitted(self, "estimate_")
+        table = {name: values for name, values in self.cv_results_.items() if name != "params"}
+        rank = next(name for name in table if name.startswith("rank_test_"))
+        order = np.argsort(table[rank], kind="stable")
+        columns = {"configuration": order, **{name: values[order] for name, values in table.items()}}
+        return frame_of(columns, backend)
+
+    @property
+    def families_(self) -> list[Family]:
+        """For each kind of model the corrected score of its best, and the difference to the winner; the best first."""
+        return self.families()
+
+    def families(self, by: Any = None) -> list[Family]:
+        """Compare groups of configurations, to see whether the simple kind of model is as good as the winner.
+
+        The best of each group is selected and judged on the draws that judge the winner, so that the difference has an
+        interval of its own. Configurations that were dropped take part with the predictions that they have; those that
+        failed do not.
+
+        Parameters
+        ----------
+        by : str, callable or list, optional
+            The name of a parameter, a function of the parameters of a configuration, or a label for every
+            configuration (default: the kind of model).
+
+        Returns
+        -------
+        list of Family
+            The best first.
+        """
+        from ..report.families_table import labels_of
+
+        check_is_fitted(self, "estimate_")
+        return families(self.predictions_, self.question_, labels_of(self, by))
+
+    @property
+    def plot(self) -> Any:
+        """Plots of the fitted search: `search.plot.race()`, `.draws()`, `.roc()` and more, each with `ax=`."""
+        from ..report.displays import Plots
+
+        check_is_fitted(self, "estimate_")
+        return Plots(self)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        own: str = super().__repr__(N_CHAR_MAX)  # type: ignore[call-arg]
+        return f"{estimate_of(self)!r}\n{own}" if hasattr(self, "estimate_") else own
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        return self._html
+
+    def _html(self) -> str:
+        inner: str = super()._repr_html_()  # type: ignore[misc]
+        if not hasattr(self, "estimate_"):
+            return inner
+        if hasattr(self, "best_estimator_"):  # as in scikit-learn, the winner stands where the estimator stood
+            trained = copy(self)
+            trained.estimator = self.best_estimator_
+            inner = super(FittedMixin, trained)._repr_html_()  # type: ignore[misc]
+        return estimate_of(self)._repr_html_() + inner
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] = self._html()
+        return bundle

@@ -1,0 +1,159 @@
+"""From the log and the store of a race to honest estimates, and what their reader must know of an early end."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from sklearn.exceptions import FitFailedWarning
+
+from ..containers import Array
+from ..errors import Note, SoberError, SoberWarning, warn
+from ..inference import Estimate, Question
+from ..inference.bootstrap import corrected
+from ..inference.estimate import shown
+from ..inference.tables import FoldTable, MemoryTable, Table, open_predictions
+from ..predictions import Predictions
+from ..signals import Terminated
+from ..training import Configuration, MemoryStore, RaceLog
+from ..training.race import UNREACHED
+from .results import split_scores
+
+#: As for dropping: on fewer predictions an interval can be narrow by luck, for instance when all are right.
+MIN_PREDICTIONS = 50
+
+CAUSES = {
+    "interrupted": "interrupted (Ctrl-C)",
+    "terminated": "terminated by a signal",
+    "max_seconds": "stopped by max_seconds",
+    "half_width": "stopped by half_width",
+}
+
+
+class FailedConfigurations(SoberWarning, FitFailedWarning):  # type: ignore[misc]
+    """Some configurations failed: a warning of sober, and scikit-learn's `FitFailedWarning`."""
+
+
+def raced_predictions(store: MemoryStore, log: RaceLog, count_dropped: bool) -> Predictions:
+    """Predictions of the finishers; with `count_dropped`, those that dropped configurations made are with them."""
+    dropped = dropped_predictions(store, log.status == "dropped") if count_dropped else ()
+    return replace(store.predictions(log.finishers), dropped=dropped)
+
+
+def dropped_predictions(store: MemoryStore, dropped: Array) -> tuple[Predictions, ...]:
+    """Predictions of dropped configurations, bool [C]; one table for those that ran the same splits."""
+    patterns = np.unique(store.done[dropped], axis=0)
+    return tuple(store.predictions(dropped & (store.done == pattern).all(axis=1)) for pattern in patterns)
+
+
+def winner_predictions(store: MemoryStore, predictions: Predictions, winner: int) -> Predictions:
+    """Predictions of one configuration with all that was kept of it, on the rows that the finishers are judged on.
+
+    Parameters
+    ----------
+    store : MemoryStore
+    predictions : Predictions
+        Of the finishers.
+    winner : int
+        Its index; it need not be a finisher.
+    """
+    if winner in store.failures:  # a callable `refit` may train what failed in a fold
+        return replace(predictions, responses={})
+    own = store.predictions(np.arange(len(store.done)) == winner)
+    return replace(own, seen=predictions.seen & own.seen)
+
+
+def table_of(predictions: Predictions, store: MemoryStore, log: RaceLog, question: Question) -> Table:
+    """Open what the finishers are judged by: their predictions, or their scores on the splits that all of them have."""
+    if question.by == "sample":
+        return open_predictions(predictions, question)
+    complete = store.done[log.finishers].all(axis=0)
+    each = (split_scores(store, log, metric, question)[0] for metric in question.metrics)
+    return FoldTable(predictions, [scores[log.finishers][:, complete].T for scores in each], question)
+
+
+def narrow_enough(half_width: float | None, question: Question) -> Callable[[Predictions], bool] | None:
+    """Return the test made after each round: whether half the width of the interval is small enough.
+
+    Parameters
+    ----------
+    half_width : float or None
+        None where no test is to be made.
+    question : Question
+        The same predictions give the same answer, so a resumed run stops there too.
+    """
+    if half_width is None:
+        return None
+    question = question.by_the_first()
+
+    def enough(predictions: Predictions) -> bool:
+        if len(predictions.rows) < MIN_PREDICTIONS:
+            return False
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what is worth a warning is said once, at the end
+                (estimate,) = corrected(MemoryTable(predictions, question)).values()
+        except SoberError:  # undefined on so few samples
+            return False
+        low, high = estimate.interval or (-np.inf, np.inf)
+        return bool((high - low) / 2 <= half_width)
+
+    return enough
+
+
+def incomplete(log: RaceLog, store: MemoryStore) -> Note | None:
+    """Say how incomplete the cross-validation is; refuse to go on when no split is complete."""
+    if log.stopped == "finished":
+        return None
+    cause, n_splits = CAUSES[log.stopped], store.done.shape[1]
+    positions = np.flatnonzero(store.done[log.finishers].all(axis=0))
+    if not len(positions):
+        raise SoberError(
+            "E604" if log.stopped == "max_seconds" else "E601",
+            f"The search was {cause} before one split was complete ({log.n_fits} of {store.done.size} fits were made), "
+            "so there is nothing to judge. Give it more time; with store= it goes on where it stopped.",
+        ) from (None if log.signal is None else Terminated(log.signal))
+    n_samples = int(store.plan.seen(positions).any(axis=1).sum())
+    note = Note(
+        "W601",
+        f"The cross-validation is incomplete: {cause} after {len(positions)} of {n_splits} splits. The estimate rests "
+        f"on the {n_samples} of {store.plan.n_samples} samples that every configuration in the race has predicted.",
+    )
+    if log.stopped != "half_width":
+        warn(note.code, note.text)
+    return note
+
+
+def with_note(estimate: Estimate, note: Note | None) -> Estimate:
+    """Add a note to an estimate, in place of one of the same code."""
+    if note is None:
+        return estimate
+    return replace(estimate, notes=(*(known for known in estimate.notes if known.code != note.code), note))
+
+
+def unreached(n: int, total: int) -> str:
+    """Say that configurations were set aside only because there was no time for them."""
+    return (
+        f"{n:,} of {total:,} configurations were not reached before the time was over and are set aside: for their "
+        "place, not for their score."
+    )
+
+
+def report_failures(log: RaceLog, configurations: Sequence[Configuration]) -> None:
+    """Warn once, with the first cause, where configurations failed."""
+    if not log.failures:
+        return
+    if all(cause.message == UNREACHED for cause in log.failures.values()):
+        warn("W204", unreached(len(log.failures), len(log.status)), FailedConfigurations)
+        return
+    first, cause = next(iter(log.failures.items()))
+    params = configurations[first].params
+    which = f"configuration {first} ({shown(params)})" if params else f"configuration {first}"
+    warn(
+        "W204",
+        f"{len(log.failures)} of {len(log.status)} configurations failed and were set aside; the first is "
+        f"{which}, {str(cause).rstrip('.')}. See race_.failures.",
+        FailedConfigurations,
+    )

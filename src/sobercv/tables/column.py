@@ -1,0 +1,283 @@
+"""Column: what one column holds and how it is written; recognised from its text, and converted by it.
+
+Never chooses between two readings that fit: that takes the rest of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .date_formats import FORMATS, date_formats, dates
+from .number_marks import CONVENTIONS, PLAIN, Marks, are_codes, conventions, without_limits
+from .raw_table import TEXT_GAPS, USUAL_GAPS, RawTable
+
+KINDS = ("number", "text", "date", "boolean")
+ROLES = ("feature", "target", "id", "group", "ignored")
+TRUE_WORDS, FALSE_WORDS = ("True", "TRUE", "true"), ("False", "FALSE", "false")
+_MARK_NAMES = {",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
+_DATE_WORDS = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%M": "minute", "%S": "second"}
+#: Words that stand for a gap in a column that otherwise holds numbers, dates or booleans; capitals do not matter.
+GAP_WORDS = frozenset({
+    "?", ".", "-", "--", "\u2013", "\u2014", "*", "na", "n.a.", "n. a.", "n/a", "nd", "n.d.", "k.a.", "k. a.", "nil",
+    "none", "null", "nan", "missing", "unknown", "unbekannt", "fehlt", "keine angabe", "manquant", "inconnu", "<na>",
+    "#n/a", "#nv", "#value!", "#wert!", "#div/0!", "#ref!", "#bezug!", "#num!", "#zahl!", "#name?", "#null!",
+})  # fmt: skip
+#: Text with more different values than this is no category.
+MOST_LEVELS = 40
+#: Different numbers that make a column one of amounts, whatever a part of its cells says.
+FEWEST_AMOUNTS = 10
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column holds and how it is written.
+
+    Attributes
+    ----------
+    kind : {"number", "text", "date", "boolean"}
+    role : {"feature", "target", "id", "group", "ignored"}
+    marks : Marks
+        Of numbers.
+    has_limits : bool
+        Whether numbers may be limits, such as `<0.5`, which count as the number itself.
+    date_format : str
+        Of dates that were text; empty where the file itself knew that they are dates.
+    missing : tuple of str
+        Words that were found to stand for a gap here, beside those that do in every column of numbers.
+    is_code : bool
+        Text that looks like numbers: models must take it as categories.
+    levels : tuple of str
+        The categories of text that has a few, in sorted order.
+    """
+
+    kind: str
+    role: str = "feature"
+    marks: Marks = PLAIN
+    has_limits: bool = False
+    date_format: str = ""
+    missing: tuple[str, ...] = ()
+    is_code: bool = False
+    levels: tuple[str, ...] = ()
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """All words that stand for a gap in this column."""
+        return (*(TEXT_GAPS if self.kind == "text" else USUAL_GAPS), *self.missing)
+
+    @property
+    def described(self) -> str:
+        """What is special about this reading, in words; empty where nothing is."""
+        parts = [] if self.marks.decimal == "." else ["decimal comma"]
+        if self.marks.thousands:
+            parts.append(f"thousands {_MARK_NAMES[self.marks.thousands]}")
+        if self.has_limits:
+            parts.append("limits as numbers")
+        if self.date_format:
+            name = self.date_format
+            for code, word in _DATE_WORDS.items():
+                name = name.replace(code, word)
+            parts.append(name)
+        if self.is_code:
+            parts.append("codes")
+        if self.missing:
+            parts.append(f"{', '.join(self.missing[:3])} missing")
+        return "; ".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON; what is usual is left out."""
+        found: dict[str, Any] = {"kind": self.kind}
+        if self.role != "feature":
+            found["role"] = self.role
+        if not self.marks.is_plain:
+            found |= {"decimal": self.marks.decimal, "thousands": self.marks.thousands}
+        if self.date_format:
+            found["date_format"] = self.date_format
+        for words in ("missing", "levels"):
+            if getattr(self, words):
+                found[words] = list(getattr(self, words))
+        return found | {name: True for name in ("has_limits", "is_code") if getattr(self, name)}
+
+    @classmethod
+    def from_dict(cls, held: Any) -> Column:
+        """Read what `to_dict` returned; anything else raises ValueError."""
+        if not isinstance(held, Mapping) or held.get("kind") not in KINDS or held.get("role", "feature") not in ROLES:
+            raise ValueError("no known kind or role")
+        marks = Marks(str(held.get("decimal", ".")), str(held.get("thousands", "")))
+        name, words = str(held.get("date_format", "")), [held.get(part, []) for part in ("missing", "levels")]
+        if marks not in CONVENTIONS or (name and name not in FORMATS):
+            raise ValueError("no known marks")
+        if not all(isinstance(part, list) and all(isinstance(word, str) for word in part) for part in words):
+            raise ValueError("no words")
+        flags = {flag: held.get(flag) is True for flag in ("has_limits", "is_code")}
+        missing, levels = map(tuple, words)
+        return cls(
+            held["kind"], held.get("role", "feature"), marks, date_format=name, missing=missing, levels=levels, **flags
+        )
+
+
+# ---- recognised ----------------------------------------------------------------------------------------------------
+def readings(raw: RawTable, name: str, role: str) -> list[Column]:
+    """Return every way in which a whole column can be read, at least one.
+
+    Parameters
+    ----------
+    raw : RawTable
+    name : str
+    role : str
+        Of the column.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not isinstance(raw.columns[name], pa.Array):
+        return [_typed_by_the_file(raw, name, role)]
+    values, counts = raw.distinct(name)
+    if not len(values):
+        return [Column("number", role)]
+    is_word = np.asarray(pc.is_in(pc.utf8_lower(values), value_set=pa.array(sorted(GAP_WORDS))))
+    words = values.filter(pa.array(is_word)).to_pylist()
+    if not is_word.all() and 2 * counts[is_word].sum() <= counts.sum():
+        silent = () if role == "target" else USUAL_GAPS
+        found = _other_than_text(
+            values.filter(pa.array(~is_word)), role, tuple(sorted(word for word in words if word not in silent))
+        )
+        if found:
+            return found
+    missing = tuple(sorted(word for word in words if word in TEXT_GAPS))
+    return [Column("text", role, missing=missing, is_code=_looks_like_numbers(values, counts), levels=_levels(values))]
+
+
+def _levels(values: Any) -> tuple[str, ...]:
+    """Return the categories among the different values of a column; none where there are too many."""
+    found = [value for value in values.slice(0, 2 * MOST_LEVELS).to_pylist() if value not in TEXT_GAPS]
+    return tuple(sorted(found)) if len(found) <= MOST_LEVELS else ()
+
+
+def _typed_by_the_file(raw: RawTable, name: str, role: str) -> Column:
+    column = raw.columns[name]
+    if str(column.dtype) == "category":  # the file says: no amounts
+        return Column("text", role, is_code=True, levels=_levels(raw.distinct(name)[0]))
+    kind = {"M": "date", "b": "boolean", "O": "boolean"}.get(column.dtype.kind, "number")
+    return Column(kind, role)
+
+
+def _other_than_text(values: Any, role: str, missing: tuple[str, ...]) -> list[Column]:
+    """Return readings other than text that fit all values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pc.all(pc.is_in(values, value_set=pa.array([*TRUE_WORDS, *FALSE_WORDS]))).as_py():
+        return [Column("boolean", role, missing=missing)]
+    found = [Column("number", role, marks, missing=missing) for marks in conventions(values)]
+    if found:
+        return found
+    if len(values) - len(strays(values)) >= FEWEST_AMOUNTS:
+        found = [Column("number", role, marks, True, missing=missing) for marks in conventions(without_limits(values))]
+    if found:
+        return found
+    return [Column("date", role, date_format=each, missing=missing) for each in date_formats(values.to_pylist())]
+
+
+def strays(values: Any) -> Any:
+    """Return the values that are written in none of the ways to write a number, words for gaps aside."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    others = values
+    for marks in CONVENTIONS:
+        others = others.filter(pc.invert(marks.matches(others)))
+    return others.filter(pc.invert(pc.is_in(pc.utf8_lower(others), value_set=pa.array(sorted(GAP_WORDS)))))
+
+
+def amounts_with_strays(raw: RawTable, name: str) -> list[str]:
+    """Return the cells that keep a column of amounts from being one: at most half of its rows."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values, counts = raw.distinct(name)
+    found = strays(values)
+    n_rows = counts[np.asarray(pc.is_in(values, value_set=found), dtype=bool)].sum() if len(found) else 0
+    n_words = int(pc.sum(pc.is_in(pc.utf8_lower(values), value_set=pa.array(sorted(GAP_WORDS)))).as_py() or 0)
+    is_amount = len(values) - len(found) - n_words >= FEWEST_AMOUNTS and 2 * n_rows <= counts.sum()
+    return found.to_pylist() if is_amount and not are_codes(values) else []
+
+
+def _looks_like_numbers(values: Any, counts: Any) -> bool:
+    """Whether most rows of a text column look like numbers, so that a part of its rows could be taken for numbers."""
+    if are_codes(values):
+        return True
+    return bool(2 * counts[np.asarray(PLAIN.matches(values), dtype=bool)].sum() >= counts.sum())
+
+
+# ---- converted -----------------------------------------------------------------------------------------------------
+def convert(raw: RawTable, name: str, column: Column) -> tuple[Any, list[str]]:
+    """Read a column of a table; what does not fit becomes a gap.
+
+    Parameters
+    ----------
+    raw : RawTable
+    name : str
+    column : Column
+
+    Returns
+    -------
+    (array or pandas.Series, list of str)
+        The column, and the values that did not fit.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    held = raw.columns[name]
+    if column.kind == "number" and column.marks.is_plain and name in raw.plain_numbers:
+        return raw.plain_numbers[name], []
+    if not isinstance(held, pa.Array) and held.dtype.kind in {"number": "iuf", "date": "M", "boolean": "b"}.get(
+        column.kind, ""
+    ):
+        return held.to_numpy() if held.dtype.kind in "iuf" else held, []
+    text = raw.text(name)
+    cells = pc.utf8_trim_whitespace(text)
+    is_gap = pc.or_kleene(pc.is_null(cells), pc.is_in(cells, value_set=pa.array(column.gaps)))
+    nothing = pa.scalar(None, pa.string())
+    if column.kind == "text":
+        found = pc.if_else(is_gap, nothing, text).to_pandas()
+        return found.astype("category") if column.is_code else found, []
+    cells = pc.if_else(is_gap, nothing, cells)
+    if column.kind == "date":
+        made = dates(cells.to_pylist(), column.date_format or "%Y-%m-%d")
+    else:
+        made = _booleans(cells, column) if column.kind == "boolean" else _numbers(cells, column)
+    lost = np.asarray(pa.array(np.asarray(made), from_pandas=True).is_null()) & ~np.asarray(is_gap)
+    return made, cells.filter(pa.array(lost)).to_pylist()
+
+
+def _numbers(cells: Any, column: Column) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cells = without_limits(cells) if column.has_limits else cells
+    found = column.marks.numbers(cells)
+    values = found.to_numpy(zero_copy_only=False)
+    if found.null_count == 0 and len(values) and (values % 1 == 0).all():
+        try:
+            return np.asarray(pc.cast(column.marks.rewritten(cells), pa.int64()))
+        except pa.ArrowInvalid:  # written with a decimal point
+            return values
+    return values
+
+
+def _booleans(cells: Any, column: Column) -> Any:
+    """Return booleans; with gaps 1, 0 and NaN, but labels of a target stay true and false."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    is_true = np.asarray(pc.is_in(cells, value_set=pa.array(TRUE_WORDS)))
+    is_false = np.asarray(pc.is_in(cells, value_set=pa.array(FALSE_WORDS)))
+    if (is_true | is_false).all():
+        return is_true
+    if column.role == "target":
+        return np.array([bool(t) if t or f else None for t, f in zip(is_true, is_false, strict=True)], dtype=object)
+    return np.where(is_true | is_false, is_true, np.nan)

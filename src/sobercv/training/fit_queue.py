@@ -1,0 +1,295 @@
+"""The queue of a race: every fit is looked up in the cache or submitted; deadlines, retries and deaths are all here.
+
+A fit is known by its place: repeat, fold and configuration. Workers that would be idle make speculative fits of later
+rounds, those first whose configurations are the surest to survive; what comes back early is held until its round. So a
+race takes the same steps for any number of workers, and after a resume.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import count
+from time import monotonic, perf_counter
+from typing import Protocol
+
+import numpy as np
+
+from ..containers import Array
+from ..errors import warn
+from .fit.experiment import Experiment
+from .fit.plan import Split
+from .fit.response import Unusable
+from .fit.space import Configuration
+from .fit.task import Outcome, Task, failed
+from .pool.base import LOOK_SECONDS, Pool, Report
+from .pool.batches import Batch, cut, without
+
+Place = tuple[int, int, int]
+
+_DIED = Unusable(
+    "worker died",
+    "its worker process died, and died again when it was tried alone (killed, crashed, or out of memory).",
+)
+
+
+class Cache(Protocol):
+    """Outcomes of earlier runs."""
+
+    def recall(self, configuration: int, split: Split) -> Outcome | None:
+        """Return a stored outcome, or None."""
+
+    def keep(self, outcome: Outcome) -> None:
+        """Store an outcome."""
+
+
+class FitQueue:
+    """The fits of a race.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    configurations : sequence of Configuration
+    rounds : sequence of sequences of Split
+    pool : Pool
+        Opened.
+    cache : Cache, optional
+    until : float, optional
+        When to end, of `perf_counter`.
+
+    Attributes
+    ----------
+    n_recalled : int
+        Outcomes that came from the cache.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        configurations: Sequence[Configuration],
+        rounds: Sequence[Sequence[Split]],
+        pool: Pool,
+        cache: Cache | None = None,
+        until: float | None = None,
+    ) -> None:
+        self.experiment, self.pool, self.cache, self.until = experiment, pool, cache, until
+        self._configurations, self._rounds = configurations, rounds
+        self._order = [c.index for c in configurations]  # whose speculative fits come first
+        self._keys = count()  # of batches; none is used twice
+        self._flying: dict[int, Batch] = {}  # what has been submitted and not come back
+        self._speculative: set[int] = set()  # keys
+        self._waiting: deque[Batch] = deque()
+        self._suspects: deque[Batch] = deque()  # one of them may have killed a worker
+        self._alone: int | None = None  # the key of the suspect that is being tried
+        self._given_up: set[int] = set()  # configurations that kill their worker
+        self._due: set[Place] = set()
+        self._held: dict[Place, Outcome] = {}
+        self._seconds: dict[int, float] = {}  # of the latest fit of each configuration
+        self.n_recalled = 0
+
+    @property
+    def n_unused(self) -> int:
+        """Speculative fits of configurations that were dropped in the meantime."""
+        return len(self._held)
+
+    def expect(self, alive: Array, p: Array) -> None:
+        """Hear who is alive, and how sure the drop rule is that each of them is worse than the best."""
+        self._order = [int(c) for c in np.argsort(p, kind="stable") if alive[c]]
+
+    def run(self, tasks: Sequence[Task], index: int) -> Iterator[list[Outcome]]:
+        """Iterate over outcomes of round `index` as they come; pass each list to `take`. Ends early at the deadline.
+
+        Parameters
+        ----------
+        tasks : sequence of Task
+            Of this round.
+        index : int
+        """
+        self._due = {place for task in tasks for place in _places(task)}
+        flying = {place for batch in self._flying.values() for task in batch for place in _places(task)}
+        missing = []
+        for task in tasks:
+            known = [self._known(task.split, c) for c in task.configurations]
+            if any(known):
+                yield [outcome for outcome in known if outcome is not None]
+            places = zip(task.configurations, known, strict=True)
+            rest = tuple(c for c, found in places if found is None and _place(task.split, c) not in flying)
+            missing += [Task(task.split, rest)] if rest else []
+        self._waiting = deque(self._batches(missing))
+        later = self._later(index)
+        is_over = False
+        try:
+            while self._due:
+                if self.until is not None and perf_counter() >= self.until:
+                    outcomes = [outcome for report in self._stop() for outcome in report.outcomes]
+                    if outcomes:
+                        yield outcomes
+                    break
+                outcomes = self._hand_out(later)
+                outcomes += self._understand(self.pool.wait(self._patience()))
+                outcomes += self._end_late()
+                if outcomes:
+                    yield outcomes
+            is_over = True
+        finally:
+            if not is_over:
+                self._stop()
+
+    def take(self, outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
+        """Store outcomes that are new; iterate over those of this round, and hold the others."""
+        for outcome in outcomes:
+            place = (outcome.repeat, outcome.fold, outcome.configuration)
+            if self.cache is not None and not outcome.is_recalled:
+                self.cache.keep(outcome)
+            if place in self._due:
+                self._due.remove(place)
+                yield outcome
+            else:
+                self._held[place] = outcome
+
+    # ---- before a round ------------------------------------------------------------------------------------------
+    def _known(self, split: Split, configuration: Configuration) -> Outcome | None:
+        """Return an outcome that needs no fit: a speculative one, a stored one, or the failure of a killer."""
+        held = self._held.pop(_place(split, configuration), None)
+        if held is not None:
+            return held
+        found = None if self.cache is None else self.cache.recall(configuration.index, split)
+        # An error that is to be raised must be met again, not read.
+        if found is not None and not (found.failure is not None and self.experiment.raise_errors):
+            self.n_recalled += 1
+            return found
+        return failed(self.experiment, configuration, split, _DIED) if configuration.index in self._given_up else None
+
+    def _batches(self, tasks: list[Task]) -> list[Batch]:
+        if not self.pool.cuts:
+            return [(task,) for task in tasks]
+        return cut(self.experiment, tasks, self.pool.n_workers, self._seconds, cheap_first=self.until is not None)
+
+    def _later(self, index: int) -> Iterator[Batch]:
+        """Iterate over speculative fits: of the rounds after this one, round by round."""
+        # An error that is to be raised must be one that the race meets; against the clock, only this round counts.
+        if self.experiment.raise_errors or self.until is not None or self.pool.n_workers == 1:
+            return
+        flying = {place for batch in self._flying.values() for task in batch for place in _places(task)}
+        for split in (split for splits in self._rounds[index + 1 :] for split in splits):
+            for configuration in (self._configurations[c] for c in self._order):
+                place = _place(split, configuration)
+                is_known = place in self._held or place in flying
+                if not is_known and (self.cache is None or self.cache.recall(configuration.index, split) is None):
+                    yield (Task(split, (configuration,)),)
+
+    # ---- during a round ------------------------------------------------------------------------------------------
+    def _hand_out(self, later: Iterator[Batch]) -> list[Outcome]:
+        """Submit what the pool has room for; return failures of configurations that are known to kill their worker."""
+        lost: list[Outcome] = []
+        while self.pool.n_free > 0 and self._alone is None:
+            if self._suspects:
+                if self._flying:
+                    break  # suspects are tried alone
+                batch, self._alone = self._suspects.popleft(), next(self._keys)
+                self._submit(self._alone, batch)
+            elif self._waiting:
+                batch, failures = self._without_killers(self._waiting.popleft())
+                lost += failures
+                if batch:
+                    self._submit(next(self._keys), batch)
+            elif len(self._flying) < self.pool.n_workers and (speculative := next(later, None)) is not None:
+                key = next(self._keys)
+                self._speculative.add(key)
+                self._submit(key, speculative)
+            else:
+                break
+        return lost
+
+    def _submit(self, key: int, batch: Batch) -> None:
+        self._flying[key] = batch
+        self.pool.submit(key, batch, key in self._speculative)
+
+    def _patience(self) -> float:
+        """Return the seconds until the next deadline."""
+        return LOOK_SECONDS if self.until is None else max(min(self.until - perf_counter(), LOOK_SECONDS), 0.0)
+
+    def _understand(self, reports: Sequence[Report]) -> list[Outcome]:
+        """Return the outcomes of reports; batches whose worker died are tried again, alone."""
+        outcomes: list[Outcome] = []
+        deaths = [report.death for report in reports if report.death and report.key != self._alone]
+        if deaths:
+            warn(
+                "W602",
+                f"A worker process died ({deaths[0]}): killed from outside, crashed, or out of memory. The fits that "
+                "it may have been busy with are tried again.",
+            )
+        for report in reports:
+            if report.key not in self._flying:
+                continue
+            self._flying[report.key] = rest = without(self._flying[report.key], report.outcomes)
+            self._seconds.update((o.configuration, o.fit_seconds + o.predict_seconds) for o in report.outcomes)
+            outcomes += report.outcomes
+            if report.is_done:
+                del self._flying[report.key]
+                if rest:
+                    outcomes += self._try_again(report.key, rest)
+                self._speculative.discard(report.key)
+                self._alone = None if self._alone == report.key else self._alone
+        return outcomes
+
+    def _try_again(self, key: int, batch: Batch) -> list[Outcome]:
+        """Handle a batch whose worker died: a suspect; one that dies alone is split, and a single fit has failed."""
+        if key in self._speculative:
+            batch = tuple(task for task in batch if _places(task) & self._due)
+        if key != self._alone:
+            self._suspects.extend([batch] if batch else [])
+            return []
+        singles = [(Task(task.split, (c,)),) for task in batch for c in task.configurations]
+        if len(singles) > 1:
+            self._suspects.extendleft(reversed(singles))
+            return []
+        ((task,),) = singles
+        self._given_up.add(task.configurations[0].index)
+        return [failed(self.experiment, task.configurations[0], task.split, _DIED)]
+
+    def _without_killers(self, batch: Batch) -> tuple[Batch, list[Outcome]]:
+        """Take out the configurations that are known to kill their worker: they have failed here, too."""
+        lost = [
+            failed(self.experiment, c, task.split, _DIED)
+            for task in batch
+            for c in task.configurations
+            if c.index in self._given_up
+        ]
+        return without(batch, lost), lost
+
+    def _end_late(self) -> list[Outcome]:
+        """End the fits that take too long; what was under way beside them is submitted again."""
+        limit, now = self.pool.fit_timeout, monotonic()
+        if limit is None:
+            return []
+        begun = {key: self.pool.begun(key) for key in self._flying}
+        late = {key: at[1] for key, at in begun.items() if at is not None and now - at[0] >= limit}
+        if not late:
+            return []
+        before, self._alone = dict(self._flying), None
+        outcomes = []
+        for report in self._stop():
+            rest = without(before.pop(report.key), report.outcomes)
+            outcomes += report.outcomes
+            reason = Unusable("timed out", f"it took longer than fit_timeout={limit:g} seconds and was ended.")
+            for task in rest[:1]:
+                ended = [c for c in task.configurations if c.index in late.get(report.key, ())]
+                outcomes += [failed(self.experiment, c, task.split, reason, limit) for c in ended]
+            rest = tuple(task for task in without(rest, outcomes) if _places(task) & self._due)
+            self._waiting.extendleft([rest] if rest else [])
+        return outcomes
+
+    def _stop(self) -> list[Report]:
+        """End everything that is under way."""
+        self._flying, self._alone = {}, None
+        self._speculative.clear()
+        return self.pool.stop()
+
+
+def _place(split: Split, configuration: Configuration) -> Place:
+    return split.repeat, split.fold, configuration.index
+
+
+def _places(task: Task) -> set[Place]:
+    return {_place(task.split, configuration) for configuration in task.configurations}

@@ -1,0 +1,347 @@
+"""Outcomes in one SQLite file: every one is safe the moment it has come. The only home of sqlite3.
+
+In WAL mode with synchronous=NORMAL a killed process loses nothing that was committed; a power cut may lose the last
+seconds, but the file stays whole. SQLite's own exclusive lock keeps a second process out; the system lets go of it
+whatever ends the process. Nothing in the file is ever turned into code, and every row has a checksum: a file that is
+damaged is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from typing import Any
+
+from ...errors import SoberError, warn
+from ..fit.experiment import Experiment
+from ..fit.plan import Plan, Split
+from ..fit.response import NOTHING
+from ..fit.space import Configuration
+from ..fit.task import Outcome
+from .manifest import Manifest
+from .outcome_bytes import decode, encode
+
+#: Says "a store of sober" in the header of the file.
+APPLICATION = 0x50BE7C4
+#: Files with another number were written by another release.
+FORMAT = 2
+SCHEMA = {
+    "manifest": "CREATE TABLE manifest (id INTEGER PRIMARY KEY, body BLOB, checksum BLOB)",
+    "outcomes": "CREATE TABLE outcomes (configuration BLOB, split BLOB, fit_seconds REAL, predict_seconds REAL, "
+    "form BLOB, data BLOB, checksum BLOB, PRIMARY KEY (configuration, split))",
+}
+#: Seconds to wait for a lock: a process that is just ending needs some.
+_LOCK_SECONDS = 1.0
+#: What reading a damaged file can raise: SQLite's messages quote it, and are then no text; sizes in it may be absurd.
+_ERRORS = (sqlite3.Error, UnicodeError, MemoryError)
+
+
+def kept_outcomes(
+    path: Any, experiment: Experiment, configurations: Sequence[Configuration], plan: Plan, seed: int
+) -> OutcomeCache | None:
+    """Return the cache of a search in a file; None without a path.
+
+    Raises
+    ------
+    SoberError
+        E123 where the path is none that keeps anything, E602 where a parameter cannot be told from another one.
+    """
+    if path is None:
+        return None
+    check_path(path)
+    manifest = Manifest.build(experiment, configurations, plan, seed)
+    if manifest.unknown:
+        listed = ", ".join(f"{name} ({kind})" for name, kind in manifest.unknown.items())
+        warn(
+            "W501",
+            f"Your code uses what a store cannot tell from another one: {listed}. After a change of it, old fits would "
+            "be taken for new ones; then name another file.",
+        )
+    return OutcomeCache(path, experiment, plan, manifest)
+
+
+def stored_seed(path: Any) -> int | None:
+    """Return the root seed of the run that a file holds; None where there is no file, or none that can be read."""
+    if path is None:
+        return None
+    check_path(path)
+    if not os.path.exists(path):
+        return None
+    try:
+        file = _File(os.fspath(path))
+        try:
+            return None if file.is_new() else file.manifest().seed
+        finally:
+            file.close()
+    except SoberError as error:
+        if error.code == "E505":
+            return None  # said when the file is opened
+        raise
+
+
+def check_path(path: Any) -> None:
+    """Refuse what SQLite would open without keeping anything, and what is no path.
+
+    Raises
+    ------
+    SoberError
+        E123
+    """
+    if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
+        raise SoberError("E123", f'`store` must be the path of a file or None; got {path!r}. Write store="run.sqlite".')
+    name = os.fspath(path)
+    if not name.strip() or name == ":memory:" or name.startswith("file:") or "\0" in name:
+        raise SoberError(
+            "E123", f'`store` must be the path of a file that can be kept; got {name!r}. Write store="run.sqlite".'
+        )
+    if os.path.exists(name) and not os.path.isfile(name):
+        raise SoberError(
+            "E123", f'`store` must be the path of a file; {name!r} is a folder or a device. Write store="run.sqlite".'
+        )
+
+
+class OutcomeCache:
+    """Outcomes of one run, on disk. The file is open, and locked, while this is entered.
+
+    Parameters
+    ----------
+    path : path
+        Made where it does not exist.
+    experiment : Experiment
+    plan : Plan
+    manifest : Manifest
+        What the file must be a run of, or what extends it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], experiment: Experiment, plan: Plan, manifest: Manifest) -> None:
+        self.path = os.fspath(path)
+        self.plan = plan
+        self.manifest = manifest
+        self._configurations = [bytes.fromhex(key) for key in manifest.configurations]
+        self._splits = [bytes.fromhex(key) for key in manifest.splits]
+        classes = experiment.problem.classes
+        self._n_classes = 0 if classes is None else len(classes)
+        self._needed = {each[0] for each in experiment.wanted if each[-1] != NOTHING}
+        self._stored: set[tuple[bytes, bytes]] = set()
+        self._file: _File | None = None
+        self._identity: tuple[int, int] | None = None  # of the file; None where it is gone
+
+    def __enter__(self) -> OutcomeCache:
+        file = _File(self.path)
+        try:
+            if file.is_new():
+                file.create(self.manifest)
+            else:
+                held = file.manifest()
+                differences = held.differences(self.manifest)
+                if differences:
+                    raise SoberError(
+                        "E502",
+                        f"{self.path} holds another run; what differs is {', and '.join(differences)}. Repeat the call "
+                        "that made it, or name another file.",
+                    )
+                file.check()
+                united = held.united(self.manifest)
+                if united.to_json() != held.to_json():
+                    file.run("UPDATE manifest SET body = ?, checksum = ?", _with_checksum(united))
+            self._stored = set(file.run("SELECT configuration, split FROM outcomes"))
+        except BaseException:
+            file.close()
+            raise
+        self._file, self._identity = file, file.identity()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stored = set()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def recall(self, configuration: int, split: Split) -> Outcome | None:
+        """Return a stored outcome, or None.
+
+        Raises
+        ------
+        SoberError
+            E505 where it is damaged.
+        """
+        key = self._key(configuration, split.repeat, split.fold)
+        if key not in self._stored:
+            return None
+        assert self._file is not None
+        ((*row,),) = self._file.run("SELECT * FROM outcomes WHERE configuration = ? AND split = ?", key)
+        outcome = decode(row, self.manifest.checksum_key, configuration, split, self._n_classes)
+        if outcome is None or not self._is_whole(outcome):
+            raise damaged(self.path, f"the outcome of configuration {configuration} on {split.place} is not whole")
+        return outcome
+
+    def _is_whole(self, outcome: Outcome) -> bool:
+        is_failed = outcome.failure is not None
+        return is_failed or (
+            outcome.responses.keys() >= self._needed and bool(outcome.answers) == bool(self.manifest.asked)
+        )
+
+    def keep(self, outcome: Outcome) -> None:
+        """Write an outcome down; when this returns, no end of the process can lose it, unless the file is deleted."""
+        assert self._file is not None
+        # What the machine did is no verdict: a resumed run tries again.
+        if self._identity is None or (outcome.failure is not None and outcome.failure.is_transient):
+            return
+        if self._file.identity() != self._identity:
+            self._identity = None
+            warn(
+                "W501",
+                f"{self.path} was deleted, moved or replaced while it was open. The run goes on, but its outcomes are "
+                "kept nowhere; it cannot be resumed.",
+            )
+            return
+        key = self._key(outcome.configuration, outcome.repeat, outcome.fold)
+        row = encode(outcome, *key, self.manifest.checksum_key)
+        self._file.run("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def _key(self, configuration: int, repeat: int, fold: int) -> tuple[bytes, bytes]:
+        return self._configurations[configuration], self._splits[self.plan.positions[repeat, fold]]
+
+
+class _File:
+    """One open, locked file. Nothing in it is changed by opening it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        for needed in (path, os.path.dirname(path) or "."):
+            if os.path.exists(needed) and not os.access(needed, os.W_OK):
+                raise _not_writable(path, f"{needed} is read-only")
+        try:
+            self._db = sqlite3.connect(path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False)
+        except _ERRORS as error:
+            raise _explained(error, path) from error
+        # Exclusive before the first read: one holder, and no shared memory beside the file.
+        settings = ("locking_mode = EXCLUSIVE", "synchronous = NORMAL", "trusted_schema = OFF", "cell_size_check = ON")
+        try:
+            for setting in settings:
+                self.run(f"PRAGMA {setting}")
+            self.run("PRAGMA schema_version")  # the first read takes the lock
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let the file go; what was committed is in it, or beside it where the disk is full."""
+        with suppress(*_ERRORS):
+            self._db.close()
+
+    def identity(self) -> tuple[int, int] | None:
+        """Return what the file system knows the file by; None where it is gone."""
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def is_new(self) -> bool:
+        """Whether nothing is in the file yet; refuses what is no store of this release."""
+        application, written = (int(self.run(f"PRAGMA {p}")[0][0]) for p in ("application_id", "user_version"))
+        schema = dict(self.run("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
+        if application == 0 and not schema:
+            return True
+        if application != APPLICATION:
+            raise SoberError("E801", f"{self.path} is an SQLite database, but no store of sober; name another file.")
+        if written != FORMAT:
+            raise SoberError(
+                "E801",
+                f"{self.path} has format {written}, but this release of sober reads {FORMAT}; use the release that "
+                "made it, or name another file.",
+            )
+        # In another mode, what lies in the side file would be overlooked.
+        if schema != SCHEMA or self.run("PRAGMA journal_mode") != [("wal",)]:
+            raise damaged(self.path, "its tables are not those of a store")
+        return False
+
+    def check(self) -> None:
+        """Refuse a structure that does not hold together: writing to it could lose what is there."""
+        found = self.run("PRAGMA quick_check(1)")
+        if not found or found[0][0] != "ok":
+            raise damaged(self.path, "its structure does not hold together")
+
+    def create(self, manifest: Manifest) -> None:
+        """Make the tables, all or nothing."""
+        self.run("PRAGMA synchronous = OFF")  # nothing is in the file yet that waiting for the disk could save
+        self.run("PRAGMA journal_mode = WAL")
+        self.run("BEGIN IMMEDIATE")
+        self.run(f"PRAGMA application_id = {APPLICATION}")
+        self.run(f"PRAGMA user_version = {FORMAT}")
+        for statement in SCHEMA.values():
+            self.run(statement)
+        self.run("INSERT INTO manifest (body, checksum) VALUES (?, ?)", _with_checksum(manifest))
+        self.run("COMMIT")
+        self.run("PRAGMA synchronous = NORMAL")
+
+    def manifest(self) -> Manifest:
+        """Read the manifest."""
+        rows = self.run("SELECT body, checksum FROM manifest")
+        try:
+            ((body, checksum),) = rows
+            if checksum != blake2b(body, digest_size=16).digest():
+                raise ValueError
+            return Manifest.from_json(body)
+        except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
+            raise damaged(self.path, "its manifest cannot be read") from None
+
+    def run(self, statement: str, values: Any = ()) -> list[Any]:
+        """Run a statement and return its rows."""
+        try:
+            return self._db.execute(statement, values).fetchall()
+        except _ERRORS as error:
+            raise _explained(error, self.path) from error
+
+
+def damaged(path: str, reason: str) -> SoberError:
+    """Return the error of a damaged file."""
+    return SoberError(
+        "E505",
+        f"{path} is damaged ({reason}). Put a copy in its place, or name another file; what was fitted must be fitted "
+        "again.",
+    )
+
+
+def _explained(error: Exception, path: str) -> SoberError:
+    """Turn SQLite's words into a sentence that says what to do."""
+    name = getattr(error, "sqlite_errorname", "") or ""
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return SoberError(
+            "E501",
+            f"{path} is in use by another search; wait until it ends, or name another file. It is as it was.",
+        )
+    if name.startswith("SQLITE_NOTADB"):
+        return SoberError("E801", f"{path} is no store of sober, or its first bytes are damaged; name another file.")
+    if name.startswith(("SQLITE_FULL", "SQLITE_TOOBIG")):
+        return SoberError(
+            "E506",
+            f"The disk is full: {path} cannot grow. All outcomes that were stored are kept; make room and repeat the "
+            "call to go on.",
+        )
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH", "SQLITE_IOERR_LOCK")):
+        return _not_writable(path, str(error))
+    if name.startswith("SQLITE_IOERR") and not name.startswith(("SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_DATA")):
+        return SoberError(
+            "E506",
+            f"The disk does not take or give what belongs to {path} ({error}). All outcomes that were stored are kept; "
+            "check the disk and repeat the call to go on.",
+        )
+    return damaged(path, str(error))
+
+
+def _not_writable(path: str, reason: str) -> SoberError:
+    return SoberError(
+        "E809",
+        f"{path} cannot be opened for writing ({reason}). See that its folder exists and that both may be written to. "
+        "What is stored is kept.",
+    )
+
+
+def _with_checksum(manifest: Manifest) -> tuple[bytes, bytes]:
+    body = manifest.to_json().encode()
+    return body, blake2b(body, digest_size=16).digest()

@@ -1,0 +1,199 @@
+"""Workers of a dask or ray cluster that this process is connected to. The only home of dask's client and of ray."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import Future
+from time import monotonic, sleep
+from typing import Any
+from uuid import uuid4
+
+from ...errors import SoberError
+from ..fit.experiment import Experiment
+from ..fit.task import Outcome
+from .base import FuturePool, Report, named
+from .batches import Batch
+from .surroundings import Surroundings
+from .work import as_bytes, pack, run_packed
+
+#: Seconds to wait for a dask cluster that has lost all its workers.
+WAIT_FOR_DASK = 60
+#: Seconds between the return of a dask worker and its next trial: dask restarts only those that have been up a moment.
+PAUSE_AFTER_DEATH = 1.0
+#: How often dask's workers are counted, in seconds: others may have joined.
+COUNT_SECONDS = 5.0
+#: How often in a row all dask workers are seen without work, although batches are out, before these are handed out
+#: again: a worker that dies can take the data with it, and then dask waits for them forever.
+IDLE_LOOKS = 2
+
+
+class DaskPool(FuturePool):
+    """Workers of the dask cluster that joblib's context names.
+
+    Parameters
+    ----------
+    backend : joblib's backend
+    """
+
+    def __init__(self, backend: Any) -> None:
+        super().__init__(int(backend.effective_n_jobs(-1)))
+        self.client = backend.client
+        self._options = {"pure": False, **getattr(backend, "submit_kwargs", {})}
+        self._common: Any = None
+        self._token = ""
+        self._data: list[Any] = []
+        self._has_died = False
+        self._backend, self._counted = backend, monotonic()
+        self._batches: dict[int, tuple[Batch, bool]] = {}
+        self._n_idle = 0
+
+    def start(self, experiment: Experiment, n_fits: int) -> DaskPool:
+        """Take what all fits have in common."""
+        self._common, self._token = (experiment, Surroundings.here()), uuid4().hex
+        return self
+
+    @property
+    def n_free(self) -> int:
+        """Twice as many batches as workers: each has the next one at hand."""
+        return 2 * self.n_workers - len(self._flying)
+
+    def _share(self) -> None:
+        """Send the data to all workers, once."""
+        packed = pack(self._common)
+        try:
+            self.client.wait_for_workers(1, timeout=WAIT_FOR_DASK)  # after a death, until one has been started again
+            if self._has_died:
+                sleep(PAUSE_AFTER_DEATH)
+            self._data = self.client.scatter(packed, broadcast=True, hash=False)
+        except TimeoutError:
+            raise SoberError(
+                "E602",
+                f"The dask cluster has no worker, and none came in {WAIT_FOR_DASK} seconds; start some, and fit again.",
+            ) from None
+        except Exception as error:
+            raise self._gone(error) from error
+
+    def _gone(self, error: BaseException) -> SoberError:
+        return SoberError(
+            "E602", f"The dask cluster is gone ({type(error).__name__}: {error}). Start another one, and fit again."
+        )
+
+    def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
+        if not self._data:
+            self._share()
+        options = {"priority": -1} if is_speculative else {}
+        raw = as_bytes(batch)
+        try:
+            executor = self.client.get_executor(**self._options)
+            future: Future[list[Outcome]] = executor.submit(run_packed, self._token, raw, *self._data, **options)
+        except Exception as error:  # of many types, in each release of dask others
+            raise self._gone(error) from error
+        return future
+
+    def submit(self, key: int, batch: Batch, is_speculative: bool = False) -> None:
+        """Hand out a batch, and remember it in case dask loses it."""
+        self._batches[key] = batch, is_speculative
+        super().submit(key, batch, is_speculative)
+
+    def _hand_out_again(self) -> None:
+        """Submit batches that dask has lost, with new copies of the data."""
+        lost, self._flying = self._flying, {}
+        self._data = []
+        self._cancel(lost.values())
+        for key in lost:
+            self.submit(key, *self._batches[key])
+
+    def wait(self, seconds: float) -> list[Report]:
+        """Return what has come back."""
+        reports = super().wait(seconds)
+        for report in reports:
+            self._batches.pop(report.key, None)
+        if monotonic() - self._counted > COUNT_SECONDS and self.client.status == "running":
+            self.n_workers, self._counted = max(int(self._backend.effective_n_jobs(-1)), 1), monotonic()
+            is_idle = bool(self._flying) and not reports and not any(self.client.processing().values())
+            self._n_idle = self._n_idle + 1 if is_idle else 0
+            if self._n_idle >= IDLE_LOOKS:
+                self._n_idle = 0
+                self._hand_out_again()
+        if any(report.death for report in reports):
+            if self.client.status != "running":
+                raise self._gone(ConnectionError("the scheduler does not answer"))
+            self._data, self._has_died = [], True  # lost with the worker, perhaps
+        return reports
+
+    def death_of(self, error: BaseException) -> str:
+        """Say whether dask has given a batch up."""
+        return named(error, ("KilledWorker", "CancelledError", "CommClosedError", "FutureCancelledError"))
+
+    def close(self) -> None:
+        """Forget what was begun, and the data; workers forget what they have opened when they are idle."""
+        self.stop()
+        self._common, self._data = None, []
+
+
+class RayPool(FuturePool):
+    """Workers of the ray cluster that this process is connected to: one batch at a time for each job.
+
+    Parameters
+    ----------
+    n_workers : int
+    backend : joblib's backend
+    """
+
+    def __init__(self, n_workers: int, backend: Any) -> None:
+        super().__init__(n_workers)
+        self._options = {"max_retries": 0, **(getattr(backend, "ray_remote_args", None) or {})}
+        self._common: Any = None
+        self._token = ""
+        self._data: list[Any] = []
+        self._remote: Any = None
+        self._n_deaths = 0
+
+    def start(self, experiment: Experiment, n_fits: int) -> RayPool:
+        """Take what all fits have in common."""
+        self._common, self._token = (experiment, Surroundings.here()), uuid4().hex
+        return self
+
+    def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
+        import ray
+
+        try:
+            if not self._data:
+                self._data = [ray.put(part) for part in pack(self._common)]
+                self._remote = ray.remote(run_packed).options(**self._options)
+            future: Future[list[Outcome]] = self._remote.remote(self._token, as_bytes(batch), *self._data).future()
+        except ray.exceptions.RayError as error:
+            raise SoberError(
+                "E602", f"The ray cluster is gone ({type(error).__name__}). Start another one, and fit again."
+            ) from error
+        return future
+
+    def wait(self, seconds: float) -> list[Report]:
+        """Return what has come back."""
+        import ray
+
+        reports = super().wait(seconds)
+        if any(report.death for report in reports):
+            self._data = []  # lost with its node, perhaps
+            if not ray.is_initialized() or not any(node["Alive"] for node in ray.nodes()):
+                raise SoberError("E602", "The ray cluster has no node left. Start another one, and fit again.")
+        return reports
+
+    def death_of(self, error: BaseException) -> str:
+        """Say whether ray has lost a worker or a node."""
+        names = (
+            "WorkerCrashedError", "NodeDiedError", "LocalRayletDiedError", "ObjectLostError", "OutOfMemoryError",
+            "RayActorError", "TaskCancelledError", "OwnerDiedError",
+        )  # fmt: skip
+        return named(error, names)
+
+    def _cancel(self, futures: Iterable[Any]) -> None:
+        import ray
+
+        for future in futures:
+            ray.cancel(future.object_ref, force=True)
+
+    def close(self) -> None:
+        """Forget what was begun, and the data; workers forget what they have opened when they are idle."""
+        self.stop()
+        self._common, self._data, self._remote = None, [], None

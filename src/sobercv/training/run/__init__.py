@@ -1,1 +1,0 @@
-"""Where fits run: in this process, in others, on a cluster."""

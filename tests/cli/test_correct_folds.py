@@ -1,0 +1,72 @@
+"""sober correct on tables of fold scores, as R and scikit-learn write them."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
+
+import sobercv as library
+
+FILES = Path(__file__).parents[1] / "foreign" / "files"
+
+
+@pytest.mark.parametrize("name", ["caret-resample.csv", "caret-resample-2.csv", "mlr-performances.csv"])
+def test_files_of_r_give_what_the_library_gives(sober, name):
+    said = json.loads(sober("correct", str(FILES / name), "--json").out)
+    plain = FILES / name.replace("-2", "")
+    expected = library.correct(pd.read_csv(plain))
+    assert said["score"]["value"] == pytest.approx(expected.value, abs=1e-12)
+    assert said["winner"] == expected.winner_name
+    assert said["n_folds"] == 5
+
+
+def test_cv_results_saved_with_an_index(sober, tmp_path):
+    search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3]}, cv=5)
+    search.fit(*load_iris(return_X_y=True))
+    pd.DataFrame(search.cv_results_).to_csv(tmp_path / "results.csv")
+    said = sober("correct", str(tmp_path / "results.csv")).out
+    assert f"{library.correct(search).value:.3f}" in said
+    assert "fold scores: 5 folds, 3 configurations" in said
+
+
+def test_the_measure_that_selected_can_be_named(sober):
+    said = json.loads(sober("correct", str(FILES / "mlr-performances.csv"), "--metric", "acc", "--json").out)
+    assert said["score"]["metric"] == "acc"
+
+
+def test_refusals_say_what_to_do(sober):
+    assert "returnResamp" in sober("correct", str(FILES / "caret-resample-final.csv")).err
+    assert "'nothing'" in sober("correct", str(FILES / "caret-resample.csv"), "--ignore", "nothing").err
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_row_names_of_r_are_no_configuration(sober, tmp_path, delimiter):
+    lines = (FILES / "caret-classes.csv").read_text().splitlines()
+    cells = [["" if i == 0 else str(i), *line.split(",")] for i, line in enumerate(lines)]
+    if delimiter == ";":
+        cells = [
+            [cell.replace(".", ",") if i and cell.replace(".", "").isdigit() else cell for cell in row]
+            for i, row in enumerate(cells)
+        ]
+    (tmp_path / "named.csv").write_text("\n".join(delimiter.join(row) for row in cells))
+    said = json.loads(sober("correct", "named.csv", "--json").out)
+    plain = json.loads(sober("correct", str(FILES / "caret-classes.csv"), "--json").out)
+    assert said["score"] == plain["score"]
+    assert said["n_configurations"] == plain["n_configurations"] == 3
+
+
+def test_what_is_ignored_must_be_there(sober):
+    for name in ("caret-classes.csv", "caret-resample.csv"):
+        ended = sober("correct", str(FILES / name), "--ignore", "nothing")
+        assert ended.code == 2
+        assert "'nothing'" in ended.err
+
+
+def test_it_says_why_plain_cv_differs_from_the_number_of_the_tool(sober):
+    pooled = " ".join(sober("correct", str(FILES / "caret-classes.csv")).out.split())
+    assert "most tools print the mean over folds" in pooled
+    assert "most tools" not in sober("correct", str(FILES / "caret-resample.csv")).out

@@ -1,0 +1,73 @@
+"""Fold scores that trials kept, in the ways in which people keep them."""
+
+import numpy as np
+import optuna
+import pytest
+
+import sobercv
+from sobercv import SoberError
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+SCORES = np.random.default_rng(0).random((8, 5))  # trials x folds
+
+
+def study(keep, direction="maximize"):
+    def objective(trial):
+        trial.suggest_float("x", 0, 1)
+        scores = SCORES[trial.number]
+        keep(trial, scores)
+        return scores.mean()
+
+    made = optuna.create_study(direction=direction, sampler=optuna.samplers.RandomSampler(seed=0))
+    made.optimize(objective, n_trials=len(SCORES))
+    return made
+
+
+def as_list(trial, scores):
+    trial.set_user_attr("seconds", 1.5)
+    trial.set_user_attr("my scores", scores.tolist())
+
+
+def as_splits(trial, scores):  # OptunaSearchCV's
+    for k, score in enumerate(scores):
+        trial.set_user_attr(f"split{k}_test_score", score)
+
+
+def fold_by_fold(trial, scores):
+    for k, score in enumerate(scores):
+        trial.report(score, k)
+
+
+def mean_so_far(trial, scores):
+    for k in range(len(scores)):
+        trial.report(scores[: k + 1].mean(), k + 1)
+
+
+@pytest.mark.parametrize("keep", [as_list, as_splits, fold_by_fold, mean_so_far])
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+def test_fold_scores_are_found_however_they_were_kept(keep, direction):
+    made = study(keep, direction)
+    found = sobercv.correct(made)
+    sign = 1 if direction == "maximize" else -1
+    expected = sobercv.correct(sign * SCORES.T)
+    assert found.draws == pytest.approx(expected.draws, abs=1e-12)
+    assert found.naive == pytest.approx(sign * made.best_value)
+    assert found.winner_name == f"trial {made.best_trial.number}"
+    assert found.winner_params == made.best_params
+
+
+def test_a_study_that_keeps_nothing_is_told_how_to_go_on():
+    with pytest.raises(SoberError, match=r"sobercv\.optuna\.replay") as error:
+        sobercv.correct(study(lambda trial, scores: None))
+    assert error.value.code == "E812"
+
+
+def test_pruned_trials_are_left_out_with_a_note():
+    def keep(trial, scores):
+        if trial.number % 3 == 0:
+            raise optuna.TrialPruned
+        as_list(trial, scores)
+
+    found = sobercv.correct(study(keep))
+    assert found.n_configurations == 5
+    assert any(note.code == "W204" and "3 of 8" in note.text for note in found.notes)

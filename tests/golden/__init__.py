@@ -1,0 +1,1 @@
+"""Numbers that a rebuilding must not change: recorded once, compared in every run."""

@@ -1,0 +1,56 @@
+"""A study that kept nothing is run again, and then corrected."""
+
+import optuna
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import cross_val_score
+from sklearn.tree import DecisionTreeClassifier
+
+import sobercv
+import sobercv.optuna
+from sobercv import SoberError
+
+X, Y = (a[::3] for a in load_breast_cancer(return_X_y=True))
+TREE = DecisionTreeClassifier(random_state=0)
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+
+def study(n_trials=6):
+    def objective(trial):
+        params = {
+            "max_depth": trial.suggest_int("max_depth", 1, 6),
+            "criterion": trial.suggest_categorical("criterion", ["gini", "entropy"]),
+        }
+        return cross_val_score(TREE.set_params(**params), X, Y, cv=5).mean()
+
+    made = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=1))
+    made.optimize(objective, n_trials=n_trials)
+    return made
+
+
+def test_the_same_number_as_a_search_over_the_same_parameters(tmp_path):
+    made = study()
+    with pytest.raises(SoberError, match="replay"):
+        sobercv.correct(made)
+    found = sobercv.optuna.replay(made, TREE, X, Y, drop=None, verbose=0, store=tmp_path / "store.db")
+    grid = [{name: [value] for name, value in trial.params.items()} for trial in made.trials]
+    expected = sobercv.BBCSearchCV(TREE, grid, cv=5, drop=None).fit(X, Y).estimate_
+    assert found.value == expected.value
+    assert found.winner_params == expected.winner_params == made.trials[int(found.winner_name.split()[1])].params
+    again = sobercv.optuna.replay(made, TREE, X, Y, drop=None, verbose=0, store=tmp_path / "store.db")
+    assert again.value == found.value
+
+
+def test_parameters_that_are_not_the_estimators_are_made():
+    def make(params):
+        return DecisionTreeClassifier(random_state=0, **params)
+
+    made = study(4)
+    found = sobercv.optuna.replay(made, TREE, X, Y, make=make, drop=None, verbose=0)
+    assert found.value == sobercv.optuna.replay(made, TREE, X, Y, drop=None, verbose=0).value
+
+
+def test_a_study_without_trials_is_refused():
+    with pytest.raises(SoberError) as error:
+        sobercv.optuna.replay(optuna.create_study(), TREE, X, Y)
+    assert error.value.code == "E111"

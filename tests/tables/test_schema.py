@@ -1,0 +1,204 @@
+"""What must not be lost or changed on the way from text to values: words, ids, labels, dates, limits, row labels."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sobercv.errors import SoberError
+from sobercv.tables import Column, Roles, Schema, assign, read
+
+GRADES = ["None", "Mild", "Severe", "Mild"] * 15
+SITES = ["NA", "north", "N/A", "south"] * 15
+
+
+def written(path, kind, frame):
+    path = path / f"d.{kind}"
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    elif kind == "xlsx":
+        frame.to_excel(path, index=False)
+    else:
+        getattr(frame, f"to_{kind}")(path)
+    return path
+
+
+def text(path, lines):
+    path = path / "d.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def said(table):
+    return " ".join(note.text for note in table.notes)
+
+
+# ---- words for gaps ------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet", "feather"])
+def test_words_mean_the_same_in_every_format(tmp_path, kind):
+    frame = pd.DataFrame({"grade": GRADES, "site": SITES, "dose": ["1.5", "None", "NA", "2"] * 15})
+    table = read(written(tmp_path, kind, frame), roles=Roles(target="grade"))
+    assert sorted(table.frame["grade"].unique()) == ["Mild", "None", "Severe"], "None is a class among classes"
+    assert table.frame["site"].isna().tolist() == [True, False, True, False] * 15
+    np.testing.assert_array_equal(table.frame["dose"], [1.5, np.nan, np.nan, 2] * 15)
+    assert "words that count as missing ('N/A', 'NA'): 'site'" in said(table), "nothing is lost in silence"
+    data = assign(table.frame, target="grade")
+    assert (data.task, data.n_rows) == ("multiclass", 60)
+
+
+def test_a_target_that_loses_rows_to_a_word_says_so(tmp_path):
+    table = read(text(tmp_path, ["x,y", *(f"{i},{'NA' if i < 5 else i % 2}" for i in range(40))]), roles=Roles("y"))
+    assert table.frame["y"].isna().sum() == 5
+    assert "('NA'): 'y'" in said(table)
+    quiet = read(text(tmp_path, ["x,y", *(f"{'NA' if i < 5 else i / 8},{i % 2}" for i in range(40))]), roles=Roles("y"))
+    assert quiet.notes == (), "a gap among numbers is a gap"
+
+
+@pytest.mark.parametrize("new", ["csv", "xlsx", "parquet"])
+def test_new_rows_in_another_format_have_the_same_gaps(tmp_path, new):
+    schema = read(written(tmp_path, "csv", pd.DataFrame({"site": SITES, "x": range(60)}))).schema
+    rows = pd.DataFrame({"site": ["north", "NA", "N/A", "None"], "x": [1, 2, 3, 4]})
+    found = read(written(tmp_path, new, rows), schema=schema).frame["site"]
+    assert found.isna().tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_unseen_categories_and_empty_columns_of_new_rows_are_one_line(tmp_path, kind):
+    many = [f"word {i}" for i in range(50)]
+    before = pd.DataFrame({"site": ["north", "south"] * 25, "dose": [1.5] * 50, "story": many, "flag": [True] * 50})
+    path = written(tmp_path, kind, before)
+    schema = read(path).schema
+    assert {name: c.levels for name, c in schema.columns.items() if c.levels} == {"site": ("north", "south")}
+    assert read(path, schema=schema).notes == ()
+    new = pd.DataFrame({"site": ["north", "moon", "moon", "mars", None], "dose": [None] * 5, "story": ["new"] * 5})
+    (note,) = read(written(tmp_path, kind, new), schema=schema).notes
+    assert note.code == "W844"
+    assert "3 values of a category that training did not have: 'site' ('moon', 'mars')" in note.text
+    assert "one column without any value: 'dose'" in note.text
+    assert note.columns == ("site", "dose")
+
+
+# ---- ids, groups, labels -------------------------------------------------------------------------------------------
+def test_ids_and_groups_are_never_numbers(tmp_path):
+    groups = ["1.1", "1.10", "1E3", "1000", "01", "1"] * 5
+    path = text(tmp_path, ["id,g,x,y", *(f"{i:03d},{g},{i / 7},{i % 2}" for i, g in enumerate(groups))])
+    roles = Roles("y", id="id", group="g")
+    table = read(path, roles=roles)
+    assert table.frame["g"].tolist() == groups
+    assert table.frame["id"].tolist()[:2] == ["000", "001"]
+    assert len(np.unique(assign(table.frame, roles).groups)) == 6
+    assert table.schema.columns["g"] == Column("text", "group")
+    again = Schema.from_dict(json.loads(json.dumps(table.schema.to_dict())), "model.json")
+    assert read(path, schema=again).frame["g"].tolist() == groups
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "parquet"])
+def test_ids_that_are_numbers_in_the_file_are_text_without_a_point(tmp_path, kind):
+    frame = pd.DataFrame({"id": [1001.0, 1002.0, np.nan], "n": [7, 8, 9], "y": [0.5, 1.5, 2.5]})
+    found = read(written(tmp_path, kind, frame), roles=Roles("y", id="id", group="n")).frame
+    assert found["id"].tolist()[:2] == ["1001", "1002"]
+    assert found["id"].isna().tolist() == [False, False, True]
+    assert found["n"].tolist() == ["7", "8", "9"]
+
+
+def test_labels_that_become_one_number_are_noted(tmp_path):
+    table = read(text(tmp_path, ["x,y", *(f"{i / 7},{('1', '1.0', '2')[i % 3]}" for i in range(30))]), roles=Roles("y"))
+    assert "'1', '1.0', which are read as the same number" in said(table)
+    whole = read(text(tmp_path, ["x,y", *(f"{i / 7},{i % 3}" for i in range(30))]), roles=Roles("y"))
+    assert whole.notes == ()
+    assert whole.frame["y"].dtype.kind == "i"
+
+
+def test_booleans_with_gaps_are_numbers_and_labels_stay_labels(tmp_path):
+    rows = [f"{('TRUE', 'FALSE', '')[i % 3]},{('True', 'False', '')[i % 3]}" for i in range(30)]
+    found = read(text(tmp_path, ["x,y", *rows]), roles=Roles("y")).frame
+    np.testing.assert_array_equal(found["x"], [1, 0, np.nan] * 10)
+    assert assign(found, target="y").classes == [False, True]
+
+
+# ---- delimiters, row names, row labels -----------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        (["Groesse, cm;Gewicht, kg;y", "180,5;75,2;a", "160,0;55,0;b"], ["Groesse, cm", "Gewicht, kg", "y"]),
+        (["Groesse, cm;Gewicht, kg;y, n", "180,5;75,2;1,5", "160,0;55,0;2,5"], ["Groesse, cm", "Gewicht, kg", "y, n"]),
+        (["Groesse, cm;Gewicht, kg;y", "180;75;a", "160;55;b"], ["Groesse, cm", "Gewicht, kg", "y"]),
+        (["tags;more,a,b", "x;y,1,2", "u;v,3,4"], ["tags;more", "a", "b"]),
+    ],
+)
+def test_commas_in_names_are_no_delimiters(tmp_path, lines, names):
+    assert list(read(text(tmp_path, lines)).frame.columns) == names
+
+
+def test_row_names_of_r_are_asked_about_whatever_the_size(tmp_path):
+    row = ",".join(["1.25"] * 3000)
+    header = ",".join(f'"g{i}"' for i in range(3000))
+    path = text(tmp_path, [header, *(f'"{i}",{row}' for i in range(3600))])
+    assert path.stat().st_size > 50_000_000
+    with pytest.raises(SoberError, match="row names, as R writes them") as caught:
+        read(path)
+    assert caught.value.code == "E801"
+
+
+def test_short_and_long_rows_and_open_quotes(tmp_path):
+    table = read(text(tmp_path, ["a,b,c", "1,2,3", "4,5", "6,7,8,"]))
+    assert "One row is shorter than the header (the first is line 3)" in said(table)
+    np.testing.assert_array_equal(table.frame["c"], [3, np.nan, 8])
+    for lines in (["a,b", "1,2", '3,"x', "5,6"], ["a,b", "1,2", '3,"x']):
+        with pytest.raises(SoberError, match="quote is opened"):
+            read(text(tmp_path, lines))
+    assert read(text(tmp_path, ["a,b", "1,2", '3,5"'])).frame["b"].tolist() == ["2", '5"']
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_named_row_labels_are_columns(tmp_path, kind):
+    frame = pd.DataFrame({"x": [1.5, 2.5, 3.5]}, index=pd.Index(["p7", "p8", "p9"], name="patient"))
+    path = tmp_path / f"d.{kind}"
+    if kind == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.reset_index().to_feather(path)
+    found = read(path, roles=Roles("x", id="patient"))
+    assert found.frame["patient"].tolist() == ["p7", "p8", "p9"]
+    assert found.notes == ()
+
+
+def test_row_labels_without_a_name(tmp_path):
+    frame = pd.DataFrame({"x": [1.5, 2.5, 3.5]})
+    frame.iloc[[2, 0, 1]].to_parquet(tmp_path / "numbers.parquet")
+    found = read(tmp_path / "numbers.parquet")
+    assert list(found.frame.columns) == ["x"]
+    assert "row labels of the file are unnamed numbers and were left out" in said(found)
+    frame.set_axis(["p7", "p8", "p9"]).to_parquet(tmp_path / "words.parquet")
+    assert read(tmp_path / "words.parquet").frame["index"].tolist() == ["p7", "p8", "p9"]
+
+
+# ---- dates and limits ----------------------------------------------------------------------------------------------
+def test_unsure_dates_follow_the_rest_of_the_file(tmp_path):
+    rows = [f"0{i}/0{i + 1}/2020;{i},5" for i in range(1, 8)]
+    german = read(text(tmp_path, ["when;x", *rows]))
+    assert german.frame["when"].dt.day.tolist() == list(range(1, 8))
+    assert "Read day first" in said(german)
+    english = read(text(tmp_path, ["when,x", *(row.replace(",", ".").replace(";", ",") for row in rows)]))
+    assert english.frame["when"].dt.month.tolist() == list(range(1, 8))
+    assert "Read month first" in said(english)
+    both = read(text(tmp_path, ["when,then", *(f"0{i}/0{i + 1}/2020,{i + 20}/01/2020" for i in range(1, 8))]))
+    assert both.frame["when"].dt.day.tolist() == list(range(1, 8)), "another column has the day first"
+
+
+def test_limits_are_read_as_their_number_and_told(tmp_path):
+    cells = ["<0.5" if i % 8 == 0 else f"{i / 8:.3f}" for i in range(80)]
+    table = read(text(tmp_path, ["crp,y", *(f"{c},{i % 2}" for i, c in enumerate(cells))]))
+    assert table.schema.columns["crp"].kind == "number"
+    assert table.frame["crp"].iloc[0] == 0.5
+    assert table.frame["crp"].iloc[1] == 0.125
+    (note,) = table.notes
+    assert "limits such as '<0.5' (in 10 of 80 rows): 'crp'. They are read as the number itself, 0.5." in note.text
+    new = read(text(tmp_path, ["crp", "<0.3", "> 90", "7", "low"]), schema=table.schema)
+    np.testing.assert_array_equal(new.frame["crp"], [0.3, 90, 7, np.nan])
+    words = ["lost" if i % 8 == 0 else f"{i / 8:.3f}" for i in range(80)]
+    other = read(text(tmp_path, ["crp,y", *(f"{c},{i % 2}" for i, c in enumerate(words))]))
+    (note,) = other.notes
+    assert "numbers and other cells ('lost'): 'crp'. It is read as categories" in note.text
+    assert "codes" not in note.text

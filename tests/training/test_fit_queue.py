@@ -1,0 +1,216 @@
+"""The queue: speculative fits, deaths and retries change neither results nor drops nor counts."""
+
+import threading
+import time
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from sobercv.errors import SoberWarning
+from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, kept_outcomes, make_pool
+from sobercv.training.fit_queue import FitQueue
+from sobercv.training.pool.base import Report
+from sobercv.training.pool.serial import SerialPool
+from sobercv.training.pool.threads import ThreadPool
+from sobercv.training.race import race
+
+from .test_race import Decision
+from .training_estimators import LABELS, Troubled, search
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(60, 4)), np.arange(60) % 2
+
+
+class Sign(ClassifierMixin, BaseEstimator):
+    """Predicts by the sign of a column; may take its time."""
+
+    def __init__(self, column=0, seconds=0.0):
+        self.column = column
+        self.seconds = seconds
+
+    def fit(self, X, y):
+        time.sleep(self.seconds)
+        self.classes_, self.size_ = np.unique(y), len(y)
+        return self
+
+    def predict(self, X):
+        return self.classes_[(X[:, self.column] > 0).astype(int)]
+
+
+class Eager(SerialPool):
+    """A pool that has room for some speculative fits, and makes them between those of the round."""
+
+    def __init__(self, n_speculative):
+        super().__init__()
+        self.n_workers, self.n_speculative = 1 + n_speculative, 0
+
+    @property
+    def n_free(self):
+        return self.n_workers - len(self._waiting)
+
+    def submit(self, key, batch, is_speculative=False):
+        self.n_speculative += is_speculative
+        super().submit(key, batch, is_speculative)
+
+    def wait(self, seconds):
+        reports = super().wait(seconds)
+        self._waiting.rotate(-1)
+        return reports
+
+
+def rule(predictions, index):
+    """Drop configuration 2 after the second round; say that 1 is surer to survive than 0 and 3."""
+    who = predictions.configurations
+    gone = (who == 2) & (index >= 1)
+    return Decision(~gone, np.select([who == 1, gone], [0.0, 1.0], 0.5))
+
+
+def run(pool, seconds=0.0, raise_errors=False, others=0.0, path=None):
+    """Race four columns; the last takes its time, and so may the others."""
+    problem = Problem.build(X, Y, task="classification")
+    plan = Plan.build(problem, 5)
+    configurations = expand([{"column": [0, 1, 2], "seconds": [others]}, {"column": [3], "seconds": [seconds]}])
+    store = MemoryStore(problem, plan, 4)
+    experiment = Experiment(problem, Sign(), LABELS, raise_errors)
+    cache = kept_outcomes(path, experiment, configurations, plan, 0)
+    return store, race(experiment, configurations, plan, pool=pool, store=store, cache=cache, rule=rule)
+
+
+def same(first, second):
+    (one, log), (other, again) = first, second
+    assert log.dropped_at.tolist() == again.dropped_at.tolist()
+    assert (log.n_fits, log.n_fits_saved, log.n_fits_left) == (again.n_fits, again.n_fits_saved, again.n_fits_left)
+    assert np.array_equal(one.done, other.done)
+    assert np.array_equal(one.predictions().responses["predict"], other.predictions().responses["predict"])
+
+
+@pytest.mark.parametrize("n_speculative", [0, 1, 2, 5, 100])
+def test_speculative_fits_change_nothing(n_speculative):
+    pool = Eager(n_speculative)
+    same(run(SerialPool()), run(pool))
+    assert (pool.n_speculative > 0) == (n_speculative > 0)
+
+
+class Killed(Exception):
+    """The end of the program."""
+
+
+class Mortal(Eager):
+    """Makes speculative fits, and ends the program after so many fits in all."""
+
+    def __init__(self, n_speculative, n_fits):
+        super().__init__(n_speculative)
+        self.n_left = n_fits
+
+    def wait(self, seconds):
+        reports = super().wait(seconds)
+        self.n_left -= sum(len(report.outcomes) for report in reports)
+        if self.n_left < 0:
+            raise Killed
+        return reports
+
+
+@pytest.mark.parametrize("n_fits", [1, 4, 7, 11, 16])
+def test_after_a_kill_speculative_fits_that_were_kept_change_nothing(tmp_path, n_fits):
+    path = tmp_path / "run.sqlite"
+    with pytest.raises(Killed):
+        run(Mortal(3, n_fits), path=path)
+    same(run(SerialPool()), run(ThreadPool(32), path=path))
+    again = run(SerialPool(), path=path)
+    same(run(SerialPool()), again)
+    assert again[1].n_recalled == again[1].n_fits
+
+
+def test_who_comes_first():
+    problem = Problem.build(X, Y, task="classification")
+    plan, configurations = Plan.build(problem, 5), expand({"column": [0, 1, 2, 3]})
+    queue = FitQueue(Experiment(problem, Sign(), LABELS), configurations, plan.rounds, Eager(1))
+
+    def later(index):
+        return [(task.split.fold, task.configurations[0].index) for (task,) in queue._later(index)]
+
+    assert later(0)[:4] == [(1, 0), (1, 1), (1, 2), (1, 3)]  # before the first test, in the order given
+    queue.expect(np.array([True, True, False, True]), np.array([0.5, 0.0, 1.0, 0.5]))
+    assert later(1)[:4] == [(2, 1), (2, 0), (2, 3), (3, 1)]  # the next fold, the surest first; the dropped are not
+    assert later(4) == []  # there is no later round
+
+
+def test_what_was_made_in_vain_is_counted():
+    _, log = run(Eager(100))
+    assert log.n_fits == 4 + 4 + 3 * 3
+    assert log.n_fits_in_vain == 3  # folds 3 to 5 of configuration 2, made before it was dropped
+    assert run(SerialPool())[1].n_fits_in_vain == 0
+
+
+def test_errors_that_are_to_be_raised_are_met_in_their_round():
+    pool = Eager(100)
+    run(pool, raise_errors=True)
+    assert pool.n_speculative == 0
+
+
+def test_idle_processes_make_speculative_fits():
+    """Three processes wait for one slow configuration: they fit what follows, and nothing changes."""
+    raced = run(make_pool(3), seconds=1.0)
+    same(run(SerialPool()), raced)
+    assert raced[1].n_fits_in_vain > 0
+
+
+@pytest.mark.parametrize("n_threads", [2, 32])
+def test_idle_threads_make_speculative_fits(n_threads):
+    """Whatever comes first, and however many threads there are: the same bits."""
+    before = threading.active_count()
+    with joblib.parallel_config("threading", n_jobs=n_threads):
+        raced = run(make_pool(), seconds=0.05, others=0.001)
+    same(run(SerialPool()), raced)
+    if n_threads == 32:  # all of the later rounds are begun while the slow one runs
+        assert raced[1].n_fits_in_vain == 3
+    deadline = time.monotonic() + 60
+    while threading.active_count() > before:  # they have been told to end
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+class Deaf(Eager):
+    """A pool whose workers die of some configurations, or whenever they are told to."""
+
+    def __init__(self, killers, once=()):
+        super().__init__(2)
+        self.killers, self.once, self.submitted, self.alone = set(killers), set(once), {}, []
+
+    def submit(self, key, batch, is_speculative=False):
+        self.submitted[key] = {c.index for task in batch for c in task.configurations}
+        super().submit(key, batch, is_speculative)
+
+    def wait(self, seconds):
+        here = [key for key, _ in self._waiting]
+        dying = self.submitted[here[0]] & (self.killers | self.once)
+        if dying:
+            self.alone.append((len(here), dying))
+            self.once -= dying
+            self._waiting.clear()
+            return [Report(key, [], death="SIGKILL(-9)") for key in here]
+        return super().wait(seconds)
+
+
+def test_a_worker_that_died_once_costs_a_retry():
+    pool = Deaf([], once=[1])
+    with pytest.warns(SoberWarning, match="SIGKILL"):
+        same(run(SerialPool()), run(pool))
+
+
+def test_a_configuration_that_kills_its_worker_is_named_and_the_others_finish():
+    pool = Deaf([1])
+    with pytest.warns(SoberWarning, match="died"):
+        _, log = run(pool)
+    assert log.failures[1].kind == "worker died"
+    assert list(log.failures) == [1]
+    assert log.status.tolist() == ["finished", "failed", "dropped", "finished"]
+    assert pool.alone[-1] == (1, {1})  # tried alone, and then never again
+    assert sum(n == 1 for n, _ in pool.alone) <= 2
+
+
+def test_an_error_in_a_thread_is_met_here():
+    with joblib.parallel_config("threading", n_jobs=2), pytest.raises(RuntimeError, match="no luck"):
+        search(Troubled(), {"trouble": ["none", "raise"]}, X, Y, raise_errors=True)
