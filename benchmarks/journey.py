@@ -239,7 +239,7 @@ def _table(runs: dict[str, list[dict[str, Result]]], sets: tuple[Data, ...], lef
             "run and their seconds multiplied by five, so there is no score.",
             "Optuna: `GridSampler` and `WilcoxonPruner(p_threshold=0.1)` over folds, two processes with a journal in "
             "memory. "
-            + ("" if peers.has_optuna() else "Not installed here (pip install 'sobercv[bench]'), so left out. ")
+            + ("" if peers.has_optuna() else "Not installed here (pip install optuna), so left out. ")
             + "Halving: scikit-learn's defaults, over the number of samples.",
             *absent(left_out),
         ],

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def build(folder):
-    """Build both; gives the paths of the wheel and the sdist."""
+    """Build both; return the paths of the wheel and the sdist."""
     shutil.rmtree(folder, ignore_errors=True)
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT)
     (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
@@ -26,10 +26,10 @@ def build(folder):
 
 
 def empty_environment(folder, *packages):
-    """Make an environment with nothing but these packages; gives the folder of its commands."""
-    venv.create(folder, with_pip=True)
+    """Make an environment with nothing but these packages; return the folder of its commands."""
+    venv.create(folder)
     tools = folder / ("Scripts" if os.name == "nt" else "bin")
-    run(tools / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
+    run(sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", tools / "python", *packages)
     return tools
 
 
@@ -49,7 +49,7 @@ def use_sdist(sdist, folder, quick):
     with tarfile.open(sdist) as archive:
         archive.extractall(folder / "unpacked", filter="data")
     (source,) = (folder / "unpacked").iterdir()
-    tools = empty_environment(folder / "sdist", f"{source}[dev]")
+    tools = empty_environment(folder / "sdist", f"{source}[all]", "--group", f"{source}/pyproject.toml:dev")
     tests = ["tests/inference", "tests/test_package.py"] if quick else ["tests"]
     run(tools / "python", "-m", "pytest", "-n", "2", *tests, cwd=source)
 
