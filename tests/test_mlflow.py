@@ -9,8 +9,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
+from sobercv.correction import judge_predictions, recognise
 from sobercv.errors import SoberError
-from sobercv.importers import correct, recognise
 from sobercv.mlflow import MlflowListener
 
 GRID = {"max_depth": [1, 2, 3], "criterion": ["gini", "entropy"]}
@@ -62,6 +62,8 @@ def test_files_hold_the_report_and_every_prediction(logged, tmp_path):
     with open(paths["estimate.json"]) as file:
         assert json.load(file)["roc_auc"]["value"] == search.estimate_["roc_auc"].value
     found = recognise(pd.read_parquet(paths["predictions.parquet"]))
-    assert correct(found, ["roc_auc"]).first.value == pytest.approx(search.estimate_["roc_auc"].value, abs=1e-12)
+    assert judge_predictions(found, "roc_auc")["roc_auc"].value == pytest.approx(
+        search.estimate_["roc_auc"].value, abs=1e-12
+    )
     with open(paths["report.html"]) as file:
         assert f"{search.estimate_['roc_auc'].value:.3f}"[1:] in file.read()

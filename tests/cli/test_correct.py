@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import sobercv as library
-from sobercv.importers import recognise
+from sobercv.correction import recognise
 
 RNG = np.random.default_rng(5)
 N, C = 80, 6

@@ -12,8 +12,8 @@ from optuna.storages.journal import JournalFileBackend
 
 import sobercv
 from sobercv.cli.app import run
+from sobercv.correction import judge_predictions, recognise
 from sobercv.errors import SoberError
-from sobercv.importers import correct, recognise
 
 FILES = Path(__file__).parent / "files"
 
@@ -82,16 +82,17 @@ AUTOGLUON = {"two": "species", "three": None, "numbers": "progression"}
 
 @pytest.mark.parametrize("name", AUTOGLUON)
 def test_autogluon(name):
-    """The table, the matrix, and what `from_autogluon` said of the live predictor when the script ran."""
+    """The table, the matrix, and what `sobercv.correct` said of the live predictor when the script ran."""
     frame = pd.read_csv(FILES / f"autogluon-{name}.csv")
     live = json.loads((FILES / "autogluon-live.json").read_text())[name]
     y, columns = by_row(frame) if name == "three" else by_column(frame, AUTOGLUON[name])
-    found = correct(recognise(frame, target=AUTOGLUON[name]), pos_label="virginica" if name == "two" else None)
-    assert found.first.metric == live["metric"]
-    said = {"live": live["models"][: len(columns)], "file": found.imported.names}  # order matters where scores tie
+    read = recognise(frame, target=AUTOGLUON[name])
+    (found,) = judge_predictions(read, pos_label="virginica" if name == "two" else None).values()
+    assert found.metric == live["metric"]
+    said = {"live": live["models"][: len(columns)], "file": read.names}  # order matters where scores tie
     for who, value, interval, winner in (
         ("live", live["value"], tuple(live["interval"]), live["winner"]),
-        ("file", found.first.value, found.first.interval, found.name),
+        ("file", found.value, found.interval, found.winner_name),
     ):
         matrix = np.stack([columns[model] for model in said[who]], axis=1)
         plain = sobercv.bbc(y, matrix if matrix.ndim == 2 else {"predict_proba": matrix[:, :, None]}, live["metric"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sobercv.importers import correct, recognise
+from sobercv.correction import judge_predictions, recognise
 
 PAGE = Path(__file__).parents[2] / "docs" / "r.md"
 pytestmark = [pytest.mark.soak, pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")]
@@ -30,9 +30,9 @@ def blocks():
 def test_a_file(blocks, tmp_path):
     done = run(blocks[0], tmp_path)
     assert done.returncode == 0, done.stderr
-    found = correct(recognise(pd.read_csv(tmp_path / "oof.csv"), target="y"), ["roc_auc"])
+    found = judge_predictions(recognise(pd.read_csv(tmp_path / "oof.csv"), target="y"), "roc_auc")["roc_auc"]
     shown = re.search(r"honest score +([\d.]+) +95 % interval ([\d.]+) to ([\d.]+)", PAGE.read_text()).groups()
-    assert shown == tuple(f"{number:.3f}" for number in (found.first.value, *found.first.interval))
+    assert shown == tuple(f"{number:.3f}" for number in (found.value, *found.interval))
 
 
 def test_reticulate(blocks, tmp_path):
@@ -41,5 +41,5 @@ def test_reticulate(blocks, tmp_path):
         pytest.skip(done.stderr.strip().splitlines()[0])
     assert done.returncode == 0, done.stderr
     table = pd.read_csv(tmp_path / "oof.csv")
-    here = correct(recognise(table, target="y"), ["roc_auc"]).first.value
+    here = judge_predictions(recognise(table, target="y"), "roc_auc")["roc_auc"].value
     assert float(done.stdout.split()[-1]) == pytest.approx(here, abs=1e-12)

@@ -7,9 +7,13 @@ import pandas as pd
 import pytest
 
 import sobercv
-from sobercv.importers import correct, recognise
+from sobercv.correction import judge_predictions, recognise
 
 FILES = Path(__file__).parent / "files"
+
+
+def first(found):
+    return next(iter(judge_predictions(found).values()))
 
 
 def matrix(frame, sample, configuration, value):
@@ -30,12 +34,12 @@ def same(one, other):
 def test_caret_numbers():
     frame = pd.read_csv(FILES / "caret-numbers.csv")
     found = recognise(frame)
-    assert (found.tool, found.names) == ("caret", ["1", "3", "5", "9"])
+    assert (found.tool, found.names) == ("caret", ["k=1", "k=3", "k=5", "k=9"])
     table = matrix(frame, "rowIndex", "k", "pred").to_numpy()
     plain = sobercv.bbc(
         truth(frame, "rowIndex", "obs"), table, "r2", folds=folds(frame, "rowIndex", "k", frame["Resample"])
     )
-    same(correct(found).first, plain)
+    same(first(found), plain)
 
 
 def folds(frame, sample, configuration, fold, repeat=None):
@@ -53,11 +57,11 @@ def repeats(frame, sample, configuration, repeat, value):
 def test_caret_classes_in_two_repeats():
     frame = pd.read_csv(FILES / "caret-classes.csv")
     found = recognise(frame)
-    assert (found.tool, found.names, found.n_repeats) == ("caret", ["1", "5", "9"], 2)
+    assert (found.tool, found.names, found.n_repeats) == ("caret", ["k=1", "k=5", "k=9"], 2)
     repeat = frame["Resample"].str[-4:]
     table = repeats(frame, "rowIndex", "k", repeat, "virginica")
     held_out = folds(frame, "rowIndex", "k", frame["Resample"], repeat)
-    same(correct(found).first, sobercv.bbc(truth(frame, "rowIndex", "obs"), table, "roc_auc", folds=held_out))
+    same(first(found), sobercv.bbc(truth(frame, "rowIndex", "obs"), table, "roc_auc", folds=held_out))
 
 
 @pytest.mark.parametrize(("name", "n_repeats"), [("mlr-classes.csv", 1), ("mlr-repeats.csv", 2)])
@@ -68,13 +72,13 @@ def test_mlr_classes(name, n_repeats):
     repeat = (frame["iter"] - 1) // 5
     table = repeats(frame, "id", "learner.id", repeat, "prob.virginica")
     held_out = folds(frame, "id", "learner.id", frame["iter"], repeat)
-    same(correct(found).first, sobercv.bbc(truth(frame, "id", "truth"), table, "roc_auc", folds=held_out))
+    same(first(found), sobercv.bbc(truth(frame, "id", "truth"), table, "roc_auc", folds=held_out))
 
 
 def test_mlr_training_rows_are_left_out():
     frame = pd.read_csv(FILES / "mlr-classes.csv")
     doubled = pd.concat([frame, frame.assign(set="train")])
-    same(correct(recognise(doubled)).first, correct(recognise(frame)).first)
+    same(first(recognise(doubled)), first(recognise(frame)))
 
 
 def test_mlr_iterations_that_are_no_folds_are_hold_outs():

@@ -1,14 +1,14 @@
 """correct: an honest score for a search that has already been run, by whichever tool.
 
-Predictions that a tool kept are read by `sobercv.importers`. Where it kept scores of folds,
-`searches`, `frames` and `optuna_study` read what tools keep into `FoldScores`; `judging` resamples the folds.
+`searches`, `optuna_study`, `automl` and `prediction_tables` read what tools keep into `FoldScores` or
+`ToolPredictions`, which judge themselves by resampling folds (BBC-F) or samples (BBC). The package is not called
+`correct`: a package of that name would hide the function `sobercv.correct`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,22 +16,28 @@ import numpy as np
 
 from ..errors import SoberError
 from ..inference import Estimate
-from .fold_scores import FoldScores
-from .frames import direction, holds_fold_scores, read_frame, without_row_names
-from .judging import judge
-from .optuna_study import is_study, read_study
+from ..tables import Roles
+from .automl import is_mljar, read_autogluon, read_mljar
+from .fold_scores import FoldScores, judge
+from .fold_tables import direction, holds_fold_scores, read_frame
+from .long_tables import known_reader
+from .optuna_study import is_study, read_study, read_study_predictions, with_study_winner
+from .prediction_tables import recognise
 from .searches import is_search, read_search
+from .tool_predictions import ToolPredictions, judge_predictions
 
 __all__ = [
     "Estimates",
     "FoldScores",
+    "ToolPredictions",
     "correct",
-    "holds_fold_scores",
+    "is_mljar",
     "judge",
+    "judge_predictions",
     "read_frame",
+    "read_mljar",
     "read_search",
-    "read_study",
-    "without_row_names",
+    "recognise",
 ]
 
 
@@ -102,6 +108,7 @@ def correct(
           scores, a saved `cv_results_`.
         - With `y`: a dict of out-of-fold predictions by model, as `cross_val_predict` returns them; `method` says what
           they are ("predict", "predict_proba" or "decision_function").
+        - A data frame of predictions: tidymodels' ``collect_predictions()``, caret's ``$pred``, mlr's and mlr3's.
         - An AutoGluon `TabularPredictor`, or the folder of an mljar-supervised run.
     metric : str, optional
         The metric that selected, where there are several and nothing says which; or the name of the score. For
@@ -142,36 +149,38 @@ def correct(
     """
     if hasattr(thing, "estimate_") and hasattr(thing, "race_"):
         return thing.estimate_  # BBCSearchCV has done it, with more than folds to go by
-    settings = {"confidence_level": confidence_level, "random_state": random_state, **options}
-    read = _predictions(thing, y)
-    if read is not None:
-        return read(metric=metric, **settings)
-    unknown = [name for name in options if name != "n_bootstraps"]
-    if unknown:
-        raise SoberError("E122", f"`correct` has no option {unknown[0]!r} for fold scores.")
-    found = _fold_scores(thing, metric, n_repeats, greater_is_better)
-    estimates = judge(found, **settings)
-    return Estimates(estimates) if len(estimates) > 1 else next(iter(estimates.values()))
+    settings = {"confidence_level": confidence_level, "random_state": random_state}
+    study = getattr(thing, "study_", thing)
+    if is_study(study) and y is not None:
+        kept = read_study_predictions(study, y, **_taken(options, "predictions", "method"))
+        estimates = with_study_winner(study, kept, judge_predictions(kept, metric, **settings, **options))
+    elif (predictions := _predictions(thing, y, options)) is not None:
+        estimates = judge_predictions(predictions, metric, **settings, **options)
+    else:
+        unknown = [name for name in options if name != "n_bootstraps"]
+        if unknown:
+            raise SoberError("E122", f"`correct` has no option {unknown[0]!r} for fold scores.")
+        estimates = judge(_fold_scores(thing, metric, n_repeats, greater_is_better), **settings, **options)
+    several = len(estimates) > 1 or isinstance(metric, (list, tuple))
+    return Estimates(estimates) if several else next(iter(estimates.values()))
 
 
-def _predictions(thing: Any, y: Any) -> Callable[..., Estimate | dict[str, Estimate]] | None:
-    """What judges the out-of-fold predictions in it; None where it holds none."""
-    if is_study(thing) and y is not None:
-        from ..importers.optuna_study import from_optuna
+def _taken(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Take the options of a reader out of those of the bootstrap."""
+    return {name: options.pop(name) for name in names if name in options}
 
-        return partial(from_optuna, thing, y)
+
+def _predictions(thing: Any, y: Any, options: dict[str, Any]) -> ToolPredictions | None:
+    """Read the out-of-fold predictions in it; None where it holds none."""
     if isinstance(thing, Mapping) and y is not None:
-        from ..importers.cross_val_predict import from_cross_val_predict
-
-        return partial(from_cross_val_predict, y, thing)
+        method = options.pop("method", "predict")
+        return ToolPredictions.by_model("cross_val_predict", y, thing, method, is_trusted=True)
     if hasattr(thing, "leaderboard") and hasattr(thing, "predict_proba_oof"):
-        from ..importers.autogluon import from_autogluon
-
-        return partial(from_autogluon, thing)
+        return read_autogluon(thing)
     if isinstance(thing, (str, os.PathLike)) and os.path.isdir(thing):
-        from ..importers.mljar import from_mljar
-
-        return partial(from_mljar, thing)
+        return read_mljar(thing)
+    if hasattr(thing, "iloc") and not holds_fold_scores(thing) and (reader := known_reader(thing)) is not None:
+        return reader(thing, Roles())
     return None
 
 
@@ -179,8 +188,7 @@ def _fold_scores(thing: Any, metric: str | None, n_repeats: int | None, greater_
     """Recognise what a tool left."""
     if is_search(thing):
         return read_search(thing, metric, n_repeats)
-    study = getattr(thing, "study_", thing)
-    if is_study(study):
+    if is_study(study := getattr(thing, "study_", thing)):
         return read_study(study, metric, n_repeats)
     if hasattr(thing, "to_pandas") and hasattr(thing, "columns"):  # polars, pyarrow
         thing = thing.to_pandas()

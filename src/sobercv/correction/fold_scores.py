@@ -1,4 +1,4 @@
-"""FoldScores: what a finished search left behind, whichever tool ran it.
+"""FoldScores: what a finished search left behind, whichever tool ran it, and its judgement by BBC-F.
 
 Every tool that tunes by cross-validation keeps the score of each configuration on each fold. That is all BBC-F needs.
 """
@@ -6,13 +6,22 @@ Every tool that tunes by cross-validation keeps the score of each configuration 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from .. import metrics, seeds
 from ..containers import Array
 from ..errors import Note, SoberError
+from ..inference import Estimate
+from ..inference.intervals import Evidence, Percentile, check_level
+from ..inference.selection import best
+from ..inference.tables import fold_means, fold_means_of
+from ..inference.units import Units
+
+#: Below this number of folds a note says what that costs.
+FEW_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,29 +78,180 @@ class FoldScores:
         defined = np.all([~np.isnan(scores).any(axis=0) for scores in self.scores.values()], axis=0)
         return np.flatnonzero(defined)
 
+    def check(self) -> None:
+        """Refuse what cannot be resampled.
 
-def check(found: FoldScores) -> FoldScores:
-    """Refuse what cannot be resampled.
+        Raises
+        ------
+        SoberError
+            If there is one split only, if the folds do not divide into the repeats, or if no configuration is complete.
+        """
+        n_splits = len(self.first)
+        if n_splits % self.n_repeats:
+            raise SoberError(
+                "E108",
+                f"{n_splits} splits cannot be {self.n_repeats} repeats of the same number of folds. Pass the number of "
+                "repeats as `n_repeats`.",
+            )
+        if self.n_folds < 2:
+            raise SoberError(
+                "E307",
+                "Every configuration was judged on one split only, so there are no folds to resample. Search again "
+                "with cv=5 or more, or pass the hold-out predictions of all configurations to "
+                "sobercv.bbc(y, predictions, fixed_models=True).",
+            )
+        if not len(self.complete()):
+            raise SoberError("E111", "No configuration has a score on every fold. Look at the errors of the search.")
+        if self.winner is not None and self.winner not in self.complete():
+            raise SoberError("E111", "The configuration that the search selected lacks a score on some fold.")
 
-    Raises
-    ------
-    SoberError
-        If there is one split only, if the folds do not divide into the repeats, or if no configuration is complete.
+
+def judge(
+    found: FoldScores, *, n_bootstraps: int = 1000, confidence_level: float = 0.95, random_state: Any = 0
+) -> dict[str, Estimate]:
+    """Correct the winner's score for having been selected, by every metric: BBC-F within each repeat.
+
+    Parameters
+    ----------
+    found : FoldScores
+    n_bootstraps, confidence_level, random_state
+        As in `sobercv.bbc`.
     """
-    n_splits = len(found.first)
-    if n_splits % found.n_repeats:
-        raise SoberError(
-            "E108",
-            f"{n_splits} splits cannot be {found.n_repeats} repeats of the same number of folds. Pass the number of "
-            "repeats as `n_repeats`.",
+    found.check()
+    check_level(confidence_level)
+    kept = found.complete()
+    scores = {name: table[:, kept] for name, table in found.scores.items()}
+    means = {name: table.mean(axis=0) for name, table in scores.items()}
+    first = next(iter(scores))
+    winner = int(best(means[first][None])[0]) if found.winner is None else int(np.searchsorted(kept, found.winner))
+    seed = seeds.root(random_state)
+    counts = Units.of_folds(found.n_folds, n_bootstraps, seed).counts(0, n_bootstraps)
+    drawn = [_Repeat(found, {name: table[rows] for name, table in scores.items()}, counts) for rows in found.repeats()]
+    wins = np.bincount(np.concatenate([one.winners for one in drawn]), minlength=len(kept))
+    out = {}
+    for name in scores:
+        draws = np.mean([one.draws[name] for one in drawn], axis=0)
+        naive = float(means[name][winner])
+        evidence = _evidence(name, drawn, means[name], winner, float(np.mean(draws)))
+        if found.test_share is not None:  # overlapping test sets: Nadeau and Bengio's correction
+            wider = 1.0 + found.n_folds * found.test_share
+            evidence = replace(evidence, variances=evidence.variances * wider)
+        out[name] = Estimate(
+            value=min(float(np.mean(draws)), naive) if name == first else float(np.mean(draws)),
+            naive=naive,
+            winner=int(kept[winner]),
+            configurations=kept,
+            scores=means[name],
+            method="bbc-f",
+            metric=name,
+            draws=draws,
+            win_counts=wins,
+            confidence_level=confidence_level,
+            n_repeats=found.n_repeats,
+            n_folds=found.n_folds,
+            n_left_out=found.first.shape[1] - len(kept),
+            seed=seed,
+            notes=(*found.notes, *_notes(found, len(kept))),
+            winner_name=found.names[kept[winner]] if found.names is not None else None,
+            winner_params=dict(found.params[kept[winner]]) if found.params is not None else None,
+            bounds=evidence.weigh() or Percentile(np.sort(draws), range=evidence.range),
         )
-    if found.n_folds < 2:
-        raise SoberError(
-            "E307",
-            "Every configuration was judged on one split only, so there are no folds to resample. Search again with "
-            "cv=5 or more, or pass the hold-out predictions of all configurations to "
-            "sobercv.bbc(y, predictions, fixed_models=True).",
+    return out
+
+
+class _Repeat:
+    """The resamples of one partition into folds."""
+
+    def __init__(self, found: FoldScores, scores: dict[str, Array], counts: Array) -> None:
+        names = list(scores)
+        self.in_bag = fold_means(scores[names[0]], counts)
+        self.winners = best(self.in_bag) if found.rule is None else _by_rule(found, scores, counts)
+        self.draws = {name: fold_means_of(scores[name], counts == 0, self.winners) for name in names}
+        self.scores, self.counts = scores, counts
+
+    def own(self, name: str, winner: int) -> float:
+        """Mean score of one configuration on the folds left out."""
+        winners = np.full(len(self.counts), winner)
+        return float(np.mean(fold_means_of(self.scores[name], self.counts == 0, winners)))
+
+    def variances(self, name: str) -> Array:
+        """Variance of every configuration's in-bag score [C]."""
+        return np.asarray(fold_means(self.scores[name], self.counts).var(axis=0, ddof=1))
+
+
+def _by_rule(found: FoldScores, scores: dict[str, Array], counts: Array) -> Array:
+    """Run the search's own rule on the folds of each resample, repeated as often as they were drawn."""
+    assert found.rule is not None
+    kept, c = found.complete(), found.first.shape[1]
+    winners = np.empty(len(counts), np.int64)
+    for b, row in enumerate(counts):
+        folds = np.repeat(np.arange(len(row)), row)
+        present = {}
+        for name, table in scores.items():
+            everything = np.full((len(folds), c), np.nan)
+            everything[:, kept] = table[folds]
+            present[name] = everything
+        try:
+            winners[b] = np.flatnonzero(kept == found.rule(present))[0]
+        except Exception as error:
+            raise SoberError(
+                "E117",
+                "`refit` selects the winner, so it is called again on each resample of the folds. It failed there: "
+                f"{type(error).__name__}: {error}. Pass metric= to judge the highest mean instead.",
+            ) from error
+    return winners
+
+
+def _evidence(name: str, drawn: list[_Repeat], scores: Array, winner: int, value: float) -> Evidence:
+    """What the resamples of all repeats say; repeats share samples, so that their variances are not divided."""
+    k = drawn[0].counts.shape[1]
+    return Evidence(
+        scores=scores,
+        variances=np.mean([one.variances(name) for one in drawn], axis=0),
+        winner=winner,
+        value=value,
+        own=float(np.mean([one.own(name, winner) for one in drawn])),
+        range=range_of(name),
+        units=k,
+        assumed=float(k),
+        clustered=True,
+        folds=True,
+        trained=1.0 - 1.0 / k,
+    )
+
+
+def _notes(found: FoldScores, n_kept: int) -> list[Note]:
+    n_all, k = found.first.shape[1], found.n_folds
+    out = [
+        Note(
+            "W211",
+            f"Only the scores of {k} folds are known, so folds were resampled (BBC-F). Out-of-fold predictions give a "
+            "narrower interval: BBCSearchCV keeps them.",
         )
-    if not len(found.complete()):
-        raise SoberError("E111", "No configuration has a score on every fold. Look at the errors of the search.")
-    return found
+    ]
+    if n_kept < n_all:
+        out.append(Note("W204", f"{n_all - n_kept} of {n_all} configurations failed on some fold and were left out."))
+    if k < FEW_FOLDS:
+        out.append(Note("W205", f"With {k} folds the interval is wide: {k} numbers say little about how scores vary."))
+    if n_kept == 1:
+        out.append(Note("W202", "There is one configuration only, so nothing was selected and nothing is corrected."))
+    return out
+
+
+#: Measures of R's tools that scikit-learn does not have, or calls otherwise.
+RANGES = {
+    "kappa": (-1.0, 1.0), "mcc": (-1.0, 1.0), "roc": (0.0, 1.0), "auc": (0.0, 1.0), "pr_auc": (0.0, 1.0),
+    "acc": (0.0, 1.0), "sens": (0.0, 1.0), "spec": (0.0, 1.0), "bal_accuracy": (0.0, 1.0), "rsquared": (0.0, 1.0),
+    "rsq": (0.0, 1.0), "f_meas": (0.0, 1.0), "neg_mmce": (-1.0, 0.0), "neg_ce": (-1.0, 0.0),
+}  # fmt: skip
+
+
+def range_of(name: str) -> tuple[float, float]:
+    """Smallest and largest possible score by this name; infinite where nothing is known."""
+    plain = name.lower().replace("classif.", "").replace("regr.", "")
+    if plain in RANGES:
+        return RANGES[plain]
+    try:
+        return metrics.get(plain).range
+    except SoberError:
+        return (-np.inf, 0.0) if plain.startswith("neg_") else (-np.inf, np.inf)

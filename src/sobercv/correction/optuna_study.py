@@ -1,20 +1,24 @@
-"""Fold scores that the trials of an Optuna study kept.
+"""What the trials of an Optuna study kept: fold scores or out-of-fold predictions.
 
-A trial keeps them as a list in a user attribute, as ``split0_test_score`` and so on (OptunaSearchCV), or as values that
-it reported fold by fold: each fold's own score, or the mean so far.
+A trial keeps fold scores as a list in a user attribute, as ``split0_test_score`` and so on (OptunaSearchCV), or as
+values that it reported fold by fold: each fold's own score, or the mean so far. It keeps predictions as a list in a
+user attribute. Studies that `sobercv.optuna.Objective` ran are judged by it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..containers import Array
-from ..errors import Note, SoberError
+from ..errors import Note, SoberError, also
+from ..inference import Estimate
 from .fold_scores import FoldScores
+from .tool_predictions import ToolPredictions
 
 #: How far the mean of fold scores may lie from the value of the trial.
 CLOSE = 1e-6
@@ -38,7 +42,7 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
     """
     if len(study.directions) > 1:
         raise SoberError("E114", "The study has several objectives, so no single trial was selected. Pass fold scores.")
-    complete = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
+    complete = _complete(study)
     kept = [(trial, folds) for trial in complete if (folds := fold_scores_of(trial)) is not None]
     lengths = {len(folds) for _, folds in kept}
     if not kept:
@@ -51,16 +55,68 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
     if len(lengths) > 1:
         raise SoberError("E101", f"Trials have different numbers of folds: {', '.join(map(str, sorted(lengths)))}.")
     sign = 1.0 if study.direction.name == "MAXIMIZE" else -1.0
-    name = ("" if sign > 0 else "neg_") + (metric or "value")
-    left_out = len(study.trials) - len(kept)
-    note = Note("W204", f"{left_out} of {len(study.trials)} trials were pruned, failed or keep no fold scores.")
     return FoldScores(
-        {name: sign * np.array([folds for _, folds in kept]).T},
+        {("" if sign > 0 else "neg_") + (metric or "value"): sign * np.array([folds for _, folds in kept]).T},
         params=[dict(trial.params) for trial, _ in kept],
         names=[f"trial {trial.number}" for trial, _ in kept],
         n_repeats=n_repeats or 1,
-        notes=(note,) if left_out else (),
+        notes=_left_out(study, len(kept), "fold scores"),
     )
+
+
+def read_study_predictions(
+    study: Any, y: Any, predictions: str | Mapping[int, Any] = "oof", method: str = "predict_proba"
+) -> ToolPredictions:
+    """Read the out-of-fold predictions of the complete trials.
+
+    Parameters
+    ----------
+    study : optuna.Study
+    y : array-like [N]
+        The truth.
+    predictions : str or mapping of int to array, default="oof"
+        The user attribute in which the objective kept a trial's out-of-fold predictions,
+        ``trial.set_user_attr("oof", predicted.tolist())``; or the predictions by the number of the trial. [N], or
+        [N, K] with classes in sorted order.
+    method : {"predict", "predict_proba", "decision_function"}, default="predict_proba"
+        What they are: labels or numbers, probabilities (of two classes: of the greater), or scores.
+    """
+    complete = _complete(study)
+    attribute = predictions if isinstance(predictions, str) else None
+    given = [t.user_attrs.get(attribute) if attribute else predictions.get(t.number) for t in complete]  # type: ignore[union-attr]
+    kept = [(trial, np.asarray(column)) for trial, column in zip(complete, given, strict=True) if column is not None]
+    if not kept:
+        where = f"the user attribute {attribute!r}" if attribute else "`predictions`"
+        raise SoberError(
+            "E111",
+            f"None of the {len(complete)} complete trials has its out-of-fold predictions in {where}. In the objective "
+            'write trial.set_user_attr("oof", predicted.tolist()).',
+        )
+    return ToolPredictions.by_model(
+        "Optuna",
+        y,
+        {f"trial {trial.number}": column for trial, column in kept},
+        method,
+        params=[dict(trial.params) for trial, _ in kept],
+        is_adaptive=_learns(study),
+        notes=_left_out(study, len(kept), "predictions"),
+    )
+
+
+def with_study_winner(study: Any, found: ToolPredictions, estimates: dict[str, Estimate]) -> dict[str, Estimate]:
+    """Note where the study itself selected another trial than its predictions do."""
+    first = next(iter(estimates.values()))
+    winner = str(first.winner_name)
+    best = "" if len(study.directions) > 1 else f"trial {study.best_trial.number}"
+    if best in ("", winner):
+        return estimates
+    kept = "" if best in found.names else ", which kept no predictions"
+    text = (
+        f"The study's own best trial is {best[6:]} (value {study.best_value:.6g}){kept}; by {first.metric} of the kept "
+        f"predictions it is {winner[6:]}, and this is the score of {winner[6:]}. For the score of {best[6:]} correct "
+        "by the metric that the objective returned."
+    )
+    return {name: replace(one, notes=(*one.notes, Note("W212", text))) for name, one in estimates.items()}
 
 
 def fold_scores_of(trial: Any) -> Array | None:
@@ -85,3 +141,29 @@ def fold_scores_of(trial: Any) -> Array | None:
         if folds.ndim == 1 and len(folds) > 1 and abs(folds.mean() - trial.value) <= CLOSE * (1 + abs(trial.value)):
             return folds
     return None
+
+
+def _complete(study: Any) -> list[Any]:
+    return [trial for trial in study.trials if trial.state.name == "COMPLETE"]
+
+
+def _left_out(study: Any, n_judged: int, what: str) -> tuple[Note, ...]:
+    n_trials = len(study.trials)
+    if n_trials == n_judged:
+        return ()
+    text = (
+        f"{n_trials - n_judged} of {n_trials} trials were pruned, failed or keep no {what}, and took no part in the "
+        "correction; it may be slightly too small."
+    )
+    return (Note("W204", text),)
+
+
+def _learns(study: Any) -> bool:
+    """Whether the sampler looked at scores."""
+    try:
+        from ..optuna.judging import learns_from_scores
+    except ImportError:
+        raise also(ImportError)(
+            "E403", "The study needs Optuna, which is not installed. Write: pip install 'sobercv[optuna]'."
+        ) from None
+    return learns_from_scores(study)

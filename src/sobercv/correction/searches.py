@@ -56,7 +56,7 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     }
     params = [dict(results["params"][row]) for row in rows]
     best = getattr(search, "best_index_", None)
-    own = metric is None or metric == first
+    own = metric in (None, first, _title(search, first))
     winner = int(np.flatnonzero(rows == best)[0]) if own and best is not None and best in rows else None
     return FoldScores(
         scores=scores,
@@ -81,7 +81,7 @@ def _selecting(search: Any, names: list[str], metric: str | None) -> str:
     if metric is None and callable(refit):
         return names[0]
     listed = ", ".join(names)
-    given = "the search names none in `refit`" if metric is None else f"got {metric!r}"
+    given = "nothing says which" if metric is None else f"got {metric!r}"
     raise SoberError(
         "E113" if metric is None else "E122", f"`metric` must name the metric that selects, one of {listed}; {given}."
     )

@@ -1,7 +1,7 @@
 """What AutoGluon predicts out of fold, as its users save it: python tests/foreign/make/autogluon_oof.py tests/foreign/files
 
 pip install autogluon.tabular sobercv (AutoGluon 1.6.3 wrote the files beside this folder). The tables hold the truth and
-the out-of-fold predictions of every base model; autogluon-live.json what `sobercv.from_autogluon` said of the predictors
+the out-of-fold predictions of every base model; autogluon-live.json what `sobercv.correct` said of the predictors
 themselves.
 """
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import sobercv
+from sobercv.correction import judge_predictions, recognise
 from sobercv.errors import SoberError
-from sobercv.importers import correct, recognise
 
 from .predictions import CHANCE, FOLD, MODELS, C, N, Y, melted
 
@@ -31,15 +31,15 @@ def test_a_long_table_gives_what_the_wide_one_gives(names):
     assert imported.names == MODELS
     assert (imported.y == Y).all()
     assert (imported.folds[:, 0] == FOLD).all()
-    found = correct(imported, ["roc_auc"])
-    assert found.first.naive == EXPECTED.naive
-    assert found.first.value == EXPECTED.value
+    found = judge_predictions(imported, "roc_auc")["roc_auc"]
+    assert found.naive == EXPECTED.naive
+    assert found.value == EXPECTED.value
 
 
 def test_leaving_out_the_column_of_models_is_refused_and_not_obeyed():
     error = refused(melted(), target="y_true", ignore=("model",))
     assert error.code == "E812"
-    assert "'sample' repeats (up to 5 rows a value), but no column names the configurations" in error.message
+    assert "'sample' repeats (up to 5 rows per value), but no column names the configurations" in error.message
     assert "sample (which row of the data), model (which configuration), y_true" in error.message
     assert refused(melted().drop(columns="model"), target="y_true").code == "E812"
 

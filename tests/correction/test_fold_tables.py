@@ -117,3 +117,19 @@ def test_what_is_no_table_of_fold_scores_is_refused():
     with pytest.raises(SoberError, match="one row per fold") as error:
         sobercv.correct(pd.DataFrame({"name": ["a", "b"], "age": [1, 2]}))
     assert error.value.code == "E812"
+
+
+def test_a_parameter_called_model_is_one_of_several():
+    """caret's C5.0 has the parameters model, trials and winnow."""
+    rows = [
+        {"Accuracy": 0.7 + trials / 100 + fold / 50, "Kappa": 0.2, "model": model, "trials": trials, "Resample": f"Fold{fold}"}
+        for fold in range(1, 6) for model in ("tree", "rules") for trials in (1, 10)
+    ]  # fmt: skip
+    found = sobercv.correct(pd.DataFrame(rows))
+    assert found.n_configurations == 4
+    assert found.winner_name == "model=tree, trials=10"
+
+
+def test_predictions_in_a_frame_are_known_by_their_columns():
+    frame = pd.read_csv(FILES / "caret-classes.csv")
+    assert sobercv.correct(frame).metric == "roc_auc"

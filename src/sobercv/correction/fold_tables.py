@@ -7,20 +7,21 @@ a column of folds, a column per measure, and columns that tell configurations ap
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from ..errors import Note, SoberError
+from .column_names import CONFIGURATION, FOLD, REPEAT, SCORE, first_named, joined, plain_name
 from .fold_scores import FoldScores
-from .searches import SPLIT
+from .searches import SPLIT, read_search
 
-#: Names of columns by what they hold, in lower case and without marks between words.
-FOLDS = ("resample", "fold", "foldid", "split", "iteration", "iter", "id2", "id")
-REPEATS = ("repeat", "rep", "repetition")
-MODELS = (".config", "model", "config", "configuration", "learnerid", "learner", "candidate", "trial", "params")
-SCORES = (".estimate", "score", "testscore", "value", "estimate")
+FOLDS = (*FOLD, "iteration", "iter", "id2", "id")
+MODELS = (*CONFIGURATION, "params")
+#: Columns of tables of predictions, which hold folds as well.
+PREDICTIONS = {"pred", "obs", "truth", "response", "prediction", "rowindex", "row", "row_ids", "y_true", "y_pred"}
 #: Measures of which less is better: they are negated, and called neg_... as in scikit-learn.
 LOSS = re.compile(
     r"(classif\.|regr\.)?(rmse|mae|mse|mape|smape|mase|medae|sse|mn_log_loss|log_?loss|[bm]?brier(_class|_score)?|ce|"
@@ -52,39 +53,37 @@ def read_frame(
         Needed for a measure whose direction cannot be told by its name.
     """
     frame = without_row_names(frame)
-    names = {_plain(column): column for column in frame.columns}
     if any(SPLIT.fullmatch(str(column)) for column in frame.columns):
         return _cv_results(frame, metric, n_repeats)
-    fold = _first(names, FOLDS)
-    if fold is None or not (_first(names, SCORES) or any(_is_measure(str(name)) for name in frame.columns)):
+    fold = first_named(frame, FOLDS)
+    score = first_named(frame, SCORE)
+    if fold is None or (score is None and not _measures(frame)):
         return _wide(frame, metric, n_repeats, greater_is_better)
-    if ".metric" in names:
-        frame, metric = _rows_of(frame, names[".metric"], metric)
-    score, notes = _score_column(frame, names, metric)
-    repeat = _first(names, REPEATS) or (names.get("id") if fold == names.get("id2") else None)
-    model = _first(names, MODELS)
-    others = (column for column in frame.columns if column not in (fold, repeat, names.get("taskid")))
-    by = [model] if model is not None else [column for column in others if not _is_measure(str(column))]
+    if ".metric" in frame.columns:
+        frame, metric = _rows_of(frame, ".metric", metric)
+    notes: tuple[Note, ...] = ()
+    if score is None:
+        score, notes = _score_column(_measures(frame), metric)
+    repeat = first_named(frame, REPEAT) or ("id" if plain_name(fold) == "id2" and "id" in frame.columns else None)
+    keys = [_place(row) for row in frame[fold].astype(str)]
+    if repeat is not None:
+        keys = [(str(of), place) for of, (_, place) in zip(frame[repeat], keys, strict=True)]
+    by = _telling_apart(frame, fold, repeat)
     sign, name = direction(score if metric is None else metric, greater_is_better)
-    scores, models, found_repeats = _pivot(frame, fold, repeat, by, score)
+    scores, models, found_repeats = _pivot(frame, keys, by, fold, score)
     return FoldScores({name: sign * scores}, names=models, n_repeats=found_repeats, notes=notes)
-
-
-#: Columns of tables of predictions, which hold folds as well.
-PREDICTIONS = ("pred", "obs", "truth", "response", "prediction", "rowindex", "row", "rowids", "ytrue", "ypred", ".pred")
 
 
 def holds_fold_scores(frame: Any) -> bool:
     """Whether a table holds scores of folds by their names, rather than predictions of samples."""
-    names = {_plain(column) for column in frame.columns}
+    names = {plain_name(column) for column in frame.columns}
     if any(SPLIT.fullmatch(str(column)) for column in frame.columns):
         return True
-    if names & set(PREDICTIONS) or any(name.startswith(".pred") for name in names) or not names & set(FOLDS):
+    if names & PREDICTIONS or any(str(c).startswith(".pred") for c in frame.columns) or not names & set(FOLDS):
         return False
-    if ".metric" in names and ".estimate" in names:
+    if {".metric", ".estimate"} <= set(frame.columns):
         return True
-    measured = any(_is_measure(str(column)) for column in frame.columns)
-    return measured and (bool(names & set(MODELS)) or "resample" in names)
+    return bool(_measures(frame)) and (bool(names & set(MODELS)) or "resample" in names)
 
 
 def direction(measure: str, greater_is_better: bool | None) -> tuple[int, str]:
@@ -105,20 +104,6 @@ def direction(measure: str, greater_is_better: bool | None) -> tuple[int, str]:
     return (1, measure) if greater_is_better else (-1, f"neg_{measure}")
 
 
-def _plain(column: Any) -> str:
-    text = str(column).strip().lower()
-    return text[:1] + re.sub(r"[._ ]", "", text[1:])
-
-
-def _first(names: dict[str, Any], known: Iterable[str]) -> Any:
-    return next((names[name] for name in known if name in names), None)
-
-
-def _is_measure(column: str) -> bool:
-    known = LOSS.fullmatch(column) or GAIN.fullmatch(column) or column.startswith(".")
-    return bool(known) or _plain(column) in SCORES
-
-
 def without_row_names(frame: Any) -> Any:
     """Drop the numbers of rows that R and pandas write as a first column without a name."""
     if not len(frame.columns) or not re.fullmatch(r"(Unnamed: 0|X|)", str(frame.columns[0])):
@@ -126,6 +111,11 @@ def without_row_names(frame: Any) -> Any:
     first = [str(value) for value in frame.iloc[:, 0]]
     counted = first in ([str(i + start) for i in range(len(first))] for start in (0, 1))
     return frame.iloc[:, 1:] if counted or str(frame.columns[0]) != "X" else frame
+
+
+def _measures(frame: Any) -> list[str]:
+    """Columns that hold a measure by their names."""
+    return [c for c in map(str, frame.columns) if LOSS.fullmatch(c) or GAIN.fullmatch(c) or plain_name(c) in SCORE]
 
 
 def _rows_of(frame: Any, column: Any, metric: str | None) -> tuple[Any, str]:
@@ -137,13 +127,9 @@ def _rows_of(frame: Any, column: Any, metric: str | None) -> tuple[Any, str]:
     return frame[frame[column].astype(str) == chosen], str(chosen)
 
 
-def _score_column(frame: Any, names: dict[str, Any], metric: str | None) -> tuple[Any, tuple[Note, ...]]:
-    """Find the column of scores, and say so if several could be meant."""
-    score = _first(names, SCORES)
-    if score is not None:
-        return score, ()
-    measures = [str(name) for name in frame.columns if _is_measure(str(name))]
-    if metric is not None and metric not in frame.columns:
+def _score_column(measures: list[str], metric: str | None) -> tuple[str, tuple[Note, ...]]:
+    """Choose among the columns of measures, and say so if several could be meant."""
+    if metric is not None and metric not in measures:
         raise SoberError("E122", f"`metric` must be one of the columns {', '.join(measures)}; got {metric!r}.")
     score = measures[0] if metric is None else metric
     text = (
@@ -152,16 +138,25 @@ def _score_column(frame: Any, names: dict[str, Any], metric: str | None) -> tupl
     return score, (Note("W204", text),) if metric is None and len(measures) > 1 else ()
 
 
-def _pivot(frame: Any, fold: Any, repeat: Any, by: Sequence[Any], score: Any) -> tuple[Any, list[str], int]:
+def _telling_apart(frame: Any, fold: Any, repeat: Any) -> list[Any]:
+    """Columns that tell configurations apart: the one that names them, or all parameters."""
+    places = [column for column in (fold, repeat) if column is not None]
+    model = first_named(frame, MODELS)
+    measures = _measures(frame)
+    others = [
+        c for c in frame.columns if c not in (*places, *measures) and plain_name(c) != "task_id" and str(c)[:1] != "."
+    ]
+    if model is None:
+        return others
+    # A column called "model" may be one of several parameters (caret's C5.0).
+    return others if len(others) > 1 and frame.duplicated([*places, model]).any() else [model]
+
+
+def _pivot(
+    frame: Any, keys: Sequence[tuple[str, str]], by: list[Any], fold: Any, score: Any
+) -> tuple[Any, list[str], int]:
     """Long to wide: scores [F, C] with the folds of each repeat together, names of models, number of repeats."""
-    keys = [_place(row) for row in frame[fold].astype(str)]
-    if repeat is not None:
-        keys = [(str(of), place) for of, (_, place) in zip(frame[repeat], keys, strict=True)]
-    models = [
-        str(row[0]) if len(by) == 1 and by[0] in frame.columns and not _is_parameter(by[0]) else
-        ", ".join(f"{key}={value}" for key, value in zip(by, row, strict=True))
-        for row in frame[list(by)].itertuples(index=False, name=None)
-    ]  # fmt: skip
+    models = joined(frame, by).tolist()
     if len(set(models)) < 2:
         raise SoberError(
             "E813",
@@ -184,10 +179,6 @@ def _pivot(frame: Any, fold: Any, repeat: Any, by: Sequence[Any], score: Any) ->
     return scores, list(columns), n_repeats if len(rows) % n_repeats == 0 else 1
 
 
-def _is_parameter(column: Any) -> bool:
-    return _plain(column) not in MODELS
-
-
 def _place(fold: str) -> tuple[str, str]:
     """Repeat and fold of caret's names: Fold03.Rep1."""
     match = re.fullmatch(r"(.+?)[._ ](Rep\w*)", fold)
@@ -200,8 +191,7 @@ def _natural(text: str) -> list[Any]:
 
 
 def _wide(frame: Any, metric: str | None, n_repeats: int | None, greater_is_better: bool | None) -> FoldScores:
-    labels = [column for column in frame.columns if _plain(column) in (*FOLDS, *REPEATS)]
-    table = frame.drop(columns=labels)
+    table = frame.drop(columns=[column for column in frame.columns if plain_name(column) in (*FOLDS, *REPEAT)])
     try:
         scores = table.to_numpy(dtype=np.float64)
     except (TypeError, ValueError):
@@ -218,23 +208,14 @@ def _wide(frame: Any, metric: str | None, n_repeats: int | None, greater_is_bett
 
 def _cv_results(frame: Any, metric: str | None, n_repeats: int | None) -> FoldScores:
     """A cv_results_ that was saved as a table: one row per configuration."""
-    found = [match for match in (SPLIT.fullmatch(str(column)) for column in frame.columns) if match]
-    names = list(dict.fromkeys(match[2] for match in found))
-    first = names[0] if len(names) == 1 else metric
-    if first not in names:
-        raise SoberError("E113", f"Name the measure that selected as `metric`; the table holds {', '.join(names)}.")
-    n_splits = 1 + max(int(match[1]) for match in found)
-    scores = {
-        metric if metric is not None and name == first else name: np.array(
-            [frame[f"split{k}_test_{name}"].to_numpy(dtype=np.float64) for k in range(n_splits)]
-        )
-        for name in [first, *(name for name in names if name != first)]
-    }
-    parameters = [str(column) for column in frame.columns if str(column).startswith("param_")]
-    params = [
+    results: dict[str, Any] = {str(column): frame[column].to_numpy() for column in frame.columns}
+    parameters = [name for name in results if name.startswith("param_")]
+    results["params"] = [
         {name.removeprefix("param_"): value for name, value in row.items() if value == value}
         for row in frame[parameters].to_dict("records")
     ]
-    rank = f"rank_test_{first}"
-    winner = int(frame[rank].to_numpy().argmin()) if rank in frame.columns else None
-    return FoldScores(scores, params=params, n_repeats=n_repeats or 1, winner=winner)
+    search = SimpleNamespace(cv_results_=results, scoring=metric or "score")
+    rank = f"rank_test_{metric if f'rank_test_{metric}' in results else 'score'}"
+    if rank in results:
+        search.best_index_ = int(results[rank].argmin())
+    return read_search(search, metric, n_repeats)

@@ -1,4 +1,7 @@
-"""Wide tables of predictions: one row per sample, one column per configuration, as AutoGluon keeps them."""
+"""recognise: what a table of another tool holds: fold scores, or predictions in a long or a wide table.
+
+A wide table of predictions has one row per sample and one column per configuration, as AutoGluon keeps them.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,58 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..tables import Roles
-from ..tables.roles import find, listed
+from ..tables.roles import check_target, find, listed
 from ..tables.target_column import as_events, survival_target
-from .column_names import FOLD, REPEAT, SAMPLE, SUBJECT, named, plain_name
-from .imported import ImportedPredictions
-from .long_table_shape import WANTED, looks_like_models
+from .column_names import FOLD, PLACE, SUBJECT, named, plain_name
+from .fold_scores import FoldScores
+from .fold_tables import holds_fold_scores, read_frame, without_row_names
+from .long_tables import WANTED, long_reader, looks_like_models
+from .tool_predictions import ToolPredictions
 
 SCALES_APART = 1000  # times the least spread
 _TRIAL = re.compile(r"(?i)trial[_ ]?\d+|.*_trial\d+")
 
 
-def read_wide(frame: Any, roles: Roles) -> ImportedPredictions:
-    """Read a wide table: whatever is no long table is read as one, or refused."""
+def recognise(
+    frame: Any, roles: Roles | None = None, metric: str | None = None, **given: Any
+) -> FoldScores | ToolPredictions:
+    """Read a table of fold scores or of predictions.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    roles : Roles, optional
+        The column with the truth (long tables of known tools tell it themselves), or time and event in wide tables of
+        risks; a group whose rows are resampled together; columns or, in long tables, configurations to leave out.
+    metric : str, optional
+        The measure that selected, in a table of fold scores.
+    **given
+        Names of `Roles`, instead of it.
+    """
+    roles = roles or Roles(**given)
+    frame = without_row_names(frame)
+    if not roles.target_names and holds_fold_scores(frame):
+        return read_frame(frame.drop(columns=list(roles.ignore), errors="ignore"), metric)
+    if roles.target_names:
+        check_target(roles, frame.columns)
+    for name in [*roles.target_names, *filter(None, [roles.group])]:
+        find(frame, name)
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype == object and any(isinstance(v, (list, tuple, dict, set, np.ndarray)) for v in column):
+            raise SoberError(
+                "E812", f"Column {str(name)[:40]!r} holds lists. Leave it out, or give one label or number per row."
+            )
+    read_long = long_reader(frame, roles)
+    if read_long is None:
+        return _read_wide(frame, roles)
+    if roles.time is not None:
+        raise SoberError("E812", "Survival predictions are read from wide tables: one column per configuration.")
+    return read_long(frame, roles)
+
+
+def _read_wide(frame: Any, roles: Roles) -> ToolPredictions:
+    """Read a wide table; any table that is not long is read as one, or refused."""
     truth = roles.target_names
     if not truth:
         raise SoberError(
@@ -48,7 +91,7 @@ def read_wide(frame: Any, roles: Roles) -> ImportedPredictions:
         _check_no_chances(names, kept[truth[0]])
     folds = next(iter(named(kept, FOLD, {*truth, roles.group, *roles.ignore})), None)
     y, notes = _truth(kept, roles)
-    return ImportedPredictions(
+    return ToolPredictions(
         tool="AutoGluon" if any(re.search(r"_BAG_L\d|WeightedEnsemble_L\d", c) for c in names) else "wide",
         y=y,
         responses={"": np.ma.stack(values, axis=1)},
@@ -115,7 +158,7 @@ def _labels(column: Any) -> Array:
 
 def _is_place(column: Any, name: str) -> bool:
     """Whether a column numbers or names the rows, or says where they were in the cross-validation."""
-    if plain_name(name) in SAMPLE | SUBJECT | FOLD | REPEAT:
+    if plain_name(name) in PLACE:
         return True
     if not re.fullmatch(r"(?i)unnamed: \d+|x", name) or column.dtype.kind not in "iu":
         return False
@@ -123,7 +166,7 @@ def _is_place(column: Any, name: str) -> bool:
 
 
 def _column(column: Any, name: str, truth: Any) -> Any:
-    """Give a column of predictions as a masked array: numbers, or labels as text."""
+    """Return a column of predictions as a masked array: numbers, or labels as text."""
     gaps = column.isna().to_numpy()
     if column.dtype.kind in "iufb":
         return np.ma.masked_array(column.fillna(0).to_numpy(), gaps)

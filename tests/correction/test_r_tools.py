@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sobercv.correction import judge_predictions, recognise
 from sobercv.errors import SoberError
-from sobercv.importers import correct, recognise
 
 from .predictions import FOLD, MODELS, N, melted, wide
 
@@ -37,14 +37,14 @@ def test_the_truth_is_the_column_that_was_named(tool):
     frame = TABLES[tool]
     own = recognise(frame.drop(columns="other"))
     assert own.tool == tool
-    assert own.names == MODELS
+    assert own.names == [f"mtry={m}" if tool == "caret" else m for m in MODELS]
     assert (own.folds[:, 0] == FOLD).all()
     named = recognise(frame, target=TRUTH[tool])
     assert (named.y == own.y).all()
     other = recognise(frame.drop(columns="mtry", errors="ignore").assign(**({"mtry": LONG["model"]} if tool == "caret" else {})),
                       target="other")  # fmt: skip
     assert (other.y == np.where(np.arange(N) % 2, "R", "M")).all()
-    assert other.names == MODELS, "the other truth names no configurations"
+    assert other.names == own.names, "the other truth names no configurations"
     with pytest.raises(SoberError, match="no column 'outcome'"):
         recognise(frame, target="outcome")
 
@@ -63,8 +63,13 @@ def test_survival_in_a_long_table_is_refused():
 
 def test_penalties_are_no_stacked_ensembles():
     names = dict(zip(MODELS, ["logreg_L1", "logreg_L2", "svm_L2", "stackoverflow", "LightGBM_BAG_L1"], strict=True))
-    assert correct(recognise(wide().rename(columns=names), target="y"), pos_label="R").first.n_configurations == 5
+    assert (
+        judge_predictions(recognise(wide().rename(columns=names), target="y"), pos_label="R")[
+            "roc_auc"
+        ].n_configurations
+        == 5
+    )
     for stacked in ("WeightedEnsemble_L2", "LightGBM_BAG_L2", "StackedEnsemble_AllModels", "stacking"):
         with pytest.raises(SoberError, match=f"--ignore {stacked}") as caught:
-            correct(recognise(wide().rename(columns={"model 1": stacked}), target="y"))
+            judge_predictions(recognise(wide().rename(columns={"model 1": stacked}), target="y"))
         assert caught.value.code == "E814"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from sobercv.correction import recognise
 from sobercv.errors import SoberError
-from sobercv.importers import recognise
 
 from .predictions import CHANCE, FOLD, MODELS, N, wide
 

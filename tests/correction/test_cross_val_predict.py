@@ -55,3 +55,10 @@ def test_what_cannot_be_judged(given, method, code):
     with pytest.raises(SoberError) as caught:
         sobercv.correct(given, y=[0, 1], method=method)
     assert caught.value.code == code
+
+
+def test_scores_of_two_classes_are_ranked():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    found = sobercv.correct({m: y + rng.normal(size=40) for m in "ab"}, y=y, method="decision_function")
+    assert found.metric == "roc_auc"

@@ -1,6 +1,6 @@
-"""from_mljar: how good the best model in a folder of mljar-supervised is.
+"""Predictions that AutoGluon and mljar-supervised kept. Imports nothing of either and unpickles nothing.
 
-Reads the CSV and JSON files that `AutoML(results_path=...)` wrote; imports nothing of mljar and unpickles nothing.
+Stacked and weighted ensembles are left out: they were fitted to the out-of-fold predictions of the other models.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,43 +17,38 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..inference import Estimate
-from .correction import by_model, ensembles_left_out, judge
-from .imported import ImportedPredictions
+from .tool_predictions import ToolPredictions, ensembles_left_out
 
 # A model's own predictions of rows that it was not trained on: of all folds, or of one hold-out.
 _FILES = ("predictions_out_of_folds.csv", "predictions_validation.csv")
 _TWO = re.compile(r"prediction_0_for_(.*)_1_for_(.*)")
 
 
-def from_mljar(
-    folder: str | os.PathLike[str], metric: str | Sequence[str] | None = None, **options: Any
-) -> Estimate | dict[str, Estimate]:
-    """Correct the score of the best single model of an mljar-supervised run.
-
-    Ensembles and stacked models are left out: they were fitted to the out-of-fold predictions of the others. The score
-    of an ensemble of the others comes with ``select=sobercv.greedy_ensemble()``.
-
-    Parameters
-    ----------
-    folder : path
-        `results_path` of the `AutoML`.
-    metric : str or list of str, optional
-        As in `sobercv.bbc`; default: `roc_auc` for two classes, `roc_auc_ovr` for more, `r2` for numbers.
-    **options
-        Those of `sobercv.bbc`: `groups`, `random_state`, `select`, ...; `force=True` goes on where the answer could
-        mislead, with a note.
-
-    Returns
-    -------
-    Estimate, or dict of str to Estimate when `metric` is a list
-
-    Examples
-    --------
-    >>> import sobercv
-    >>> print(sobercv.from_mljar("AutoML_1"))  # doctest: +SKIP
-    """
-    return judge(read_mljar(folder), metric, options)
+def read_autogluon(predictor: Any) -> ToolPredictions:
+    """Ask a TabularPredictor, fitted with bagging, for the out-of-fold predictions of its base models."""
+    if predictor.problem_type not in ("binary", "multiclass", "regression"):
+        raise SoberError("E812", f"Problems of type {predictor.problem_type!r} cannot be judged here.")
+    refitted = set(predictor.model_refit_map().values())  # their predictions are those of the models that they copy
+    base = [name for name in predictor.model_names(level=1) if name not in refitted]
+    try:
+        oof = {name: predictor.predict_proba_oof(name) for name in base}
+    except AssertionError as error:  # how AutoGluon says that there was no bagging
+        raise SoberError(
+            "E812",
+            f"The predictor has no out-of-fold predictions ({str(error).strip()}) Fit it with bagging: "
+            "predictor.fit(data, num_bag_folds=8).",
+        ) from error
+    if not oof:
+        raise SoberError("E813", "The predictor has no base models. Fit it with num_bag_folds=8.")
+    _, inner = predictor.load_data_internal(data="train", return_X=False)
+    inner = inner[~inner.index.duplicated()]  # AutoGluon repeats rows of rare classes
+    y = np.asarray(predictor.transform_labels(inner, inverse=True).loc[next(iter(oof.values())).index])
+    classes = None if predictor.problem_type == "regression" else np.unique(y).tolist()
+    columns = {name: np.asarray(table if classes is None else table[classes], float) for name, table in oof.items()}
+    others = [name for name in predictor.model_names() if name not in base and name not in refitted]
+    method = "predict" if classes is None else "predict_proba"
+    notes = ensembles_left_out(others, len(others) + len(base))
+    return ToolPredictions.by_model("AutoGluon", y, columns, method, notes=notes)
 
 
 def is_mljar(folder: str | os.PathLike[str]) -> bool:
@@ -62,8 +56,8 @@ def is_mljar(folder: str | os.PathLike[str]) -> bool:
     return (Path(folder) / "params.json").is_file() and bool(_models(Path(folder)))
 
 
-def read_mljar(folder: str | os.PathLike[str]) -> ImportedPredictions:
-    """Read the predictions of every single model in a folder."""
+def read_mljar(folder: str | os.PathLike[str]) -> ToolPredictions:
+    """Read the predictions of every single model in the `results_path` of an mljar-supervised AutoML."""
     root = Path(folder)
     settings = _json(root / "params.json")
     models = _models(root)
@@ -76,13 +70,15 @@ def read_mljar(folder: str | os.PathLike[str]) -> ImportedPredictions:
     if strange is not None:
         raise SoberError("E812", f"The rows of {strange!r} are not those of {single[0].parent.name!r} in {root}.")
     is_number = settings.get("ml_task") == "regression"
-    columns = {name: t[:, 1] if t.shape[1] == 2 else t[:, 1:] for name, (_, t) in tables.items()}
-    y = first[:, 0] if is_number else _labels(head[1:], first[:, 0], root)
-    found = by_model("mljar", y, columns, "predict" if is_number else "predict_proba")
-    searched = bool(settings.get("hill_climbing_steps") or settings.get("boost_on_errors"))
-    is_adaptive = searched or settings.get("mode") == "Optuna"
-    others = [path.parent.name for path in models if path not in single]
-    return replace(found, is_adaptive=is_adaptive, notes=ensembles_left_out(others, len(models)))
+    searched = settings.get("hill_climbing_steps") or settings.get("boost_on_errors")
+    return ToolPredictions.by_model(
+        "mljar",
+        first[:, 0] if is_number else _labels(head[1:], first[:, 0], root),
+        {name: t[:, 1] if t.shape[1] == 2 else t[:, 1:] for name, (_, t) in tables.items()},
+        "predict" if is_number else "predict_proba",
+        is_adaptive=bool(searched) or settings.get("mode") == "Optuna",
+        notes=ensembles_left_out([path.parent.name for path in models if path not in single], len(models)),
+    )
 
 
 def _models(root: Path) -> list[Path]:
@@ -122,9 +118,7 @@ def _labels(columns: Sequence[str], target: Array, root: Path) -> Array:
             f"{strange[0]:g}. Train the models again.",
         )
     codes = target.astype(int)
-    if len(names) < 2 or names != sorted(names):
-        return codes
-    return np.array(names, dtype=object)[codes]
+    return codes if len(names) < 2 or names != sorted(names) else np.array(names, dtype=object)[codes]
 
 
 def _json(path: Path) -> dict[str, Any]:
