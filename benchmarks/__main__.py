@@ -1,4 +1,4 @@
-"""Command line: `python -m benchmarks [SECTION ...] [--quick] [--large] [--data FOLDER] [--write [FILE]]`."""
+"""Command line: `python -m benchmarks [SECTION ...] [--quick] [--large] [--data FOLDER] [--write [FOLDER]]`."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ SECTIONS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; all unless named")
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; default: all")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions and sizes: rough numbers in a minute")
     parser.add_argument("--large", action="store_true", help="growth: also N = 1,000,000, C = 100 (minutes, 4 GiB)")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="journey, speed: also the real tables there")
     parser.add_argument(
-        "--write", nargs="?", const="docs/benchmarks.md", metavar="FILE", help="keep the tables (docs/benchmarks.md)"
+        "--write", nargs="?", const="docs/evidence", metavar="FOLDER", help="keep the tables (docs/evidence)"
     )
     arguments = parser.parse_args()
     unknown = [name for name in arguments.sections if name not in SECTIONS]
@@ -70,7 +70,7 @@ def main() -> None:
         for section in found[name]:
             print(report.as_text(section), flush=True)
         if arguments.write:  # after each part, so that an interrupted run keeps what it has
-            report.write(Path(arguments.write), {name: found[name]}, about, SECTIONS)
+            report.write(Path(arguments.write), {name: found[name]}, about)
     goals = [goal for sections in found.values() for section in sections for goal in section.goals]
     print(f"{sum(v.met for v in goals)} of {len(goals)} targets met")
 

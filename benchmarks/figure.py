@@ -1,4 +1,4 @@
-"""The figures of docs/benchmarks.md. Takes what was measured, writes SVG; the same numbers give the same bytes."""
+"""The figure of docs/evidence/benchmarks.md: the same numbers give the same bytes."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ BASE = {"N": 500, "C": 610, "B": 1000, "R": 1}
 LONG_TABLES = {"C": 10, "B": 200}  # where N grows, so that ten million samples fit in memory and in a minute
 LINEAR = 1.15  # a slope up to this passes for linear: sorting adds a logarithm, the clock some noise
 ONCE = 1.0  # seconds: what takes longer is timed once
-FIGURE = "figures/growth.svg"
+FIGURE = "benchmarks.svg"
 LARGE = {"N": 1_000_000, "C": 100, "B": 1000}
 MEMORY = 4.0  # GiB
 

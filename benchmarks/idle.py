@@ -28,7 +28,7 @@ from sobercv.training.race import RaceLog, race
 from . import report
 
 CONFIGURATIONS, FOLDS = 108, 10
-#: Alive after each fold, as on real data (docs/racing.md, predictive rule, N = 500).
+#: Alive after each fold, as on real data (docs/evidence/racing.md, predictive rule, N = 500).
 SURVIVORS = (108, 61, 38, 27, 20, 16, 13, 11, 9, 8)
 
 

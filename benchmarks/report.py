@@ -1,15 +1,15 @@
-"""What a section found, as plain data, and how it is shown: on the terminal or as Markdown.
+"""What a section found, as plain data, and how it is shown: on the terminal, or as CSV files for the docs.
 
 Never measures. The description of the machine leaves out its name and all paths.
 """
 
 from __future__ import annotations
 
+import csv
 import math
 import os
 import platform
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from importlib.metadata import version
@@ -42,7 +42,7 @@ class Goal:
 class Section:
     """One table, its targets, and what a reader must know to judge it.
 
-    A section with a picture says where it belongs (beside the page) and brings the function that draws it there.
+    A section with a picture names its file and the function that draws it.
     """
 
     title: str
@@ -104,54 +104,32 @@ def as_text(section: Section) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_markdown(sections: Iterable[Section]) -> str:
-    """Render sections for a page in docs/."""
-    lines: list[str] = []
-    for section in sections:
-        lines += [f"## {section.title}", ""]
-        if section.figure:
-            lines += [f"![{section.title}]({section.figure})", ""]
-        lines.append("| " + " | ".join(name.replace("|", "\\|") for name in section.columns) + " |")
-        lines.append("| --- |" + " ---: |" * (len(section.columns) - 1))
-        lines += ["| " + " | ".join(row) + " |" for row in section.rows]
-        lines += [""]
-        if section.goals:
-            lines += [*(f"- {goal}" for goal in section.goals), ""]
-        for note in section.notes:
-            lines += [note, ""]
-    return "\n".join(lines)
-
-
-def write(path: Path, found: Mapping[str, list[Section]], about: Mapping[str, list[str]], order: Iterable[str]) -> None:
-    """Write the page and its pictures; what was not measured this time stays as it is.
+def write(folder: Path, found: Mapping[str, list[Section]], about: Mapping[str, list[str]]) -> None:
+    """Write the tables of some parts as CSV files; files of other parts stay as they are.
 
     Parameters
     ----------
-    path : Path
+    folder : Path
+        Where the files go: `benchmarks-PART.csv`, a picture, and `benchmarks-about.csv` with titles and notes.
     found : mapping of str to list of Section
         What each part of the benchmarks found.
     about : mapping of str to list of str
         The machine at the time.
-    order : iterable of str
-        All parts, in the order of the page.
     """
-    parts = dict(re.findall(_PART, path.read_text(), re.DOTALL)) if path.exists() else {}
-    for name, sections in found.items():
-        for section in sections:
+    index = folder / "benchmarks-about.csv"
+    kept = list(csv.reader(index.open(newline="")))[1:] if index.exists() else []
+    for part, sections in found.items():
+        command = f"python -m benchmarks {part}"
+        kept = [line for line in kept if line[2] != command]
+        for k, section in enumerate(sections):
             if section.draw is not None:
-                section.draw(path.parent / section.figure)
-        parts[name] = as_markdown(sections) + "\n".join(f"- {line}" for line in about[name])
-    lines = [
-        "# Benchmarks",
-        "",
-        "Written by `python -m benchmarks --write`; every ratio was measured side by side in one run: competitors take "
-        "turns, and the shortest time of each counts.",
-        "",
-    ]
-    for name in order:
-        if name in parts:
-            lines += [f"<!-- {name} -->", parts[name].strip(), f"<!-- end of {name} -->", ""]
-    path.write_text("\n".join(lines))
+                section.draw(folder / section.figure)
+            name = f"benchmarks-{part}" + (f"-{k + 1}" if k else "") + ".csv"
+            _write_rows(folder / name, [section.columns, *section.rows])
+            kept.append([name, section.title, command, " ".join(section.notes), "; ".join(about[part])])
+    _write_rows(index, [["file", "title", "command", "notes", "machine"], *sorted(kept)])
 
 
-_PART = r"<!-- (\w+) -->\n(.*?)\n<!-- end of \1 -->"
+def _write_rows(path: Path, rows: list[list[str]]) -> None:
+    with path.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)

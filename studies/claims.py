@@ -1,6 +1,6 @@
 """A claim of the paper, our number, and whether they agree.
 
-Takes numbers, gives claims as plain data and as a table; computes nothing else.
+Claims are plain data, and are shown as a table.
 """
 
 from __future__ import annotations
@@ -65,11 +65,9 @@ def _cells(claim: Claim) -> tuple[str, ...]:
     return (claim.where, claim.says, claim.paper, claim.ours, WORDS[claim.agrees], claim.comment)
 
 
-def as_markdown(claims: Sequence[Claim]) -> str:
-    """The claims as a Markdown table."""
-    lines = ["| " + " | ".join(HEADS) + " |", "|" + " --- |" * len(HEADS)]
-    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in _cells(c)) + " |" for c in claims]
-    return "\n".join(lines)
+def as_rows(claims: Sequence[Claim]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Heads and rows of a table of claims."""
+    return HEADS, [_cells(claim) for claim in claims]
 
 
 def as_text(claims: Sequence[Claim]) -> str:
@@ -82,7 +80,7 @@ def as_text(claims: Sequence[Claim]) -> str:
 
 
 def summary(claims: Sequence[Claim]) -> str:
-    """How many agree, in one line."""
+    """How many hold, in one phrase."""
     agreeing, unclear = (sum(c.agrees is answer for c in claims) for answer in (True, None))
     more = f", {unclear} cannot be told" if unclear else ""
-    return f"{agreeing} of {len(claims)} claims agree{more}"
+    return f"{agreeing} of {len(claims)} agree{more}"

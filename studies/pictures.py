@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-DOCS = Path(__file__).parent.parent / "docs"
+from .evidence import FOLDER
 
 
 def pyplot() -> Any:
-    """Give matplotlib without a screen, in our style."""
+    """Import matplotlib without a screen, in the style of the docs."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -23,8 +22,8 @@ def pyplot() -> Any:
 
 
 def keep(figure: Any, name: str) -> None:
-    """Save a figure for the docs."""
+    """Save the figure of an evidence page."""
     figure.tight_layout()
-    (DOCS / "figures").mkdir(exist_ok=True)
-    figure.savefig(DOCS / "figures" / f"{name}.svg", metadata={"Date": None})
+    FOLDER.mkdir(exist_ok=True)
+    figure.savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
     pyplot().close(figure)

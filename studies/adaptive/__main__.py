@@ -1,16 +1,14 @@
-"""`python -m studies.adaptive [--page]`: run what is missing, write results and docs/adaptive.md."""
+"""`python -m studies.adaptive`: run what is missing, write the results and the page."""
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..results_file import read_results, write_results
-from . import real
+from ..results_file import write_results
+from . import page, real
 from .measure import BOOTSTRAPS
-from .page import bias_table, write_page
 from .run import REPETITIONS, run, summarise
 
 RESULTS = Path(__file__).parent / "results.csv"
@@ -20,7 +18,6 @@ REAL = RESULTS.with_name("results-real.csv")
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study."""
     parser = argparse.ArgumentParser(prog="python -m studies.adaptive", description=__doc__)
-    parser.add_argument("--page", action="store_true", help="write the page from the results, run nothing")
     parser.add_argument("--quick", action="store_true", help="25 problems of 50 trials a cell, no files kept")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--summarise", action="store_true", help="run nothing, take what is in the work folder")
@@ -33,23 +30,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.add_argument(f"--with-{trials}", type=int, default=repetitions, metavar="N", help=words)
     options = parser.parse_args(arguments)
     results = options.output / RESULTS.name
-    if not options.page:
-        wanted = {trials: getattr(options, f"with_{trials}") for trials in REPETITIONS}
-        if options.quick:
-            wanted = {trials: 25 if trials == min(wanted) else 0 for trials in wanted}
-        rows = run(options.work, seed=options.seed, repetitions=wanted, make=not options.summarise)
-        found = real.run(options.data, options.work, options.real, options.seed) if options.data else []
-        if options.quick:
-            print(bias_table(rows))
-            return
-        options.output.mkdir(parents=True, exist_ok=True)
-        about = {"seed": options.seed, "bootstraps": BOOTSTRAPS}
-        write_results(rows, results, about, _written)
-        if found:
-            claims = [summarise(n, real.TRIALS, claims) for n, claims in found]
-            write_results(claims, options.output / REAL.name, {**about, "sets": len(real.SETS)}, _written)
+    wanted = {trials: getattr(options, f"with_{trials}") for trials in REPETITIONS}
+    if options.quick:
+        wanted = {trials: 25 if trials == min(wanted) else 0 for trials in wanted}
+    rows = run(options.work, seed=options.seed, repetitions=wanted, make=not options.summarise)
+    found = real.run(options.data, options.work, options.real, options.seed) if options.data else []
+    if options.quick:
+        print(*("  ".join(line) for line in page.bias_lines(rows)), sep="\n")
+        return
+    options.output.mkdir(parents=True, exist_ok=True)
+    about = {"seed": options.seed, "bootstraps": BOOTSTRAPS}
+    write_results(rows, results, about, _written)
+    if found:
+        claims = [summarise(n, real.TRIALS, claims) for n, claims in found]
+        write_results(claims, options.output / REAL.name, {**about, "sets": len(real.SETS)}, _written)
     if results == RESULTS:
-        write_page(read_results(RESULTS), read_results(REAL), json.loads(RESULTS.with_suffix(".json").read_text()))
+        page.main()
 
 
 def _written(value: float) -> object:

@@ -1,117 +1,127 @@
-"""docs/adaptive.md, made of the committed results.
-
-Takes `results.csv` and `results-real.csv`, gives a page; runs no simulation.
-"""
+"""`python -m studies.adaptive.page`: the evidence page of adaptive search, from the committed results."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from ..pictures import DOCS
+from ..evidence import Evidence, Table, markdown
+from ..pictures import keep, pyplot
+from ..results_file import read_results
 
+HERE = Path(__file__).parent
 Rows = Sequence[dict[str, Any]]
+CLAIMS = {
+    "naive chance": "random, plain CV", "bbc chance": "random, BBC", "naive all": "TPE, plain CV",
+    "bbc all": "TPE, BBC", "apart half": "TPE, `propose_from=0.5`",
+}  # fmt: skip
+SHOWN_TRIALS = 200
 
-HEAD = """# Adaptive search: when the tuner learns from scores
-A bootstrap of the predictions corrects for having picked the best of many trials. It takes the trials as given. TPE,
-Bayesian optimisation and other samplers that learn choose each trial by the scores of the earlier ones, on the same
-samples: they climb hills that are noise, and their trials suit these samples better than others. How much of that is
-left after the correction, and what mends it, is measured here.
+
+def bias_lines(rows: Rows) -> list[tuple[str, ...]]:
+    """The bias of every claim, by samples and trials."""
+    return [
+        (
+            f"{row['n']:.0f}",
+            f"{row['trials']:.0f}",
+            *(f"{row[f'bias {claim}']:+.3f} ± {row[f'se {claim}']:.3f}" for claim in CLAIMS),
+        )
+        for row in rows
+    ]
+
+
+def all_rows(rows: Rows, real: Rows) -> Table:
+    """Bias, coverage, width and error of every claim, simulated and real."""
+    whats = ("bias", "se", "rmse", "covered", "width")
+    pairs = [(what, claim) for claim in CLAIMS for what in whats if f"{what} {claim}" in rows[0]]
+    heads = ["tables", "samples", "trials", "problems", *(f"{what} {claim}" for what, claim in pairs)]
+    heads += ["truth of the winner, all samples propose", "half of the samples propose"]
+    lines = []
+    for kind, some in (("simulated", rows), ("real", real)):
+        for row in some:
+            cells = [f"{row[f'{what} {claim}']:.4f}" for what, claim in pairs]
+            truths = [f"{row[f'truth {who}']:.4f}" for who in ("all", "half")]
+            lines.append([kind, *(f"{row[k]:.0f}" for k in ("n", "trials", "repetitions")), *cells, *truths])
+    return Table("adaptive", "bias, coverage, width and error in every setting, simulated and real", heads, lines)
+
+
+def figure(rows: Rows) -> None:
+    """Bias against the number of samples, one panel per claim about TPE and one for random search."""
+    plt = pyplot()
+    fig, axes = plt.subplots(1, 4, figsize=(13, 3.6), sharey=True)
+    sizes = sorted({row["n"] for row in rows})
+    for ax, claim in zip(axes, ("naive all", "bbc all", "apart half", "bbc chance"), strict=True):
+        for trials, shade in zip((50, 200, 1000), ("#9ecae1", "#4292c6", "#08519c"), strict=True):
+            here = {row["n"]: row for row in rows if row["trials"] == trials}
+            values, errors = ([here[n][f"{what} {claim}"] for n in sizes] for what in ("bias", "se"))
+            ax.errorbar(range(len(sizes)), values, errors, color=shade, marker="o", ms=3, lw=1.2, label=f"{trials}")
+        ax.axhline(0, color="0.4", lw=0.8)
+        ax.set_title(CLAIMS[claim].replace("`", ""), loc="left", fontsize=11)
+        ax.set_xticks(range(len(sizes)), [f"{n:.0f}" for n in sizes])
+        ax.set_xlabel("samples")
+    axes[0].set_ylabel("estimate - truth (accuracy)")
+    axes[-1].legend(title="trials", frameon=False)
+    keep(fig, "adaptive")
+
+
+def evidence() -> Evidence:
+    """The page."""
+    rows, real = read_results(HERE / "results.csv"), read_results(HERE / "results-real.csv")
+    about = json.loads((HERE / "results.json").read_text())
+    hard = next(row for row in rows if (row["n"], row["trials"]) == (100, SHOWN_TRIALS))
+    wider = [row["width apart half"] / row["width bbc all"] for row in rows]
+    cost = max(row["truth all"] - row["truth half"] for row in rows)
+    heads = ("samples", "trials", *CLAIMS.values())
+    text = f"""Bias of accuracy, simulated, with its standard error:
+
+{markdown(heads, bias_lines([row for row in rows if row["trials"] == SHOWN_TRIALS]))}
+
+Real data (sub-samples of six sets, a kernel classifier with three parameters):
+
+{markdown(heads, bias_lines(real))}
+
+TPE and other samplers that learn propose each trial by the scores of earlier ones on the same samples, so
+their trials fit these samples better than new ones. The bootstrap corrects for having picked the best trial, not for
+having proposed them: what stays grows with the number of trials and shrinks with the number of samples. Note W811
+quotes the number nearest to the size of your study.
+
+**The remedy.** With `Objective(..., propose_from=0.5)` the sampler sees the scores of every other fold
+only; all samples select the winner, and those that the sampler has not seen judge it. That needs no extra fit. The
+interval is {min(wider):.1f} to {max(wider):.1f} times as wide, and the sampler learns from half of the samples, which
+costs at most {cost:.3f} of true accuracy here.
+
+**Not corrected:** what a person learns from earlier scores when writing the next grid.
 
 ## What was done
-Problems are simulated: three parameters, a true accuracy that is known at every point (flat at .7, a gentle hill, a
-steep one), and samples that neighbouring points predict alike, as neighbouring hyper-parameters do. A tree-structured
-Parzen estimator in the form of Optuna's default proposes the trials. The bias is the claim minus the true accuracy of
-the winner, the mean over the three shapes, with its standard error.
-
-- **chance**: trials by random search.
-- **TPE, naive** and **TPE, BBC**: the proposer looks at the scores of all samples, as everybody does.
-- **TPE, apart**: the proposer looks at the scores of half of the samples. All samples select the winner; a resample's
-  winner is judged by absent samples of the other half. `Objective(..., propose_from=0.5)`, see [Optuna](optuna.md).
-"""
-
-TAIL = """
-## What it says
-- Under random search BBC does what it promises. Under TPE it takes away most of the optimism, and what stays grows
-  with the number of trials and shrinks with the number of samples. The note W811 quotes the number of this table that
-  is nearest to the size at hand; for a table of another tuner the same numbers stand above.
-- Judging apart is unbiased here by construction: given the half that was looked at, the trials are fixed, and the
-  other half is a fresh sample. (Models of a real cross-validation that predict one half were also trained on rows of
-  the other. That thin link is not simulated.) It needs no extra fit. Its cost: the interval is that of half of the
-  samples, 1.3 to 1.6 times as wide (and, as the paper's percentiles are, wider than it must be), and the proposer
-  learns from half as much, which costs at most .002 of true accuracy here.
-- On real data the order is the same: plain cross-validation claims most, BBC a little too much under TPE, and judging
-  apart and random search next to nothing. There are few problems in each row, so that the standard errors are large.
-- Not corrected: what a human learns from earlier scores when writing the next grid. The note cannot know of it.
-
-Only accuracy was studied. Remake it with `python -m studies.adaptive --with-1000 100 --data FOLDER --real 4`, which
-goes on where it was stopped and writes this page (`--with-1000 0` leaves 1,000 trials out, which take most of the time;
-`--summarise` takes what is there).
-"""
-
-REAL = """
-
-## Real data
-Sub-samples of six real sets; 200 trials; three parameters of a kernel classifier (width, penalty, how many features are
-kept), ten folds. The truth is the accuracy of the winner, trained on the whole sub-sample, on 1,500 other rows.
-
-"""
-
-
-def page(rows: Rows, real: Rows, about: dict[str, Any]) -> str:
-    """Give the page."""
-    parts = [HEAD, "\n## Bias\n", bias_table(rows), wanted(rows), "\n\n## Intervals and cost\n", cost_table(rows)]
-    parts += [REAL, bias_table(real), "\n", TAIL]
-    seed = f"\nSeed {about['seed']}, {about['bootstraps']} resamples a table, sober {about['sober']}.\n"
-    return "".join([*parts, seed])
-
-
-def wanted(rows: Rows) -> str:
-    """Say where the mended way is as good as was asked for: at most .01 off where BBC is .02 or more."""
-    asked = [row for row in rows if round(row["bias bbc all"], 2) >= 0.02]
-    missed = [row for row in asked if round(abs(row["bias apart half"]), 3) > 0.01]
-    sure = [row for row in asked if abs(row["bias apart half"]) + 2 * row["se apart half"] <= 0.01]
-    text = (
-        f"\n\nWanted of judging apart: at most .01 off where BBC is off by .02 or more. Its mean is in "
-        f"{len(asked) - len(missed)} of {len(asked)} rows"
+Simulated problems have three parameters and a known true accuracy at every point (flat, a gentle hill, a
+steep one); neighbouring points predict alike. The proposer is a tree-structured Parzen estimator like Optuna's default.
+{rows[0]["repetitions"]:.0f} problems per row, {about["bootstraps"]} resamples. The truth on real data is the accuracy
+on 1,500 other rows; there are few problems per row, so standard errors are large."""
+    return Evidence(
+        name="adaptive",
+        title="Adaptive search: Optuna and Bayesian optimisation",
+        answer=(
+            f"With 100 samples and {SHOWN_TRIALS} TPE trials, plain CV claims {hard['bias naive all']:.3f} of accuracy "
+            f"too much. BBC leaves {hard['bias bbc all']:+.3f} of it, and `propose_from=0.5` leaves "
+            f"{hard['bias apart half']:+.3f}. Under random search BBC is right."
+        ),
+        figure="Bias against samples for plain CV, BBC and propose_from=0.5 under TPE, and for BBC under random search",
+        text=text,
+        tables=(all_rows(rows, real),),
+        commands="""
+python -m studies.adaptive --with-1000 100 --data FOLDER --real 4   # the results
+python -m studies.adaptive.page                                     # this page""",
+        about=about,
     )
-    for row in missed:
-        off = f"{row['bias apart half']:+.3f} ± {row['se apart half']:.3f}"
-        text += f" (not with {row['trials']:.0f} trials on {row['n']:.0f} samples: {off}, which may be chance)"
-    return f"{text}; two standard errors leave no doubt of it in {len(sure)}."
 
 
-def bias_table(rows: Rows) -> str:
-    """The bias of every claim, by samples and trials."""
-    lines = [
-        "| samples | trials | problems | chance, naive | chance, BBC | TPE, naive | TPE, BBC | TPE, apart |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    claims = ("naive chance", "bbc chance", "naive all", "bbc all", "apart half")
-    for row in rows:
-        cells = [f"{row[f'bias {claim}']:+.3f} ± {row[f'se {claim}']:.3f}" for claim in claims]
-        lines.append(f"| {row['n']:.0f} | {row['trials']:.0f} | {row['repetitions']:.0f} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+def main() -> None:
+    """Write the page and its figure."""
+    figure(read_results(HERE / "results.csv"))
+    evidence().write()
 
 
-def cost_table(rows: Rows) -> str:
-    """How often 95 % intervals cover, how wide they are, and how good the winners are."""
-    lines = [
-        "| samples | trials | BBC covers | apart covers | BBC, width | apart, width | RMSE, BBC | RMSE, apart "
-        "| winner's truth, all propose | half proposes |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for row in rows:
-        cells = [
-            f"{row[f'{what} {claim}']:.3f}"
-            for what in ("covered", "width", "rmse")
-            for claim in ("bbc all", "apart half")
-        ]
-        truths = f"{row['truth all']:.4f} | {row['truth half']:.4f}"
-        lines.append(f"| {row['n']:.0f} | {row['trials']:.0f} | {' | '.join(cells)} | {truths} |")
-    return "\n".join(lines)
-
-
-def write_page(rows: Rows, real: Rows, about: dict[str, Any]) -> None:
-    """Write the page."""
-    (DOCS / "adaptive.md").write_text(page(rows, real, about))
+if __name__ == "__main__":
+    main()

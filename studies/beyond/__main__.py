@@ -1,4 +1,4 @@
-"""`python -m studies.beyond --data FOLDER [--quick]`: run what is missing, write the results and docs/beyond.md."""
+"""`python -m studies.beyond --data FOLDER [--quick]`: run what is missing, write the results and the page."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..claims import as_text
 from . import page
-from .claims import claims
 from .run import HERE, RESULTS, run, write
 
 
@@ -30,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write(rows, options.output / RESULTS.name)
         if options.output == HERE:
             page.main()
-    print(as_text(claims(rows)))
+    print(page.summary(rows))
 
 
 if __name__ == "__main__":

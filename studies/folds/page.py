@@ -1,28 +1,27 @@
-"""The page of the study: `python -m studies.folds.page` makes it of the results that are there."""
+"""`python -m studies.folds.page`: the evidence page of fold scores, from the committed results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..pictures import DOCS, keep, pyplot
+from ..evidence import Evidence, Table, markdown
+from ..pictures import keep, pyplot
 from ..results_file import read_results
 from .judging import FREEDOM
 
 HERE = Path(__file__).parent
 Rows = Sequence[dict[str, Any]]
 GOAL = 0.95
-
-
-def write() -> None:
-    """Write docs/fold-scores.md and its figure."""
-    real = read_results(HERE / "results-real.csv", ("data", "metric"))
-    simulated = read_results(HERE / "results-simulated.csv", ("data", "metric"))
-    _figure(real)
-    (DOCS / "fold-scores.md").write_text(_text(real, simulated))
+KINDS = ("real", "simulated")
+HEADS = (
+    "searches", "plain CV", "fold scores", "predictions", "covers: fold scores", "predictions", "width ratio",
+)  # fmt: skip
+TITLES = {"metric": "metric", "k": "folds", "n": "samples", "data": "data set"}
 
 
 def covers(rows: Rows, low: str = "low", high: str = "high", truth: str = "truth") -> float:
@@ -60,96 +59,90 @@ def _width(rows: Rows, low: str, high: str) -> float:
     )
 
 
-def _lines(real: Rows, key: str, names: Iterable[Any]) -> list[str]:
-    out = []
-    for name in names:
+def lines(real: Rows, key: str) -> list[tuple[str, ...]]:
+    """Bias, coverage and width for each value of a column."""
+    found = []
+    for name in sorted({row[key] for row in real}):
         rows = [row for row in real if row[key] == name]
-        cells = [
+        found.append((
+            f"{name:g}" if isinstance(name, float) else name, f"{len(rows)}",
             f"{_bias(rows, 'naive'):+.3f}", f"{_bias(rows, 'value'):+.3f}", f"{_bias(rows, 'bbc', 'bbc truth'):+.3f}",
             f"{covers(rows):.3f}", f"{covers(rows, 'bbc low', 'bbc high', 'bbc truth'):.3f}",
             f"{_width(rows, 'bbc low', 'bbc high'):.2f}",
-        ]  # fmt: skip
-        shown = f"{name:g}" if isinstance(name, float) else name
-        out.append(f"| {shown} | {len(rows)} | " + " | ".join(cells) + " |")
-    return out
+        ))  # fmt: skip
+    return found
 
 
-HEAD = [
-    "| | searches | bias: plain CV | fold scores | predictions | covers: fold scores | predictions | width ratio |",
-    "| --- | --- | --- | --- | --- | --- | --- | --- |",
-]
-
-
-def _text(real: Rows, simulated: Rows) -> str:
-    sets = by_set(real, covers)
-    worst = min(sets, key=lambda name: sets[name])
-    bounds = by_set(real, lambda rows: float(np.mean([row["lower bound"] <= row["truth"] for row in rows])))
-    lower, mean = float(np.mean(list(bounds.values()))), float(np.mean(list(sets.values())))
-    two_ends = [row for row in real if row["metric"] != "r2"]
-    tried = ", ".join(f"{m:g} covers {mean_cover(two_ends, m):.3f}" for m in FREEDOM)
-    chosen = left_out(two_ends)
-    judged = by_set(real, lambda r: 0.0)
-    n_searches = len({(r["data"], r["n"], r["k"], r["sample"]) for r in real})
-    simulated_table = [
-        f"| {name} | {k:g} | {_bias(rows, 'naive'):+.3f} | {_bias(rows, 'value'):+.3f} | {covers(rows):.3f} | "
-        f"{_width(rows, 'percentile low', 'percentile high'):.2f} |"
+def simulated_table(simulated: Rows) -> Table:
+    """Bias, coverage and width by setting and number of folds."""
+    found = [
+        (name, f"{k:g}", f"{_bias(rows, 'naive'):+.3f}", f"{_bias(rows, 'value'):+.3f}", f"{covers(rows):.3f}",
+         f"{_width(rows, 'percentile low', 'percentile high'):.2f}")
         for name in dict.fromkeys(row["data"] for row in simulated)
         for k in sorted({row["k"] for row in simulated})
         if (rows := [row for row in simulated if row["data"] == name and row["k"] == k])
-    ]
-    return "\n".join([
-        "# Fold scores are enough",
-        "`sobercv.correct(search)` knows nothing but the score of every configuration on every fold. How much is lost?",
-        "",
-        f"On {n_searches:,} searches over {len(judged)} real data sets (N = 50 to 500; 3, 5 and 10 folds; some 30 "
-        f"configurations), {len(real):,} winners: the 95 % interval covers **{mean:.3f}** of the true scores (mean of "
-        f"sets; worst: {worst}, {sets[worst]:.3f}), lower bounds hold {lower:.3f}. By accuracy, AUC and C-index plain "
-        f"CV is {_bias(two_ends, 'naive'):+.3f} off, fold scores {_bias(two_ends, 'value'):+.3f}, predictions "
-        f"{_bias(two_ends, 'bbc', 'bbc truth'):+.3f}. The interval is {_width(real, 'bbc low', 'bbc high'):.2f} times "
-        "as wide as that of out-of-fold predictions.",
-        "",
-        "![Bias and coverage by data set](figures/fold-scores.svg)",
-        "",
-        "## By metric", *HEAD, *_lines(real, "metric", sorted({r["metric"] for r in real})),
-        "",
-        "R2 by fold is a poor number for small folds: five rows of a noisy target give values far below zero, "
-        "whichever model predicts them. Its mean is off before anything is selected. Use `neg_mean_squared_error`, "
-        "fewer folds, or predictions.",
-        "",
-        "## By number of folds", *HEAD, *_lines(real, "k", sorted({r["k"] for r in real})),
-        "",
-        "## By number of samples", *HEAD, *_lines(real, "n", sorted({r["n"] for r in real})),
-        "",
-        "## By data set", *HEAD, *_lines(real, "data", sorted({r["data"] for r in real})),
-        "",
-        "## The interval",
-        "The construction is that of [every interval of sober](intervals.md), with folds as units. One constant is its "
-        "own: for a score with two ends Student's quantiles have 2 (K - 1) degrees of freedom. K - 1 would be right if "
-        "the variance came from the winner's K scores alone; it comes from all configurations that score about as "
-        "well. Scores without two ends (R2, a scorer of unknown range) keep K - 1. Multiples tried for two ends: "
-        + tried
-        + ". Chosen by all other data sets (the largest multiple that covers .96 of them), judged on the one left out: "
-        f"mean {np.mean([c for _, c in chosen.values()]):.3f}, worst {min(c for _, c in chosen.values()):.3f}; chosen "
-        + ", ".join(f"{m:g} for {n} sets" for m in FREEDOM if (n := sum(m == c for c, _ in chosen.values())))
-        + ".",
-        "",
-        "## Simulated",
-        "No model is trained here, so that nothing errs more than resampling shows. Bias of plain CV and of fold "
-        "scores, coverage, and width relative to percentiles of the same draws:",
-        "",
-        "| setting | folds | plain CV | fold scores | covers | width |", "| --- | --- | --- | --- | --- | --- |",
-        *simulated_table,
-        "",
-        f"All: covers {covers(simulated):.3f}, plain CV {_bias(simulated, 'naive'):+.3f}, fold scores "
-        f"{_bias(simulated, 'value'):+.3f}.",
-        "",
-        "Made by `python -m studies.folds --data FOLDER`; every row: `studies/folds/results-real.csv` and "
-        "`results-simulated.csv`.",
-        "",
-    ])  # fmt: skip
+    ]  # fmt: skip
+    heads = ("setting", "folds", "plain CV", "fold scores", "95 % covers", "width relative to percentiles")
+    return Table("fold-scores-simulated", "simulated searches by setting and number of folds", heads, found)
 
 
-def _figure(real: Rows) -> None:
+def evidence() -> Evidence:
+    """The page."""
+    real, simulated = (read_results(HERE / f"results-{which}.csv", ("data", "metric")) for which in KINDS)
+    sets = by_set(real, covers)
+    worst = min(sets, key=lambda name: sets[name])
+    two_ends = [row for row in real if row["metric"] != "r2"]
+    tried = ", ".join(f"{m:g} covers {mean_cover(two_ends, m):.3f}" for m in FREEDOM)
+    chosen = left_out(two_ends)
+    n_searches = len({(r["data"], r["n"], r["k"], r["sample"]) for r in real})
+    groups = [(TITLES[key], *line) for key in TITLES for line in lines(real, key)]
+    text = f"""Bias (estimate minus truth), how often 95 % intervals cover, and the width of the interval of fold scores
+relative to that of out-of-fold predictions:
+
+{markdown(("metric", *HEADS), lines(real, "metric"))}
+
+**Where it fails.** R2 by fold is a poor number for small folds: five rows of a noisy target score far below
+zero whichever model predicts them, so its mean is off before anything is selected. Use `neg_mean_squared_error`, fewer
+folds, or predictions.
+
+**Simulated** ({len(simulated):,} searches): plain CV {_bias(simulated, "naive"):+.3f}, fold scores
+{_bias(simulated, "value"):+.3f}, intervals cover {covers(simulated):.3f}. No model is trained there, so nothing errs
+more than resampling shows.
+
+## What was done
+{n_searches:,} searches over {len(sets)} real data sets ({len(real):,} winners, as a search has several
+metrics): 50 to 500 samples; 3, 5 and 10 folds; about 30 configurations. The truth is the score of the winner on rows
+that no model saw.
+
+The interval is [the calibrated one](intervals.md) with folds as units. One constant is its own: for a score
+with two ends, Student's quantiles have 2 (K - 1) degrees of freedom, because the variance comes from all
+configurations that score about as well as the winner, not from its K scores alone. Scores without two ends (R2, a
+scorer of unknown range) keep K - 1. Multiples of K - 1: {tried}. With the multiple chosen on the other data sets, the
+mean over sets is {np.mean([c for _, c in chosen.values()]):.3f} and the worst
+{min(c for _, c in chosen.values()):.3f}."""
+    return Evidence(
+        name="fold-scores",
+        title="Fold scores are enough",
+        answer=(
+            f"`sobercv.correct(search)` sees only the score of every configuration on every fold. On {n_searches} real "
+            f"searches its 95 % interval holds the true score in {100 * np.mean(list(sets.values())):.1f} % "
+            f"(worst data set: {100 * sets[worst]:.1f} %). By accuracy, AUC and C-index plain CV is off by "
+            f"{_bias(two_ends, 'naive'):+.3f}, fold scores by {_bias(two_ends, 'value'):+.3f}."
+        ),
+        figure="Bias and coverage by data set: plain CV to the right of zero, fold scores around zero",
+        text=text,
+        tables=(
+            Table("fold-scores", "by metric, folds, samples and data set", ("by", "value", *HEADS), groups),
+            simulated_table(simulated),
+        ),
+        commands="""
+python -m studies.folds --data FOLDER   # the results
+python -m studies.folds.page            # this page""",
+        about=json.loads((HERE / "results-real.json").read_text()),
+    )
+
+
+def figure(real: Rows) -> None:
     plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.6), sharey=True)
     names = sorted({row["data"] for row in real})
@@ -172,6 +165,12 @@ def _figure(real: Rows) -> None:
     right.set_xlim(0.8, 1.005)
     left.legend(frameon=False)
     keep(figure, "fold-scores")
+
+
+def write() -> None:
+    """Write the page and its figure."""
+    figure(read_results(HERE / "results-real.csv", ("data", "metric")))
+    evidence().write()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..results_file import write_results
 from . import tables
-from .full_tables import overview
+from .rows import overview
 from .run import HERE, REPETITIONS, real, run, simulated
 
 

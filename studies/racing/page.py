@@ -1,154 +1,248 @@
-"""`python -m studies.racing.page`: make docs/racing.md and docs/racing-tables.md from the committed results.
-
-Takes the results of all parts of the study, gives two pages; replays no race.
-"""
+"""`python -m studies.racing.page`: the evidence page of early dropping, from the committed results."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from ..pictures import DOCS
+import numpy as np
+
+from ..evidence import Evidence, Table, markdown
+from ..pictures import keep, pyplot
 from ..results_file import read_results
-from . import beside, full_tables, verdicts
-from .rows import read
+from .rows import HEADS, METRICS, Rows, lines_of_rules, of_rule, pooled, read, sections
 from .run import HERE
 
-PAGE = """# Races: who may stop early, and what that does to the estimate
-A race saves models by dropping configurations before the cross-validation ends. Two things can go wrong: the winner is
-dropped, and the estimate turns optimistic, because what was dropped for its bad luck in this sample is no longer there
-to win a resample. This page replays races on complete cross-validations, where both can be seen.
+DEFAULT, ZONE, PAPER = "predictive .01", "predictive .015, zone .2, guard 30", "bced"
+CHANCES = {".002": "predictive .002", ".005": "predictive .005", ".01": "predictive .01", ".02": "predictive .02"}
+SIZES = (100, 500)
+KEPT, LOST = 0.9, 0.1
 
-## In short
-{short}
 
+def places(rows: Rows) -> list[tuple[str, int, Rows]]:
+    """The real tables by metric and size."""
+    real = [row for row in rows if not row["simulated"]]
+    found = [(m, n, [r for r in real if r["metric"] == m and r["n"] == n]) for m in METRICS for n in SIZES]
+    return [(m, n, some) for m, n, some in found if some]
+
+
+def summary(rows: Rows) -> str:
+    """Models saved, score lost and bias of the estimate, by metric and size."""
+    lines = []
+    for metric, n, some in places(rows):
+        none, paper, ours = (of_rule(some, rule) for rule in ("none", PAPER, DEFAULT))
+        lines.append((
+            f"{METRICS[metric]}, {n}", f"{none['tables']:.0f}", f"{1 / paper['models']:.1f}",
+            f"{1 / ours['models']:.1f}", f"{100 * ours['kept']:.0f} %", f"{ours['lost in standard errors']:+.3f}",
+            f"{none['bias of survivors']:+.3f}", f"{ours['bias of survivors']:+.3f}",
+            f"{ours['bias with the dropped']:+.3f}",
+        ))  # fmt: skip
+    heads = (
+        "metric, samples", "tables", "paper's rule", "default", "winner kept", "score lost", "bias, no race",
+        "survivors only", "with the dropped",
+    )  # fmt: skip
+    return markdown(heads, lines)
+
+
+def chosen(rows: Rows) -> str:
+    """The largest chance that keeps the winner and its true score, by every metric and size."""
+    best = next(iter(CHANCES))
+    for chance, rule in CHANCES.items():
+        each = [of_rule(some, rule) for _, _, some in places(rows)]
+        if all(own["kept"] >= KEPT and own["lost in standard errors"] <= LOST for own in each):
+            best = chance
+    return best
+
+
+def left_out(rows: Rows) -> list[tuple[str, ...]]:
+    """Each data set with the chance that the others choose."""
+    lines = []
+    for name in sorted({row["data"] for row in rows if not row["simulated"]}):
+        chance = chosen([row for row in rows if row["data"] != name])
+        own = [row for row in rows if row["data"] == name and row["rule"] == CHANCES[chance] and row["n"] in SIZES]
+        both = pooled(own)
+        saved = [f"{1 / pooled([r for r in own if r['n'] == n])['models']:.2f}" for n in SIZES]
+        lines.append((name, chance, *saved, f"{both['kept']:.3f}", f"{both['lost in standard errors']:+.3f}"))
+    return lines
+
+
+def all_rules(rows: Rows) -> Table:
+    """Every rule in every kind of table."""
+    lines = [[title, *line] for title, some in sections(rows) for line in lines_of_rules(some)]
+    return Table("racing", "every rule by metric, size and kind of table", ["tables", *HEADS], lines)
+
+
+def as_table(name: str, holds: str, rows: Rows) -> Table:
+    """Results as they are, with four figures."""
+    lines = [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in row.values()] for row in rows]
+    return Table(name, holds, list(rows[0]), lines)
+
+
+def of_others(rows: Rows) -> str:
+    """What the races of others save and lose, in one paragraph."""
+    groups: dict[Any, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["n"] != 40:
+            groups.setdefault((row["simulated"], row["metric"], row["n"]), []).append(row)
+
+    def all_of(rule: str, what: str) -> list[float]:
+        return [of_rule(some, rule)[what] for some in groups.values() if any(row["rule"] == rule for row in some)]
+
+    def saved(rule: str) -> str:
+        models = all_of(rule, "models")
+        return f"{1 / max(models):.1f} to {1 / min(models):.1f}"
+
+    lost = {rule: max(all_of(rule, "lost in standard errors")) for rule in ("aggressive", "paired with power")}
+    return f"""Replayed on the same tables, the default trains {saved(DEFAULT)} times fewer models; the ANOVA race of
+    R's finetune {saved("anova")}, irace's F-race {saved("f-race")}, forgiving stopping (Bergman et al. 2024)
+    {saved("forgiving")}. Aggressive stopping saves {saved("aggressive")} and loses up to {lost["aggressive"]:.2f}
+    standard errors of true score; the paired test with power (Zheng and Bilenko 2013) {saved("paired with power")} and
+    {lost["paired with power"]:.2f}."""
+
+
+def of_cvst(rows: Rows) -> str:
+    """CVST beside the default, in one sentence."""
+    n = max(row["n"] for row in rows)
+    mean = {key: float(np.mean([r[key] for r in rows if r["n"] == n])) for key in ("models, cvst", "lost, cvst")}
+    return f"""CVST (Krueger et al. 2015) trains {1 / mean["models, cvst"]:.1f} times fewer models at N = {n:.0f}, on
+    fewer rows, loses {mean["lost, cvst"]:.2f} standard errors, and leaves no predictions to correct."""
+
+
+def of_dropped(rows: Rows) -> str:
+    """What counting the dropped does, simulated."""
+    worst = max(rows, key=lambda row: row["bias, dropped"] - row["bias, none"])
+    alone = max(row["bias, survivors"] - row["bias, none"] for row in rows)
+    covered = {who: min(row[f"covered, {who}"] for row in rows) for who in ("none", "survivors", "dropped")}
+    return f"""In simulations (groups, repeats, correlated configurations) survivors alone add up to {alone:+.3f} of
+    bias to that without a race, with the dropped at most {worst["bias, dropped"] - worst["bias, none"]:+.3f}; 95 %
+    intervals cover at least {100 * covered["none"]:.0f} % without a race, {100 * covered["survivors"]:.0f} % of the
+    survivors alone and {100 * covered["dropped"]:.0f} % with the dropped."""
+
+
+def figure(rows: Rows) -> None:
+    """How many times fewer models the paper's rule and the default train."""
+    plt = pyplot()
+    found = places(rows)
+    fig, ax = plt.subplots(figsize=(9, 4.2))
+    for shift, rule, colour, name in (
+        (-0.2, PAPER, "#8c8c8c", "the paper's rule"),
+        (0.2, DEFAULT, "#4c72b0", "default"),
+    ):
+        values = [1 / of_rule(some, rule)["models"] for _, _, some in found]
+        ax.barh([i + shift for i in range(len(found))], values, 0.38, color=colour, label=name)
+    ax.axvline(1, color="0.4", lw=0.8)
+    ax.set_yticks(range(len(found)), [f"{METRICS[m]}, {n} samples" for m, n, _ in found])
+    ax.invert_yaxis()
+    ax.set_xlabel("times fewer models than the whole cross-validation")
+    ax.legend(frameon=False)
+    keep(fig, "racing")
+
+
+def near(rows: Rows, shares: Rows) -> Table:
+    """Models saved by the default, and the share of configurations about as good as the best."""
+    share = {row["data"]: row["near"] for row in shares}
+    lines: list[Sequence[str]] = []
+    for row in sorted((r for r in rows if r["rule"] == DEFAULT and r["n"] == 500), key=lambda r: share[r["data"]]):
+        paper = next(r for r in rows if r["rule"] == PAPER and r["n"] == 500 and r["data"] == row["data"])
+        cells = (f"{share[row['data']]:.2f}", f"{1 / row['models']:.1f}", f"{1 / paper['models']:.1f}")
+        lines.append((row["data"], METRICS[row["metric"]], *cells))
+    heads = ("data set, 500 samples", "metric", "within two standard errors of the best", "default", "the paper's rule")
+    return Table("racing-near", "what a race saves by the share of near-equals", heads, lines)
+
+
+def evidence() -> Evidence:
+    """The page."""
+    about = json.loads((HERE / "results.json").read_text())
+    classes, cheap, others = (read(HERE / f"results{part}.csv") for part in ("", "-cheap", "-others"))
+    rows = [*classes, *cheap]
+    dropped = read_results(HERE / "results-dropped.csv", text=("kind",))
+    guarantee = read_results(HERE / "results-guarantee.csv", text=("equal",))
+    cvst = read_results(HERE / "results-cvst.csv")
+    own = [(of_rule(some, DEFAULT), of_rule(some, PAPER)) for _, _, some in places(rows)]
+    lost = max(sharp["lost in standard errors"] for sharp, _ in own)
+    saved, papers = ([1 / pair[k]["models"] for pair in own] for k in (0, 1))
+    real = [row for row in rows if not row["simulated"]]
+    count = sum(row["tables"] for row in real if row["rule"] == "none" and row["metric"] != "accuracy")
+    zone = [of_rule(some, ZONE) for m, n, some in places(rows) if m in ("roc_auc", "accuracy")]
+    choices = [line[1] for line in left_out(classes)]
+    spent = max(row["lost"] - row["chance"] for row in guarantee)
+    text = f"""{summary(rows)}
+
+The two columns of rules say how many times fewer models are trained (harmonic mean over tables); "score lost"
+is the true score of the returned model relative to no race, in standard errors. Bias is the estimate minus the truth:
+survivors alone are optimistic, because a configuration that was dropped for its bad luck can no longer win a resample.
+So dropped configurations stay in the bootstrap with the predictions that they have.
+
+## Which rule
 | you want | write |
 | --- | --- |
-| the default: few models, an estimate as without a race | nothing, or `drop="auto"` |
-| fewest models, by AUC or accuracy; a winner about as good | `drop=sobercv.PredictiveDrop(0.015, zone=0.2)` |
-| the paper's BCED-CV, as published | `drop="bced", count_dropped=False` |
-| a promise: the winner is dropped with at most that chance | `drop=sobercv.BettingDrop(0.05)`, for means of losses |
+| few models, an estimate as without a race | the default, `drop="auto"` |
+| fewest models by AUC or accuracy, a winner about as good | `drop=sobercv.PredictiveDrop(0.015, zone=0.2)` |
+| the paper's BCED-CV (BBCD-CV in the journal), as published | `drop="bced", count_dropped=False` |
+| a guarantee: the winner is dropped with at most this chance | `drop=sobercv.BettingDrop(0.05)`, for means of losses |
 | no race | `drop=None` |
 
-## What was promised, and what was found
-{promises}
+The default drops a configuration that has less than a 1 % chance to overtake the best with the samples that
+are left, from 20 predictions on (50 where there are fewer than 80 samples). The paper drops what is worse than the best
+in 99 % of the resamples, from 50 on. The setting with a zone saves {min(1 / z["models"] for z in zone):.1f} to
+{max(1 / z["models"] for z in zone):.1f} times and loses up to {max(z["lost in standard errors"] for z in zone):.2f}
+standard errors by AUC and accuracy; it is not advised for R2 and the C-index.
 
-"Errors" compare the estimate after a race, with the dropped, with that of the whole cross-validation on the same
-tables: the mean difference of bias, and of squared errors, in standard errors of that difference. Within two is met,
-and so is a bias that is smaller than without a race.
+**Chosen on other data.** The chance of 1 % is the largest of {", ".join(CHANCES)} that keeps the winner in 90 % of the
+races and loses at most 0.1 standard errors, by AUC and accuracy. With each of the {len(choices)} data sets left out,
+the others choose {" or ".join(sorted(set(choices)))}. R2 and C-index had no part in the choice.
 
-{missed}
+**Where it saves little.** Where most configurations are about as good as the best, no rule can tell soon
+which will win: see racing-near.csv. {of_dropped(dropped)}
 
-## The rules
-- **`PredictiveDrop(chance, zone)`** drops whoever has less than that chance to overtake the best (by more than `zone`
-  standard errors) with the samples that are left. With a chance of 1 % it is the default (`drop="auto"`): from 20
-  predictions on, or 50 where there are fewer than 80 samples. With a zone, from 30 predictions on.
-- **The paper's rule** (`drop="bced"`) drops whoever is worse than the best in 99 % of the resamples, once 50 samples
-  have predictions.
-- **`BettingDrop(chance)`** drops the winner of the whole cross-validation with at most that chance; for means
-  of losses.
-- **`ConfidenceDrop`**, **`HoeffdingDrop`**, **`BernsteinDrop`**: tests of all pairs, and classical inequalities.
+**Other races.** {of_others(others)} {of_cvst(cvst)} `BettingDrop` lost the winner less often than its chance
+allows in all of {len(guarantee)} simulated settings (closest: {100 * spent:+.1f} percentage points).
 
-## Counting the dropped, and where it holds
-With `count_dropped=True`, the default, a configuration c that left after n of N samples stays in the bootstrap. Its
-lead over the winner in a resample is `lead + sqrt(n / N) (lead in the resample - lead)`, on the samples that it has; if
-that makes it the best of the resample, it is judged in the same way on the samples left out. For those who finished,
-this is BBC-CV. `count_dropped=False` is the paper's way. With groups, n and N are numbers of groups. After an early end
-(Ctrl-C, a time limit) N is what the finishers have predicted until then. Where folds are drawn (`by="fold"`), n and N
-are numbers of folds and the lead is a mean over folds; who left after one fold has no spread by folds and cannot win
-there.
-
-{dropped}
-
-## Why this default
-{verdicts}
-
-## The chance, chosen on other data
-The default is the largest of the chances {chances} that, on real data of N = 100 and 500, keeps the
-winner in 90 % of the races and loses at most 0.1 standard errors of true score, by AUC and by accuracy. Each data set
-judged with the chance that the other sets choose:
-
-{left_out}
-
-R2 and C-index had no part in that choice: on their sets the default is only judged.
-
-## The zone, chosen on other data
-With an indifference zone the winner may be another one that is about as good, so only the score that is lost and the
-estimate are looked at. Of {zones} settings (chance, zone, predictions waited for) the one is taken that saves most
-among those that lose at most 0.1 standard errors of true score and whose bias and RMSE are within two standard errors,
-by AUC and by accuracy, at N = 100 and 500. Each data set judged with the setting that the other sets choose:
-
-{zone_left_out}
-
-The margins are narrow: {zone_words}
-Place by place the bias is within two errors; on all tables together (last line) it is not: a zone makes the estimate a
-little more optimistic, and on gina it shows. Some twenty other settings (Student's distribution instead of the
-normal one, a chance that falls with the folds that are left) had been looked at on the same tables before, so a new
-data set may lose a little more than this says.
-
-## The guarantee of the betting rule
-{guarantee}
-
-## Races of others
-{others}
-
-### CVST
-{cvst}
-
-## Nobody waits
-Workers that would be idle at the end of a round begin fits of later rounds, those first that are surest to survive:
-processes of this machine, threads, dask's and ray's workers. (joblib's own `multiprocessing` backend ends a round as a
-whole, so there they wait.) What was begun for a configuration that is then dropped is not looked at and counted apart
-(`race_.n_fits_in_vain`), so that results are the same bits for one worker, two or 32, and after a kill
-(`tests/training/test_ahead.py`, `tests/clusters`, `tests/faults`). Within a round the longest fits go first, once their
-times are known; under a time limit the cheap ones do. What that saves stands in [benchmarks](benchmarks.md), "Idle
-workers" (`python -m benchmarks idle`).
-
-## How this was measured
-"Fewer models" is a harmonic mean over tables, "true score lost" in standard errors of the winner's score. AUC and
-accuracy: {configurations} configurations of scikit-learn's models, {folds} folds. R2 and C-index: 63 and 60 cheap
-configurations (linear models, neighbours, kernels, trees, with all features, a third and an eighth of them). The truth
-is the score on up to 1,500 other rows of the model trained on all N. [All tables](racing-tables.md) has every rule and
-size.
-
-Written by these commands; the data are public sets in `<name>.npz` files, which are not part of the project.
-`../more-data` holds those that ship with packages ([intervals](intervals.md) says which; smarto and flchain are from
-SurvSet, flchain without the chapter of the cause of death, which tells who died):
-
-```bash
-python -m studies.racing --data ../shared/data
-python -m studies.racing.cheap --data ../shared/data ../more-data
-python -m studies.racing.others_run --data ../shared/data ../more-data --samples 6
+## What was done
+Races are replayed on complete cross-validations of {count:.0f} sub-samples of
+{len({row["data"] for row in real})} data sets: {about["configurations of real tables"]} configurations for AUC and
+accuracy, 63 for R2, 60 for the C-index, {about["folds"]} folds; the truth is the score on up to 1,500 other rows.
+Dropping only skips models, so a replay and a real race agree to the bit."""
+    return Evidence(
+        name="racing",
+        title="Early dropping",
+        answer=(
+            f"The default trains {min(saved):.1f} to {max(saved):.1f} times fewer models than the whole "
+            f"cross-validation (the paper's rule: {min(papers):.1f} to {max(papers):.1f}) on {count:.0f} real tables. "
+            f"The model that it returns loses at most {lost:.3f} standard errors of true score on average, and the "
+            "estimate is what it is without a race."
+        ),
+        figure="Times fewer models by metric and sample size: the default saves more than the paper's rule everywhere",
+        text=text,
+        tables=(
+            all_rules(rows),
+            near(cheap, read_results(HERE / "results-near.csv")),
+            Table(
+                "racing-chance", "the chance that the other data sets choose",
+                ("data set", "chance", "fewer models, N = 100", "N = 500", "winner kept", "score lost"),
+                left_out(classes),
+            ),
+            as_table("racing-dropped", "simulated: without a race, survivors, with the dropped", dropped),
+            as_table("racing-guarantee", "how often `BettingDrop` lost the winner", guarantee),
+            as_table("racing-others", "the races of others", others),
+            as_table("racing-cvst", "CVST", cvst),
+        ),
+        commands="""
+python -m studies.racing --data FOLDER
+python -m studies.racing.cheap --data FOLDER
+python -m studies.racing.others_run --data FOLDER --samples 6
 python -m studies.racing.dropped
 python -m studies.racing.guarantee
-python -m studies.racing.page
-```
-"""
+python -m studies.racing.page          # this page""",
+        about=about,
+    )  # fmt: skip
 
 
 def main() -> None:
-    """Write both pages."""
-    about = json.loads((HERE / "results.json").read_text())
-    classes, cheap = read(HERE / "results.csv"), read(HERE / "results-cheap.csv")
-    rows = [*classes, *cheap]
-    page = PAGE.format(
-        short=verdicts.in_short(rows),
-        promises=verdicts.promises(rows),
-        missed=verdicts.missed(rows) + "\n\n" + verdicts.near(cheap, read_results(HERE / "results-near.csv")),
-        dropped=beside.dropped(read_results(HERE / "results-dropped.csv", text=("kind",))),
-        verdicts=verdicts.verdicts(rows),
-        chances=", ".join(verdicts.CHANCES),
-        left_out=verdicts.left_out(classes),
-        zones=len(verdicts.ZONES),
-        zone_left_out=verdicts.zone_left_out(classes),
-        zone_words=verdicts.zone_words(classes),
-        guarantee=beside.guarantee(read_results(HERE / "results-guarantee.csv", text=("equal",))),
-        others=beside.others(read(HERE / "results-others.csv")),
-        cvst=beside.cvst(read_results(HERE / "results-cvst.csv")),
-        configurations=about["configurations of real tables"],
-        folds=about["folds"],
-    )
-    (DOCS / "racing.md").write_text(page)
-    (DOCS / "racing-tables.md").write_text(full_tables.text(rows, about["configurations of real tables"]))
+    """Write the page and its figure."""
+    figure([*read(HERE / "results.csv"), *read(HERE / "results-cheap.csv")])
+    evidence().write()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,4 @@
-"""Rows of the study of races put together: what pages and verdicts are made of.
-
-Takes results.csv and its like, gives means over tables and the tables that show them; replays no race.
-"""
+"""Rows of the study of races: read, pooled over tables, and shown by rule."""
 
 from __future__ import annotations
 
@@ -13,9 +10,10 @@ from typing import Any
 import numpy as np
 
 HEADS = (
-    "rule", "fewer models", "survivors", "winner kept", "true score lost", "bias, survivors only", "RMSE",
-    "bias, with the dropped", "RMSE", "covered",
+    "rule", "times fewer models", "survivors", "winner kept", "true score lost", "bias, survivors only", "RMSE",
+    "bias, with the dropped", "RMSE", "95 % covers",
 )  # fmt: skip
+METRICS = {"roc_auc": "AUC", "accuracy": "accuracy", "r2": "R2", "concordance_index": "C-index"}
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -36,29 +34,43 @@ def pooled(rows: Rows) -> dict[str, float]:
     return {"tables": weight.sum(), **{n: float(np.average([r[n] for r in rows], weights=weight)) for n in names}}
 
 
-def table(rows: Rows) -> str:
-    """One line a rule."""
-    rules = list(dict.fromkeys(row["rule"] for row in rows))
-    lines = ["| " + " | ".join(HEADS) + " |", "|" + " --- |" * len(HEADS)]
-    for rule in rules:
-        own = pooled([row for row in rows if row["rule"] == rule])
-        cells = [
-            rule, f"{1 / own['models']:.2f}x", f"{100 * own['alive']:.0f} %", f"{100 * own['kept']:.0f} %",
+def lines_of_rules(rows: Rows) -> list[list[str]]:
+    """One line per rule, under `HEADS`."""
+    lines = []
+    for rule in dict.fromkeys(row["rule"] for row in rows):
+        own = of_rule(rows, rule)
+        lines.append([
+            rule, f"{1 / own['models']:.2f}", f"{own['alive']:.2f}", f"{own['kept']:.2f}",
             f"{own['lost in standard errors']:+.3f}", f"{own['bias of survivors']:+.4f}",
             f"{np.sqrt(own['squares of survivors']):.4f}", f"{own['bias with the dropped']:+.4f}",
-            f"{np.sqrt(own['squares with the dropped']):.4f}", f"{100 * own['covered with the dropped']:.0f} %",
-        ]  # fmt: skip
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+            f"{np.sqrt(own['squares with the dropped']):.4f}", f"{own['covered with the dropped']:.2f}",
+        ])  # fmt: skip
+    return lines
+
+
+def sections(rows: Rows) -> list[tuple[str, Rows]]:
+    """Title and rows of each kind of table: real ones by metric and size, simulated ones by size and correlation."""
+    found: list[tuple[str, Rows]] = []
+    for metric in METRICS:
+        here = [row for row in rows if not row["simulated"] and row["metric"] == metric]
+        for n in sorted({row["n"] for row in here}):
+            found.append((f"real, {METRICS[metric]}, N = {n:.0f}", [row for row in here if row["n"] == n]))
+    for n in sorted({row["n"] for row in rows if row["simulated"]}):
+        for rho in ("0", "0.5", "0.9"):
+            some = [r for r in rows if r["simulated"] and r["n"] == n and r["data"].endswith(f"rho={rho}")]
+            if some:
+                found.append((f"simulated accuracy, N = {n:.0f}, correlation {rho}", some))
+    return found
+
+
+def overview(rows: Rows) -> str:
+    """All tables, for a terminal."""
+    return "\n\n".join(
+        "\n".join([title, *("  ".join(line) for line in (HEADS, *lines_of_rules(some)))])
+        for title, some in sections(rows)
+    )
 
 
 def of_rule(rows: Rows, rule: str) -> dict[str, float]:
     """All tables of a rule together."""
     return pooled([row for row in rows if row["rule"] == rule])
-
-
-def errors_apart(rows: Rows, what: str) -> float:
-    """How many standard errors the race has changed the bias, or the squared error, of the estimate."""
-    own = pooled(rows)
-    within = sum(row["tables"] * row[f"variance of {what} added"] for row in rows)
-    return float(own[f"{what} added"] * own["tables"] / np.sqrt(within)) if within > 0 else 0.0

@@ -34,8 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             write(back.by_share(found), options.output / BACK.name, options.seed)
             write(back.by_set(found), options.output / BACK_SETS.name, options.seed)
         page.main()
-    for row in rows:
-        print(page._line(row))
+    for line in page.simulated_lines(rows):
+        print(*line, sep="  ")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The page of benchmarks: parts that were not measured again stay, and the same numbers draw the same picture."""
+"""The tables of benchmarks: parts that were not measured again stay, and the same numbers draw the same picture."""
 
 from benchmarks import figure, growth, report
 
@@ -8,31 +8,30 @@ def section(title, **options):
 
 
 def test_a_part_measured_again_replaces_only_itself(tmp_path):
-    page = tmp_path / "page.md"
-    order, about = ("first", "second"), {"first": ["quiet"], "second": ["busy"]}
-    report.write(page, {"second": [section("Old second")]}, about, order)
-    report.write(page, {"first": [section("First")]}, about, order)
-    report.write(page, {"second": [section("New second")]}, about, order)
-    text = page.read_text()
-    assert "Old second" not in text
-    assert text.index("## First") < text.index("- quiet") < text.index("## New second") < text.index("- busy")
-    report.write(page, {"second": [section("New second")]}, about, order)
-    assert page.read_text() == text
+    about = {"first": ["quiet"], "second": ["busy"]}
+    report.write(tmp_path, {"second": [section("Old second")]}, about)
+    report.write(tmp_path, {"first": [section("First"), section("More")]}, about)
+    report.write(tmp_path, {"second": [section("New second")]}, about)
+    index = (tmp_path / "benchmarks-about.csv").read_text()
+    assert "Old second" not in index
+    assert index.splitlines()[1] == "benchmarks-first-2.csv,More,python -m benchmarks first,,quiet"
+    assert (tmp_path / "benchmarks-second.csv").read_text() == "what,ms\na,1\n"
+    report.write(tmp_path, {"second": [section("New second")]}, about)
+    assert (tmp_path / "benchmarks-about.csv").read_text() == index
 
 
-def test_a_picture_is_drawn_beside_the_page_and_is_always_the_same(tmp_path):
+def test_a_picture_is_always_the_same(tmp_path):
     curves = [
         growth.Curve(metric, axis, [10, 100], [0.1, 0.9], [0.1, 1.0], [1.0, 5.0])
         for metric in growth.METRICS
         for axis in growth.BASE
     ]
-    drawn = section("Growth", figure="figures/growth.svg", draw=lambda path: figure.growth(curves, path))
+    drawn = section("Growth", figure="growth.svg", draw=lambda path: figure.growth(curves, path))
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
-        report.write(tmp_path / folder / "page.md", {"growth": [drawn]}, {"growth": []}, ["growth"])
-    first, second = ((tmp_path / folder / "figures" / "growth.svg").read_bytes() for folder in ("a", "b"))
+        report.write(tmp_path / folder, {"growth": [drawn]}, {"growth": []})
+    first, second = ((tmp_path / folder / "growth.svg").read_bytes() for folder in ("a", "b"))
     assert first == second
-    assert "![Growth](figures/growth.svg)" in (tmp_path / "a" / "page.md").read_text()
 
 
 def test_linear_growth_has_slope_one():

@@ -1,20 +1,16 @@
-"""The study of adaptive search: the same numbers however it is interrupted, a proposer like Optuna's, a page that agrees."""
-
-import json
+"""The study of adaptive search: the same numbers however it is interrupted and a proposer like Optuna's."""
 
 import numpy as np
 import optuna
 import pytest
 from scipy import stats
-from studies.adaptive.__main__ import REAL, RESULTS
+from studies.adaptive.__main__ import RESULTS
 from studies.adaptive.measure import COLUMNS, Setting, some_problems
-from studies.adaptive.page import page
 from studies.adaptive.proposers import by_chance, tpe
 from studies.adaptive.real import Sample
 from studies.adaptive.run import run
 from studies.adaptive.surface import DIMENSIONS, SHAPES, Surface
 from studies.intervals.data import Ready
-from studies.pictures import DOCS
 from studies.results_file import read_results
 
 from sobercv.inference import notes
@@ -76,11 +72,6 @@ def test_judging_apart_is_unbiased_where_the_correction_is_not():
         assert abs(row["bias apart half"]) < 0.01 + 3 * row["se apart half"]
         if row["trials"] >= 200 and row["n"] <= 300:
             assert row["bias bbc all"] > 0.01
-
-
-def test_the_page_is_made_of_the_results():
-    about = json.loads(RESULTS.with_suffix(".json").read_text())
-    assert (DOCS / "adaptive.md").read_text() == page(read_results(RESULTS), read_results(REAL), about)
 
 
 def test_a_sample_of_real_data_is_predicted_out_of_fold():

@@ -1,12 +1,12 @@
-"""The study beyond two classes: what it measures, what it says of it, and its page."""
+"""The study beyond two classes: what it measures, and what it advises."""
 
 import json
 
 import numpy as np
 from studies.beyond import page
-from studies.beyond.claims import claims, of_metric
 from studies.beyond.measure import judge
 from studies.beyond.run import RESULTS, run
+from studies.beyond.summaries import TITLES, of_metric
 from studies.intervals.tables import Place
 from studies.results_file import read_results
 
@@ -51,23 +51,10 @@ def test_pieces_are_kept(tmp_path):
     assert run([], tmp_path, make=False, say=lambda _: None)[0]["truth"] == 0.5
 
 
-def test_claims_follow_the_numbers():
-    rng, rows = np.random.default_rng(0), []
-    for data in "abcdefgh":
-        for sample in range(5):
-            error = 0.01 * rng.normal()
-            row = {"kind": "regression", "metric": "r2", "data": data, "n": 50, "sample": sample, "truth": 0.5}
-            row |= {"naive": 0.6 + error, "ncv": 0.55 + error, "bbc": 0.5 + error, "632+": 0.51 + error}
-            rows.append(row | {"covers calibrated": 1.0, "covers percentile": 0.5})
-    assert [claim.agrees for claim in claims(rows)] == [True] * 5
-    for row in rows:
-        row |= {"bbc": 0.65, "naive": 0.4, "covers calibrated": 0.5}
-    assert [claim.agrees for claim in claims(rows)] == [False] * 5
-
-
-def test_the_page_is_that_of_the_results():
+def test_a_metric_has_a_line_with_its_advice():
     rows = read_results(RESULTS, text=page.TEXT)
-    about = json.loads(RESULTS.with_suffix(".json").read_text())
-    assert (page.DOCS / "beyond.md").read_text() == page.page(rows, about)
-    for kind in ("r2", "concordance_index", "accuracy"):
-        assert len(of_metric(rows, kind)) >= 100
+    lines = page.summary(rows).splitlines()[2:]
+    assert len(lines) == len(TITLES)
+    assert all(len(of_metric(rows, metric)) >= 100 for metric in TITLES)
+    narrow = [row | {"covers calibrated": 0.5, "covers percentile": 0.5} for row in rows]
+    assert all("ask for 99 %" in line for line in page.summary(narrow).splitlines()[2:])

@@ -1,15 +1,13 @@
-"""The study of races: the races of others against their formulas, CVST, what is measured, and its pages."""
+"""The study of races: the races of others against their formulas, CVST, and what is measured."""
 
 import numpy as np
 import pytest
 from scipy import stats
 from studies.race import replay
-from studies.racing import beside, cheap_tables, dropped, full_tables, page, verdicts
+from studies.racing import cheap_tables, dropped
 from studies.racing.cvst import LEAVES, STEPS, among_the_best, cochran, cvst
 from studies.racing.measure import measure
 from studies.racing.others import AnovaRace, FRace, InTurn, PairedPower, fold_scores
-from studies.racing.rows import read
-from studies.results_file import read_results
 
 import sobercv
 from sobercv.inference import Question
@@ -158,14 +156,3 @@ def test_cheap_tables_hold_predictions_of_other_rows(tmp_path):
         assert np.bincount(table["fold"]).tolist() == [10] * 10
         linear = np.corrcoef(table["predictions"][:, 3], table["y"])[0, 1]
         assert 0.5 < linear < 0.9
-
-
-def test_the_pages_are_those_of_the_results():
-    classes, cheap = read(page.HERE / "results.csv"), read(page.HERE / "results-cheap.csv")
-    text = (page.DOCS / "racing.md").read_text()
-    assert verdicts.promises([*classes, *cheap]) in text
-    assert verdicts.in_short([*classes, *cheap]) in text
-    assert beside.dropped(read_results(page.HERE / "results-dropped.csv", text=("kind",))) in text
-    assert beside.others(read(page.HERE / "results-others.csv")) in text
-    assert beside.cvst(read_results(page.HERE / "results-cvst.csv")) in text
-    assert full_tables.text([*classes, *cheap], 108) == (page.DOCS / "racing-tables.md").read_text()

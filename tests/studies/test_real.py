@@ -207,7 +207,7 @@ def test_all_configurations_stand_in_the_place_of_few():
     assert len(found) == len({c.says for c in claims(rows)})
     assert found["TT over-estimates for N = 20"].agrees is False  # as the made-up rows say; the small scale agrees
     assert found["BCED is 2 to 5 times faster than CVT at N = 500, up to 10"].ours == "sylvine 4.0"
-    assert "| 500 | 8 | +0.100 ± 0.000 |" in width_table(wide)
+    assert ["500", "8", "+0.100 ± 0.000"] in [line[:3] for line in width_table(wide)]
 
 
 def test_the_likely_rule_of_the_paper_drops_equals_too():

@@ -27,7 +27,7 @@ from .procedures import Decision, Decisions, SelectionProcedure
 from .tables import MemoryTable, Table
 
 #: A decision that is reported was tuned on N samples, those that are judged on the 0.63 N of a resample, and are a
-#: little worse. So far back towards the naive score; chosen on real data, judged on other data (docs/tuned.md).
+#: little worse. So far back towards the naive score; chosen and judged on different data (docs/evidence/tuned.md).
 BACK = 0.1
 _CELLS = 1 << 25  # predictions of decisions that are held at a time
 
@@ -165,8 +165,8 @@ class Columns:
 class Tuned:
     """A procedure: it decides anew in every resample, and its decision predicts like a configuration.
 
-    Three things differ from a column; docs/tuned.md says what each is worth: a sample that was drawn several times is
-    decided on once, labels of all resamples are judged together, and the estimate goes a tenth of the way back to the
+    Three things differ from a column (docs/evidence/tuned.md): a sample that was drawn several times is
+    decided on once, labels of all resamples are judged together, and the estimate moves a tenth of the way back to the
     naive score.
 
     Attributes

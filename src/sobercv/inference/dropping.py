@@ -84,7 +84,7 @@ class PredictiveDrop:
     zone : float, default=0
         Indifference: drop a configuration when it is unlikely to overtake the best by more than this many standard
         errors of the best score. More is dropped, and the winner may be one that is as good as the best. Advised for
-        AUC and accuracy; by R2 and C-index a zone of 0.2 cost more than that on real data (docs/racing.md).
+        AUC and accuracy; by R2 and C-index a zone of 0.2 cost more than that on real data (docs/evidence/racing.md).
     min_predictions : int, optional
         Drop nothing before this many samples have predictions, from three groups or more where there are groups.
         Default: 20 (30 with a zone), or 50 where there are fewer than 80 samples: on so few the correction for the

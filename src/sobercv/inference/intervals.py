@@ -5,7 +5,7 @@ Percentiles are `[b_(a/2 B), b_((1 - a/2) B)]` (paper, section 4.1): for B = 100
 A calibrated bound x is a score that would explain the estimate: `(centre - x)^2 = z^2 (v(x) + doubt)`. As in Wilson's
 interval for a share, the variance v is taken at the bound and not at the estimate, and so falls to nothing at the ends
 of the range: `v(x) = (high - x)(x - low) / size` for a metric with two ends, `(high - x)^2 / size` with one (then on
-the scale of logarithms), `1 / size` with none. Five constants were measured on real data: docs/intervals.md.
+the scale of logarithms), `1 / size` with none. Five constants were measured on real data: docs/evidence/intervals.md.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ PRESENT = 1.0 - math.exp(-1.0)
 STEADIER = math.sqrt((1.0 - PRESENT) / PRESENT)
 
 #: A cross-validated score errs more than a bootstrap of its rows can show, because models share training rows and the
-#: refitted winner is one of many: so many times more in variance. Measured on real data (docs/intervals.md).
+#: refitted winner is one of many: so many times more in variance. Measured on real data (docs/evidence/intervals.md).
 CROSS_VALIDATED = 1.2
 #: Standard deviation of the correction for selection, in units of the correction. Measured there, too.
 DOUBT = 0.5
-#: The same where a threshold or a mix is tuned as well: the correction is larger, and better known. See docs/tuned.md.
+#: The same for a tuned threshold or ensemble: the correction is larger, and better known (docs/evidence/tuned.md).
 DOUBT_TUNED = 0.2
 #: What a model loses falls with this power of the rows that it learns from, as learning curves usually do. The winner
 #: is refitted on all rows, and so may be better than the models that were judged.
@@ -38,7 +38,7 @@ LEARNING = 0.5
 FEWEST = 3.0  # degrees of freedom: with fewer the quantiles of Student's distribution say nothing
 #: Where folds are resampled: degrees of freedom per fold but one, for a score with two ends. The variance comes from
 #: all configurations that score about as well, so that it is known better than by the K scores of one. Measured on real
-#: data, each set judged by the others (docs/fold-scores.md).
+#: data, each set judged by the others (docs/evidence/fold-scores.md).
 FOLD_FREEDOM = 2.0
 FURTHEST = 50.0  # steps of a logarithm
 
@@ -127,7 +127,7 @@ def difference_interval(draws: Array, level: float, *, fixed_models: bool, same:
     level : float
     fixed_models : bool
         Whether nothing was cross-validated. Then draws vary more than the table's difference does, for they are judged
-        by the absent samples alone, and are drawn together; else that room is needed (docs/tuned.md).
+        by the absent samples alone, and are drawn together; else that room is needed (docs/evidence/tuned.md).
     same : bool
         Whether both select the same on the whole table: then there is no difference, and the interval reaches 0.
     """

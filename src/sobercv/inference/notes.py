@@ -52,7 +52,7 @@ def with_dropped(n_dropped: int, n_configurations: int, share: float) -> Note:
 
 
 #: How much too good BBC was on average, by numbers of samples and trials, where a tuner proposed by the scores of all
-#: samples: accuracy, simulated (docs/adaptive.md). A test compares them with the results of the study.
+#: samples: accuracy, simulated (docs/evidence/adaptive.md). A test compares them with the results of the study.
 ADAPTIVE_SAMPLES = (50, 100, 300, 1000)
 ADAPTIVE_TRIALS = (50, 200, 1000)
 ADAPTIVE_BIAS = ((0.015, 0.04, 0.041), (0.012, 0.032, 0.033), (0.009, 0.02, 0.022), (0.003, 0.01, 0.01))

@@ -135,7 +135,7 @@ def draws_note(search: Any) -> str:
     """Say what the histogram of the draws shows."""
     estimate = estimates_of(search)[0]
     n = 0 if estimate.draws is None else len(estimate.draws)
-    # What is tuned is not judged by the mean of the draws, see docs/tuned.md.
+    # What is tuned is not judged by the mean of the draws, see docs/evidence/tuned.md.
     honest = "their mean, the honest number" if estimate.decision is None else "the honest number"
     undefined = f" {estimate.n_undefined} draws were undefined and left out." if estimate.n_undefined else ""
     return (

@@ -82,7 +82,7 @@ class BBCSearchCV(CallbackSupport, FittedMixin, MetaEstimatorMixin, BaseEstimato
         After each fold, stop training configurations that will not win. "auto" is `PredictiveDrop()`, which looks at
         what can still happen (where another rule than the highest score selects, the paper's); "bced" the paper's
         `BootstrapDrop()`. A rule of one's own is called with (predictions, question, round); see
-        `sobercv.inference.DropRule`. docs/racing.md compares them.
+        `sobercv.inference.DropRule`. docs/evidence/racing.md compares them.
     count_dropped : bool, default=True
         Let dropped configurations take part in the correction with the predictions that they have. The paper leaves
         them out, which turns optimistic when much is dropped.
