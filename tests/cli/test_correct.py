@@ -115,6 +115,8 @@ def test_what_people_see(sober, tmp_path):
         f"honest score  {EXPECTED.value:.3f}   95 % interval {low:.3f} to {high:.3f}",
         f"plain CV      {EXPECTED.naive:.3f}   what plain cross-validation claims ({EXPECTED.optimism:+.3f})",
         f"winner        {SETS[EXPECTED.winner]}",
+        "tuning        Tuning gained 0.023 (95 % interval -0.224 to 0.241): not clearly better than the first",
+        "              configuration.",
         "read as       tidymodels: 80 rows, 6 configurations",
         "              plain CV pools the folds; most tools print the mean over folds, which can differ",
     ]

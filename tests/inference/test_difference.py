@@ -1,15 +1,18 @@
 """Two selections on one table: each corrected as it would be alone, compared on the same draws."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
-from sobercv import SoberError
+from sobercv import SoberError, SoberWarning
 from sobercv.report.families_table import families_table
 from sobercv.testing import simulate
 
@@ -191,3 +194,81 @@ def test_families_of_what_is_tuned_are_tuned_on_their_members(scoring, select, s
     table = families_table(tuned)
     assert (table is None) == select.stands_beside
     assert table is None or [row[0] for row in table.rows[1:]] == [first.name, second.name]
+
+
+# ---- was tuning worth it? --------------------------------------------------------------------------------------------
+def test_the_gain_over_a_configuration_is_the_difference_to_it_alone(data):
+    estimate = sobercv.bbc(data.y, data.predictions, "accuracy", **OPTIONS)
+    found = estimate.gain_over(3)
+    expected = sobercv.difference(data.y, data.predictions, "accuracy", first="best", second=[3], **OPTIONS)
+    assert np.array_equal(found.draws, expected.draws)
+    assert (found.value, found.interval) == (expected.value, expected.interval)
+
+
+@pytest.mark.parametrize("select", [sobercv.best_with_threshold(), sobercv.average_of_best(3)])
+def test_the_gain_of_a_procedure_is_over_the_same_for_one_configuration(select):
+    data = simulate.binormal_auc(n=90, c=6, seed=2)
+    chances = 1 / (1 + np.exp(-data.predictions))
+    found = sobercv.bbc(data.y, chances, "balanced_accuracy", select=select, **OPTIONS).gain_over(2)
+    with pytest.warns(SoberWarning, match="only one configuration"):
+        alone = sobercv.bbc(data.y, chances[:, [2]], "balanced_accuracy", select=select, **OPTIONS)
+    assert found.second.value == alone.value
+    assert found.interval[0] <= found.value <= found.interval[1]
+
+
+def test_every_metric_has_a_gain_at_the_same_winner(data):
+    both = sobercv.bbc(data.y, data.predictions, ["accuracy", "balanced_accuracy"], **OPTIONS)
+    for name, estimate in both.items():
+        assert estimate.gain_over(1).second.metric == name
+    assert both["balanced_accuracy"].gain_over(1).value != both["accuracy"].gain_over(1).value
+
+
+def test_the_gain_is_said_in_words(data):
+    estimate = sobercv.bbc(data.y, data.predictions, "accuracy", **OPTIONS)
+    assert estimate.gain_over(estimate.winner).sentence() == (
+        "The winner is the first configuration: tuning changed nothing."
+    )
+    worst = int(np.argmin(estimate.scores))
+    wrong = data.predictions.copy()
+    wrong[:, worst] = 1 - data.y
+    clear = sobercv.bbc(data.y, wrong, "accuracy", **OPTIONS).gain_over(worst)
+    assert clear.sentence("C=1").endswith("clearly better than C=1.")
+    assert clear.sentence().startswith("Tuning gained 0.")
+    near = np.repeat(data.predictions[:, [0]], 3, axis=1)
+    near[0, 0], near[0, 1:] = 1 - data.y[0], data.y[0]  # the others are right on one sample more
+    found = sobercv.bbc(data.y, near, "accuracy", **OPTIONS)
+    assert found.winner == 1
+    assert ": not clearly better than the first configuration." in found.gain_over(0).sentence()
+
+
+def test_a_gain_needs_a_configuration_that_is_there_and_the_predictions(data):
+    estimate = sobercv.bbc(data.y, data.predictions, "accuracy", **OPTIONS)
+    with pytest.raises(SoberError, match="There is no configuration 99 to compare with"):
+        estimate.gain_over(99)
+    again = pickle.loads(pickle.dumps(estimate))
+    assert again.value == estimate.value
+    with pytest.raises(SoberError, match="no longer has the predictions"):
+        again.gain_over(0)
+
+
+def test_a_search_tells_whether_tuning_was_worth_it():
+    X, y = make_classification(200, 8, flip_y=0.2, random_state=3)
+    grid = {"C": [1e-4, 0.01, 1.0, 100.0]}
+    search = sobercv.BBCSearchCV(LogisticRegression(), grid, cv=5, scoring="roc_auc", n_bootstraps=200).fit(X, y)
+    found = search.gain_over()
+    assert found.first.value == search.estimate_.value
+    assert found.second.winner == 0
+    assert search.gain_over({"C": 0.01}).second.winner == 1
+    with pytest.raises(SoberError, match="must be the parameters of one configuration; 0 have"):
+        search.gain_over({"C": 5.0})
+
+
+def test_fold_scores_tell_it_too():
+    X, y = make_classification(200, 8, flip_y=0.2, random_state=3)
+    search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 0.01, 1.0]}, cv=5, scoring="roc_auc").fit(X, y)
+    found = sobercv.correct(search).gain_over(0)
+    folds = np.array([search.cv_results_[f"split{k}_test_score"] for k in range(5)])
+    assert found.second.naive == pytest.approx(folds[:, 0].mean())
+    assert found.interval[0] <= found.value <= found.interval[1]
+    with pytest.raises(SoberError, match="There is no configuration 7"):
+        sobercv.correct(search).gain_over(7)

@@ -58,7 +58,7 @@ def correct(given: dict[str, Any]) -> int:
     about["n_configurations"] = first.n_configurations
     size += [count(first.n_configurations, "configuration")]
     size += [f"{first.n_repeats} repeats"] if first.n_repeats > 1 and not isinstance(found, FoldScores) else []
-    rows = [("winner", first._winner()), ("read as", f"{about['tool']}: {', '.join(size)}")]
+    rows = [("winner", first._winner()), *_tuning(first), ("read as", f"{about['tool']}: {', '.join(size)}")]
     if not isinstance(found, FoldScores) and settings.aggregate == "pooled":
         rows += [("", "plain CV pools the folds; most tools print the mean over folds, which can differ")]
     return _show(screen, estimates, [*notes, *first.notes, *warned], about, rows)
@@ -109,6 +109,13 @@ def _check_ignored(frame: Any, settings: Settings) -> None:
         raise SoberError(
             "E804", f"There is no column {unknown[0]!r} to ignore. The table has {', '.join(map(str, frame.columns))}."
         )
+
+
+def _tuning(estimate: Estimate) -> list[tuple[str, str]]:
+    """Say whether tuning was worth it, where there was anything to choose from."""
+    if estimate.n_configurations < 2:
+        return []
+    return [("tuning", estimate.gain_over(int(estimate.configurations[0])).sentence())]
 
 
 def _again(screen: Screen, given: dict[str, Any]) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -155,8 +156,38 @@ def judge(
             winner_name=found.names[kept[winner]] if found.names is not None else None,
             winner_params=dict(found.params[kept[winner]]) if found.params is not None else None,
             bounds=evidence.weigh() or Percentile(np.sort(draws), range=evidence.range),
+            judge_alone=partial(_alone, found, drawn, name),
         )
     return out
+
+
+def _alone(found: FoldScores, drawn: list[_Repeat], name: str, configuration: int) -> Estimate:
+    """Judge one configuration, with nothing selected, on the folds that are absent from each resample."""
+    kept = found.complete()
+    if configuration not in kept:
+        raise SoberError(
+            "E122",
+            f"There is no configuration {configuration!r} to compare with: it failed on some fold or does not exist. "
+            f"Name one of {kept[0]} to {kept[-1]}.",
+        )
+    where = int(np.searchsorted(kept, configuration))
+    draws = np.mean([one.draws_of(name, where) for one in drawn], axis=0)
+    score = np.concatenate([one.scores[name][:, where] for one in drawn]).mean(keepdims=True)
+    return Estimate(
+        value=float(np.mean(draws)),
+        naive=float(score[0]),
+        winner=int(configuration),
+        configurations=kept[[where]],
+        scores=score,
+        method="bbc-f",
+        metric=name,
+        draws=draws,
+        n_repeats=found.n_repeats,
+        n_folds=found.n_folds,
+        winner_name=found.names[configuration] if found.names is not None else None,
+        winner_params=dict(found.params[configuration]) if found.params is not None else None,
+        bounds=Percentile(np.sort(draws), range=range_of(name)),
+    )
 
 
 class _Repeat:
@@ -169,10 +200,9 @@ class _Repeat:
         self.draws = {name: fold_means_of(scores[name], counts == 0, self.winners) for name in names}
         self.scores, self.counts = scores, counts
 
-    def own(self, name: str, winner: int) -> float:
-        """Mean score of one configuration on the folds left out."""
-        winners = np.full(len(self.counts), winner)
-        return float(np.mean(fold_means_of(self.scores[name], self.counts == 0, winners)))
+    def draws_of(self, name: str, configuration: int) -> Array:
+        """Score of one configuration on the folds left out of each resample [B]."""
+        return fold_means_of(self.scores[name], self.counts == 0, np.full(len(self.counts), configuration))
 
     def variances(self, name: str) -> Array:
         """Variance of every configuration's in-bag score [C]."""
@@ -210,7 +240,7 @@ def _evidence(name: str, drawn: list[_Repeat], scores: Array, winner: int, value
         variances=np.mean([one.variances(name) for one in drawn], axis=0),
         winner=winner,
         value=value,
-        own=float(np.mean([one.own(name, winner) for one in drawn])),
+        own=float(np.mean([np.mean(one.draws_of(name, winner)) for one in drawn])),
         range=range_of(name),
         units=k,
         assumed=float(k),

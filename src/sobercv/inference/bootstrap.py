@@ -6,16 +6,17 @@ beside it (`Tuned`: a threshold, a mix); the loop is the same, and so is its rec
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import isfinite
 from typing import Protocol
 
 import numpy as np
 
 from ..containers import Array
-from ..errors import Note, SoberError
+from ..errors import Note, SoberError, SoberWarning
 from ..metrics import Metric, Scorer, blocks
 from ..metrics.contract import as_counts
 from ..predictions import Predictions
@@ -340,8 +341,8 @@ def estimates(
     values = [middle if value is None else value for middle, value in zip(middles, together or middles, strict=True)]
     calibrated = _calibrated(table, selector, values, draws)
     found: dict[str, Estimate] = {}
-    for metric, whole, scores, value, bounds in zip(
-        question.metrics, selector.wholes, draws.scores, values, calibrated, strict=True
+    for k, (metric, whole, scores, value, bounds) in enumerate(
+        zip(question.metrics, selector.wholes, draws.scores, values, calibrated, strict=True)
     ):
         naive, special = float(whole[winner]), [notes.undefined(metric.name, scores)]
         if isfinite(naive):
@@ -376,10 +377,59 @@ def estimates(
             notes=(*noted, *(note for note in special if note is not None), *about),
             decision=decision,
             fixed_models=question.fixed_models,
+            judge_alone=partial(alone, table, k),
         )
     if question.method == "632+":
         return {name: estimate.as_632plus() for name, estimate in found.items()}
     return found
+
+
+def alone(table: Table, metric: int, configuration: int) -> Estimate:
+    """Judge one configuration, with nothing selected, on what is absent from each resample.
+
+    Parameters
+    ----------
+    table : Table
+    metric : int
+        Position of the metric.
+    configuration : int
+        As the table numbers them.
+    """
+    question, member = table.question, table.configurations == configuration
+    if not member.any():
+        raise SoberError(
+            "E122",
+            f"There is no configuration {configuration!r} to compare with: it failed, was dropped or does not exist. "
+            f"Name one of {table.configurations[0]} to {table.configurations[-1]}.",
+        )
+    if question.procedure is not None:  # what is tuned beside the column is tuned for this one, too
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SoberWarning)
+            found = corrected(MemoryTable(table.predictions.take_configurations(member), question))
+        return list(found.values())[metric]
+    blocks_ = [table.units.counts(start, stop) for start, stop in table.cut()]
+    where = int(np.flatnonzero(member)[0])
+    draws = np.concatenate([table.picked(table.absent(c), np.full(len(c), where))[metric] for c in blocks_])
+    judge, score = question.metrics[metric], table.whole()[metric][member]
+    return Estimate(
+        value=_middle(table, metric, draws),
+        naive=float(score[0]),
+        winner=int(configuration),
+        configurations=table.configurations[member],
+        scores=score,
+        method="bbc-f" if question.by == "fold" else "bbc",
+        metric=judge.name,
+        positive=judge.positive_of(table.target),
+        bounds=Percentile(np.sort(draws), range=judge.range),
+        draws=draws,
+        n_undefined=int(np.isnan(draws).sum()),
+        confidence_level=question.level,
+        n_samples=table.n_samples,
+        n_repeats=table.n_repeats,
+        n_groups=table.n_groups,
+        seed=question.seed,
+        fixed_models=question.fixed_models,
+    )
 
 
 def _middle(table: Table, metric: int, draws: Array) -> float:

@@ -77,9 +77,33 @@ class Difference:
         """What plain cross-validation says."""
         return self.first.naive - self.second.naive
 
+    def sentence(self, other: str = "the first configuration") -> str:
+        """Say whether tuning was worth it, where `second` is a configuration that needed no choice.
+
+        Parameters
+        ----------
+        other : str
+            What to call it.
+        """
+        if self.first.decision is None and self.first.winner == self.second.winner:
+            return f"The winner is {other}: tuning changed nothing."
+        (low, high), digits = self.interval, digits_of(self.value, *self.interval)
+        did = "gained" if self.value >= 0 else "lost"
+        bounds = (low, high) if self.value >= 0 else (-high, -low)
+        gap, low_, high_ = (f"{abs(x) if x == 0 else x:.{digits}f}" for x in (abs(self.value), *bounds))
+        verdict = "clearly better than" if low > 0 else "clearly worse than" if high < 0 else "not clearly better than"
+        level = f"{100 * self.confidence_level:g} %"
+        return f"Tuning {did} {gap} ({level} interval {low_} to {high_}): {verdict} {other}."
+
     def __repr__(self) -> str:
         low, high = self.interval
         return f"Difference({self.first.metric}={self.value:+.4f}, interval=({low:+.4f}, {high:+.4f}))"
+
+
+def digits_of(*values: float) -> int:
+    """Digits after the point: three for scores of about one, fewer for large errors, more for tiny ones."""
+    largest = max((abs(value) for value in values if np.isfinite(value)), default=0.0)
+    return 3 if largest == 0 or 0.01 <= largest < 10 else int(np.clip(2 - np.floor(np.log10(largest)), 0, 12))
 
 
 @dataclass(frozen=True, eq=False)

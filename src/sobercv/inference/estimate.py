@@ -5,8 +5,8 @@ Takes what a protocol found, gives it as attributes, text, HTML and plain data; 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from ..targets import titled
 from .intervals import Calibrated, Percentile, compromise, difference_interval, holding
 
 if TYPE_CHECKING:
+    from .difference import Difference
     from .procedures import Decision
 
 METHODS = {
@@ -112,6 +113,8 @@ class Estimate:
         Where several configurations were mixed, the best one alone, corrected by the same draws; see `gain`.
     fixed_models : bool
         Whether the models were trained on other data, so that nothing was cross-validated.
+    judge_alone : callable or None
+        Judges one configuration on the same draws; see `gain_over`. It holds the predictions, and so is not pickled.
 
     Examples
     --------
@@ -150,6 +153,7 @@ class Estimate:
     decision: Decision | None = None
     single: Estimate | None = None
     fixed_models: bool = False
+    judge_alone: Callable[[int], Estimate] | None = field(default=None, repr=False)
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
@@ -199,6 +203,42 @@ class Estimate:
         """
         value = compromise(self.naive, self.value, self.scores, self._bounds.range)
         return replace(self, value=value, method="632+", bounds=self._bounds.moved(value - self.value))
+
+    def gain_over(self, first: int = 0) -> Difference:
+        """Tell whether the choice was worth it: the winner against one configuration that needed no choice.
+
+        Both are judged on the same draws, and the winner is corrected for having been chosen.
+
+        Parameters
+        ----------
+        first : int, default=0
+            Index of the configuration to compare with, as in the input.
+
+        Returns
+        -------
+        Difference
+            With an interval, and `sentence()` to say it in words.
+
+        Examples
+        --------
+        >>> import sobercv
+        >>> from sobercv.testing import simulate
+        >>> data = simulate.beta_accuracy(n=100, c=50, seed=1)
+        >>> print(sobercv.bbc(data.y, data.predictions, "accuracy").gain_over(0).sentence())
+        Tuning gained 0.205 (95 % interval -0.026 to 0.378): not clearly better than the first configuration.
+        """
+        from .difference import Difference
+
+        if self.judge_alone is None:
+            raise SoberError(
+                "E114",
+                "This estimate no longer has the predictions that it was made from, so that nothing can be compared. "
+                'Use sobercv.difference(y, predictions, metric, first="best", second=[0]).',
+            )
+        return Difference.of(self, self.judge_alone(first), self.confidence_level)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "judge_alone": None}
 
     def interval_at(self, confidence_level: float) -> tuple[float, float]:
         """Two-sided interval at another level, made in the same way; `value` always lies in it."""

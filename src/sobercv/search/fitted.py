@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
@@ -11,8 +11,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..containers import Array, frame_of
+from ..errors import SoberError
 from ..inference import Question
-from ..inference.difference import Family, families
+from ..inference.difference import Difference, Family, families
 from ..predictions import Predictions
 from .final_model import estimate_of
 from .metadata import MetadataMixin
@@ -186,6 +187,33 @@ class FittedMixin(MetadataMixin):
 
         check_is_fitted(self, "estimate_")
         return families(self.predictions_, self.question_, labels_of(self, by))
+
+    def gain_over(self, first: Any = 0) -> Difference:
+        """Tell whether tuning was worth it: the winner against the first configuration, or another one.
+
+        Both are judged on the same draws by the metric that selects, and the winner is corrected for having been
+        chosen. A configuration that was dropped is judged by the predictions that it has.
+
+        Parameters
+        ----------
+        first : int or dict, default=0
+            The configuration to compare with: its index in `cv_results_`, or its parameters.
+
+        Returns
+        -------
+        Difference
+            `print(search.gain_over().sentence())` says it in words.
+        """
+        check_is_fitted(self, "estimate_")
+        if isinstance(first, Mapping):
+            listed = self.cv_results_["params"]
+            same = [i for i, params in enumerate(listed) if all(params.get(k) == v for k, v in first.items())]
+            if len(same) != 1:
+                raise SoberError(
+                    "E122", f"`first` must be the parameters of one configuration; {len(same)} have {dict(first)!r}."
+                )
+            first = same[0]
+        return estimate_of(self).gain_over(first)
 
     @property
     def plot(self) -> Any:
