@@ -69,8 +69,8 @@ def mortal_search(marked=None, **options):
     return sobercv.BBCSearchCV(Mortal(), grid, **{**shared, **options}).fit(X, Y)
 
 
-def speculative_race(kind, monkeypatch):
-    """A race on a pool that waits for one slow fit per round: the same as here. Whether fits were speculative."""
+def speculative_race(kind, monkeypatch, folder):
+    """A race whose slow fits wait for a fit of the second round: the same as here. Whether fits were speculative."""
     speculative, submit = [], kind.submit
 
     def submitted(self, key, batch, is_speculative=False):
@@ -78,7 +78,7 @@ def speculative_race(kind, monkeypatch):
         submit(self, key, batch, is_speculative)
 
     monkeypatch.setattr(kind, "submit", submitted)
-    raced = test_fit_queue.run(make_pool(), seconds=0.3)
+    raced = test_fit_queue.run(make_pool(), folder=folder, wait_for=4)
     assert speculative  # it is this pool that ran them
     test_fit_queue.same(test_fit_queue.run(SerialPool()), raced)
     return any(speculative)

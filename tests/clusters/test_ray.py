@@ -26,6 +26,7 @@ def cluster():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ray.init(
+            address="local",  # not one that happens to run on this machine
             num_cpus=2,
             include_dashboard=False,
             log_to_driver=False,
@@ -45,9 +46,9 @@ def test_the_same_bits_as_serial(cluster):
         assert parts(pipeline_search(drop="auto")) == parts(alone)
 
 
-def test_idle_workers_begin_later_rounds(cluster, monkeypatch):
+def test_idle_workers_begin_later_rounds(cluster, monkeypatch, tmp_path):
     with joblib.parallel_config("ray", n_jobs=2):
-        assert speculative_race(RayPool, monkeypatch)
+        assert speculative_race(RayPool, monkeypatch, tmp_path)
 
 
 def test_a_worker_that_is_killed(cluster, tmp_path):

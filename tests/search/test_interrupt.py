@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import warnings
 
 import joblib
@@ -331,11 +330,9 @@ def test_ctrl_c_in_a_terminal(tmp_path):
     script.write_text(SCRIPT)
     process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stdout.readline() == "now\n"
-    start = time.perf_counter()
     os.killpg(process.pid, signal.SIGINT)
     stopped, n_samples, n_fits = json.loads(process.stdout.readline())
-    assert process.wait(60) == 0
-    assert time.perf_counter() - start < 30
+    assert process.wait(120) == 0
     assert stopped == "interrupted"
     assert 0 < n_samples < 400
     assert 50 <= n_fits < 24 * 40

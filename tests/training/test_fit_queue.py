@@ -1,7 +1,9 @@
 """The queue: speculative fits, deaths and retries change neither results nor drops nor counts."""
 
+import os
 import threading
 import time
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -24,14 +26,19 @@ X, Y = RNG.normal(size=(60, 4)), np.arange(60) % 2
 
 
 class Sign(ClassifierMixin, BaseEstimator):
-    """Predicts by the sign of a column; may take its time."""
+    """Predicts by the sign of a column; leaves a file in `folder`, or waits until so many are there."""
 
-    def __init__(self, column=0, seconds=0.0):
+    def __init__(self, column=0, folder="", wait_for=0):
         self.column = column
-        self.seconds = seconds
+        self.folder = folder
+        self.wait_for = wait_for
 
     def fit(self, X, y):
-        time.sleep(self.seconds)
+        if self.folder and not self.wait_for:
+            Path(self.folder, f"{self.column} {X.sum()!r}").touch()  # one file per configuration and fold
+        end = time.monotonic() + 120
+        while self.wait_for and time.monotonic() < end and len(os.listdir(self.folder)) < self.wait_for:
+            time.sleep(0.01)
         self.classes_, self.size_ = np.unique(y), len(y)
         return self
 
@@ -67,13 +74,14 @@ def rule(predictions, index):
     return Decision(~gone, np.select([who == 1, gone], [0.0, 1.0], 0.5))
 
 
-def run(pool, seconds=0.0, raise_errors=False, others=0.0, path=None):
-    """Race four columns; the last takes its time, and so may the others."""
+def run(pool, raise_errors=False, path=None, folder="", wait_for=0):
+    """Race four columns; fits of the last wait until so many fits of the others have begun."""
     problem = Problem.build(X, Y, task="classification")
     plan = Plan.build(problem, 5)
-    configurations = expand([{"column": [0, 1, 2], "seconds": [others]}, {"column": [3], "seconds": [seconds]}])
+    slow = {"column": [3], "wait_for": [wait_for]}
+    configurations = expand([{"column": [0, 1, 2]}, slow])
     store = MemoryStore(problem, plan, 4)
-    experiment = Experiment(problem, Sign(), LABELS, raise_errors)
+    experiment = Experiment(problem, Sign(folder=str(folder)), LABELS, raise_errors)
     cache = kept_outcomes(path, experiment, configurations, plan, 0)
     return store, race(experiment, configurations, plan, pool=pool, store=store, cache=cache, rule=rule)
 
@@ -150,23 +158,25 @@ def test_errors_that_are_to_be_raised_are_met_in_their_round():
     assert pool.n_speculative == 0
 
 
-def test_idle_processes_make_speculative_fits():
+def test_idle_processes_make_speculative_fits(tmp_path):
     """Three processes wait for one slow configuration: they fit what follows, and nothing changes."""
-    raced = run(make_pool(3), seconds=1.0)
+    # Slow fits of two rounds take two of them; the third begins the other nine fits of three rounds.
+    raced = run(make_pool(3), folder=tmp_path, wait_for=9)
     same(run(SerialPool()), raced)
     assert raced[1].n_fits_in_vain > 0
 
 
 @pytest.mark.parametrize("n_threads", [2, 32])
-def test_idle_threads_make_speculative_fits(n_threads):
+def test_idle_threads_make_speculative_fits(tmp_path, n_threads):
     """Whatever comes first, and however many threads there are: the same bits."""
     before = threading.active_count()
     with joblib.parallel_config("threading", n_jobs=n_threads):
-        raced = run(make_pool(), seconds=0.05, others=0.001)
+        # All of the later rounds begin while the slow one runs, where there are so many threads.
+        raced = run(make_pool(), folder=tmp_path, wait_for=3 * 5 if n_threads == 32 else 4)
     same(run(SerialPool()), raced)
-    if n_threads == 32:  # all of the later rounds are begun while the slow one runs
+    if n_threads == 32:
         assert raced[1].n_fits_in_vain == 3
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while threading.active_count() > before:  # they have been told to end
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -113,7 +113,7 @@ def test_a_script_ends_as_it_would_without_a_search(tmp_path, number, n_jobs):
     assert process.stdout.readline() == "now\n"
     process.send_signal(number)
     said = process.stdout.read()
-    assert process.wait(30) == -number
+    assert process.wait(120) == -number
     assert said == ""
     db = sqlite3.connect(tmp_path / "run.sqlite")
     assert 20 <= db.execute("SELECT COUNT(*) FROM outcomes").fetchone()[0] < 320
