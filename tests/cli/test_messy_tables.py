@@ -40,7 +40,7 @@ def test_a_german_export_goes_from_check_to_report(sober, clinic):
         assert said in ended.err
     results = json.loads((clinic.parent / "run" / "results.json").read_text())
     assert right_types(results)
-    read = {c["name"]: (c["role"], c["kind"], c["read_as"]) for c in results["summary"]["columns"]}
+    read = {row[0]: tuple(row[1:4]) for row in results["summary"]["columns"]["rows"][1:]}
     assert {name: kind for name, (_, kind, _) in read.items()} == KINDS
     assert read["Patient"][0] == "group"
     assert "comma" in read["Gewicht"][2]

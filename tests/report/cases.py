@@ -13,20 +13,18 @@ from sklearn.svm import LinearSVC
 import sobercv
 from sobercv.errors import Note
 from sobercv.report import summarize
+from sobercv.report.model_charts import Bar, Importance
 from sobercv.report.records import (
-    Bar,
+    Box,
     Chart,
     ConfigurationRow,
-    ConfusionMatrix,
     Fact,
-    FailedConfiguration,
-    Histogram,
-    Importance,
     Line,
     Race,
-    Round,
     Score,
+    Section,
     Summary,
+    Table,
 )
 
 HOSTILE = (
@@ -135,10 +133,10 @@ def by_hand():
     line = Line(
         "case", (0.0, 0.5, 1.0), (0.0, 0.8, 1.0), (0.0, 0.6, 1.0), (0.0, None, 1.0), "AUC 0.800, 0.700 to 0.900"
     )
-    chart = Chart(
-        "roc", "ROC", "false positive rate", "true positive rate", (0.0, 1.0), (0.0, 1.0), (line,), "A curve."
-    )
-    cells = ((0.8, 0.2), (0.1, 0.9))
+    roc = Chart("roc", "ROC", "false positive rate", "true positive rate", (0.0, 1.0), (0.0, 1.0), (line,), "A curve.")
+    draws = Chart("draws", "Draws", "ROC AUC", "resamples", (0.7, 0.9), (0.0, 6.0), boxes=(Box(0.7, 0.0, 0.8, 3.0),))
+    failed = Table("failures", "Failures", (("Nr.", "Parameters", "Where", "Cause"), ("9", "C=-1", "fold 1", "C < 0")))
+    found = Importance((Bar("lactate", 0.2, 0.01), Bar("age", -0.01, 0.02)), "Shuffled.")
     return Summary(
         title="Sepsis by day 3",
         task="classification",
@@ -150,20 +148,20 @@ def by_hand():
             Score("roc_auc", "ROC AUC", 0.8123, (0.7011, 0.8934), 0.95, 0.8611, 0.0488, 1000, 3, 3),
             Score("neg_log_loss", "Negative log loss", -0.51, (-0.6, -0.4), 0.95, -0.45, 0.06, 1000, 0, 3),
         ),
-        draws=Histogram((0.7, 0.8, 0.9), (3, 5)),
-        race=Race(12, (Round(1, 11, 0, 1), Round(2, 6, 5, 0)), 17, 7, "BootstrapDrop(threshold=0.99)", "were worse", True),
+        race=Race(12, 17, 7, "BootstrapDrop(threshold=0.99)", "were worse", True),
         configurations=(
             ConfigurationRow(4, "C=1", "finished", True, 1, 0.8611, 0.87, 0.05, 0.64, 0.0042, None, None),
             ConfigurationRow(7, "C=10, kernel='rbf'", "dropped", False, 7, 0.71, 0.72, 0.0, None, 1.5, 2, 0.9951),
             ConfigurationRow(9, "C=-1", "failed", False, 12, None, None, None, None, 75.0, None, None),
         ),
         winner=Fact("C=1", "Configuration 4. It won 64 % of the resamples; 3 configurations won at least once."),
-        curves_note="Drawn from the winner's out-of-sample predictions.",
-        charts=(chart,),
-        confusion=ConfusionMatrix("Confusion", ("case", "control"), cells, cells, cells, ((8.0, 2.0), (1.0, 9.0)), "Shares."),
-        importance=Importance((Bar("lactate", 0.2, 0.01), Bar("age", -0.01, 0.02)), 2, 10, "Shuffled."),
+        sections=(
+            Section("selection", "How the number came about", (draws,)),
+            Section("curves", "What the winner predicts", (roc,), sentence="Drawn from predictions."),
+            Section("importance", "What the final model leans on", found.charts(), (found.table(),)),
+            Section("failures", "Failures", tables=(failed,)),
+        ),
         notes=(Note("W204", "1 of 12 configurations failed."), Note("W999", "A note of a later release.")),
-        failures=(FailedConfiguration(9, "C=-1", "fold 1 of repeat 1", "ValueError", "C must be positive."),),
         data=(Fact("Task", "classification, 2 classes"), Fact("Samples", "20"), Fact("Configurations", "12")),
         timing=(Fact("Models trained", "18"),),
         versions=(Fact("sober", "0.1.0"),),
@@ -171,4 +169,15 @@ def by_hand():
         citation="Tsamardinos, Greasidou, Borboudakis (2018).",
         seed=7,
         command="sober fit sepsis.csv --target sepsis --seed 7",
-    )  # fmt: skip
+    )
+
+
+def chart(summary, name):
+    """The chart of this name; None where there is none."""
+    return next((one for one in summary.charts if one.name == name), None)
+
+
+def with_importance(summary, found):
+    """The same summary with another importance of columns."""
+    made = Section("importance", "What the final model leans on", found.charts(), (found.table(),))
+    return replace(summary, sections=tuple(made if s.name == "importance" else s for s in summary.sections))

@@ -65,7 +65,8 @@ def test_repeats_are_scored_apart_and_averaged():
     areas = [roc_auc_score(y == 2, evidence.scores()[:, r, 2]) for r in range(2)]
     assert line.text.startswith(f"AUC {np.mean(areas):.3f}")
     both = [confusion_matrix(y, evidence.labels()[:, r], normalize="true") for r in range(2)]
-    assert np.array(class_charts.confusion(evidence).share) == pytest.approx(np.mean(both, axis=0), abs=1e-5)
+    shares = [box.tint for box in class_charts.confusion(evidence)[0].boxes]
+    assert shares == pytest.approx(np.mean(both, axis=0).reshape(-1), abs=1e-5)
 
 
 def test_calibration_bins_hold_all_samples():
@@ -133,5 +134,5 @@ def test_probabilities_of_a_model_without_decisions_are_taken_as_such():
         evidence = Evidence.of(search)
         assert list(evidence.responses) == ["predict_proba"]
         assert evidence.labels().mean() == pytest.approx(np.mean(y == "control"), abs=0.2)
-        assert class_charts.confusion(evidence).share[0][1] < 0.5
+        assert class_charts.confusion(evidence)[0].boxes[1].tint < 0.5
         assert calibration(evidence) is not None

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from sklearn.inspection import partial_dependence
 
-from sobercv.report.effects import effects
-from sobercv.report.importance import correlated, importance
+from sobercv.report.model_charts import correlated, effects, importance
 
 from . import cases
 
@@ -13,12 +12,13 @@ from . import cases
 def test_the_bold_line_is_partial_dependence():
     search, X, y = cases.regression()
     found, _ = importance(search, X, y, n_permutations=1)
-    chart = effects(search, X, found)[0]
-    assert chart.title == found.bars[0].label
+    chart = effects(search, X, [bar.label for bar in found.bars])[0]
+    name = found.bars[0].label
+    assert chart.title == f"When {name} changes"
     line = chart.lines[0]
     some = X.iloc[:150] if len(X) <= 150 else X
     expected = partial_dependence(
-        search.best_estimator_, some, [chart.title], custom_values={chart.title: np.array(line.x)}, kind="average"
+        search.best_estimator_, some, [name], custom_values={name: np.array(line.x)}, kind="average"
     )["average"][0]
     np.testing.assert_allclose(np.diff(line.y), np.diff(expected), rtol=1e-3)  # of a linear model: rows do not matter
     assert len(chart.faint) == 30
@@ -45,8 +45,9 @@ def test_columns_that_say_the_same_are_found_and_shuffled_together():
 @pytest.mark.parametrize("name", ["binary", "several", "survival"])
 def test_every_task_has_effects(name):
     summary = cases.summary(name)
-    assert summary.effects
-    for chart in summary.effects:
+    drawn = [chart for chart in summary.charts if chart.name.startswith("effect-")]
+    assert drawn
+    for chart in drawn:
         low, high = chart.y_range
         assert low < high
         assert all(v is not None for line in chart.lines for v in line.y)

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.report import Summary, html, search_records, summarize, svg_charts, to_html
-from sobercv.report.records import Bar, Importance
+from sobercv.report import Summary, html, summarize, svg, to_html
+from sobercv.report.model_charts import Bar, Importance
+from sobercv.report.summary import draws_chart
 
 from . import cases
 
@@ -108,11 +109,11 @@ def test_without_jinja_the_extra_is_named(monkeypatch):
 
 def test_draws_that_are_all_equal_are_one_bar_around_them():
     score = replace(cases.by_hand().scores[0], value=1.0, naive=1.0, interval=(1.0, 1.0))
-    bins = search_records.draws(replace(cases.regression()[0].estimate_, draws=np.ones(1000)))
-    assert len(bins.heights) % 2 == 1
-    assert bins.heights[len(bins.heights) // 2] == sum(bins.heights) == 1000
-    drawn = svg_charts.histogram(bins, score)
-    assert drawn.count('class="bar s1"') == 1
+    chart = draws_chart(replace(cases.regression()[0].estimate_, draws=np.ones(1000)), score)
+    heights = [box.y1 for box in chart.boxes]
+    assert len(heights) % 2 == 1
+    assert heights[len(heights) // 2] == sum(heights) == 1000
+    assert svg.draw(chart).count('class="bar s1"') == 1
 
 
 def test_numbers_stay_with_what_they_belong_to():
@@ -121,9 +122,9 @@ def test_numbers_stay_with_what_they_belong_to():
 
 
 def test_columns_that_change_nothing_have_no_bar():
-    found = Importance((Bar("lactate", 0.2, 0.01), Bar("age", 0.0, 0.0)), 2, 10, "Shuffled.")
-    page = to_html(replace(cases.by_hand(), importance=found))
+    found = Importance((Bar("lactate", 0.2, 0.01), Bar("age", 0.0, 0.0)), "Shuffled.")
+    page = to_html(cases.with_importance(cases.by_hand(), found))
     assert "Without a bar: one column that the model does not look at." in page
     assert "age: 0" not in page
     none = replace(found, bars=(found.bars[1],))
-    assert "age: 0" in to_html(replace(cases.by_hand(), importance=none)), "an empty chart says nothing"
+    assert "age: 0" in to_html(cases.with_importance(cases.by_hand(), none)), "an empty chart says nothing"

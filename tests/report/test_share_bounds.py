@@ -39,14 +39,14 @@ def perfect(groups=None):
 
 
 def test_nobody_is_quite_sure_of_a_perfect_table():
-    found = confusion(perfect())
-    assert found.share == ((1.0, 0.0), (0.0, 1.0))
-    assert found.low[0][0] == pytest.approx(wilson(30, 30)[0], abs=1e-6)
-    assert found.high[1][0] == pytest.approx(wilson(0, 10)[1], abs=1e-6)
+    chart, table = confusion(perfect())
+    assert [box.tint for box in chart.boxes] == [1.0, 0.0, 0.0, 1.0]
+    assert table.rows[1][1] == f"100 ({100 * wilson(30, 30)[0]:.0f}\u2013100)"
+    assert table.rows[2][1] == f"0 (0\u2013{100 * wilson(0, 10)[1]:.0f})"
     row = next(row for row in thresholds(perfect()).rows if row[0] == "0.5")
     assert row[2:4] == ("100 (72\u2013100)", "100 (89\u2013100)")
 
 
 def test_groups_count_as_one_each():
-    found = confusion(perfect(groups=np.repeat(np.arange(8), 5)))
-    assert found.low[0][0] == pytest.approx(wilson(6, 6)[0], abs=1e-6)
+    _, table = confusion(perfect(groups=np.repeat(np.arange(8), 5)))
+    assert table.rows[1][1] == f"100 ({100 * wilson(6, 6)[0]:.0f}\u2013100)"

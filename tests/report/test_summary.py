@@ -13,7 +13,7 @@ import sobercv
 from sobercv import seeds
 from sobercv.errors import CODES, Note, SoberError
 from sobercv.report import Summary, summarize
-from sobercv.report.importance import importance
+from sobercv.report.model_charts import importance
 
 from . import cases
 
@@ -31,9 +31,11 @@ CHARTS = {
 def test_every_task_has_its_charts_and_the_summary_survives_json(name):
     search, X, y = cases.CASES[name]()
     summary = cases.summary(name)
-    assert [chart.name for chart in summary.charts] == CHARTS[name]
-    assert (summary.confusion is not None) == (summary.task == "classification")
-    assert summary.importance is not None
+    (curves,) = [section for section in summary.sections if section.name == "curves"] or [None]
+    drawn = [] if curves is None else [chart.name for chart in curves.charts if chart.name != "confusion"]
+    assert drawn == CHARTS[name]
+    assert (cases.chart(summary, "confusion") is not None) == (summary.task == "classification")
+    assert cases.chart(summary, "importance") is not None
     text = json.dumps(summary.to_dict(), allow_nan=False)
     assert Summary.from_dict(json.loads(text)) == summary
     assert summary == replace(summarize(search, X, y, n_permutations=1), created="now")
@@ -48,8 +50,8 @@ def test_numbers_are_those_of_the_search():
     assert [s.metric for s in summary.scores] == ["roc_auc", "accuracy", "neg_log_loss"]
     assert f"{estimate.value:.{first.digits}f}" in summary.headline
     assert f"{estimate.value:.{first.digits}f}" in summary.why
-    assert sum(summary.draws.heights) == len(estimate.draws)
-    assert summary.importance is None
+    assert sum(box.y1 for box in cases.chart(summary, "draws").boxes) == len(estimate.draws)
+    assert cases.chart(summary, "importance") is None
     assert (summary.seed, summary.task) == (search.seed_, "classification")
 
 
@@ -57,8 +59,10 @@ def test_the_race_adds_up_and_the_table_tells_everybodys_fate():
     search, _, _ = cases.binary()
     summary = summarize(search)
     log = search.race_
-    gone = sum(r.dropped + r.failed for r in summary.race.rounds)
-    assert summary.race.n_start - gone == summary.race.rounds[-1].alive == int(log.finishers.sum())
+    boxes = cases.chart(summary, "race").boxes
+    gone = sum(box.y1 - box.y0 for box in boxes if box.series > 0)
+    alive = [box.y1 for box in boxes if box.series == 0][-1]
+    assert summary.race.n_start - gone == alive == int(log.finishers.sum())
     assert (
         [row.index for row in summary.configurations if row.is_winner]
         == [search.best_index_]
@@ -71,8 +75,9 @@ def test_the_race_adds_up_and_the_table_tells_everybodys_fate():
         assert (row.dropped_after is not None) == (status == "dropped") == (row.p is not None)
         assert (row.wins is None) == (status == "failed")
     assert sum(row.wins or 0.0 for row in summary.configurations) == pytest.approx(1.0)
-    assert [fault.index for fault in summary.failures] == list(log.failures)
-    assert "nonsense" in summary.failures[0].params
+    (failed,) = [table for table in summarize(search).tables if table.name == "failures"]
+    assert [row[0] for row in failed.rows[1:]] == [str(c) for c in log.failures]
+    assert "nonsense" in failed.rows[1][1]
 
 
 def test_why_speaks_of_luck_only_where_there_was_some():

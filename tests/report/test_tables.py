@@ -9,7 +9,7 @@ import pytest
 
 from sobercv.errors import SoberError
 from sobercv.report.html import to_html
-from sobercv.report.records import Bar
+from sobercv.report.model_charts import Bar, Importance
 from sobercv.report.tables import FORMATS, tables_of, to_format
 
 from . import cases
@@ -64,8 +64,8 @@ def test_the_checklist_is_filled_in_where_the_run_knows():
 def test_numbers_in_csv_are_plain_ascii():
     summary = cases.by_hand()
     score = replace(summary.scores[1], value=-12345.6, interval=(-23456.7, -1234.5), naive=-9876.5, digits=1)
-    importance = replace(summary.importance, bars=(Bar("lactate", -0.01, 0.02),))
-    text = to_format(replace(summary, scores=(summary.scores[0], score), importance=importance), "csv")
+    summary = cases.with_importance(summary, Importance((Bar("lactate", -0.01, 0.02),), "Shuffled."))
+    text = to_format(replace(summary, scores=(summary.scores[0], score)), "csv")
     assert "\u2212" not in text
     rows = list(csv.reader(io.StringIO(text)))
     head = rows[0][1:]

@@ -55,4 +55,5 @@ def test_the_table_ranks_by_the_scores_that_it_shows(search):
     assert scores == sorted(scores, reverse=True)
     assert scores[0] == pytest.approx(search.estimate_.naive)
     assert "own best threshold" in shown.table_note
-    assert "The circle marks the honest number" in shown.draws_note
+    (draws,) = [chart for chart in shown.charts if chart.name == "draws"]
+    assert "The solid line marks the honest number" in draws.sentence

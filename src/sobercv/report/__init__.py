@@ -11,10 +11,10 @@ from typing import Any
 from ..errors import SoberError
 from .html import to_html
 from .records import Summary
-from .summary import summarize
+from .summary import summarize, summarize_estimates
 from .tables import FORMATS, to_format
 
-__all__ = ["Summary", "summarize", "to_html", "write"]
+__all__ = ["Summary", "summarize", "summarize_estimates", "to_html", "write"]
 
 
 def write(summary: Summary, path: Any) -> Path:

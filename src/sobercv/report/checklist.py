@@ -66,30 +66,30 @@ def checklist(summary: Summary) -> tuple[ChecklistItem, ...]:
 
 def _answers(summary: Summary) -> dict[str, str]:
     fact = {f.label: f.text for f in summary.data}
-    score = summary.scores[0]
+    score, names = summary.scores[0], [section.name for section in summary.sections]
+    tried = 0 if summary.race is None else summary.race.n_start
     level = f"{100 * score.level:g} % interval"
     held = "" if score.interval is None else f" ({level} {between(score.interval, score.digits)})"
-    shown = [chart.title for chart in summary.charts] + ([summary.confusion.title] if summary.confusion else [])
+    shown = [c.title for section in summary.sections if section.name == "curves" for c in section.charts]
     found = {
         "4": "Development with internal validation.",
         "12a": f"All samples were used for both, by cross-validation ({fact['Cross-validation']}).",
         "12b": "Encoded, imputed and scaled inside the training folds only." if summary.columns else "",
-        "12c": f"{summary.method} {count(summary.race.n_start, 'configuration')} compared; the winner: "
-        f"{summary.winner.label}.",
+        "12c": f"{summary.method} {count(tried, 'configuration')} compared; the winner: {summary.winner.label}.",
         "12d": f"Groups ({fact['Groups']})." if "Groups" in fact else "",
         "12e": f"{', '.join(s.label for s in summary.scores)}; plots: {', '.join(shown) or 'none'}.",
         "12g": "Out-of-sample: each sample by models that were trained without it.",
         "18f": f"{summary.command} (seed {summary.seed}; sobercv {_version(summary)}).",
         "20": f"{fact['Samples']} samples; {fact['Target']}.",
         "21": f"{fact['Samples']} samples; {fact['Target']}; {fact.get('Columns', '?')} candidate predictors.",
-        "22": f"{summary.winner.label}; trained on all samples." if summary.importance else "",
+        "22": f"{summary.winner.label}; trained on all samples." if "importance" in names else "",
         "23a": f"{score.label} {number(score.value, score.digits)}{held}, corrected for the choice among "
-        f"{count(summary.race.n_start, 'configuration')}; plain cross-validation would claim "
+        f"{count(tried, 'configuration')}; plain cross-validation would claim "
         f"{number(score.naive, score.digits)}.",
         "26": " ".join(n.text for n in summary.notes if n.severity == "warning" and n.code != HOW_READ),
     }
     if summary.columns:
-        found["7"] = f"See how each of {count(len(summary.columns), 'column')} was read, in the report."
+        found["7"] = f"See how each of {count(len(summary.columns.rows) - 1, 'column')} was read, in the report."
         missing = fact["Missing cells"]
         imputed = "" if missing.startswith("0 ") else " Imputed inside the training folds."
         found["11"] = f"Missing cells: {missing}.{imputed}"

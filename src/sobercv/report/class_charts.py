@@ -16,9 +16,9 @@ from ..metrics import get
 from ..predictions import Predictions
 from ..search.final_model import estimate_of
 from ..targets import Target
-from .evidence import Band, Evidence, bin_edges, bin_means, known, line_of, widened
-from .records import Chart, ConfusionMatrix, Line, Mark, Table
-from .words import between, class_name, clean, metric_label, number, percent
+from .evidence import Band, Evidence, bin_edges, bin_means, line_of, widened
+from .records import Box, Chart, Line, Mark, Table
+from .words import between, class_name, clean, metric_label, number, percent, share_with_interval
 
 GRID = np.linspace(0.0, 1.0, 101)
 MOST_CLASSES = 12
@@ -47,6 +47,7 @@ def roc(evidence: Evidence) -> Chart | None:
         sentence="How many true cases are found (up) for how many false alarms (right). The dashed line is guessing."
         + (f" The circle is where the predicted labels stand{more}." if marks else ""),
         marks=marks,
+        apart=len(lines) > 1,
     )
 
 
@@ -70,8 +71,8 @@ def precision_recall(evidence: Evidence) -> Chart | None:
     )
 
 
-def confusion(evidence: Evidence) -> ConfusionMatrix | None:
-    """Of each true class, the share predicted as each class."""
+def confusion(evidence: Evidence) -> tuple[Chart, Table] | None:
+    """Of each true class, the share predicted as each class: a chart, and a table with intervals."""
     labels = evidence.labels()
     if labels is None or evidence.classes is None or len(evidence.classes) > MOST_CLASSES:
         return None
@@ -86,17 +87,37 @@ def confusion(evidence: Evidence) -> ConfusionMatrix | None:
     band = widened(evidence.banded(share), np.repeat(sizes, k), evidence.level)
     cells = evidence.y[:, None] * k + labels
     count = np.bincount(cells[evidence.seen], minlength=k * k).reshape(k, k) / evidence.n_repeats
+    names = tuple(clean(label, 60) for label in evidence.classes.tolist())
+    shares = [share_with_interval(*map(float, each)) for each in zip(band.centre, band.low, band.high, strict=True)]
+    boxes = tuple(_cell(names, i, j, band.at(np.array([i * k + j])), count) for i in range(k) for j in range(k))
     where = "Small print: samples, and" if k <= MOST_WITH_INTERVALS else "In the table below:"
-    return ConfusionMatrix(
-        title="Confusion",
-        labels=tuple(clean(label, 60) for label in evidence.classes.tolist()),
-        share=_cells(band.centre, k),
-        low=_cells(band.low, k),
-        high=_cells(band.high, k),
-        count=tuple(tuple(round(float(v), 1) for v in row) for row in count),
-        sentence=f"Of each true class (row), the share predicted as each class (column). {where} "
-        f"{100 * evidence.level:g} % bootstrap intervals (Wilson's where the share is 0 or 100 %).",
+    sentence = (
+        f"Of each true class (row), the share predicted as each class (column). {where} {100 * evidence.level:g} % "
+        "bootstrap intervals (Wilson's where the share is 0 or 100 %)."
     )
+    ends = (-0.5, k - 0.5)
+    chart = Chart(
+        "confusion", "Confusion", "predicted", "true", ends, ends[::-1], sentence=sentence, boxes=boxes,
+        x_names=names, y_names=names,
+    )  # fmt: skip
+    rows = [("true \\ predicted", *names), *((name, *shares[i * k : i * k + k]) for i, name in enumerate(names))]
+    return chart, Table("confusion", "Confusion in percent, with intervals", tuple(rows), sentence, folded=True)
+
+
+def _cell(names: tuple[str, ...], i: int, j: int, band: Band, count: Array) -> Box:
+    """Write a cell of a confusion matrix: its share, and in small print samples and interval."""
+    share, low, high = (None if v != v else float(v) for v in (band.centre[0], band.low[0], band.high[0]))
+    n, total = (f"{v:.1f}".removesuffix(".0") for v in (count[i, j], count[i].sum()))
+    counted = f"{n} of {total}" if len(names) < MOST_WITH_INTERVALS else n
+    return Box(
+        j - 0.5, i - 0.5, j + 0.5, i + 0.5,
+        tint=share or 0.0,
+        words=(
+            percent(share).replace(" ", "\u202f"), counted,
+            f"{100 * (low or 0):.0f}\u2013{100 * (high or 0):.0f}\u202f%",
+        ),
+        hint=f"true {names[i]}, predicted {names[j]}: {n} samples, {percent(share)}",
+    )  # fmt: skip
 
 
 # ---- curves of weights ---------------------------------------------------------------------------------------------
@@ -153,16 +174,8 @@ def _one_against_rest(evidence: Evidence, make: Callable[[Array, Array], Curve],
         curves = [make(ranked[:, r], evidence.y == code) for r in range(evidence.n_repeats)]
         band = evidence.banded(lambda r, weight, curves=curves: curves[r](weight))  # type: ignore[misc]
         text = f"{area} {number(band.centre[-1])}, {between((band.low[-1], band.high[-1]))}"
-        lines.append(line_of(class_name(classes[code]), GRID, _without_last(band), text))
+        lines.append(line_of(class_name(classes[code]), GRID, band.at(slice(-1)), text))
     return tuple(lines)
-
-
-def _without_last(band: Band) -> Band:
-    return Band(band.centre[:-1], band.low[:-1], band.high[:-1])
-
-
-def _cells(values: Array, k: int) -> tuple[tuple[float | None, ...], ...]:
-    return tuple(known(row) for row in values.reshape(k, k))
 
 
 def is_binary(evidence: Evidence) -> bool:
@@ -196,7 +209,7 @@ def calibration(evidence: Evidence) -> Chart | None:
 
     band, x = evidence.banded(observed), evidence.banded(predicted).centre
     keep = ~np.isnan(x)
-    lines = [line_of(f"{k} bins of equal size", x[keep], Band(*(part[keep] for part in _parts(band))), marked=True)]
+    lines = [line_of(f"{k} bins of equal size", x[keep], band.at(keep), marked=True)]
     smooth = _smooth(evidence, probabilities, positive)
     if smooth is not None:
         lines.insert(0, smooth)
@@ -212,10 +225,6 @@ def calibration(evidence: Evidence) -> Chart | None:
         sentence="Where a line runs above the dashed diagonal, the event was more frequent than predicted. "
         + _line_of_logits(evidence, probabilities, positive),
     )
-
-
-def _parts(band: Band) -> tuple[Array, Array, Array]:
-    return band.centre, band.low, band.high
 
 
 def _smooth(evidence: Evidence, probabilities: Array, positive: Array) -> Line | None:
@@ -294,13 +303,14 @@ def thresholds(evidence: Evidence) -> Table | None:
         called, ill = chances >= threshold, np.broadcast_to((evidence.y == 1)[:, None], chances.shape)
         parts = (ill, ~ill, called, ~called)  # what each is a share of
         band = widened(band, np.array([*(evidence.units(part) for part in parts), 1.0]), evidence.level)
-        shares = (_percent(band, i) for i in range(4))
+        ends = zip(band.centre.tolist(), band.low.tolist(), band.high.tolist(), strict=True)
+        shares = [share_with_interval(*each) for each in ends][:4]
         rows.append((f"{threshold:g}", percent(float(band.centre[4])), *shares))
     return Table(
         "thresholds",
         "Decisions by threshold",
         tuple(rows),
-        f"Whoever's probability of {name} reaches the threshold is called {name}. Sensitivity: of those who are "
+        f"A sample whose probability of {name} reaches the threshold is called {name}. Sensitivity: of those that are "
         f"{name}, the share called so; specificity: of the others, the share not called so; PPV and NPV: the share of "
         f"either call that is right. In percent, with {100 * evidence.level:g} % bootstrap intervals (Wilson's "
         "where the share is 0 or 100). Choose a threshold by what a miss and a false alarm cost, not by the best row.",
@@ -324,7 +334,7 @@ def decision_curve(evidence: Evidence) -> Chart | None:
         return np.asarray((right - odds * wrong) / total) if total > 0 else np.full(len(CUTS), np.nan)
 
     model = evidence.banded(lambda r, weight: benefit(chances[:, r], weight))
-    everybody = benefit(np.ones(len(ill)), evidence.weight)
+    everyone = benefit(np.ones(len(ill)), evidence.weight)
     share = float(evidence.weight @ ill / evidence.weight.sum())
     return Chart(
         name="decision",
@@ -335,7 +345,7 @@ def decision_curve(evidence: Evidence) -> Chart | None:
         y_range=(-0.15 * share, 1.1 * share),
         lines=(
             line_of("treat by the model", CUTS, model),
-            line_of("treat all", CUTS, Band(everybody, everybody, everybody)),
+            line_of("treat all", CUTS, Band(everyone, everyone, everyone)),
         ),
         reference=(0.0, 0.0, 1.0, 0.0),
         sentence=f"What treating those called {name} is worth: true positives for each sample, minus false alarms at "
@@ -356,11 +366,6 @@ def _shares(called: Array, ill: Array, weight: Array) -> Array:
     parts = np.array([right, spared, right, spared, right + wrong])
     wholes = np.array([right + missed, wrong + spared, right + wrong, missed + spared, weight.sum()])
     return np.divide(parts, wholes, out=np.full(5, np.nan), where=wholes > 0)
-
-
-def _percent(band: Band, i: int) -> str:
-    centre, low, high = (100 * float(values[i]) for values in (band.centre, band.low, band.high))
-    return "\u2013" if np.isnan(centre) else f"{centre:.0f} ({low:.0f}\u2013{high:.0f})"
 
 
 def tuned_threshold(evidence: Evidence, search: Any) -> Chart | None:

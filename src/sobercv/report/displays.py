@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import SoberError
-from . import class_charts, search_records
+from . import class_charts, summary
 from .evidence import Evidence
-from .importance import importance
-from .records import Chart, Line
-from .summary import CHARTS
-from .words import number, percent
+from .facts import estimates_of, score_of
+from .model_charts import importance
+from .records import Chart
 
 BLUE, GREEN, VERMILLION, GREY, LIGHT = "#0072B2", "#00785A", "#D55E00", "#57606A", "#D9DDE1"
 SERIES = ((BLUE, "-"), (GREEN, ":"), (VERMILLION, "--"))
+BOXES = (BLUE, VERMILLION, "#B8BDC2")
 
 
 class Plots:
@@ -33,76 +33,51 @@ class Plots:
         self._search = search
 
     def __getattr__(self, name: str) -> Any:
-        if name not in CHARTS:
-            raise AttributeError(f"There is no plot {name!r}. Plots are draws, race, confusion, importance, {_NAMES}.")
-        return lambda ax=None: self._chart(name, ax)
+        if name not in summary.CHARTS:
+            names = ", ".join(summary.CHARTS)
+            raise AttributeError(f"There is no plot {name!r}. Plots are draws, race, confusion, importance, {names}.")
+        task, make = summary.CHARTS[name]
+        return lambda ax=None: self._chart(name, task, make, ax)
 
     def __dir__(self) -> list[str]:
-        return sorted([*super().__dir__(), *CHARTS])
+        return sorted([*super().__dir__(), *summary.CHARTS])
 
     def draws(self, ax: Any = None) -> Any:
         """Histogram of the bootstrap draws with the honest and the naive score."""
-        score = search_records.scores(self._search)[0]
-        bins = search_records.draws(search_records.estimates_of(self._search)[0])
-        heights = (0,) if bins is None else bins.heights
-        top, edges = max(heights) * 1.1, (score.value,) if bins is None else bins.edges
-        outline = _line("draws", edges, (*heights, heights[-1])[: len(edges)], stepped=True)
-        claims = [
-            _line(f"{name} {number(v, score.digits)}", (v, v), (0, top))
-            for name, v in (("honest", score.value), ("plain CV", score.naive))
-        ]
-        ends = [*edges, score.value, score.naive]
-        return draw(
-            Chart("draws", "Draws", score.label, "resamples", (min(ends), max(ends)), (0, top), (outline, *claims), ""),
-            ax,
-        )
+        first = estimates_of(self._search)[0]
+        return _drawn(summary.draws_chart(first, score_of(first)), "The protocol of this search makes no draws.", ax)
 
     def race(self, ax: Any = None) -> Any:
         """How many configurations were still in the race after each round."""
-        race = search_records.race(self._search)
-        rounds = tuple(float(r.number) for r in race.rounds)
-        alive = _line("still in the race", rounds, [r.alive for r in race.rounds], marked=True)
-        labels, ends = ("round of the cross-validation", "configurations"), (0.5, len(rounds) + 0.5)
-        return draw(Chart("race", "Race", *labels, ends, (0, 1.05 * race.n_start), (alive,), ""), ax)
+        return draw(summary.race_chart(self._search), ax)
 
     def confusion(self, ax: Any = None) -> Any:
         """Confusion matrix, each row adding up to 100 %."""
-        evidence = Evidence.of(self._search)
-        found = class_charts.confusion(evidence) if evidence.task == "classification" else None
-        if found is None:
-            raise _no_chart("confusion", "classification", evidence.task)
-        ax, share = _axes(ax), np.array([[np.nan if v is None else v for v in row] for row in found.share])
-        ax.imshow(share, cmap="Blues", vmin=0, vmax=1)
-        for (i, j), value in np.ndenumerate(share):
-            ax.text(j, i, percent(value), ha="center", va="center", color="white" if value > 0.55 else "black")
-        names = [_plain(label[:20]) for label in found.labels]
-        ax.set_xticks(range(len(names)), names)
-        ax.set_yticks(range(len(names)), names)
-        return _finish(ax, found.title, "predicted", "true")
+        return self._chart("confusion", "classification", lambda e: (class_charts.confusion(e) or [None])[0], ax)
 
     def importance(self, X: Any, y: Any, ax: Any = None, *, n_permutations: int = 10) -> Any:
         """Permutation importance of the final model on the data given."""
         found, reasons = importance(self._search, X, y, n_permutations=n_permutations)
-        if found is None:
-            raise SoberError(
-                "E116", reasons[0].text if reasons else "`n_permutations` is 0, so there is nothing to draw."
-            )
-        ax, bars = _axes(ax), found.bars
-        ax.barh(range(len(bars)), [b.value for b in bars], xerr=[b.spread for b in bars], color=BLUE, alpha=0.85)
-        ax.set_yticks(range(len(bars)), [_plain(b.label[:40]) for b in bars])
-        ax.invert_yaxis()
-        return _finish(ax, "Permutation importance, on training data", "fall of the score", "")
+        reason = reasons[0].text if reasons else "`n_permutations` is 0, so there is nothing to draw."
+        return _drawn(None if found is None else found.charts()[0], reason, ax)
 
-    def _chart(self, name: str, ax: Any) -> Any:
-        task, make = CHARTS[name]
+    def _chart(self, name: str, task: str, make: Any, ax: Any) -> Any:
         evidence = Evidence.of(self._search)
-        chart = make(evidence) if evidence.task == task else None
-        if chart is None:
-            raise _no_chart(name, task, evidence.task)
-        return draw(chart, ax)
+        if evidence.task != task:
+            raise SoberError(
+                "E116", f"`{name}` is a plot for {task}; this search is one of {evidence.task}. Choose another plot."
+            )
+        reason = (
+            f"The search did not keep the predictions that `{name}` needs, or there are not two classes. Add roc_auc "
+            "and neg_log_loss to scoring, or choose another plot."
+        )
+        return _drawn(make(evidence), reason, ax)
 
 
-_NAMES = ", ".join(CHARTS)
+def _drawn(chart: Chart | None, reason: str, ax: Any) -> Any:
+    if chart is None:
+        raise SoberError("E116", reason)
+    return draw(chart, ax)
 
 
 def draw(chart: Chart, ax: Any = None) -> Any:
@@ -118,6 +93,11 @@ def draw(chart: Chart, ax: Any = None) -> Any:
     if chart.reference is not None:
         x0, y0, x1, y1 = chart.reference
         ax.plot([x0, x1], [y0, y1], color=GREY, lw=1, ls=(0, (4, 4)))
+    for box in chart.boxes:
+        color, alpha = (BLUE, 0.7 * box.tint) if box.tint is not None else (BOXES[box.series], 0.85)
+        ax.bar(box.x0, box.y1 - box.y0, box.x1 - box.x0, box.y0, align="edge", color=color, alpha=alpha, ec="white")
+        if box.words:
+            ax.text((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2, box.words[0], ha="center", va="center")
     if chart.points_x:
         ax.plot(chart.points_x, chart.points_y, ".", color=GREY, alpha=0.45, ms=4)
     for i, line in enumerate(chart.lines):
@@ -127,26 +107,25 @@ def draw(chart: Chart, ax: Any = None) -> Any:
         label = _plain(f"{line.label}: {line.text}" if line.text else line.label)
         ax.fill_between(line.x, low, high, step=step, color=color, alpha=0.18, lw=0)
         ax.plot(line.x, y, dash, color=color, lw=2, marker="o" if line.marked else "", drawstyle=style, label=label)
+    for whisker in chart.whiskers:
+        ax.plot([whisker.low, whisker.high], [whisker.y, whisker.y], color="black" if chart.boxes else BLUE, lw=1.2)
+        if whisker.value is not None:
+            ax.plot(whisker.value, whisker.y, "D" if whisker.hollow else "o", color=BLUE)
     for mark in chart.marks:
         ax.plot(mark.x, mark.y, "o", color=VERMILLION, mfc="none", ms=9, label=mark.text)
     ax.set(xlim=_roomy(chart.x_range), ylim=_roomy(chart.y_range))
-    ax.grid(True, axis="y", color=LIGHT, lw=0.8)
-    return _finish(ax, chart.title, chart.x_label, chart.y_label)
-
-
-def _line(label: str, x: Sequence[float], y: Sequence[float], *, stepped: bool = False, marked: bool = False) -> Line:
-    values = tuple(float(v) for v in y)
-    return Line(label, tuple(float(v) for v in x), values, values, values, stepped=stepped, marked=marked)
-
-
-def _no_chart(name: str, task: str, given: str) -> SoberError:
-    if task != given:
-        return SoberError("E116", f"`{name}` is a plot for {task}; this search is one of {given}. Choose another plot.")
-    return SoberError(
-        "E116",
-        f"The search did not keep the predictions that `{name}` needs, or there are not two classes. Add roc_auc and "
-        "neg_log_loss to scoring, or choose another plot.",
-    )
+    for axis, names in (("x", chart.x_names), ("y", chart.y_names)):
+        if names:
+            getattr(ax, f"set_{axis}ticks")(range(len(names)), [_plain(name[:40]) for name in names])
+    if not chart.y_names:
+        ax.grid(True, axis="y", color=LIGHT, lw=0.8)
+    ax.set_title(chart.title, loc="left", fontweight="bold")
+    ax.set(xlabel=chart.x_label, ylabel=chart.y_label)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.set_axisbelow(True)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(frameon=False, fontsize="small")
+    return ax
 
 
 def _roomy(ends: Sequence[float]) -> tuple[float, float]:
@@ -158,16 +137,6 @@ def _roomy(ends: Sequence[float]) -> tuple[float, float]:
 def _plain(label: str) -> str:
     """Keep matplotlib from reading dollars as formulas, and from hiding labels that begin with an underscore."""
     return (" " if label.startswith("_") else "") + label.replace("$", r"\$")
-
-
-def _finish(ax: Any, title: str, x_label: str, y_label: str) -> Any:
-    ax.set_title(title, loc="left", fontweight="bold")
-    ax.set(xlabel=x_label, ylabel=y_label)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.set_axisbelow(True)
-    if ax.get_legend_handles_labels()[1]:
-        ax.legend(frameon=False, fontsize="small")
-    return ax
 
 
 def _axes(ax: Any) -> Any:

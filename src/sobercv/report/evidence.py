@@ -22,7 +22,6 @@ from ..positive_class import obvious_positive
 from ..predictions import Predictions
 from ..training.fit.response import method_of
 from .records import Line
-from .search_records import metrics_of
 
 N_BANDS = 400
 #: (repeat, weight [N]) -> [G]: a statistic of the samples of one repeat, each present `weight` times.
@@ -37,7 +36,7 @@ class Band:
     low: Array
     high: Array
 
-    def at(self, places: Array) -> Band:
+    def at(self, places: Array | slice) -> Band:
         """Take these places, in this order."""
         return Band(*(values[places] for values in (self.centre, self.low, self.high)))
 
@@ -91,7 +90,7 @@ class Evidence:
             if hasattr(search, "best_estimator_")
             else clone(search.estimator).set_params(**clone(search.best_params_, safe=False))
         )
-        asked = {metric.responses[0]: metric.responses for metric in metrics_of(search) if metric.responses}
+        asked = {metric.responses[0]: metric.responses for metric in search.question_.metrics if metric.responses}
         responses = {
             method_of(winner, asked.get(name, (name,))) or name: tensor[:, 0]
             for name, tensor in table.responses.items()

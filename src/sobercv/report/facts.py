@@ -1,6 +1,6 @@
-"""Facts about a run: its data, time, versions, method, how to repeat it, what the interval promises, what words mean.
+"""Facts about a search or an estimate: scores, data, time, versions, method, what the interval promises, words.
 
-Labels with texts from a finished search; nothing is measured here.
+Labels with texts; nothing is measured here.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ..inference import Estimate
 from ..inference.estimate import METHODS
 from ..inference.procedures import Threshold
-from .configuration_words import winner_in_words
-from .records import Fact, Score
-from .search_records import estimates_of
-from .words import clean, count, metric_label, number, seconds, within
+from .records import Fact, Race, Score
+from .words import clean, count, digits_for, metric_label, number, seconds, within
 
 CITATION = (
     "Tsamardinos, Greasidou, Borboudakis (2018). Bootstrapping the out-of-sample predictions for efficient and "
@@ -27,6 +26,49 @@ CITATION = (
 PACKAGES = ("sobercv", "scikit-learn", "numpy", "scipy", "numba", "joblib")
 MOST_CLASSES = 8
 _NUMPY = re.compile(r"np\.(?:float64|int64|bool_?|str_)\(([^()]*)\)")  # a number is enough, for readers
+
+
+def estimates_of(search: Any) -> list[Estimate]:
+    """Return all estimates of a search, the one of the metric that selected first."""
+    return list(search.estimate_.values()) if search.multimetric_ else [search.estimate_]
+
+
+def score_of(estimate: Estimate) -> Score:
+    """Write an estimate as the score that readers see, with as many digits as it needs."""
+    bounds = () if estimate.interval is None else estimate.interval
+    digits = digits_for((estimate.value, estimate.naive, *bounds))
+    while digits < 5 and 0 < abs(estimate.optimism) < 0.5 * 10**-digits and abs(estimate.value) < 10:
+        digits += 1
+    return Score(
+        metric=estimate.metric,
+        label=metric_label(estimate.metric, estimate.positive),
+        value=float(estimate.value),
+        interval=None if estimate.interval is None else tuple(float(v) for v in estimate.interval),
+        level=estimate.confidence_level,
+        naive=float(estimate.naive),
+        optimism=float(estimate.optimism),
+        n_draws=0 if estimate.draws is None else len(estimate.draws),
+        n_undefined=estimate.n_undefined,
+        digits=digits,
+        positive=None if estimate.positive is None else clean(estimate.positive, 60),
+        interval_method=estimate.interval_method,
+    )
+
+
+def wins_of_winner(estimate: Estimate) -> float | None:
+    """Share of the resamples that the winner won."""
+    if estimate.win_counts is None or not estimate.win_counts.sum():
+        return None
+    return float(estimate.win_counts[estimate.configurations == estimate.winner].sum() / estimate.win_counts.sum())
+
+
+def size(estimate: Estimate) -> tuple[Fact, ...]:
+    """Say how much an estimate rests on."""
+    found = [Fact("Samples", f"{estimate.n_samples:,}")] if estimate.n_samples and not estimate.n_folds else []
+    found += [Fact("Groups", f"{estimate.n_groups:,}")] if estimate.n_groups else []
+    found += [Fact("Folds", f"{estimate.n_folds:,}, all that is known")] if estimate.n_folds else []
+    found += [Fact("Repeats", f"{estimate.n_repeats:,}")] if estimate.n_repeats > 1 else []
+    return (*found, Fact("Configurations", f"{estimate.n_configurations:,}"))
 
 
 def data(search: Any, X: Any = None) -> tuple[Fact, ...]:
@@ -99,8 +141,13 @@ def versions() -> tuple[Fact, ...]:
     return tuple(found)
 
 
-def method(search: Any) -> str:
+def protocol(estimate: Estimate) -> str:
     """Name the protocol in a sentence."""
+    return f"{METHODS.get(estimate.method, estimate.method)}."
+
+
+def method(search: Any) -> str:
+    """Name the protocol, what was dropped, and what selected."""
     estimate = estimates_of(search)[0]
     text = METHODS[estimate.method]
     dropped = int((search.race_.status == "dropped").sum())
@@ -117,31 +164,53 @@ def command(search: Any) -> str:
     return clean(_NUMPY.sub(r"\1", f"{text}.fit(X, y)"), 4000)
 
 
-def table_note(search: Any) -> str:
+#: What the scores of single configurations are.
+SINGLE = (
+    "Scores of single configurations are plain cross-validation, of dropped ones on the folds that they ran; the "
+    "honest number stands at the top."
+)
+
+
+def table_note(estimate: Estimate) -> str:
     """Say what the scores of single configurations are."""
-    text = (
-        "Scores of single configurations are plain cross-validation, of dropped ones on the folds that they ran; the "
-        "honest number stands at the top."
-    )
-    if not isinstance(estimates_of(search)[0].decision, Threshold):
-        return text
+    if not isinstance(estimate.decision, Threshold):
+        return SINGLE
     return (
-        f"{text} Ranks and pooled scores are those at each configuration's own best threshold; means over folds are "
+        f"{SINGLE} Ranks and pooled scores are those at each configuration's own best threshold; means over folds are "
         "of the labels that it predicts untuned."
     )
 
 
-def draws_note(search: Any) -> str:
+def race_note(race: Race, alive: int) -> str:
+    """Say what the race dropped and saved."""
+    if not race.rule:
+        return (
+            f"There was no race: no configuration was to be dropped, so all {race.n_start:,} configurations ran on "
+            f"every fold, {race.n_trained:,} models."
+        )
+    if race.n_start == alive:
+        return (
+            f"After each round, configurations could be dropped that {race.reason}. None were: all {race.n_start:,} "
+            "ran on every fold."
+        )
+    counted = " The dropped took part in the correction with the predictions that they had." if race.counted else ""
+    return (
+        f"After each round, configurations that {race.reason} were dropped: {race.n_start - alive:,} of "
+        f"{race.n_start:,}, and {race.n_saved:,} of {race.n_saved + race.n_trained:,} models were never needed."
+        f"{counted} The table below says when each was dropped."
+    )
+
+
+def draws_note(estimate: Estimate) -> str:
     """Say what the histogram of the draws shows."""
-    estimate = estimates_of(search)[0]
     n = 0 if estimate.draws is None else len(estimate.draws)
     # What is tuned is not judged by the mean of the draws, see docs/evidence/tuned.md.
     honest = "their mean, the honest number" if estimate.decision is None else "the honest number"
     undefined = f" {estimate.n_undefined} draws were undefined and left out." if estimate.n_undefined else ""
     return (
         f"{n:,} times the choice was made again on a resample, and the chosen configuration scored on what the "
-        f"resample had left out. The circle marks {honest}; the diamond, what plain cross-validation claims; pale "
-        f"bars lie outside the interval.{undefined}"
+        f"resample had left out. The solid line marks {honest}; the dotted line, what plain cross-validation claims; "
+        f"pale bars lie outside the interval.{undefined}"
     )
 
 
@@ -169,8 +238,8 @@ ALWAYS = {
     "it flatters the choice.",
     "Resample": "A new table drawn from the samples with replacement, as if the study had been done again: some "
     "samples come several times, about a third not at all.",
-    "Pooled": "One score over the out-of-sample predictions of all folds together; the fold mean averages one score a "
-    "fold.",
+    "Pooled": "One score over the out-of-sample predictions of all folds together; the fold mean averages one score "
+    "per fold.",
     "Honest score": "The choice is made again in every resample, and what it picks is scored on the samples that the "
     "resample left out; the mean of these scores.",
 }
@@ -182,8 +251,8 @@ SES = (
 METRICS = {
     "roc_auc": "AUC: the chance that a random case gets a higher score than a random control. 0.5 is guessing, 1 is "
     "perfect.",
-    "cumulative_dynamic_auc": "The chance that somebody who had the event by then was given a higher risk than "
-    "somebody who had not. 0.5 is guessing.",
+    "cumulative_dynamic_auc": "The chance that a sample with the event by then was given a higher risk than one "
+    "without. 0.5 is guessing.",
     "average_precision": "The share of alarms that are true, averaged over how many cases are found. Guessing scores "
     "the share of cases.",
     "balanced_accuracy": "The share of each class that is predicted rightly, averaged over the classes.",
@@ -192,12 +261,12 @@ METRICS = {
     "is guessing, 1 is perfect.",
     "brier": "The mean squared distance of probabilities from what happened; 0 is perfect.",
     "log_loss": "How surprised the probabilities were by what happened; 0 is perfect.",
-    "sensitivity": "Of those who are positive, the share that is called so.",
-    "recall": "Of those who are positive, the share that is called so.",
-    "specificity": "Of those who are not positive, the share that is not called so.",
-    "precision": "Of those who are called positive, the share that is.",
-    "ppv": "Of those who are called positive, the share that is.",
-    "npv": "Of those who are not called positive, the share that is not.",
+    "sensitivity": "Of the positive samples, the share that is called so.",
+    "recall": "Of the positive samples, the share that is called so.",
+    "specificity": "Of the negative samples, the share that is not called positive.",
+    "precision": "Of the samples called positive, the share that is.",
+    "ppv": "Of the samples called positive, the share that is.",
+    "npv": "Of the samples not called positive, the share that is not.",
     "net_benefit": "True positives minus false positives, the latter at the odds of the threshold, for each sample.",
     "f1": "The harmonic mean of precision and recall.",
     "matthews": "A correlation between predicted and true labels; 0 is guessing, 1 is perfect.",
@@ -209,16 +278,16 @@ METRICS = {
 }
 
 
-def glossary(search: Any, scores: tuple[Score, ...]) -> tuple[Fact, ...]:
-    """Explain the metrics of a search and the words of every report, a line each."""
+def glossary(task: str, winner: str, scores: tuple[Score, ...]) -> tuple[Fact, ...]:
+    """Explain the metrics and the words of a report, a line each."""
     found: dict[str, str] = {}
     for score in scores:
         meant = next((text for part, text in METRICS.items() if part in score.metric), None)
         if meant is not None:
             found.setdefault(score.label, meant)
-    if search.predictions_.task == "classification" and not any("AUC" in label for label in found):
+    if task == "classification" and not any("AUC" in label for label in found):
         found["AUC"] = METRICS["roc_auc"]
-    if "SES" in winner_in_words(search):
+    if "SES" in winner:
         found["SES"] = SES
     return tuple(Fact(label, text) for label, text in (found | ALWAYS).items())
 
@@ -227,19 +296,10 @@ def glossary(search: Any, scores: tuple[Score, ...]) -> tuple[Fact, ...]:
 MADE = {"percentile": " (Percentiles of the draws.)", "calibrated": " (The calibrated interval.)"}
 
 
-def promise(search: Any, score: Score) -> str:
-    """Say what the interval promises, and for whom.
-
-    Parameters
-    ----------
-    search : BBCSearchCV
-        Fitted.
-    score : Score
-        Of the metric that selected.
-    """
+def promise(score: Score, unit: str) -> str:
+    """Say what the interval of the metric that selected promises; `unit` is what was drawn, samples or groups."""
     if score.interval is None:
         return ""
-    unit = "samples" if search.predictions_.groups is None else "groups"
     return (
         f"What the interval promises: if the study were repeated with other {unit} from the same source, intervals "
         f"made like this would hold the score of the chosen model on new {unit} in about {100 * score.level:g} of 100 "

@@ -8,9 +8,8 @@ from typing import Any
 from ..containers import as_array
 from ..errors import SoberError
 from ..inference.difference import Family, families
-from .configuration_words import family_of
 from .records import Table
-from .words import between, clean, count, digits_for, metric_label, number, percent, signed, within
+from .words import between, clean, count, digits_for, family_of, metric_label, number, percent, signed, within
 
 
 def families_table(search: Any) -> Table | None:

@@ -14,26 +14,25 @@ from importlib.resources import files
 from typing import Any
 
 from ..errors import SoberError
-from . import svg_charts, words
-from .class_charts import MOST_WITH_INTERVALS
-from .records import Bar, Chart, Summary
-from .tables import share_with_interval
+from . import svg, words
+from .records import Chart, ConfigurationRow, Summary
+from .tables import scores_table, tables_of
 
 #: Spaces at which no line may end: before a percent sign, and between a parameter and its value.
 _BREAKS = re.compile(r"(?<=\d) (?=%)|(?<=\([a-zA-Z]) (?=\d)|(?<=, [a-zA-Z]) (?=\d)|(?<=alpha) (?=\d)")
 MOST_ROWS = 1000
-MOST_FAILURES = 100
 STATUS = ("finished", "dropped", "failed")
+#: Columns of the table of configurations, and what each shows.
 COLUMNS = (
-    ("Rank", "by the rule that selects", "n"),
-    ("Parameters", "what was set", "t"),
-    ("Status", "finished, dropped after a round, or failed", "t"),
-    ("Won", "share of the resamples in which it was the best", "n"),
-    ("Pooled", "score of all its out-of-sample predictions together", "n"),
-    ("Fold mean", "mean of its scores over folds", "n"),
-    ("Fold SD", "standard deviation of its scores over folds", "n"),
-    ("Training", "mean time of training one model", "n"),
-    ("Nr.", "its number in cv_results_", "n"),
+    ("Rank", "by the rule that selects"),
+    ("Parameters", "what was set"),
+    ("Status", "finished, dropped after a round, or failed"),
+    ("Won", "share of the resamples in which it was the best"),
+    ("Pooled", "score of all its out-of-sample predictions together"),
+    ("Fold mean", "mean of its scores over folds"),
+    ("Fold SD", "standard deviation of its scores over folds"),
+    ("Training", "mean time of training one model"),
+    ("Nr.", "its number in cv_results_"),
 )
 
 
@@ -51,44 +50,69 @@ def to_html(summary: Summary) -> str:
     """
     markup = _markup()
     style, script = _resource("page.css"), _resource("page.js")
-    drawn = _drawn(summary, markup)
+    columns = [c for c in COLUMNS if c[0] not in _unknown(summary)]
     page: str = _template().render(
         s=summary,
         score=summary.scores[0],
-        rows=summary.configurations[:MOST_ROWS],
-        failures=summary.failures[:MOST_FAILURES],
-        columns=COLUMNS,
-        charts=drawn,
+        rows=[[cell for name, cell in _cells(row, summary, markup).items() if name in dict(columns)]
+              for row in summary.configurations[:MOST_ROWS]],
+        classes=["winner" if row.is_winner else row.status for row in summary.configurations[:MOST_ROWS]],
+        columns=columns,
+        scale=markup(svg.scale(summary.scores[0])),
+        metrics=scores_table(summary),
+        drawn=lambda chart: _drawn(chart, markup),
+        checklist=next((t for t in tables_of(summary) if t.name == "tripod_ai"), None),
         policy=policy(style, script),
         style=markup(style),
         script=markup(script),
         json=markup(safe_json(summary)),
         num=words.number,
         within=words.within,
-        off_by=words.off_by,
         gap=words.gap,
         between=words.between,
-        percent=words.percent,
-        seconds=words.seconds,
-        status=words.status,
-        status_order=lambda row: (row.dropped_after or 0) + 1e6 * STATUS.index(row.status),
-        data=lambda value: "" if value is None else value,
-        cells=_interval_cells(summary),
-        tiny=lambda share: markup(svg_charts.tiny(share)),
-    )
+    )  # fmt: skip
     return page
 
 
-def _interval_cells(summary: Summary) -> tuple[tuple[str, ...], ...]:
-    """Give the shares of many classes with their intervals, for which the cells of the chart have no room."""
-    found = summary.confusion
-    if found is None or len(found.labels) <= MOST_WITH_INTERVALS:
-        return ()
-    n = range(len(found.labels))
-    return tuple(
-        (label, *(share_with_interval(found.share[i][j], found.low[i][j], found.high[i][j]) for j in n))
-        for i, label in enumerate(found.labels)
-    )
+def _cells(row: ConfigurationRow, summary: Summary, markup: Any) -> dict[str, tuple[str, Any, Any]]:
+    """The cells of a configuration by column: class, what sorts (None: the text) and what is shown."""
+    digits = summary.scores[0].digits
+    wins = markup(f"{svg.tiny(row.wins)} ") + words.percent(row.wins)
+    return {
+        "Rank": ("n", row.rank, row.rank),
+        "Parameters": ("t", None, row.params),
+        "Status": ("state", (row.dropped_after or 0) + 1e6 * STATUS.index(row.status), words.status(row)),
+        "Won": ("n nowrap", _sorted_by(row.wins), wins),
+        "Pooled": ("n", _sorted_by(row.pooled), words.number(row.pooled, digits)),
+        "Fold mean": ("n", _sorted_by(row.mean), words.number(row.mean, digits)),
+        "Fold SD": ("n", _sorted_by(row.spread), words.number(row.spread, digits)),
+        "Training": ("n nowrap", _sorted_by(row.seconds), words.seconds(row.seconds)),
+        "Nr.": ("n", row.index, row.index),
+    }
+
+
+def _sorted_by(value: float | None) -> Any:
+    return "" if value is None else value
+
+
+def _unknown(summary: Summary) -> set[str]:
+    """Columns of which nothing is known of any configuration, as of an estimate without its search."""
+    rows = summary.configurations
+    found = {"Fold mean": "mean", "Fold SD": "spread", "Training": "seconds"}
+    return {name for name, field in found.items() if all(getattr(row, field) is None for row in rows)}
+
+
+def _drawn(chart: Chart, markup: Any) -> list[dict[str, Any]]:
+    """Draw a chart; lines that are to stand apart get a panel each, since bands on top of each other tell nothing."""
+    if chart.apart:
+        return [
+            {"title": f"{chart.title}: {line.label}", "svg": markup(svg.draw(chart, i)), "key": [], "below": (),
+             "sentence": f"{line.text}. This class against the rest."}
+            for i, line in enumerate(chart.lines)
+        ]  # fmt: skip
+    key = [(markup(swatch), text) for swatch, text in svg.key(chart)]
+    drawing = markup(svg.draw(chart))
+    return [{"title": chart.title, "svg": drawing, "key": key, "below": chart.below, "sentence": chart.sentence}]
 
 
 def policy(style: str, script: str) -> str:
@@ -105,61 +129,6 @@ def safe_json(summary: Summary) -> str:
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
-
-
-def _drawn(summary: Summary, markup: Any) -> dict[str, Any]:
-    """Draw every chart of the page."""
-    score, found = summary.scores[0], summary.importance
-    return {
-        "scale": markup(svg_charts.scale(score)),
-        "draws": None if summary.draws is None else markup(svg_charts.histogram(summary.draws, score)),
-        "race": markup(svg_charts.race(summary.race)) if len(summary.race.rounds) > 1 else None,
-        "curves": [curve for chart in summary.charts for curve in _curves(chart, markup)],
-        "effects": [{"svg": markup(svg_charts.xy(c)), "key": _key(c, markup)} for c in summary.effects],
-        "confusion": None if summary.confusion is None else markup(svg_charts.confusion(summary.confusion)),
-        "importance": None if found is None else markup(svg_charts.bars(_used(found.bars))),
-        "unused": 0 if found is None else len(found.bars) - len(_used(found.bars)),
-        "together": markup(svg_charts.bars(_used(found.together))) if found is not None and found.together else None,
-    }
-
-
-def _used(bars: tuple[Bar, ...]) -> tuple[Bar, ...]:
-    """Leave out columns that change nothing: the model does not look at them."""
-    return tuple(bar for bar in bars if (bar.value, bar.spread) != (0, 0)) or bars[:1]
-
-
-def _key(chart: Chart, markup: Any) -> list[Any]:
-    """Say which line is which, where there are several or one has words."""
-    if len(chart.lines) == 1 and not chart.lines[0].text:
-        return []
-    return [
-        (markup(svg_charts.swatch(i)), f"{line.label}: {line.text}" if line.text else line.label)
-        for i, line in enumerate(chart.lines)
-    ]
-
-
-def _curves(chart: Chart, markup: Any) -> list[dict[str, Any]]:
-    """Draw a chart; curves of several classes get a panel each, since bands on top of each other tell nothing."""
-    if chart.name == "roc" and len(chart.lines) > 1:
-        return [
-            {
-                "title": f"{chart.title}: {line.label}",
-                "svg": markup(svg_charts.xy(chart, i)),
-                "key": [],
-                "below": (),
-                "sentence": f"{line.text}. This class against the rest.",
-            }
-            for i, line in enumerate(chart.lines)
-        ]
-    return [
-        {
-            "title": chart.title,
-            "svg": markup(svg_charts.xy(chart)),
-            "key": _key(chart, markup),
-            "below": chart.below,
-            "sentence": chart.sentence,
-        }
-    ]
 
 
 def _digest(text: str) -> str:

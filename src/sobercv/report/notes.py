@@ -14,9 +14,13 @@ from scipy import stats
 
 from ..containers import Array
 from ..errors import Note
+from ..inference import Estimate
 from ..search.judging import unreached
 from ..training.race import UNREACHED
-from .search_records import estimates_of, wins_of_winner
+from . import class_charts
+from .evidence import Evidence
+from .facts import estimates_of, wins_of_winner
+from .records import Chart
 from .words import between, count, digits_for, metric_label, number, percent
 
 #: Score of a guess that knows nothing but the frequencies.
@@ -54,9 +58,15 @@ def notes(search: Any, checked: Iterable[Note] = ()) -> tuple[Note, ...]:
         if all(cause.message == UNREACHED for cause in failures.values()):
             text = unreached(len(failures), total)
         found.append(Note("W204", text))
-    found += [note for note in (_guessing(search), _unstable(search)) if note is not None]
+    found += judged(estimates_of(search)[0], _chance_of_a_guess(search))
     found += diagnostics(search)
     return in_order(found)
+
+
+def judged(estimate: Estimate, chance: float | None = None) -> list[Note]:
+    """Say where the interval reaches guessing, or where the winner seldom won."""
+    chance = GUESSING.get(estimate.metric) if chance is None else chance
+    return [note for note in (_guessing(estimate, chance), _unstable(estimate)) if note is not None]
 
 
 def in_order(found: Iterable[Note]) -> tuple[Note, ...]:
@@ -64,13 +74,17 @@ def in_order(found: Iterable[Note]) -> tuple[Note, ...]:
     return tuple(sorted(found, key=lambda note: note.severity == "suggestion"))
 
 
-def _guessing(search: Any) -> Note | None:
-    estimate = estimates_of(search)[0]
-    chance = GUESSING.get(estimate.metric)
-    if estimate.metric == "balanced_accuracy" and search.predictions_.n_classes:
-        chance = 1.0 / search.predictions_.n_classes
-    if estimate.metric == "accuracy" and search.predictions_.y.ndim == 1:
-        chance = float(np.bincount(search.predictions_.y).max() / search.predictions_.n_samples)
+def _chance_of_a_guess(search: Any) -> float | None:
+    """What a guess would score that knows nothing but the frequencies of classes."""
+    name, table = estimates_of(search)[0].metric, search.predictions_
+    if name == "balanced_accuracy" and table.n_classes:
+        return 1.0 / float(table.n_classes)
+    if name == "accuracy" and table.y.ndim == 1:
+        return float(np.bincount(table.y).max() / table.n_samples)
+    return None
+
+
+def _guessing(estimate: Estimate, chance: float | None) -> Note | None:
     if chance is None or estimate.interval is None or estimate.interval[0] > chance:
         return None
     digits = digits_for((*estimate.interval, chance))
@@ -82,8 +96,7 @@ def _guessing(search: Any) -> Note | None:
     )
 
 
-def _unstable(search: Any) -> Note | None:
-    estimate = estimates_of(search)[0]
+def _unstable(estimate: Estimate) -> Note | None:
     share = wins_of_winner(estimate)
     if share is None or share >= OFTEN:
         return None
@@ -186,3 +199,25 @@ def _is_natural(value: float, written: Any, values: list[float]) -> bool:
     if value == values[0] and value <= (1.0 if whole else 0.0):
         return True
     return value == values[-1] == 1.0 and values[0] >= 0.0 and not whole
+
+
+def missing_charts(evidence: Evidence, charts: tuple[Chart, ...]) -> list[Note]:
+    """Say which charts the reader may miss, and what would bring them."""
+    shown, found = {chart.name for chart in charts}, []
+    if evidence.task == "classification" and evidence.scores() is None:
+        found.append(
+            "Of the winner only labels are known, so there is no ROC curve: it gives neither probabilities nor scores, "
+            'or they were not kept (in Python, pass keep="all" or name roc_auc as a metric).'
+        )
+    elif evidence.classes is not None and len(evidence.classes) == 2 and "calibration" not in shown:
+        found.append(
+            "The winner gives no probabilities, so there is no calibration curve, no decision curve and no table of "
+            "thresholds. With neg_log_loss as a second metric, sober fit calibrates such models, and others fail."
+        )
+    if evidence.task == "classification" and "confusion" not in shown:
+        most = class_charts.MOST_CLASSES
+        found.append(f"With more than {most} classes there is no confusion matrix, and ROC curves for some only.")
+    if evidence.task == "survival" and not charts:
+        why = "The search kept no risks" if "predict" not in evidence.responses else "No sample had the event"
+        found.append(f"{why}, so there are no survival curves.")
+    return [Note("W704", text) for text in found]

@@ -5,36 +5,31 @@ From the winner's out-of-sample predictions, with bootstrap bands; drawn elsewhe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..containers import Array
 from .evidence import Band, Evidence, bin_edges, bin_means, line_of
 from .records import Chart, Table
 from .svg import ticks
-from .words import count
+from .words import count, share_with_interval
 
 N_TIMES, SEEN_UNTIL = 101, 0.95
 
 
 def survival(evidence: Evidence) -> Chart | None:
     """Kaplan-Meier curves of the thirds with the lowest, the middle and the highest out-of-sample risk."""
-    event, time = evidence.y["event"].astype(bool), evidence.y["time"].astype(float)
-    if not event.any() or "predict" not in evidence.responses:
+    if _without_risks(evidence):
         return None
-    group, names = risk_groups(evidence.average_prediction())
+    event, time = evidence.y["event"].astype(bool), evidence.y["time"].astype(float)
     end = _end(time)
-    grid = np.linspace(0.0, end, N_TIMES)
-    lines = []
-    for g, name in enumerate(names):
-        here = group == g
-        curve = KaplanMeier(event, time, grid)
-        band = evidence.banded(lambda _, weight, here=here, curve=curve: curve(weight * here), 1)  # type: ignore[misc]
-        band = band.where(grid <= time[here].max())  # nobody is left to tell what comes after
+    grid, lines, below = np.linspace(0.0, end, N_TIMES), [], []
+    marks = [t for t in ticks((0.0, end), 4) if t < end]
+    for name, here, band in _by_risk(evidence, grid):
         text = f"{count(int(here.sum()), 'sample')}, {count(int((event & here).sum()), 'event')}"
         lines.append(line_of(name, grid, band, text, stepped=True))
-    marks = [t for t in ticks((0.0, end), 4) if t < end]
-    below = [("at risk", *(_time(t) for t in marks))]
-    below += [(name, *(str(int(((group == g) & (time >= t)).sum())) for t in marks)) for g, name in enumerate(names)]
+        below.append((name, *(str(int((here & (time >= t)).sum())) for t in marks)))
     return Chart(
         name="survival",
         title="Survival by risk group",
@@ -43,39 +38,45 @@ def survival(evidence: Evidence) -> Chart | None:
         x_range=(0.0, end),
         y_range=(0.0, 1.0),
         lines=tuple(lines),
-        below=tuple(below),
+        below=(("at risk", *(_time(t) for t in marks)), *below),
         sentence="Kaplan-Meier curves of samples grouped by their out-of-sample risk. The further the curves part, "
-        "the better the risk tells who will have the event early.",
+        "the better the risk tells which samples have the event early.",
     )
 
 
 def horizons(evidence: Evidence) -> Table | None:
     """Tabulate the share without event of each risk group at round times, in percent with intervals."""
-    event, time = evidence.y["event"].astype(bool), evidence.y["time"].astype(float)
-    if not event.any() or "predict" not in evidence.responses:
+    if _without_risks(evidence):
         return None
-    group, names = risk_groups(evidence.average_prediction())
-    marks = np.array([t for t in ticks((0.0, _end(time)), 4) if 0 < t < _end(time)])
+    end = _end(evidence.y["time"].astype(float))
+    marks = np.array([t for t in ticks((0.0, end), 4) if 0 < t < end])
     rows: list[tuple[str, ...]] = [("Share without event at", *(_time(t) for t in marks))]
-    for g, name in enumerate(names):
-        here = group == g
-        curve = KaplanMeier(event, time, marks)
-        band = evidence.banded(lambda _, weight, here=here, curve=curve: curve(weight * here), 1)  # type: ignore[misc]
-        band = band.where(marks <= time[here].max())
+    for name, _, band in _by_risk(evidence, marks):
         shares = zip(band.centre.tolist(), band.low.tolist(), band.high.tolist(), strict=True)
-        rows.append((name, *(_percent(*found) for found in shares)))
+        rows.append((name, *(share_with_interval(*found) for found in shares)))
     level = f"{100 * evidence.level:g} % bootstrap intervals"
     sentence = f"Kaplan-Meier, in percent, with {level}; times in the unit of the table."
     return Table("survival_at", "Survival by risk group at round times", tuple(rows), sentence)
 
 
+def _without_risks(evidence: Evidence) -> bool:
+    return not evidence.y["event"].any() or "predict" not in evidence.responses
+
+
+def _by_risk(evidence: Evidence, grid: Array) -> Iterator[tuple[str, Array, Band]]:
+    """Name, members [N] and Kaplan-Meier band [G] of each risk group."""
+    event, time = evidence.y["event"].astype(bool), evidence.y["time"].astype(float)
+    group, names = risk_groups(evidence.average_prediction())
+    curve = KaplanMeier(event, time, grid)
+    for g, name in enumerate(names):
+        here = group == g
+        band = evidence.banded(lambda _, weight, here=here: curve(weight * here), 1)  # type: ignore[misc]
+        yield name, here, band.where(grid <= time[here].max())  # no sample tells what comes after
+
+
 def _end(time: Array) -> float:
-    """Where the axis ends: a curve of the last few who are left tells nothing."""
+    """Where the axis ends: a curve of the last few samples tells nothing."""
     return float(np.quantile(time, SEEN_UNTIL))
-
-
-def _percent(centre: float, low: float, high: float) -> str:
-    return "\u2013" if centre != centre else f"{100 * centre:.0f} ({100 * low:.0f}\u2013{100 * high:.0f})"
 
 
 def _time(value: float) -> str:
@@ -89,7 +90,7 @@ class KaplanMeier:
         self._order = np.argsort(time, kind="stable")
         self._event = event[self._order]
         times = time[self._order]
-        self._first = np.searchsorted(times, times[self._event], side="left")  # who is still there at an event
+        self._first = np.searchsorted(times, times[self._event], side="left")  # samples at risk at an event
         self._at = np.searchsorted(times[self._event], grid, side="right")  # events up to each place of the grid
         self._run = np.unique(times[self._event], return_inverse=True)[1].reshape(-1)
 

@@ -1,6 +1,11 @@
 "use strict";
 (() => {
+  // Paper cannot be opened: what is folded is printed, and folded again afterwards.
+  const folded = Array.from(document.querySelectorAll("details:not([open])"));
+  window.addEventListener("beforeprint", () => folded.forEach((part) => (part.open = true)));
+  window.addEventListener("afterprint", () => folded.forEach((part) => (part.open = false)));
   const table = document.getElementById("configurations");
+  if (!table) return;
   const body = table.tBodies[0];
   const rows = Array.from(body.rows);
   const heads = Array.from(table.tHead.rows[0].cells);
@@ -36,10 +41,6 @@
 
   heads.forEach((head, i) => head.querySelector("button").addEventListener("click", () => sort(i)));
   find.addEventListener("input", filter);
-  // Paper cannot be opened: what is folded is printed, and folded again afterwards.
-  const folded = Array.from(document.querySelectorAll("details:not([open])"));
-  window.addEventListener("beforeprint", () => folded.forEach((part) => (part.open = true)));
-  window.addEventListener("afterprint", () => folded.forEach((part) => (part.open = false)));
   find.parentElement.hidden = false;
   filter();
 })();

@@ -1,8 +1,12 @@
-"""What a report is made of: plain typed records, which msgspec writes as JSON and checks when it reads them again."""
+"""What a report is made of: plain typed records, which msgspec writes as JSON and checks when it reads them again.
+
+A `Summary` holds scores, notes, facts and sections; a section holds charts and tables. Renderers need nothing else, and
+draw every chart with one function.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import Note
@@ -29,29 +33,10 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Histogram:
-    """How many draws lie where: `heights[i]` draws lie between `edges[i]` and `edges[i + 1]`."""
-
-    edges: Numbers
-    heights: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Round:
-    """How many were still in the race after a round (counted from 1), and how many left in it."""
-
-    number: int
-    alive: int
-    dropped: int
-    failed: int
-
-
-@dataclass(frozen=True)
 class Race:
-    """Who was alive when, why others were dropped, whether they were corrected for, and what dropping saved."""
+    """How many configurations started, why some were dropped, whether they were corrected for, what dropping saved."""
 
     n_start: int
-    rounds: tuple[Round, ...]
     n_trained: int
     n_saved: int
     rule: str
@@ -72,14 +57,14 @@ class ConfigurationRow:
     mean: float | None
     spread: float | None
     wins: float | None
-    seconds: float
+    seconds: float | None
     dropped_after: int | None
     p: float | None
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a chart with its bootstrap band; None where undefined."""
+    """A line of a chart with its bootstrap band; None where undefined. `stepped` and `marked` say how it is drawn."""
 
     label: str
     x: Numbers
@@ -101,11 +86,42 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Chart:
-    """Lines and points over two axes, drawn alike by every renderer.
+class Box:
+    """A rectangle of a chart: a bar, or a cell with words. `series` is a place in `Chart.series`.
 
-    `reference` holds the two ends of a line to compare with (x0, y0, x1, y1); `below` is a small table under the
-    chart, its first row the head. `faint` are lines of single samples, all over the places of the first line.
+    `tint` makes a cell of it, as dark as the share says; `words` are the lines inside, `hint` is a tooltip.
+    """
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    series: int = 0
+    hint: str = ""
+    tint: float | None = None
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Whisker:
+    """An interval beside a name: a horizontal line from `low` to `high`, with a dot at `value` where there is one."""
+
+    y: float
+    low: float
+    high: float
+    value: float | None = None
+    hint: str = ""
+    hollow: bool = False
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Lines, points, boxes and whiskers over two axes, drawn alike by every renderer.
+
+    `reference` holds the two ends of a line to compare with (x0, y0, x1, y1); `below` is a small table under the chart,
+    its first row the head. `faint` are lines of single samples, all over the places of the first line. `series` names
+    kinds of boxes. `y_names` and `x_names` replace the numbers of an axis by names at 0, 1, 2, ...; names of the
+    vertical axis run downwards. `apart` draws each line in a panel of its own.
     """
 
     name: str
@@ -114,72 +130,42 @@ class Chart:
     y_label: str
     x_range: Numbers
     y_range: Numbers
-    lines: tuple[Line, ...]
-    sentence: str
+    lines: tuple[Line, ...] = ()
+    sentence: str = ""
     reference: Numbers | None = None
     points_x: Numbers = ()
     points_y: Numbers = ()
     below: tuple[tuple[str, ...], ...] = ()
     marks: tuple[Mark, ...] = ()
     faint: tuple[Numbers, ...] = ()
+    boxes: tuple[Box, ...] = ()
+    series: tuple[str, ...] = ()
+    whiskers: tuple[Whisker, ...] = ()
+    x_names: tuple[str, ...] = ()
+    y_names: tuple[str, ...] = ()
+    apart: bool = False
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of words and numbers as readers see them: its first row is the head."""
+    """A table of words and numbers as readers see them: its first row is the head. `folded` opens on a click."""
 
     name: str
     title: str
     rows: tuple[tuple[str, ...], ...]
     sentence: str = ""
+    folded: bool = False
 
 
 @dataclass(frozen=True)
-class ConfusionMatrix:
-    """A confusion matrix: of each true class (row) the share predicted as each class, with bootstrap bounds."""
-
-    title: str
-    labels: tuple[str, ...]
-    share: tuple[tuple[float | None, ...], ...]
-    low: tuple[tuple[float | None, ...], ...]
-    high: tuple[tuple[float | None, ...], ...]
-    count: tuple[Numbers, ...]
-    sentence: str
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One column of the data, or some that go together, and how much the score falls when it is shuffled.
-
-    `spread` is the standard deviation over shuffles.
-    """
-
-    label: str
-    value: float
-    spread: float
-
-
-@dataclass(frozen=True)
-class Importance:
-    """Permutation importance of the final model, largest first; `together` are correlated columns shuffled as one."""
-
-    bars: tuple[Bar, ...]
-    n_columns: int
-    n_permutations: int
-    sentence: str
-    together: tuple[Bar, ...] = ()
-
-
-@dataclass(frozen=True)
-class ColumnRow:
-    """How a column of the table was read: see `tables.column_facts`."""
+class Section:
+    """A part of the page under one heading."""
 
     name: str
-    role: str
-    kind: str
-    read_as: str
-    values: str
-    n_missing: int
+    title: str
+    charts: tuple[Chart, ...] = ()
+    tables: tuple[Table, ...] = ()
+    sentence: str = ""
 
 
 @dataclass(frozen=True)
@@ -189,17 +175,6 @@ class ChecklistItem:
     number: str
     topic: str
     answer: str
-
-
-@dataclass(frozen=True)
-class FailedConfiguration:
-    """A configuration that failed, and why."""
-
-    index: int
-    params: str
-    where: str
-    error: str
-    message: str
 
 
 @dataclass(frozen=True)
@@ -214,9 +189,9 @@ class Fact:
 class Summary:
     """Everything that a report says, and nothing else.
 
-    `scores[0]` is the metric that selected. `charts` depend on the task. `notes` are what the reader should know, each
-    with a code that has a page. `effects` are charts of single columns, `tables` go with the charts, `columns` say how
-    the table was read, `glossary` and `promise` are for readers without statistics. Rendering needs nothing but this.
+    `scores[0]` is the metric that selected. `sections` hold charts and tables, as many as the input allows. `notes` are
+    what the reader should know, each with a code that has a page. `glossary` and `promise` are for readers without
+    statistics. `race` is None where nothing is known of the training, as for an estimate from predictions.
     """
 
     title: str
@@ -225,31 +200,46 @@ class Summary:
     headline: str
     why: str
     scores: tuple[Score, ...]
-    draws: Histogram | None
-    race: Race
-    configurations: tuple[ConfigurationRow, ...]
     winner: Fact
-    curves_note: str
-    charts: tuple[Chart, ...]
-    confusion: ConfusionMatrix | None
-    importance: Importance | None
     notes: tuple[Note, ...]
-    failures: tuple[FailedConfiguration, ...]
     data: tuple[Fact, ...]
-    timing: tuple[Fact, ...]
     versions: tuple[Fact, ...]
     method: str
     citation: str
     seed: int
     command: str
+    race: Race | None = None
+    configurations: tuple[ConfigurationRow, ...] = ()
     table_note: str = ""
-    draws_note: str = ""
+    sections: tuple[Section, ...] = ()
+    timing: tuple[Fact, ...] = ()
     promise: str = ""
     glossary: tuple[Fact, ...] = ()
-    tables: tuple[Table, ...] = ()
-    effects: tuple[Chart, ...] = ()
-    columns: tuple[ColumnRow, ...] = ()
+    columns: Table | None = None
     checklist: tuple[ChecklistItem, ...] = ()
+
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        """All charts, in the order of the page."""
+        return tuple(chart for section in self.sections for chart in section.charts)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """All tables of the sections, in the order of the page."""
+        return tuple(table for section in self.sections for table in section.tables)
+
+    def fact(self, label: str, default: str = "") -> str:
+        """Return the text of a fact about the data."""
+        return next((fact.text for fact in self.data if fact.label == label), default)
+
+    def with_section(self, section: Section) -> Summary:
+        """Return a copy with one more section; one that holds nothing is left out."""
+        return replace(self, sections=(*self.sections, section)) if section.charts or section.tables else self
+
+    def with_notes(self, more: Any) -> Summary:
+        """Return a copy with more notes; suggestions stay last."""
+        found = sorted((*self.notes, *more), key=lambda note: note.severity == "suggestion")
+        return replace(self, notes=tuple(found))
 
     def to_json(self) -> bytes:
         """Write the summary as JSON."""

@@ -12,9 +12,8 @@ import re
 from collections.abc import Callable
 
 from ..errors import SoberError
-from .escapes import md, tex
-from .records import Bar, Fact, Summary, Table
-from .words import MINUS, NOTHING, between, clean, number, off_by, percent, seconds, status
+from .records import Summary, Table
+from .words import MINUS, NOTHING, between, clean, md, number, off_by, percent, seconds, status, tex
 
 #: How cells begin that spreadsheets take for formulas.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -25,12 +24,33 @@ _NUMBER = re.compile(f"{_SIGNED}(?: %| s| ms| [(]{_SIGNED}\u2013{_SIGNED}[)])?")
 
 
 def tables_of(summary: Summary) -> tuple[Table, ...]:
-    """Give all tables of a report, the honest numbers first."""
+    """Return all tables of a report, the honest numbers first."""
+    made = [
+        scores_table(summary),
+        *summary.tables,
+        *(Table(c.name, c.title, c.below) for c in summary.charts if c.below),
+        *([configurations_table(summary)] if summary.configurations else []),
+        *([] if summary.columns is None else [summary.columns]),
+        Table("data", "Data", (("", ""), *((f.label, f.text) for f in summary.data))),
+    ]
+    if summary.checklist:
+        rows = [("Item", "What to report", "This run"), *((i.number, i.topic, i.answer) for i in summary.checklist)]
+        made.append(Table("tripod_ai", "TRIPOD+AI checklist", tuple(rows)))
+    return tuple(made)
+
+
+def scores_table(summary: Summary) -> Table:
+    """Write the scores of the winner by every metric."""
     level = f"{100 * summary.scores[0].level:g} % interval"
-    scores = [("Metric", "Honest", level, "Plain CV", "Plain CV is off by")]
+    rows = [("Metric", "Honest", level, "Plain CV", "Plain CV is off by")]
     for s in summary.scores:
         interval = NOTHING if s.interval is None else between(s.interval, s.digits)
-        scores.append((s.label, number(s.value, s.digits), interval, number(s.naive, s.digits), off_by(s)))
+        rows.append((s.label, number(s.value, s.digits), interval, number(s.naive, s.digits), off_by(s)))
+    return Table("scores", "Scores of the winner", tuple(rows), summary.why)
+
+
+def configurations_table(summary: Summary) -> Table:
+    """Write every configuration with its scores, the best first."""
     digits = summary.scores[0].digits
     rows: list[tuple[str, ...]] = [
         ("Rank", "Configuration", "Status", "Won", "Pooled", "Fold mean", "Fold SD", "Training")
@@ -38,18 +58,7 @@ def tables_of(summary: Summary) -> tuple[Table, ...]:
     for r in summary.configurations:
         known = (number(v, digits) for v in (r.pooled, r.mean, r.spread))
         rows.append((str(r.rank), r.params, status(r), percent(r.wins), *known, seconds(r.seconds)))
-    made = [
-        Table("scores", "Scores of the winner", tuple(scores), summary.why),
-        *summary.tables,
-        *(Table(c.name, c.title, c.below) for c in summary.charts if c.below),
-        *_confusion(summary),
-        *_importance(summary),
-        Table("configurations", "Configurations", tuple(rows)),
-        *_columns(summary),
-        _facts("data", "Data", summary.data),
-        *_checklist(summary),
-    ]
-    return tuple(made)
+    return Table("configurations", "Configurations", tuple(rows), summary.table_note)
 
 
 def to_markdown(tables: tuple[Table, ...]) -> str:
@@ -131,53 +140,6 @@ def to_format(summary: Summary, name: str) -> str:
     if name not in FORMATS:
         raise SoberError("E122", f"Tables are written as {', '.join(FORMATS)}; got {name!r}. Write --format md.")
     return FORMATS[name](tables_of(summary))
-
-
-def _confusion(summary: Summary) -> list[Table]:
-    found = summary.confusion
-    if found is None:
-        return []
-    rows = [("true \\ predicted", *found.labels)]
-    for i, label in enumerate(found.labels):
-        rows.append((label, *(share_with_interval(found.share[i][j], found.low[i][j], found.high[i][j])
-                              for j in range(len(found.labels)))))  # fmt: skip
-    return [Table("confusion", found.title, tuple(rows), found.sentence)]
-
-
-def share_with_interval(share: float | None, low: float | None, high: float | None) -> str:
-    """Write a share in percent with its interval."""
-    if share is None:
-        return NOTHING
-    return f"{percent(share).removesuffix(' %')} ({100 * (low or 0):.0f}\u2013{100 * (high or 0):.0f})"
-
-
-def _importance(summary: Summary) -> list[Table]:
-    found = summary.importance
-    if found is None:
-        return []
-
-    def row(bar: Bar) -> tuple[str, ...]:
-        return bar.label, number(bar.value, 4), number(bar.spread, 4)
-
-    rows = [("Column", "Score falls by", "SD over shuffles"), *(row(bar) for bar in (*found.bars, *found.together))]
-    return [Table("importance", "Permutation importance", tuple(rows), found.sentence)]
-
-
-def _columns(summary: Summary) -> list[Table]:
-    if not summary.columns:
-        return []
-    rows = [("Column", "Role", "Kind", "Read as", "Values", "Missing")]
-    rows += [(c.name, c.role, c.kind, c.read_as, c.values, f"{c.n_missing:,}") for c in summary.columns]
-    return [Table("columns", "How each column was read", tuple(rows))]
-
-
-def _facts(name: str, title: str, facts: tuple[Fact, ...]) -> Table:
-    return Table(name, title, (("", ""), *((f.label, f.text) for f in facts)))
-
-
-def _checklist(summary: Summary) -> list[Table]:
-    rows = [("Item", "Topic", "Answer"), *((i.number, i.topic, i.answer) for i in summary.checklist)]
-    return [Table("tripod_ai", "TRIPOD+AI checklist", tuple(rows))] if summary.checklist else []
 
 
 def _plain(text: str) -> str:

@@ -1,15 +1,13 @@
-"""Numbers and names as readers see them, the same in every renderer.
-
-Takes values, gives short text; never computes anything that is not about writing.
-"""
+"""Numbers, names, models and parameters as readers see them: one way to write each, in every output."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..search.final_model import estimate_of
 from ..targets import titled
 from .records import ConfigurationRow, Score
 
@@ -84,17 +82,17 @@ def signed(value: float, digits: int = 3) -> str:
 
 
 def apart(naive: float, value: float, digits: int) -> float:
-    """How far two numbers are apart as they are written, so that whoever subtracts finds the same."""
+    """Return the difference of two numbers as they are written, so that a reader who subtracts finds the same."""
     return round(naive, digits) - round(value, digits)
 
 
 def off_by(score: Score) -> str:
-    """Write how far plain cross-validation is off, the same in every output."""
+    """Write how far plain cross-validation is off."""
     return signed(apart(score.naive, score.value, score.digits), score.digits)
 
 
 def gap(score: Score) -> str:
-    """Say how far plain cross-validation is off, as the two numbers are written."""
+    """Say how far plain cross-validation is off."""
     difference = apart(score.naive, score.value, score.digits)
     if abs(difference) < 0.5 * 10.0**-score.digits:
         return "the same to the last digit shown"
@@ -105,6 +103,13 @@ def between(bounds: Iterable[float | None], digits: int = 3) -> str:
     """Write an interval."""
     low, high = bounds
     return f"{number(low, digits)} to {number(high, digits)}"
+
+
+def share_with_interval(share: float | None, low: float | None, high: float | None) -> str:
+    """Write a share in percent with its interval: 45 (40-50)."""
+    if share is None or share != share:
+        return NOTHING
+    return f"{percent(share).removesuffix(' %')} ({100 * (low or 0):.0f}\u2013{100 * (high or 0):.0f})"
 
 
 def percent(share: float | None) -> str:
@@ -121,8 +126,10 @@ def count(n: int, one: str, many: str = "") -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def seconds(value: float) -> str:
+def seconds(value: float | None) -> str:
     """Write a duration."""
+    if value is None:
+        return NOTHING
     if value < 0.0995:
         return f"{1000 * value:.{0 if value >= 0.01 else 1}f} ms"
     if value < 60:
@@ -141,7 +148,7 @@ def status(row: ConfigurationRow) -> str:
 
 
 def _sure(p: float) -> str:
-    """Write how sure a rule was; nobody is quite sure."""
+    """Write how sure a rule was; never quite."""
     return ">99.9 %" if p > 0.9994 else f"{100 * p:.1f} %"
 
 
@@ -161,3 +168,81 @@ def _value(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     return repr(value.item()) if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else repr(value)
+
+
+# ---- models and their parameters ------------------------------------------------------------------------------------
+#: What a model is called in a paper, by a part of its class's name; the first that fits.
+FAMILIES = {
+    "Dummy": "a constant baseline", "NoRisk": "a constant baseline", "Boosting": "gradient boosting",
+    "SurvivalForest": "random survival forests", "Forest": "random forests", "ExtraTrees": "extremely randomised trees",
+    "SurvivalSVM": "survival support vector machines", "SV": "support vector machines",
+    "Calibrated": "calibrated support vector machines", "TransformedTarget": "support vector machines",
+    "NB": "naive Bayes", "Neighbors": "nearest neighbours", "ElasticNetCox": "elastic-net Cox regression",
+    "ElasticNetLogistic": "elastic-net logistic regression", "ElasticNet": "elastic nets",
+    "Logistic": "ridge logistic regression", "Ridge": "ridge regression",
+}  # fmt: skip
+#: What tells two models of one family apart, by a part of their class's name, where no parameter does.
+TELLING = {"kernel": "SV", "l1_ratio": "ElasticNet"}
+MODEL, SELECT = "model", "select"
+
+
+def family_of(model: Any) -> str:
+    """Name the kind of a model."""
+    kind = type(model).__name__
+    return next((words for part, words in FAMILIES.items() if part in kind), kind)
+
+
+def in_words(params: Mapping[str, Any], short: Mapping[str, str], default: Any = None) -> str:
+    """Write a configuration for people; `short`: names of parameters, `default`: the model if none is named."""
+    given = dict(params)
+    if not hasattr(given.get(MODEL), "get_params") and SELECT not in given:
+        return parameters(given, dict(short))
+    model, select = given.pop(MODEL, default), given.pop(SELECT, "passthrough")
+    told = {name.rpartition("__")[2]: value for name, value in given.items()}
+    inner = getattr(model, "estimator", getattr(model, "regressor", model))
+    for name, kind in TELLING.items():
+        if name not in told and kind in type(inner).__name__ and hasattr(inner, name):
+            told[name] = getattr(inner, name)
+    values = ", ".join(f"{name} {_short(value)}" for name, value in told.items())
+    return f"{family_of(model)}{f' ({values})' if values else ''}, {_columns(select)}"
+
+
+def winner_in_words(search: Any) -> str:
+    """Write the winner of a fitted search for people."""
+    steps = getattr(search.estimator, "steps", None)
+    short = short_names(name for params in search.cv_results_["params"] for name in params)
+    words = in_words(search.best_params_, short, steps[-1][1] if steps else search.estimator)
+    decision = estimate_of(search).decision
+    return words if decision is None else f"{words}; {decision.shown()}"
+
+
+def _columns(select: Any) -> str:
+    if select is None or isinstance(select, str):
+        return "all columns"
+    if hasattr(select, "alpha") and hasattr(select, "k"):
+        return f"columns chosen by SES (alpha {select.alpha}, k {select.k})"
+    return f"columns chosen by {type(select).__name__}"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else clean(value, 60)
+
+
+# ---- text for Markdown and LaTeX: what comes from data is escaped ---------------------------------------------------
+_TEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u2013": "--", "\u2212": "$-$", "\u00b2": "$^2$",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\u2026": r"\ldots{}",
+}  # fmt: skip
+#: What Markdown or the HTML in it would act on; an underscore inside a word is plain text.
+_MARKDOWN = re.compile(r"[\\`*\[\]<>&|~$]|(?<!\w)_|_(?!\w)|^[#+-](?= )")
+
+
+def md(text: str) -> str:
+    """Write text so that Markdown shows it as it is, HTML included."""
+    return _MARKDOWN.sub(r"\\\g<0>", text)
+
+
+def tex(text: str) -> str:
+    """Write text so that LaTeX prints it as it is."""
+    return "".join(_TEX.get(sign, sign) for sign in text)

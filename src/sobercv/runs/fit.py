@@ -19,11 +19,10 @@ from ..errors import Note
 from ..inference import Estimate, best_with_threshold
 from ..positive_class import obvious_positive
 from ..predictions import Predictions
-from ..report.configuration_words import family_of, winner_in_words
 from ..report.html import to_html
 from ..report.notes import AFTER_THE_RUN
 from ..report.records import Summary
-from ..report.words import count, digits_for, number
+from ..report.words import count, digits_for, family_of, number, winner_in_words
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.final_model import estimate_of
 from . import model
@@ -175,7 +174,7 @@ def record_of(search: Any, prepared: Prepared, settings: Settings, summary: Summ
     return RunRecord(
         score=summary.scores[0],
         others=summary.scores[1:],
-        n_configurations=summary.race.n_start,
+        n_configurations=len(summary.configurations),
         n_finished=status.count("finished"),
         n_dropped=status.count("dropped"),
         n_failed=status.count("failed"),

@@ -18,8 +18,8 @@ from ..errors import Note
 from ..inference.units import Units
 from ..predictions import Predictions
 from ..report.evidence import Band, line_of
+from ..report.facts import estimates_of
 from ..report.records import Chart
-from ..report.search_records import estimates_of
 from ..report.words import metric_label
 from ..tables import Dataset
 from ..training import Configuration, Experiment, Problem

@@ -6,10 +6,9 @@ Labels, parameters and notes come from data and are escaped, so that Markdown sh
 from __future__ import annotations
 
 from ..inference.intervals import CROSS_VALIDATED
-from ..report.escapes import md
 from ..report.notes import AFTER_THE_RUN
 from ..report.records import Score, Summary
-from ..report.words import between, clean, count, number
+from ..report.words import between, clean, count, md, number
 from .record import RunRecord
 
 
@@ -32,9 +31,9 @@ def methods(record: RunRecord) -> str:
         f"{_dropping(record)}{_incomplete(record)}{_selection(record, label)}",
         f"Because the winner was chosen on the same predictions, its cross-validated {label} of "
         f"{number(score.naive, score.digits)} is optimistic. We therefore report the bootstrap bias corrected estimate "
-        f"(BBC-CV{early if summary.race.n_saved else ''}; Tsamardinos et al., 2018), which repeats the selection "
-        f"in {count(score.n_draws, 'bootstrap sample')} of the out-of-sample predictions and scores each selected "
-        f"configuration on the samples left out: {label} **{number(score.value, score.digits)}**{interval}. "
+        f"(BBC-CV{early if summary.race and summary.race.n_saved else ''}; Tsamardinos et al., 2018), which repeats "
+        f"the selection in {count(score.n_draws, 'bootstrap sample')} of the out-of-sample predictions and scores each "
+        f"selected configuration on the samples left out: {label} **{number(score.value, score.digits)}**{interval}. "
         f"{_interval(score)}The selected model is {md(record.winner)}. All random numbers derive from seed "
         f"{summary.seed}.",
         *_noted(summary),
@@ -118,7 +117,7 @@ def _incomplete(record: RunRecord) -> str:
 
 def _dropping(record: RunRecord) -> str:
     race = record.summary.race
-    if not record.n_dropped:
+    if not record.n_dropped or race is None:
         return ""
     counted = "; they took part in the correction with the predictions that they had" if race.counted else ""
     return (

@@ -12,17 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Note
-from ..report.importance import MOST_COLUMNS, importance
-from ..report.records import Summary
-from ..report.summary import (
-    summarize_numbers,
-    with_charts,
-    with_checklist,
-    with_columns,
-    with_importance,
-    with_notes,
-)
-from ..report.words import count
+from ..report.model_charts import MOST_COLUMNS, model_section
+from ..report.records import Fact, Section, Summary, Table
+from ..report.summary import finished, summarize_numbers, with_charts
+from ..report.words import clean, count
 from ..tables import Dataset
 from ..tables.column_facts import column_facts
 from .deadline import Deadline
@@ -32,7 +25,7 @@ from .settings import Settings
 
 #: Text takes long to encode: so many shuffles of all columns together, where a table holds text.
 ENCODED_SHUFFLES = 60
-#: Seconds that the importance of columns may take where nobody set a limit, and its share of what is left elsewhere.
+#: Seconds that the importance of columns may take where no limit was set, and its share of what is left elsewhere.
 IMPORTANCE_SECONDS, IMPORTANCE_SHARE = 60.0, 0.4
 #: The same for the effects of the first few columns, and the share for the learning curve.
 EFFECT_SECONDS, LEARNING_SHARE = 20.0, 0.2
@@ -66,26 +59,36 @@ def summarize_run(
     # A report is shown to others: they get the name of the table, not the folders of this machine.
     named = replace(settings, data=settings.data and Path(settings.data).name)
     summary = summarize_numbers(search, data.X, title=title, command=named.command(), notes=prepared.findings)
-    summary = with_columns(summary, (fact.to_dict() for fact in column_facts(prepared.table, data)), _missing(data))
+    summary = _with_columns(summary, prepared)
     if report != "full":
         asked = "--no-report" if report == "none" else "--fast"
-        note = Note("W704", f"Charts and the importance of columns were left out: {asked}.")
-        summary = with_notes(summary, [note])
+        summary = summary.with_notes([Note("W704", f"Charts and the importance of columns were left out: {asked}.")])
         if settings.learning_curve:
             summary = _with_curve(summary, search, data, on_phase, seconds=deadline.left, asked=True)
-        return with_checklist(summary)
+        return finished(summary, search)
     on_phase("drawing the charts")
     if deadline.left > CHART_SECONDS * search.predictions_.seen.sum():
         summary = with_charts(summary, search)
     else:
-        summary = with_notes(summary, [Note("W704", "Charts were left out: the time was over.")])
+        summary = summary.with_notes([Note("W704", "Charts were left out: the time limit was reached.")])
     seconds = deadline.share(LEARNING_SHARE)
     summary = _with_curve(summary, search, data, on_phase, seconds=seconds, asked=settings.learning_curve)
     on_phase(f"shuffling {count(min(data.X.shape[1], MOST_COLUMNS), 'column')} for their importance")
-    seconds = min(IMPORTANCE_SECONDS, deadline.share(IMPORTANCE_SHARE))
-    found = importance(search, data.X, data.y, n_permutations=n_shuffles(data.X), max_seconds=seconds)
-    summary = with_importance(summary, search, data.X, *found, max_seconds=min(EFFECT_SECONDS, deadline.share(0.2)))
-    return with_checklist(summary)
+    section, notes = model_section(
+        search, data.X, data.y, n_permutations=n_shuffles(data.X),
+        seconds=min(IMPORTANCE_SECONDS, deadline.share(IMPORTANCE_SHARE)),
+        effect_seconds=min(EFFECT_SECONDS, deadline.share(0.2)),
+    )  # fmt: skip
+    return finished(summary if section is None else summary.with_section(section), search, notes)
+
+
+def _with_columns(summary: Summary, prepared: Prepared) -> Summary:
+    """Add how each column of the table was read, and how much is missing in those that models see."""
+    rows = [("Column", "Role", "Kind", "Read as", "Values", "Missing")]
+    for c in column_facts(prepared.table, prepared.data):
+        rows.append((clean(c.name, 200), c.role, c.kind, c.read_as, clean(c.values, 80), f"{c.n_missing:,}"))
+    table = Table("columns", "How each column was read", tuple(rows), folded=True)
+    return replace(summary, columns=table, data=(*summary.data, Fact("Missing cells", _missing(prepared.data))))
 
 
 def _missing(data: Dataset) -> str:
@@ -99,11 +102,12 @@ def _with_curve(
 ) -> Summary:
     on_phase("training the winner on fewer rows, for its learning curve")
     chart, notes = learning_curve(search, data, seconds, asked)
-    return with_notes(replace(summary, charts=summary.charts if chart is None else (*summary.charts, chart)), notes)
+    made = Section("learning", "Would more rows help?", () if chart is None else (chart,))
+    return summary.with_section(made).with_notes(notes)
 
 
 def n_shuffles(X: Any) -> int:
-    """Give how often each column is shuffled: ten times, less where text must be encoded anew each time."""
+    """Return how often each column is shuffled: ten times, less where text must be encoded anew each time."""
     if all(dtype.kind in "iufb" for dtype in X.dtypes):
         return 10
     return max(1, min(10, ENCODED_SHUFFLES // min(X.shape[1], MOST_COLUMNS)))
