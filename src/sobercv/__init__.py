@@ -22,14 +22,10 @@ if TYPE_CHECKING:
     from .inference.difference import difference
     from .metrics import make_metric
     from .predictions import Predictions
-    from .rivals.betting import BettingDrop
     from .rivals.compare import compare
     from .rivals.comparison import Comparison
-    from .rivals.concentration import BernsteinDrop, HoeffdingDrop
-    from .rivals.confidence import ConfidenceDrop
-    from .rivals.naive import naive
-    from .rivals.nested import nested
-    from .rivals.tibshirani import tibshirani
+    from .rivals.drop_rules import BernsteinDrop, BettingDrop, ConfidenceDrop, HoeffdingDrop
+    from .rivals.from_predictions import naive, nested, tibshirani
     from .search import progress
     from .search.bbc_search_cv import BBCRandomizedSearchCV, BBCSearchCV
 
@@ -73,13 +69,13 @@ __getattr__ = late(
     {
         "BBCRandomizedSearchCV": "search.bbc_search_cv",
         "BBCSearchCV": "search.bbc_search_cv",
-        "BernsteinDrop": "rivals.concentration",
-        "BettingDrop": "rivals.betting",
+        "BernsteinDrop": "rivals.drop_rules",
+        "BettingDrop": "rivals.drop_rules",
         "BootstrapDrop": "inference",
         "Comparison": "rivals.comparison",
-        "ConfidenceDrop": "rivals.confidence",
+        "ConfidenceDrop": "rivals.drop_rules",
         "Estimate": "inference",
-        "HoeffdingDrop": "rivals.concentration",
+        "HoeffdingDrop": "rivals.drop_rules",
         "PredictiveDrop": "inference",
         "Predictions": "predictions",
         "SoberError": "errors",
@@ -93,13 +89,13 @@ __getattr__ = late(
         "greedy_ensemble": "inference",
         "make_metric": "metrics",
         "metrics": "metrics",
-        "naive": "rivals.naive",
-        "nested": "rivals.nested",
+        "naive": "rivals.from_predictions",
+        "nested": "rivals.from_predictions",
         "progress": "search.progress",
         "simplest_within": "inference",
         "stacked_ensemble": "inference",
         "testing": "testing",
-        "tibshirani": "rivals.tibshirani",
+        "tibshirani": "rivals.from_predictions",
     },
 )
 

@@ -15,7 +15,7 @@ import numpy as np
 import sobercv
 from sobercv.inference import Question
 from sobercv.inference.bootstrap import corrected
-from sobercv.inference.tables import MemoryTable
+from sobercv.inference.tables import Table
 
 from .proposers import Proposer, by_chance, tpe
 from .surface import DIMENSIONS, SHAPES, Shape, Surface
@@ -90,7 +90,7 @@ def _claims(problem: Problem, points: np.ndarray, right: np.ndarray, half: np.nd
         truth = problem.truth(points[bbc.winner])
         row = [truth, bbc.naive, bbc.value, *_covers(bbc, truth)]
         if half is not None:
-            apart = corrected(MemoryTable(table, question, judges=~half))["accuracy"]
+            apart = corrected(Table(table, question, judges=~half))["accuracy"]
             row += [apart.value, *_covers(apart, truth)]
     return row
 

@@ -29,8 +29,8 @@ def ends(row: Row, interval: str, level: float, excess: float = CROSS_VALIDATED)
     calibrated = Calibrated(
         row["centre"], row["size"] / excess, row["doubt"], range_, row["freedom"], row["still lost"]
     )
-    low, high = calibrated.interval(level)
-    return min(low, row["value"]), max(high, row["value"]), min(calibrated.lower(level), row["value"])
+    low, high = calibrated.bounds((1 + level) / 2)
+    return min(low, row["value"]), max(high, row["value"]), min(calibrated.bounds(level)[0], row["value"])
 
 
 def judged(row: Row, interval: str, level: float, excess: float = CROSS_VALIDATED) -> tuple[bool, bool, bool, float]:

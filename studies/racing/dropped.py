@@ -19,7 +19,7 @@ from scipy import stats
 import sobercv
 from sobercv.inference import Question
 from sobercv.inference.bootstrap import corrected
-from sobercv.inference.tables import FoldTable, MemoryTable, RacedTable, Table
+from sobercv.inference.tables import FoldTable, RacedTable, Table
 
 from ..race import replay
 from ..results_file import write_results
@@ -67,7 +67,7 @@ def judge(kind: str, n: int, rho: float, seed: int) -> list[float]:
     raced = replay(table, sobercv.PredictiveDrop(), question)
 
     def alone(some: sobercv.Predictions) -> Table:
-        memory = MemoryTable(some, question)
+        memory = Table(some, question)
         return FoldTable.of(memory) if by == "fold" else memory
 
     survivors = alone(raced.survivors)

@@ -15,7 +15,7 @@ import numpy as np
 import sobercv
 from sobercv.inference import DropRule, Question
 from sobercv.inference.bootstrap import corrected
-from sobercv.inference.tables import MemoryTable, RacedTable, Table
+from sobercv.inference.tables import RacedTable, Table
 
 from ..race import Replay, replay
 
@@ -72,16 +72,15 @@ def measure(
         error of the winner's score), survivors and counted (the two estimates minus the truth), covered by either
     """
     question = Question.ask(metric, interval="percentile", n_bootstraps=N_BOOTSTRAPS, random_state=seed)
-    whole = MemoryTable(table, question)
-    scores = whole.whole()[0]
-    full = whole.winner(scores)
+    whole = Table(table, question)
+    scores, full = whole.wholes[0], whole.winner()
     error = float(whole.standard_errors()[full])
     rows = []
     for name, rule in rules.items():
         started = rule.for_race() if hasattr(rule, "for_race") else rule
         raced = None if started is None else _raced(table, started, question)
         finishers, dropped = (table, []) if raced is None else (raced.survivors, raced.dropped)
-        estimates = {"survivors": _estimate(MemoryTable(finishers, question))}
+        estimates = {"survivors": _estimate(Table(finishers, question))}
         counted = _estimate(RacedTable(finishers, dropped, question)) if dropped else estimates["survivors"]
         winner = counted.winner
         row: dict[str, Any] = {

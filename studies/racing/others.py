@@ -14,7 +14,7 @@ from scipy import stats
 import sobercv
 from sobercv.inference import DropVerdict, Question
 from sobercv.inference.dropping import best_so_far
-from sobercv.rivals.row_losses import row_losses
+from sobercv.rivals.drop_rules import row_losses
 
 from ..race import Replay
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from sobercv.inference import Question
 from sobercv.inference.bootstrap import BACK, Draws, Tuned
-from sobercv.inference.tables import Inputs, open_table
+from sobercv.inference.tables import open_table
 from sobercv.metrics.contract import as_counts
 from sobercv.threads import one_blas_thread
 
@@ -58,7 +58,7 @@ def estimates(
     """Every estimate of one table, in the order of `ESTIMATES`, and the truth that they are about."""
     select, metric, _ = TUNED[name]
     question = Question.ask(metric, select=select, n_bootstraps=RESAMPLES, random_state=seed)
-    table: Any = open_table(Inputs(p, y), question)
+    table: Any = open_table(p, question, y=y)
     judge = Tuned(table, select)
     counts = table.units.counts(0, RESAMPLES)
     naive = float(judge.wholes[0][judge.winner])
@@ -72,8 +72,8 @@ def estimates(
         draws = scorer.picked(as_counts(absent), each)
         mean = float(np.nanmean(draws))
         labels = judge.labels(predicted, as_counts(absent), each)
-        nothing = np.zeros((0, 3, p.shape[1]))
-        together = judge.together(Draws(decisions.winners, [draws], [], [], nothing, labels))[0]
+        nothing, empty = np.zeros((0, 3, p.shape[1])), np.zeros((0, len(draws)))
+        together = judge.together(Draws(decisions.winners, draws[None], empty, empty, nothing, labels))[0]
         return decisions, (scorer, each), mean, mean if together is None else together
 
     decisions, _, mean, once = decided(counts > 0, counts == 0)

@@ -7,7 +7,7 @@ import sobercv
 from sobercv import Predictions, SoberError
 from sobercv.inference import Question, notes
 from sobercv.inference.bootstrap import corrected
-from sobercv.inference.tables import MemoryTable
+from sobercv.inference.tables import Table
 from sobercv.testing import simulate
 
 
@@ -15,7 +15,7 @@ def test_agrees_with_a_literal_loop():
     data = simulate.beta_accuracy(n=60, c=8, seed=2)
     table = Predictions.build(data.y, data.predictions, task="classification")
     judges = np.arange(60) % 3 == 0
-    apart = MemoryTable(table, Question.ask("accuracy", n_bootstraps=50), judges=judges)
+    apart = Table(table, Question.ask("accuracy", n_bootstraps=50), judges=judges)
     found = corrected(apart)["accuracy"]
     right = (data.predictions == data.y[:, None]).astype(float)
     for b, counts in enumerate(apart.units.counts(0, 50)):
@@ -39,7 +39,7 @@ def test_proposals_that_only_suit_what_was_looked_at_win_nothing():
         table = Predictions.build(y, guesses[:, proposed], task="classification")
         values["bbc"].append(sobercv.bbc(None, table, "accuracy", n_bootstraps=100).value)
         values["apart"].append(
-            corrected(MemoryTable(table, Question.ask("accuracy", n_bootstraps=100), judges=~seen))["accuracy"].value
+            corrected(Table(table, Question.ask("accuracy", n_bootstraps=100), judges=~seen))["accuracy"].value
         )
     error = np.std(values["apart"], ddof=1) / np.sqrt(60)
     assert abs(np.mean(values["apart"]) - 0.5) < 5 * error
@@ -50,7 +50,7 @@ def test_a_compromise_with_the_plain_score_is_refused():
     data = simulate.beta_accuracy(n=60, c=8, seed=2)
     table = Predictions.build(data.y, data.predictions, task="classification")
     with pytest.raises(SoberError) as error:
-        MemoryTable(table, Question.ask("accuracy", method="632+"), judges=np.arange(60) < 30)
+        Table(table, Question.ask("accuracy", method="632+"), judges=np.arange(60) < 30)
     assert error.value.code == "E114"
 
 

@@ -10,16 +10,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import sobercv
-from sobercv.inference.intervals import CROSS_VALIDATED, Evidence
+from sobercv.inference.intervals import CROSS_VALIDATED, calibrate
 from tests.oracles import calibrated as oracle
 
 ENDS = ((0.0, 1.0), (-1.0, 1.0), (-math.inf, 0.0), (-math.inf, 1.0), (0.0, math.inf), (-math.inf, math.inf))
 LEVELS = st.floats(0.01, 0.999)
 SHARES = st.floats(0.0, 1.0)
-
-
-def calibrate(*given, **named):
-    return Evidence(*given, **named).weigh()
 
 
 @st.composite
@@ -64,19 +60,19 @@ def test_the_same_as_its_literal_twin(seen, level):
     inside = (found.centre, found.size, found.doubt, seen.range, found.freedom, seen.trained)
     low, high = (oracle.bound(*inside, (1 + level) / 2, side) for side in (-1, 1))
     assume(abs(low) < 1e6 and abs(high) < 1e6)  # the twin looks no further
-    assert found.interval(level) == pytest.approx((low, high), rel=1e-6, abs=1e-6)
+    assert found.bounds((1 + level) / 2) == pytest.approx((low, high), rel=1e-6, abs=1e-6)
 
 
 @given(evidence(), LEVELS, LEVELS)
 def test_wider_at_higher_levels_and_within_the_range(seen, one, other):
     found = weighed(seen)
     less, more = sorted((one, other))
-    (a, b), (c, d) = found.interval(less), found.interval(more)
+    (a, b), (c, d) = found.bounds((1 + less) / 2), found.bounds((1 + more) / 2)
     tiny = 1e-9 * (1 + abs(found.centre))
     assert c <= a + tiny <= found.centre + 2 * tiny
     assert found.centre - 2 * tiny <= b - tiny <= d
-    assert found.lower(more) <= found.lower(less) + tiny
-    assert found.upper(less) <= found.upper(more) + tiny
+    assert found.bounds(more)[0] <= found.bounds(less)[0] + tiny
+    assert found.bounds(less)[1] <= found.bounds(more)[1] + tiny
     low, high = seen.range
     assert low <= c
     assert d <= high
@@ -85,12 +81,12 @@ def test_wider_at_higher_levels_and_within_the_range(seen, one, other):
 @given(evidence(), st.floats(0.5, 0.999))
 def test_two_bounds_make_an_interval(seen, level):
     found = weighed(seen)
-    low, high = found.interval(level)
-    assert found.lower((1 + level) / 2) == low
-    assert found.upper((1 + level) / 2) == high
+    low, high = found.bounds((1 + level) / 2)
+    assert found.bounds((1 + level) / 2)[0] == low
+    assert found.bounds((1 + level) / 2)[1] == high
     # A bound that is wrong more often than right lies on the other side.
-    assert found.lower(1 - level) >= found.lower(level)
-    assert found.upper(1 - level) <= found.upper(level)
+    assert found.bounds(1 - level)[0] >= found.bounds(level)[0]
+    assert found.bounds(1 - level)[1] <= found.bounds(level)[1]
 
 
 @pytest.mark.parametrize(("right", "n"), [(14, 20), (37, 40), (20, 20), (0, 20)])
@@ -100,7 +96,7 @@ def test_one_configuration_of_fixed_models_gets_wilsons_own(right, n):
         np.array([p]), np.array([p * (1 - p) / n]), winner=0, value=p, own=p, range=(0, 1), units=n, assumed=n, excess=1
     )
     expected = stats.binomtest(right, n).proportion_ci(0.95, method="wilson")
-    assert found.interval(0.95) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert found.bounds((1 + 0.95) / 2) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
 def test_cross_validated_predictions_are_trusted_less():
@@ -109,20 +105,25 @@ def test_cross_validated_predictions_are_trusted_less():
     fixed = calibrate(scores, variances, **seen, excess=1)
     crossed = calibrate(scores, variances, **seen)
     assert crossed.size == pytest.approx(fixed.size / CROSS_VALIDATED)
-    assert crossed.interval(0.95)[0] < fixed.interval(0.95)[0] < fixed.interval(0.95)[1] < crossed.interval(0.95)[1]
+    assert (
+        crossed.bounds((1 + 0.95) / 2)[0]
+        < fixed.bounds((1 + 0.95) / 2)[0]
+        < fixed.bounds((1 + 0.95) / 2)[1]
+        < crossed.bounds((1 + 0.95) / 2)[1]
+    )
 
 
 def test_a_winner_that_will_be_trained_on_more_rows_may_be_better():
     seen = (np.array([0.8]), np.array([0.002]), 0, 0.8, 0.8, (0, 1), 80, 80)
     now, later = (calibrate(*seen, trained=t) for t in (1.0, 0.81))
-    assert later.lower(0.95) == now.lower(0.95)
-    assert 1 - later.upper(0.95) == pytest.approx(0.9 * (1 - now.upper(0.95)))
+    assert later.bounds(0.95)[0] == now.bounds(0.95)[0]
+    assert 1 - later.bounds(0.95)[1] == pytest.approx(0.9 * (1 - now.bounds(0.95)[1]))
 
 
 def test_a_perfect_winner_is_not_certain():
     """All of 20 rows right, and so in every resample: the percentile interval is [1, 1]."""
     scores, variances = np.array([1.0, 0.9]), np.array([0.0, 0.0045])
-    low, high = calibrate(scores, variances, 0, 1.0, 1.0, (0, 1), 20, 20).interval(0.95)
+    low, high = calibrate(scores, variances, 0, 1.0, 1.0, (0, 1), 20, 20).bounds(0.975)
     assert high == 1
     assert 0.7 < low < 0.86
 
@@ -138,7 +139,7 @@ def test_heavy_tails_leave_few_degrees_of_freedom():
     light, heavy = (calibrate(*options, units=100, assumed=100, kurtosis=k) for k in (3.0, 41.0))
     assert light.freedom == 99
     assert heavy.freedom == 5
-    assert heavy.interval(0.95)[0] < light.interval(0.95)[0]
+    assert heavy.bounds((1 + 0.95) / 2)[0] < light.bounds((1 + 0.95) / 2)[0]
 
 
 def test_configurations_without_a_score_do_not_count():

@@ -9,7 +9,7 @@ import sobercv
 from sobercv.inference import Question
 from sobercv.inference.bootstrap import corrected
 from sobercv.inference.selection import best, simplest_within
-from sobercv.inference.tables import FoldTable, MemoryTable
+from sobercv.inference.tables import FoldTable, Table
 from sobercv.inference.units import Units
 from sobercv.metrics.contract import GivenScore
 from sobercv.predictions import Predictions
@@ -110,7 +110,7 @@ def test_counting_every_group_twice_takes_little_memory():
     n = 20_000
     y = rng.normal(size=n)
     table = Predictions.build(y, y[:, None] + rng.normal(size=(n, 2)), task="regression", groups=np.arange(n) % 900)
-    memory = MemoryTable(table, Question.ask("neg_mean_squared_error", n_bootstraps=10))
+    memory = Table(table, Question.ask("neg_mean_squared_error", n_bootstraps=10))
     memory.kurtoses(0)  # loops are compiled
     tracemalloc.start()
     memory.kurtoses(0)

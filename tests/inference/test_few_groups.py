@@ -135,7 +135,7 @@ def test_the_dropped_take_part_where_none_of_their_groups_was_drawn():
     counts = raced_table.units.counts(0, 50)
     absent = (counts[:, table.groups == 0] == 0).all(axis=1)
     assert absent.any()
-    scores = raced_table.scores(counts)
+    scores = raced_table.scorers[0].scores(counts)
     assert np.isfinite(scores).all()
 
 

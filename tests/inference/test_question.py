@@ -7,7 +7,7 @@ import pytest
 
 import sobercv
 from sobercv.inference import Question
-from sobercv.inference.tables import Inputs, open_table
+from sobercv.inference.tables import open_table
 
 RNG = np.random.default_rng(19)
 Y = np.arange(60) % 2
@@ -32,7 +32,7 @@ def test_the_seed_matters_there():
 
 def test_standard_errors_are_drawn_once(monkeypatch):
     drawn = []
-    table = open_table(Inputs(P, Y), Question.ask("accuracy", select="simplest_within", n_bootstraps=300, n_jobs=2))
+    table = open_table(P, Question.ask("accuracy", select="simplest_within", n_bootstraps=300, n_jobs=2), y=Y)
     plain = table.standard_errors
     monkeypatch.setattr(table, "standard_errors", lambda: drawn.append(1) or plain())
     sobercv.inference.bbc.corrected(table)

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 import sobercv
 from sobercv.inference import Question
 from sobercv.inference.bootstrap import corrected
-from sobercv.inference.tables import MemoryTable, RacedTable
+from sobercv.inference.tables import RacedTable, Table
 from sobercv.inference.units import Units
 from sobercv.predictions import Predictions
 from sobercv.testing import simulate
@@ -102,7 +102,7 @@ def test_nobody_left_is_bbc():
     table, _ = made("roc_auc")
     question = Question.ask("roc_auc", n_bootstraps=50)
     (raced,) = corrected(RacedTable(table, [], question)).values()
-    (plain,) = corrected(MemoryTable(table, question)).values()
+    (plain,) = corrected(Table(table, question)).values()
     assert np.array_equal(raced.draws, plain.draws)
     assert raced.winner == plain.winner
 
@@ -127,7 +127,7 @@ def test_who_leaves_after_the_last_split_counts_in_full():
     """A drop after the last fold saved nothing: the estimate is that of the whole table."""
     table, _ = made("accuracy")
     question = Question.ask("accuracy", n_bootstraps=50)
-    (plain,) = corrected(MemoryTable(table, question)).values()
+    (plain,) = corrected(Table(table, question)).values()
     stay = np.arange(6) == plain.winner
     (raced,) = corrected(
         RacedTable(table.take_configurations(stay), [table.take_configurations(~stay)], question)
@@ -140,7 +140,7 @@ def test_groups_are_the_units_of_the_share():
     table = replace(table, groups=np.arange(48) // 3, fold_of=(np.arange(48) // 12)[:, None])
     finishers, dropped, _ = left_after(table, [0, None, None, None, None, None])
     raced = RacedTable(finishers, dropped, Question.ask("accuracy", n_bootstraps=20))
-    assert raced._dropped[0]._share == pytest.approx(0.5)  # 4 of 16 groups
+    assert raced.scorers[0].dropped[0].share == pytest.approx(0.5)  # 4 of 16 groups
 
 
 def test_survivors_alone_are_optimistic():
@@ -158,7 +158,7 @@ def test_survivors_alone_are_optimistic():
                 last[c] = None if keep else k
         finishers, dropped, _ = left_after(table, last)
         for counted in bias:
-            alone = MemoryTable(replace(finishers, n_dropped=len(dropped)), question)
+            alone = Table(replace(finishers, n_dropped=len(dropped)), question)
             opened = RacedTable(finishers, dropped, question) if counted else alone
             (found,) = corrected(opened).values()
             bias[counted].append(found.value - data.truth[found.winner])

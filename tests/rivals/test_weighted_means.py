@@ -7,8 +7,8 @@ from scipy import stats
 import sobercv
 from sobercv.errors import SoberError
 from sobercv.inference import Question
-from sobercv.inference.tables import Inputs, open_memory
-from sobercv.rivals.naive import naive_scores
+from sobercv.inference.tables import open_table
+from sobercv.rivals.from_predictions import naive_scores
 from sobercv.rivals.power_law import power_law_score, read_at
 from sobercv.rivals.weighted_means import covariance, weighted_means, weighted_scores
 from sobercv.testing import simulate
@@ -44,7 +44,7 @@ def test_a_power_law_is_read_where_it_leads():
 
 
 def opened(data, metric="accuracy", **given):
-    return open_memory(Inputs(data.predictions, data.y, **given), Question.ask(metric, random_state=0))
+    return open_table(data.predictions, Question.ask(metric, random_state=0), y=data.y, **given)
 
 
 def test_all_of_them_correct():
@@ -71,8 +71,10 @@ def test_groups_stay_together_in_the_power_law():
     """Where each sample is there twice, as a group, the estimate is that of the samples once."""
     data = simulate.beta_accuracy(n=60, c=10, seed=1)
     once = power_law_score(opened(data))
-    twice = Inputs(np.repeat(data.predictions, 2, axis=0), np.repeat(data.y, 2), groups=np.arange(120) // 2)
-    assert power_law_score(open_memory(twice, Question.ask("accuracy", random_state=0))).value == once.value
+    twice, groups = np.repeat(data.predictions, 2, axis=0), np.arange(120) // 2
+    question = Question.ask("accuracy", random_state=0)
+    table = open_table(twice, question, y=np.repeat(data.y, 2), groups=groups)
+    assert power_law_score(table).value == once.value
 
 
 def test_folds_are_needed():

@@ -6,7 +6,7 @@ Every tool that tunes by cross-validation keeps the score of each configuration 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,9 +16,9 @@ from .. import metrics, seeds
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..inference import Estimate
-from ..inference.intervals import Evidence, Percentile, check_level
+from ..inference.intervals import Percentile, calibrate, check_level
 from ..inference.selection import best
-from ..inference.tables import fold_means, fold_means_of
+from ..inference.tables import FoldMeans
 from ..inference.units import Units
 
 #: Below this number of folds a note says what that costs.
@@ -133,10 +133,22 @@ def judge(
     for name in scores:
         draws = np.mean([one.draws[name] for one in drawn], axis=0)
         naive = float(means[name][winner])
-        evidence = _evidence(name, drawn, means[name], winner, float(np.mean(draws)))
-        if found.test_share is not None:  # overlapping test sets: Nadeau and Bengio's correction
-            wider = 1.0 + found.n_folds * found.test_share
-            evidence = replace(evidence, variances=evidence.variances * wider)
+        # Repeats share samples, so that their variances are not divided; overlapping test sets have Nadeau and Bengio's
+        # correction.
+        wider = 1.0 if found.test_share is None else 1.0 + found.n_folds * found.test_share
+        bounds = calibrate(
+            means[name],
+            np.mean([one.variances(name) for one in drawn], axis=0) * wider,
+            winner,
+            float(np.mean(draws)),
+            float(np.mean([np.mean(one.draws_of(name, winner)) for one in drawn])),
+            range_of(name),
+            found.n_folds,
+            float(found.n_folds),
+            clustered=True,
+            folds=True,
+            trained=1.0 - 1.0 / found.n_folds,
+        )
         out[name] = Estimate(
             value=min(float(np.mean(draws)), naive) if name == first else float(np.mean(draws)),
             naive=naive,
@@ -155,7 +167,7 @@ def judge(
             notes=(*found.notes, *_notes(found, len(kept))),
             winner_name=found.names[kept[winner]] if found.names is not None else None,
             winner_params=dict(found.params[kept[winner]]) if found.params is not None else None,
-            bounds=evidence.weigh() or Percentile(np.sort(draws), range=evidence.range),
+            bounds=bounds or Percentile(np.sort(draws), range=range_of(name)),
             judge_alone=partial(_alone, found, drawn, name),
         )
     return out
@@ -195,18 +207,18 @@ class _Repeat:
 
     def __init__(self, found: FoldScores, scores: dict[str, Array], counts: Array) -> None:
         names = list(scores)
-        self.in_bag = fold_means(scores[names[0]], counts)
+        self.in_bag = FoldMeans(scores[names[0]]).scores(counts)
         self.winners = best(self.in_bag) if found.rule is None else _by_rule(found, scores, counts)
-        self.draws = {name: fold_means_of(scores[name], counts == 0, self.winners) for name in names}
+        self.draws = {name: FoldMeans(scores[name]).picked(counts == 0, self.winners) for name in names}
         self.scores, self.counts = scores, counts
 
     def draws_of(self, name: str, configuration: int) -> Array:
         """Score of one configuration on the folds left out of each resample [B]."""
-        return fold_means_of(self.scores[name], self.counts == 0, np.full(len(self.counts), configuration))
+        return FoldMeans(self.scores[name]).picked(self.counts == 0, np.full(len(self.counts), configuration))
 
     def variances(self, name: str) -> Array:
         """Variance of every configuration's in-bag score [C]."""
-        return np.asarray(fold_means(self.scores[name], self.counts).var(axis=0, ddof=1))
+        return np.asarray(FoldMeans(self.scores[name]).scores(self.counts).var(axis=0, ddof=1))
 
 
 def _by_rule(found: FoldScores, scores: dict[str, Array], counts: Array) -> Array:
@@ -230,24 +242,6 @@ def _by_rule(found: FoldScores, scores: dict[str, Array], counts: Array) -> Arra
                 f"{type(error).__name__}: {error}. Pass metric= to judge the highest mean instead.",
             ) from error
     return winners
-
-
-def _evidence(name: str, drawn: list[_Repeat], scores: Array, winner: int, value: float) -> Evidence:
-    """What the resamples of all repeats say; repeats share samples, so that their variances are not divided."""
-    k = drawn[0].counts.shape[1]
-    return Evidence(
-        scores=scores,
-        variances=np.mean([one.variances(name) for one in drawn], axis=0),
-        winner=winner,
-        value=value,
-        own=float(np.mean([np.mean(one.draws_of(name, winner)) for one in drawn])),
-        range=range_of(name),
-        units=k,
-        assumed=float(k),
-        clustered=True,
-        folds=True,
-        trained=1.0 - 1.0 / k,
-    )
 
 
 def _notes(found: FoldScores, n_kept: int) -> list[Note]:

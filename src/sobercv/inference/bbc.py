@@ -1,43 +1,25 @@
 """BBC-CV: bootstrap the out-of-sample predictions, re-select in each resample, score on what was left out.
 
-Takes predictions of any tool, gives an `Estimate`; trains nothing. Paper: section 4, algorithm 5. One loop serves every
-table: predictions in memory, scores by fold, a race.
+Predictions of any tool become an `Estimate`; nothing is trained. Paper: section 4, algorithm 5.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, Unpack, overload
 
 from .bootstrap import corrected
 from .estimate import Estimate, with_names
 from .procedures import SelectionProcedure
 from .question import MetricLike, Options, Question
 from .selection import SelectionRule
-from .tables import Inputs, open_table
-
-
-class Arrays(TypedDict, total=False):
-    """What goes with the samples, by the names that users type."""
-
-    groups: Any
-    folds: Any
-    sample_weight: Any
-    pos_label: Any
-
-
-class BBCOptions(Arrays, Options, total=False):
-    """All that `bbc` takes beside its first three arguments."""
-
-    counts: Any
+from .tables import open_table
 
 
 @overload
-def bbc(y: Any, predictions: Any, metric: MetricLike = ..., **options: Unpack[BBCOptions]) -> Estimate: ...
+def bbc(y: Any, predictions: Any, metric: MetricLike = ..., **options: Unpack[Options]) -> Estimate: ...
 @overload
-def bbc(
-    y: Any, predictions: Any, metric: Sequence[MetricLike], **options: Unpack[BBCOptions]
-) -> dict[str, Estimate]: ...
+def bbc(y: Any, predictions: Any, metric: Sequence[MetricLike], **options: Unpack[Options]) -> dict[str, Estimate]: ...
 def bbc(
     y: Any,
     predictions: Any,
@@ -81,7 +63,7 @@ def bbc(
     sample_weight : array-like [N], optional
         Counts in every metric.
     pos_label : label, optional
-        The positive one of two classes. Precision, recall, F1 and the like are of it, and one score or probability a
+        The positive one of two classes. Precision, recall, F1 and the like are of it, and one score or probability per
         sample is that of it. Default: scores are those of the greater label, and precision and the like are of
         the label 1, as in scikit-learn.
     select : {"best"}, simplest_within(...), best_with_threshold(...), an ensemble or callable, default="best"
@@ -143,8 +125,7 @@ def bbc(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    inputs = Inputs(predictions, y, groups, folds, sample_weight, pos_label, counts)
-    found: Estimate | dict[str, Estimate] = question.answer(
-        with_names(corrected(open_table(inputs, question)), predictions)
-    )
+    arrays = {"groups": groups, "folds": folds, "sample_weight": sample_weight, "pos_label": pos_label}
+    table = open_table(predictions, question, y=y, counts=counts, **arrays)
+    found: Estimate | dict[str, Estimate] = question.answer(with_names(corrected(table), predictions))
     return found

@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Unpack
 
 import numpy as np
@@ -18,14 +17,13 @@ import numpy as np
 from ..containers import Array, as_array
 from ..errors import SoberError, SoberWarning
 from ..predictions import Predictions
-from .bbc import BBCOptions
 from .bootstrap import corrected
 from .estimate import Estimate
 from .intervals import Percentile, difference_interval, holding
 from .procedures import SelectionProcedure
-from .question import MetricLike, Question
-from .selection import SelectionRule, best_of
-from .tables import Inputs, MemoryTable, Table, open_memory, open_predictions, open_table
+from .question import MetricLike, Options, Question
+from .selection import SelectionRule, best_of, rule_of
+from .tables import Table, open_table
 
 #: A rule or a procedure that selects from all configurations, or the configurations that "best" selects from.
 Selection = str | SelectionRule | SelectionProcedure | Sequence[int]
@@ -149,7 +147,7 @@ def difference(
     *,
     first: Selection,
     second: Selection = "best",
-    **options: Unpack[BBCOptions],
+    **options: Unpack[Options],
 ) -> Difference:
     """Compare two ways to select from the same predictions, each corrected for its own selection.
 
@@ -178,37 +176,30 @@ def difference(
     if isinstance(metric, (list, tuple)):
         raise SoberError("E114", "A difference is by one metric, the one that selects; got a list. Name one.")
     arrays = {name: given.pop(name, None) for name in ("groups", "folds", "sample_weight", "pos_label")}
-    question, inputs = Question.ask(metric, **given), Inputs(predictions, y, **arrays)
-    open_ = open_table if isinstance(predictions, Predictions) else open_memory
-
-    @cache
-    def table(procedure: SelectionProcedure | None) -> Table:
-        # One for each procedure: a threshold asks for scores where its metric alone would ask for labels.
-        return open_(inputs, replace(question, procedure=procedure))
-
-    one, other = (
-        _selected(table(selection if isinstance(selection, SelectionProcedure) else None), selection)
-        for selection in (first, second)
-    )
+    question = Question.ask(metric, **given)
+    opened: dict[SelectionProcedure | None, Table] = {}
+    found = []
+    for selection in (first, second):
+        # A table for each procedure: a threshold asks for scores where its metric alone would ask for labels.
+        procedure = selection if isinstance(selection, SelectionProcedure) else None
+        if procedure not in opened:
+            opened[procedure] = open_table(predictions, replace(question, procedure=procedure), y=y, **arrays)
+        found.append(_judged(opened[procedure], _rule(opened[procedure], selection)))
+    one, other = found
     return Difference.of(one, other, question.level)
 
 
-def _selected(table: Table, selection: Selection) -> Estimate:
-    rule: SelectionRule
+def _rule(table: Table, selection: Selection) -> SelectionRule:
     if isinstance(selection, SelectionProcedure):
-        rule = table.question.select
-    elif isinstance(selection, str) or callable(selection):
-        rule = Question.ask(table.question.first, select=selection).select
-    else:
-        wanted = as_array(list(selection) if np.iterable(selection) else [selection], "first or second")[0]
-        missing = [c for c in wanted.tolist() if c not in table.configurations]
-        if missing or not len(wanted):
-            what = f"no configuration {missing[0]!r}" if missing else "none in an empty list"
-            raise SoberError(
-                "E122", f"A selection names configurations of the table; there is {what}. Write range(10)."
-            )
-        rule = best_of(np.isin(table.configurations, wanted), table.question.first.unit)
-    return _judged(table, rule)
+        return table.question.select
+    if isinstance(selection, str) or callable(selection):
+        return rule_of(selection)
+    wanted = as_array(list(selection) if np.iterable(selection) else [selection], "first or second")[0]
+    missing = [c for c in wanted.tolist() if c not in table.configurations]
+    if missing or not len(wanted):
+        what = f"no configuration {missing[0]!r}" if missing else "none in an empty list"
+        raise SoberError("E122", f"A selection names configurations of the table; there is {what}. Write range(10).")
+    return best_of(np.isin(table.configurations, wanted), table.question.first.unit)
 
 
 def _judged(table: Table, rule: SelectionRule) -> Estimate:
@@ -223,8 +214,7 @@ def _best_of(table: Table, member: Array) -> Estimate:
     """Judge what is selected from some of the configurations, bool [C]."""
     if table.question.procedure is None:
         return _judged(table, best_of(member, table.question.first.unit))
-    assert isinstance(table, MemoryTable)  # no race goes with a procedure
-    part = MemoryTable(table.predictions.take_configurations(member), table.question)
+    part = Table(table.predictions.take_configurations(member), table.question)
     return _judged(part, table.question.select)
 
 
@@ -251,7 +241,7 @@ def families(table: Predictions, question: Question, labels: Mapping[int, str]) 
             "Families are compared by predictions, and here only models were scored. Name a metric of predictions.",
         )
     question = replace(question.by_the_first(), method="bbc")
-    opened = open_predictions(table, question)
+    opened = open_table(table, question)
     whole = _judged(opened, opened.question.select)
     assert whole.win_counts is not None
     of = np.array([labels[int(c)] for c in opened.configurations])

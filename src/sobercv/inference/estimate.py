@@ -1,7 +1,4 @@
-"""Estimate: an honest number with all that is needed to judge it.
-
-Takes what a protocol found, gives it as attributes, text, HTML and plain data; computes nothing but bounds.
-"""
+"""Estimate: an honest number with all that is needed to judge it, as attributes, text, HTML and plain data."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..targets import titled
-from .intervals import Calibrated, Percentile, compromise, difference_interval, holding
+from .intervals import Calibrated, Percentile, check_level, compromise, difference_interval, holding
 
 if TYPE_CHECKING:
     from .difference import Difference
@@ -242,19 +239,19 @@ class Estimate:
 
     def interval_at(self, confidence_level: float) -> tuple[float, float]:
         """Two-sided interval at another level, made in the same way; `value` always lies in it."""
-        return holding(self._bounds.interval(confidence_level), self.value)
+        return holding(self._bounds.bounds((1.0 + check_level(confidence_level)) / 2.0), self.value)
 
     def lower_bound(self, confidence_level: float = 0.95) -> float:
         """One-sided bound: the true score is at least this, with this confidence."""
-        bound = self._bounds.lower(confidence_level)
-        calibrated = isinstance(self.bounds, Calibrated) and confidence_level >= 0.5
-        return min(bound, self.value) if calibrated else bound
+        return self._one_sided(confidence_level)[0]
 
     def upper_bound(self, confidence_level: float = 0.95) -> float:
         """One-sided bound: the true score is at most this, with this confidence."""
-        bound = self._bounds.upper(confidence_level)
-        calibrated = isinstance(self.bounds, Calibrated) and confidence_level >= 0.5
-        return max(bound, self.value) if calibrated else bound
+        return self._one_sided(confidence_level)[1]
+
+    def _one_sided(self, level: float) -> tuple[float, float]:
+        bounds = self._bounds.bounds(check_level(level))
+        return holding(bounds, self.value) if self.interval_method == "calibrated" and level >= 0.5 else bounds
 
     @property
     def _bounds(self) -> Calibrated | Percentile:

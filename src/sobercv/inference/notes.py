@@ -1,11 +1,8 @@
-"""What a reader should know about a table, each with its code; where it matters at once, a warning too.
-
-Takes sizes, responses and scores, gives a `Note`, or None where there is nothing to say.
-"""
+"""What a reader should know about a table or an estimate: notes with codes; where it matters at once, warnings too."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +12,11 @@ from ..containers import Array
 from ..errors import Note, warn
 from ..metrics import Metric
 from ..metrics.contract import GivenScore
+from ..predictions import Predictions
+from .units import Units
 
 if TYPE_CHECKING:
-    from .units import Units
+    from .tables import Table
 
 FEW = 20  # samples or groups
 MANY_UNDEFINED = 0.05
@@ -27,19 +26,6 @@ def warned(code: str, text: str) -> Note:
     """Warn, and give the same as a note."""
     warn(code, text)
     return Note(code, text)
-
-
-def only_one(n_dropped: int) -> Note:
-    """There is nothing to select from."""
-    if n_dropped:
-        return Note(
-            "W202",
-            f"All others ({n_dropped}) were dropped early, so the bootstrap had nothing to choose from; the "
-            "score may be slightly too good.",
-        )
-    return warned(
-        "W202", "There is only one configuration, so there is no selection to correct for; the interval is still valid."
-    )
 
 
 def with_dropped(n_dropped: int, n_configurations: int, share: float) -> Note:
@@ -73,22 +59,56 @@ def adaptive(n_units: int, n_trials: int) -> Note:
     )
 
 
-def judged_apart(n_judges: int, n_samples: int) -> Note:
-    """Only samples that the proposer of the configurations has not seen have judged."""
-    return Note(
-        "W201",
-        f"The configurations were proposed by their scores on {n_samples - n_judges} of the {n_samples} samples; all "
-        f"selected, and only the other {n_judges} judged: scores that led the proposals are not those that judge.",
-    )
+def of_size(table: Predictions, units: Units, judges: Array | None = None) -> Iterator[Note]:
+    """Only some samples judge, there is nothing to select from, or little to resample."""
+    if judges is not None:
+        n, apart = len(judges), int(judges.sum())
+        yield Note(
+            "W201",
+            f"The configurations were proposed by their scores on {n - apart} of the {n} samples; all selected, and "
+            f"only the other {apart} judged: scores that led the proposals are not those that judge.",
+        )
+    if table.n_configurations == 1 and table.n_dropped:
+        yield Note(
+            "W202",
+            f"All others ({table.n_dropped}) were dropped early, so the bootstrap had nothing to choose from; the "
+            "score may be slightly too good.",
+        )
+    elif table.n_configurations == 1:
+        text = "There is only one configuration, so there is no selection to correct for; the interval is still valid."
+        yield warned("W202", text)
+    yield from few(units)
 
 
-def on_size(n_configurations: int, n_dropped: int, units: Units) -> list[Note]:
-    """There is nothing to select from, or little to resample."""
-    found = [only_one(n_dropped)] if n_configurations == 1 else []
+def few(units: Units) -> Iterator[Note]:
+    """There is little to resample."""
     if units.n < FEW:
         off = "a score that may be off either way" if units.clustered else "a conservative score"
-        found.append(warned("W205", f"Only {units.n} {units.names}: expect a wide interval and {off}."))
-    return found
+        yield warned("W205", f"Only {units.n} {units.names}: expect a wide interval and {off}.")
+
+
+def of_table(table: Table, winner: int) -> Iterator[Note]:
+    """What is special about the samples, the folds and the responses of predictions in memory."""
+    held, question, metric = table.predictions, table.question, table.question.first
+    here = held.seen[:, 0]
+    if metric.pools_scores and not question.needs_folds and held.folds_known:
+        yield from scales(metric.response_of(held)[here, winner, 0], held.fold_of[here, 0])
+    if metric.pools_scores and not question.makes_labels and held.n_classes == 2:
+        yield from labels_ranked(metric.name, metric.response_of(held)[here, winner, 0])
+    if held.n_left_out:
+        yield left_out(held.n_left_out, held.n_configurations)
+    of_labels = [m.responses for m in question.metrics if m.responses[0] == "predict"]
+    if not question.makes_labels and any(not set(wanted) & set(held.responses) for wanted in of_labels):
+        yield Note("W206", "Labels were read off probabilities: the likeliest class.")
+    yield from incomplete(table.is_complete)
+    fewer = metric.calls_a_function and table.n_resamples < question.n_bootstraps
+    if fewer and not table.is_replay and question.by == "sample":
+        yield Note(
+            "W201",
+            f"{metric.name} is a function that is called for every score, so {table.n_resamples} resamples were drawn "
+            f"instead of {question.n_bootstraps:,}: the interval is coarser. sobercv.make_metric(..., max_calls=) "
+            "allows more.",
+        )
 
 
 def not_above_naive(name: str, value: float) -> Note:
@@ -100,10 +120,8 @@ def not_above_naive(name: str, value: float) -> Note:
     )
 
 
-def left_out(n_left_out: int, n_configurations: int) -> Note | None:
+def left_out(n_left_out: int, n_configurations: int) -> Note:
     """Configurations of the input lack predictions that others have."""
-    if not n_left_out:
-        return None
     return Note(
         "W204",
         f"{n_left_out} of {n_left_out + n_configurations} configurations lack predictions that others have, and were "
@@ -111,18 +129,10 @@ def left_out(n_left_out: int, n_configurations: int) -> Note | None:
     )
 
 
-def from_probabilities(metrics: Collection[Metric], responses: Collection[str]) -> Note | None:
-    """Some metric asks for labels, and there is nothing to read them off but probabilities."""
-    for metric in metrics:
-        if metric.responses[0] == "predict" and not set(metric.responses) & set(responses):
-            return Note("W206", "Labels were read off probabilities: the likeliest class.")
-    return None
-
-
-def incomplete(is_complete: bool) -> Note | None:
+def incomplete(is_complete: bool) -> Iterator[Note]:
     """Not every sample has been predicted in every repeat."""
-    text = "The cross-validation is incomplete: only samples that have predictions were used."
-    return None if is_complete else Note("W601", text)
+    if not is_complete:
+        yield Note("W601", "The cross-validation is incomplete: only samples that have predictions were used.")
 
 
 def of_the_model(metrics: Collection[Metric], n_folds: int) -> Note:
@@ -139,112 +149,90 @@ def of_the_model(metrics: Collection[Metric], n_folds: int) -> Note:
     )
 
 
-def few_calls(metric: Metric, n_resamples: int, asked: int) -> Note | None:
-    """A function that is called for every score was called for fewer resamples than were asked for."""
-    if not metric.calls_a_function or n_resamples >= asked:
-        return None
-    return Note(
-        "W201",
-        f"{metric.name} is a function that is called for every score, so {n_resamples} resamples were drawn instead of "
-        f"{asked:,}: the interval is coarser. sobercv.make_metric(..., max_calls=) allows more.",
-    )
-
-
-def percentile_instead(metric: Metric) -> Note:
-    """The calibrated interval was asked for, and there was nothing to make it of."""
-    if not metric.selects:
-        return Note(
+def of_scores(
+    metric: Metric, draws: Array, value: float, naive: float, interval: tuple[float, float], is_percentile: bool
+) -> Iterator[Note]:
+    """What is special about an estimate by one metric; `is_percentile` where the calibrated interval was asked for."""
+    n = int(np.isnan(draws).sum())
+    if n > MANY_UNDEFINED * len(draws):
+        yield warned(
+            "W201",
+            f"{metric.name} was undefined on {n} of {len(draws)} draws, which were left out of the mean: a class, or "
+            "every unit, was absent from what judges. With many samples stratify=True keeps every class in every "
+            "resample.",
+        )
+    if is_percentile and not metric.selects:
+        yield Note(
             "W201",
             f"On few samples the {metric.name} can be far off, so the estimate is the median over resamples, and its "
             "interval the percentile one.",
         )
-    return Note(
-        "W201",
-        f"The score by {metric.name} does not vary over resamples and has no two ends, so the calibrated interval says "
-        "nothing; the interval is the percentile one.",
-    )
+    elif is_percentile:
+        yield Note(
+            "W201",
+            f"The score by {metric.name} does not vary over resamples and has no two ends, so the calibrated interval "
+            "says nothing; the interval is the percentile one.",
+        )
+    # Scores that rank surely the wrong way round are hardly what was meant.
+    if metric.name in ("roc_auc", "concordance_index") and interval[1] < 0.5 and naive < 0.5:
+        what = "scores of the other class (see pos_label)" if metric.name == "roc_auc" else "times instead of risks"
+        yield warned(
+            "W701",
+            f"{metric.name} is {value:.3f}, surely below 0.5, which is what guessing scores: the predictions rank the "
+            f"wrong way round. Are they {what}?",
+        )
 
 
-def undefined(name: str, draws: Array) -> Note | None:
-    """Many draws had nothing to judge by."""
-    n = int(np.isnan(draws).sum())
-    if n <= MANY_UNDEFINED * len(draws):
-        return None
-    return warned(
-        "W201",
-        f"{name} was undefined on {n} of {len(draws)} draws, which were left out of the mean: a class, or every unit, "
-        "was absent from what judges. With many samples stratify=True keeps every class in every resample.",
-    )
-
-
-def worse_than_guessing(metric: str, value: float, naive: float, interval: tuple[float, float]) -> Note | None:
-    """Scores that rank surely the wrong way round are hardly what was meant."""
-    if metric not in ("roc_auc", "concordance_index") or interval[1] >= 0.5 or naive >= 0.5:
-        return None
-    what = "scores of the other class (see pos_label)" if metric == "roc_auc" else "times instead of risks"
-    return warned(
-        "W701",
-        f"{metric} is {value:.3f}, surely below 0.5, which is what guessing scores: the predictions "
-        f"rank the wrong way round. Are they {what}?",
-    )
-
-
-def labels_ranked(name: str, values: Array) -> Note | None:
+def labels_ranked(name: str, values: Array) -> Iterator[Note]:
     """Labels [N] where scores are wanted: only two values, 0 and 1."""
     if values.ndim > 1 or len(values) < FEW or values.min() == values.max():
-        return None
-    if not ((values == 0) | (values == 1)).all():
-        return None
-    # No warning: trees that are fully grown give nothing else.
-    return Note(
-        "W206",
-        f"The winner's predictions are all 0 or 1, as labels are, and {name} ranks: it knows one threshold only. Pass "
-        "probabilities or decision values, or choose balanced_accuracy.",
-    )
+        return
+    if ((values == 0) | (values == 1)).all():  # no warning: trees that are fully grown give nothing else
+        yield Note(
+            "W206",
+            f"The winner's predictions are all 0 or 1, as labels are, and {name} ranks: it knows one threshold only. "
+            "Pass probabilities or decision values, or choose balanced_accuracy.",
+        )
 
 
-def scales(values: Array, fold: Array) -> Note | None:
+def scales(values: Array, fold: Array) -> Iterator[Note]:
     """Folds whose scores [N] live on different scales are pooled by a metric that ranks (paper, section 4).
 
     The ranks of the scores are compared between folds (Kruskal and Wallis): a strong and significant difference in
-    level means that pairs from different folds are not comparable.
+    level means that pairs from different folds are not comparable. A single fold whose scores lie above or below nearly
+    all others may be too small to stand out in the variance, and is looked for by its pairs.
     """
     k, n = len(np.unique(fold)), len(fold)
     if values.ndim > 1 or k < 2 or n - k < 10:
-        return None
+        return
     ranks = stats.rankdata(values)
     centred = ranks - ranks.mean()
     total = float(np.sum(centred**2))
     if total == 0:
-        return None
+        return
     sums, sizes = np.bincount(fold, centred), np.bincount(fold)
     between = float(np.sum(sums[sizes > 0] ** 2 / sizes[sizes > 0])) / total
     expected = (k - 1) / (n - 1)
     strength = (between - expected) / (1 - expected)
-    if strength <= 0.2 or stats.chi2.sf((n - 1) * between, k - 1) >= 1e-6:
-        return _one_fold_apart(ranks, fold)
-    return warned(
-        "W203",
-        f"The winner's scores differ in level between folds ({100 * strength:.0f} % of their rank variance), so "
-        "samples of different folds may not be comparable. Use within_folds=True (--within-folds) or "
-        "aggregate='fold' (--aggregate fold), or calibrate.",
-    )
-
-
-def _one_fold_apart(ranks: Array, fold: Array) -> Note | None:
-    """Tell a single fold whose scores lie above or below nearly all others: too few to stand out in the variance."""
-    n, sizes = len(ranks), np.bincount(fold)
-    for k in np.flatnonzero((sizes >= 5) & (sizes < n)):
-        size, rest = int(sizes[k]), n - int(sizes[k])
-        wins = float(ranks[fold == k].sum()) - size * (size + 1) / 2
+    if strength > 0.2 and stats.chi2.sf((n - 1) * between, k - 1) < 1e-6:
+        yield warned(
+            "W203",
+            f"The winner's scores differ in level between folds ({100 * strength:.0f} % of their rank variance), so "
+            "samples of different folds may not be comparable. Use within_folds=True (--within-folds) or "
+            "aggregate='fold' (--aggregate fold), or calibrate.",
+        )
+        return
+    for apart in np.flatnonzero((sizes >= 5) & (sizes < n)):
+        size, rest = int(sizes[apart]), n - int(sizes[apart])
+        wins = float(ranks[fold == apart].sum()) - size * (size + 1) / 2
         share = wins / (size * rest)  # of pairs in which the fold has the higher score
         z = (wins - size * rest / 2) / np.sqrt(size * rest * (n + 1) / 12)
         if abs(share - 0.5) >= 0.35 and 2 * stats.norm.sf(abs(z)) * len(sizes) < 1e-3:
-            return warned(
+            yield warned(
                 "W203",
-                f"Fold {k + 1} gives scores on another level than the others ({'higher' if share > 0.5 else 'lower'} "
-                f"in {100 * max(share, 1 - share):.0f} % of the pairs of a sample of it and one of another), so "
-                "samples of different folds may not be comparable. Look at its rows, or use within_folds=True or "
-                "aggregate='fold'.",
+                f"Fold {apart + 1} gives scores on another level than the others ("
+                f"{'higher' if share > 0.5 else 'lower'} in {100 * max(share, 1 - share):.0f} % of the pairs of a "
+                "sample of it and one of another), so samples of different folds may not be comparable. Look at its "
+                "rows, or use within_folds=True or aggregate='fold'.",
             )
-    return None
+            return

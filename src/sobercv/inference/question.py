@@ -1,14 +1,14 @@
 """Question: what is asked of a table of predictions, checked once and passed whole.
 
-Takes the options that users type, gives one immutable noun that every protocol, drop rule and table of scores receives:
-the rule that picks the winner is the rule inside the bootstrap because both read it here. Never sees a prediction.
+The options that users type become one immutable object that every protocol, drop rule and table receives: the rule that
+picks the winner is the rule inside the bootstrap because both read it here. It never sees a prediction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypedDict, TypeVar, Unpack
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypedDict, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..metrics.contract import Aggregate
 from ..predictions import Predictions
 from .intervals import check_level
 from .procedures import SelectionProcedure
-from .selection import SelectionRule, best, narrowed, needs_standard_errors, rule_of
+from .selection import SelectionRule, best, rule_of
 
 MetricLike = str | Metric | Callable[..., Any]
 Answer = TypeVar("Answer")
@@ -33,28 +33,29 @@ ALLOWED = {
     "method": ("bbc", "632+"),
     "interval": ("percentile", "calibrated"),
 }
+#: What a procedure goes with: all else has no meaning, or has not been tested, where more than a column is selected.
+_WITH_PROCEDURE = {"aggregate": "pooled", "by": "sample", "method": "bbc", "within_folds": False}
 
 
 class Options(TypedDict, total=False):
-    """What can be asked beside the metric, by the names that users type; `sobercv.bbc` documents them."""
+    """What `sobercv.bbc` takes beside its first three arguments, and documents."""
 
+    groups: Any
+    folds: Any
+    sample_weight: Any
+    pos_label: Any
     select: str | SelectionRule | SelectionProcedure
     aggregate: str
     by: str
-    within_folds: bool
-    stratify: bool
     interval: str
     fixed_models: bool
+    within_folds: bool
     n_bootstraps: int
     confidence_level: float
+    stratify: bool
+    counts: Any
     random_state: Any
     n_jobs: int | None
-
-
-class SearchOptions(Options, total=False):
-    """What a search can ask for besides; `Estimate.as_632plus` gives others the same."""
-
-    method: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +87,15 @@ class Question:
         Threads; changes no answer.
     several : bool
         Whether a list of metrics was given, so that a dict of answers is expected.
+    first : Metric
+        The metric that selects.
+    n_threads : int
+    needs_folds : bool
+        Whether the question means nothing without folds.
+    needs_standard_errors : bool
+        Whether the rule must be told the standard error of each configuration.
+    makes_labels : bool
+        Whether the procedure makes labels of scores, so that none need be predicted.
     """
 
     metrics: tuple[Metric, ...]
@@ -103,112 +113,102 @@ class Question:
     n_jobs: int | None = None
     several: bool = False
     procedure: SelectionProcedure | None = None
+    first: Metric = field(init=False)
+    n_threads: int = field(init=False)
+    needs_folds: bool = field(init=False)
+    needs_standard_errors: bool = field(init=False)
+    makes_labels: bool = field(init=False)
 
     @classmethod
-    def ask(cls, metric: MetricLike | Sequence[MetricLike], **options: Unpack[SearchOptions]) -> Question:
-        """Read the options of `sobercv.bbc` and its rivals, and check all that needs no data."""
+    def ask(
+        cls,
+        metric: MetricLike | Sequence[MetricLike],
+        *,
+        select: str | SelectionRule | SelectionProcedure = "best",
+        confidence_level: float = 0.95,
+        random_state: Any = 0,
+        **options: Any,
+    ) -> Question:
+        """Read the options of `sobercv.bbc`, and `method`; check all that needs no data."""
         several = isinstance(metric, (list, tuple))
         many: list[Any] = list(metric) if isinstance(metric, (list, tuple)) else [metric]
-        given: dict[str, Any] = dict(options)
-        given["seed"] = seeds.root(given.pop("random_state", 0))
-        selects = given.get("select", "best")
-        if isinstance(selects, SelectionProcedure):
-            selects, given["procedure"] = best, selects
-        given["select"] = rule_of(selects)
-        given["level"] = given.pop("confidence_level", 0.95)
-        return cls(tuple(get_metric(m) for m in many), **given, several=several)
+        if isinstance(select, SelectionProcedure):
+            options["procedure"], select = select, best
+        return cls(
+            tuple(map(get_metric, many)),
+            select=rule_of(select),
+            level=confidence_level,
+            seed=seeds.root(random_state),
+            several=several,
+            **options,
+        )
 
     def __post_init__(self) -> None:
+        for code, problem in self._problems():
+            raise SoberError(code, problem)
+        check_level(self.level)
+        if self.by == "fold":  # folds are scored one by one, so that the winner is picked by their mean
+            self.__dict__["aggregate"] = "fold"
+        self.__dict__.update(
+            first=self.metrics[0],
+            n_threads=threads.count(self.n_jobs),
+            needs_folds=self.aggregate == "fold" or self.within_folds,
+            needs_standard_errors=bool(getattr(self.select, "needs_standard_errors", False)),
+            makes_labels=self.procedure is not None and self.procedure.makes_labels,
+        )
+        if self.procedure is not None:
+            self.procedure.check(self)
+
+    def _problems(self) -> Iterator[tuple[str, str]]:
+        """What is wrong, as code and sentence; the first one is raised."""
         for name, values in ALLOWED.items():
             if getattr(self, name) not in values:
                 allowed = " or ".join(f'"{value}"' for value in values)
                 if (name, getattr(self, name)) == ("interval", "wilson"):
                     allowed = f'{allowed} (what was called "wilson" is "calibrated" now)'
-                raise SoberError("E122", f"`{name}` must be {allowed}; got {getattr(self, name)!r}.")
+                yield "E122", f"`{name}` must be {allowed}; got {getattr(self, name)!r}."
         n = self.n_bootstraps
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-            raise SoberError("E108", f"`n_bootstraps` must be a whole number of 1 or more; got {n!r}. Write 1000.")
-        check_level(self.level)
-        threads.count(self.n_jobs)
+            yield "E108", f"`n_bootstraps` must be a whole number of 1 or more; got {n!r}. Write 1000."
         if not self.metrics:
-            raise SoberError("E105", "`metric` is an empty list. Name at least one metric.")
-        self._check_names()
-        self._check_together()
-        if self.procedure is not None:
-            self._check_procedure(self.procedure)
-        if self.by == "fold":  # folds are scored one by one, so that the winner is picked by their mean
-            object.__setattr__(self, "aggregate", "fold")
-
-    def _check_names(self) -> None:
-        """Refuse metrics of one name: answers are kept by name, and one would replace the other."""
+            yield "E105", "`metric` is an empty list. Name at least one metric."
         names = [metric.name for metric in self.metrics]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise SoberError(
+            yield (
                 "E105",
                 f"{names.count(twice)} of the metrics are called {twice!r}, and estimates are kept by name. Name a "
                 'function with sobercv.make_metric(function, name="..."), or list each metric once.',
             )
-
-    def _check_together(self) -> None:
+        first = self.metrics[0]
         if self.fixed_models and self.interval != "calibrated":
-            raise SoberError(
+            yield (
                 "E114",
                 '`fixed_models` narrows the interval "calibrated"; the interval "percentile" does not know it. Leave '
                 'it out, or write interval="calibrated".',
             )
         if self.by == "fold" and self.stratify:
-            raise SoberError(
-                "E114", '`stratify` draws samples within classes; by="fold" draws folds. Leave one of them out.'
-            )
-        if self.stratify and getattr(self.first, "task", None) == "regression":
-            raise SoberError(
-                "E114", "`stratify=True` is for classes and survival; the target is a number. Leave it out."
-            )
-        if not self.first.selects:
-            raise SoberError(
+            yield "E114", '`stratify` draws samples within classes; by="fold" draws folds. Leave one of them out.'
+        if self.stratify and getattr(first, "task", None) == "regression":
+            yield "E114", "`stratify=True` is for classes and survival; the target is a number. Leave it out."
+        if not first.selects:
+            yield (
                 "E114",
-                f'{self.first.name} has no "higher is better" direction, so it cannot select. List it after the metric '
+                f'{first.name} has no "higher is better" direction, so it cannot select. List it after the metric '
                 "that selects.",
             )
         if self.within_folds and not any(metric.pools_scores for metric in self.metrics):
-            raise SoberError(
+            yield (
                 "E114",
-                f"`within_folds` is for metrics that rank samples; {self.first.name} does not, roc_auc and others do. "
+                f"`within_folds` is for metrics that rank samples; {first.name} does not, roc_auc and others do. "
                 "Leave it out.",
             )
-
-    def _check_procedure(self, procedure: SelectionProcedure) -> None:
-        """Refuse what has no meaning, or has not been tested, where more than a column is selected."""
-        usual = {"aggregate": "pooled", "by": "sample", "method": "bbc", "within_folds": False}
-        for name, value in usual.items():
-            if getattr(self, name) != value:
-                raise SoberError(
-                    "E114", f"{procedure!r} goes with {name}={value!r} only; got {getattr(self, name)!r}. Leave it out."
-                )
-        procedure.check(self)
+        for name, value in _WITH_PROCEDURE.items():
+            if self.procedure is not None and getattr(self, name) != value:
+                given = getattr(self, name)
+                yield "E114", f"{self.procedure!r} goes with {name}={value!r} only; got {given!r}. Leave it out."
 
     # ---- what it comes to ----------------------------------------------------------------------------------------
-    @property
-    def first(self) -> Metric:
-        """The metric that selects."""
-        return self.metrics[0]
-
-    @property
-    def n_threads(self) -> int:
-        """Threads that the answer may use."""
-        return threads.count(self.n_jobs)
-
-    @property
-    def needs_standard_errors(self) -> bool:
-        """Whether the rule must be told the standard error of each configuration."""
-        return needs_standard_errors(self.select)
-
-    @property
-    def needs_folds(self) -> bool:
-        """Whether the question means nothing without folds."""
-        return self.aggregate == "fold" or self.within_folds
-
     @property
     def responses(self) -> tuple[str, ...]:
         """How a bare array is read when several metrics share it: probabilities serve all, labels only some."""
@@ -217,11 +217,6 @@ class Question:
             return wanted[0]
         asked = (metric.responses for metric in self.metrics if metric.responses[0] != "predict")
         return next(asked, self.first.responses)
-
-    @property
-    def makes_labels(self) -> bool:
-        """Whether labels are made of scores by what is selected, so that none need be predicted."""
-        return self.procedure is not None and self.procedure.makes_labels
 
     def for_target(self, y: Any) -> Question:
         """Settle the task of metrics that leave it open, by looking at the target."""
@@ -241,10 +236,11 @@ class Question:
                 f"{self.procedure!r} selects more than a column, which sobercv.bbc and BBCSearchCV know how to judge, "
                 'and nothing else. Write select="best".',
             )
-        return narrowed(self.select, configurations)
+        told = getattr(self.select, "for_configurations", None)
+        return self.select if told is None else told(configurations)
 
     def bind(self, table: Predictions, metric: Metric | None = None) -> Scorer:
-        """Bind one metric, the one that selects unless named, to a table."""
+        """Bind one metric (default: the one that selects) to a table."""
         metric = self.first if metric is None else metric
         # Among several metrics only those that rank can compare within folds.
         within_folds = self.within_folds and metric.pools_scores

@@ -1,7 +1,8 @@
-"""Selection rules: scores in, winners out (the paper's css). The only place that decides ties.
+"""Selection rules: scores `[B, C]` in, the winner of each row `[B]` out (the paper's css); -1 where none is defined.
 
-Takes scores `[B, C]`, gives the winner of each row `[B]`; -1 where no score is defined. Any callable that does
-this is a rule, and the rule that picks the final winner is re-run in every resample.
+The only place that decides ties. Any callable that does this is a rule, and the rule that picks the final winner is
+re-run in every resample. A rule may have `needs_standard_errors` (then it is called with those of the configurations as
+well) and `for_configurations(ids)`, which returns the rule for a table that holds only these of the configurations.
 """
 
 from __future__ import annotations
@@ -142,22 +143,11 @@ def rule_of(select: str | SelectionRule) -> SelectionRule:
     )
 
 
-def narrowed(rule: SelectionRule, configurations: Array) -> SelectionRule:
-    """Let a rule know which configurations it will see."""
-    told: SelectionRule = rule.for_configurations(configurations) if hasattr(rule, "for_configurations") else rule
-    return told
-
-
-def needs_standard_errors(rule: SelectionRule) -> bool:
-    """Whether a rule must be told the standard error of each configuration."""
-    return bool(getattr(rule, "needs_standard_errors", False))
-
-
 def apply(rule: SelectionRule, scores: Array, unit: float, standard_error: Array | None = None) -> Array:
     """Run a rule on scores by a metric of this `unit`, and check what it gives."""
     if rule is best:
         return best(scores, unit=unit)
-    told = (scores, standard_error) if needs_standard_errors(rule) else (scores,)
+    told = (scores, standard_error) if getattr(rule, "needs_standard_errors", False) else (scores,)
     winners = np.asarray(rule(*told, unit=unit) if isinstance(rule, simplest_within) else rule(*told))
     b, c = scores.shape
     known = scores[:, rule.members] if isinstance(rule, best_of) else scores

@@ -16,7 +16,7 @@ from ..errors import Note, SoberError
 from ..inference import Question
 from ..inference.bootstrap import corrected
 from ..inference.notes import adaptive
-from ..inference.tables import MemoryTable, Table, open_predictions
+from ..inference.tables import Table, open_table
 from ..search.judging import dropped_predictions
 from ..training import MemoryStore, Plan, Problem, Split
 from ..training.fit.task import Outcome
@@ -155,8 +155,8 @@ def judged(
 def _table(seen: Study, store: MemoryStore, finished: Array, taking_part: Array, question: Question) -> Table:
     predictions = replace(store.predictions(finished), n_dropped=0)
     if not seen.proposing.all():  # trials were pruned by the samples that led the sampler, as they were proposed
-        return MemoryTable(predictions, question, judges=~seen.proposing)
-    return open_predictions(replace(predictions, dropped=dropped_predictions(store, taking_part)), question)
+        return Table(predictions, question, judges=~seen.proposing)
+    return open_table(replace(predictions, dropped=dropped_predictions(store, taking_part)), question)
 
 
 def _absent(trials: Sequence[FrozenTrial], n_foreign: int, pruned: Array, table: Table) -> list[Note]:
@@ -167,6 +167,6 @@ def _absent(trials: Sequence[FrozenTrial], n_foreign: int, pruned: Array, table:
     parts = [f"{n} {what}" for what, n in counted.items() if n]
     if not parts:
         return []
-    small = n_foreign or (left_out and getattr(table, "judges", None) is None)
+    small = n_foreign or (left_out and table.judges is None)
     text = f"Of {len(trials)} trials {' and '.join(parts)}, and took no part in the correction"
     return [Note("W204", f"{text}{'; it may be slightly too small' if small else ''}.")]

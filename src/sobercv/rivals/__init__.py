@@ -1,6 +1,6 @@
 """The methods of the paper's related work, for comparison: other protocols and other drop rules, one file each.
 
-Protocols: `naive`, `tibshirani` (TT), `nested` (from predictions), `nested_cv` (by training), `weighted_means` (WMC,
-WMCS), `power_law` (IPL); `compare` runs them side by side. Drop rules: `concentration` (Hoeffding, Bernstein),
-`betting`, `confidence`. Nothing outside of this package needs them.
+Protocols: `from_predictions` (plain cross-validation, TT, nested selection), `nested_cv` (by training),
+`weighted_means` (WMC, WMCS), `power_law` (IPL); `compare` runs them side by side. `drop_rules`: Hoeffding, Bernstein,
+betting, confidence. Nothing outside of this package needs them.
 """

@@ -15,7 +15,7 @@ from .. import seeds
 from ..errors import SoberError, also
 from ..inference import Estimate
 from ..inference.bootstrap import corrected
-from ..inference.tables import Inputs, open_memory, open_table
+from ..inference.tables import Table, open_table
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.design import design, known_task
 from ..search.metadata import Routed
@@ -23,10 +23,9 @@ from ..search.options import Options
 from ..search.scoring import metrics_of
 from ..targets import has_several_outputs
 from .comparison import Comparison, ProtocolRow
-from .naive import naive_scores
+from .from_predictions import naive_scores, tibshirani_scores
 from .nested_cv import check_partition, nested_cv
 from .power_law import power_law_score
-from .tibshirani import tibshirani_scores
 from .weighted_means import weighted_scores
 
 #: Every protocol, in the order in which it is shown.
@@ -171,16 +170,16 @@ def _one_metric(search: BBCSearchCV, y: Any) -> Any:
 
 def _on_predictions(protocol: str, search: BBCSearchCV) -> Estimate:
     """Judge the predictions of plain cross-validation, which is all that these protocols need."""
-    inputs, question = Inputs(search.predictions_), search.question_
+    predictions, question = search.predictions_, search.question_
     if protocol == "bbc":
         estimate: Estimate = search.estimate_
         return estimate
     if protocol == "bbc-f":  # folds are drawn as they are, so there are no strata
-        found = corrected(open_table(inputs, replace(question, by="fold", stratify=False)))
+        found = corrected(open_table(predictions, replace(question, by="fold", stratify=False)))
     elif protocol == "632+":
-        found = corrected(open_table(inputs, replace(question, method="632+")))
+        found = corrected(open_table(predictions, replace(question, method="632+")))
     else:
-        table = open_memory(inputs, question)
+        table = Table(predictions, question)
         if protocol == "ipl":
             return power_law_score(table)
         if protocol not in ("naive", "tt"):

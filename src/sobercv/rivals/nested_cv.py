@@ -10,7 +10,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..inference import Estimate
-from ..inference.tables import MemoryTable
+from ..inference.tables import Table
 from ..metrics import Metric
 from ..predictions import Predictions
 from ..search.bbc_search_cv import BBCSearchCV
@@ -42,8 +42,8 @@ def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: A
         within = _inner_table(table, inner, plan, k, kept)
         if not question.needs_standard_errors:  # nothing is resampled, so two groups are enough to select on
             within = replace(within, groups=None)
-        fold = MemoryTable(within, question)
-        winner = int(fold.select(fold.whole()[0][None])[0])
+        fold = Table(within, question)
+        winner = int(fold.select(fold.wholes[0][None])[0])
         if winner < 0:
             continue
         outer = table.take_configurations(np.flatnonzero(table.configurations == kept[winner]))

@@ -13,8 +13,8 @@ from .. import seeds
 from ..containers import Array
 from ..errors import SoberError
 from ..inference import Estimate
-from ..inference.tables import MemoryTable
-from .on_predictions import estimate_of
+from ..inference.tables import Table
+from .from_predictions import estimate_of
 
 #: Shares of the samples on which a winner is selected, and how often for each.
 SHARES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -23,18 +23,15 @@ N_DRAWS = 100
 EXPONENTS = np.linspace(0.05, 2.0, 40)
 
 
-def power_law_score(table: MemoryTable) -> Estimate:
+def power_law_score(table: Table) -> Estimate:
     """Judge a table by its first metric.
 
     Parameters
     ----------
-    table : MemoryTable
+    table : Table
         Whole groups are selected on or judged on.
     """
-    whole = table.whole()[0]
-    winner = table.winner(whole)
-    unit_of = np.arange(table.n_samples) if table.groups is None else np.unique(table.groups, return_inverse=True)[1]
-    n_units, scorer = int(unit_of.max()) + 1, table.scorers[0]
+    unit_of, n_units, scorer = table.observed.of_entry, table.observed.n, table.scorers[0]
     sizes, scores, n_undefined = [], [], 0
     for k, share in enumerate(SHARES):
         m = round(share * n_units)
@@ -51,7 +48,7 @@ def power_law_score(table: MemoryTable) -> Estimate:
             "E109", f"{table.question.first.name} is undefined on parts of this table, so there is no curve to read."
         )
     value = float(np.clip(read_at(np.array(sizes), np.array(scores), n_units), *table.question.first.range))
-    return estimate_of(table, 0, "ipl", value, whole, winner, n_undefined)
+    return estimate_of(table, "ipl", value, n_undefined=n_undefined)
 
 
 def read_at(sizes: Array, scores: Array, n: int) -> float:

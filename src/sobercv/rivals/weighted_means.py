@@ -15,8 +15,8 @@ from .. import seeds
 from ..containers import Array
 from ..errors import SoberError
 from ..inference import Estimate
-from ..inference.tables import MemoryTable
-from .on_predictions import estimate_of, need_folds
+from ..inference.tables import Table
+from .from_predictions import estimate_of, need_folds
 
 N_DRAWS = 10_000
 #: Two configurations that are right and wrong together would share all chances: their correlation is taken for this.
@@ -31,31 +31,29 @@ class WeightedMeans(NamedTuple):
     shrunken: float
 
 
-def weighted_scores(table: MemoryTable, method: str) -> Estimate:
+def weighted_scores(table: Table, method: str) -> Estimate:
     """Judge a table.
 
     Parameters
     ----------
-    table : MemoryTable
+    table : Table
         Its first metric is the one that is judged.
     method : {"wmc", "wmcs", "wmcs-raw"}
         WMCS shrinks the means towards each other before the chances are drawn. What is then averaged are the shrunken
         means ("wmcs") or the observed ones ("wmcs-raw"): the two programs of the authors disagree.
     """
     need_folds(table, method)
-    whole = table.whole()[0]
-    winner = table.winner(whole)
     by_fold = table.fold_scores()[0]
     defined = by_fold[~np.isnan(by_fold).any(axis=1)]
     if len(defined) < 2:
         raise SoberError(
             "E109", f"{table.question.first.name} is defined on fewer than two folds, so {method} has no spread."
         )
-    draws = seeds.generator(table.question.seed, "wmc").standard_normal((N_DRAWS, len(whole)))
+    draws = seeds.generator(table.question.seed, "wmc").standard_normal((N_DRAWS, by_fold.shape[1]))
     noise = draws @ _root(covariance(defined, 1.0 - table.trained_share)).T
     found = weighted_means(defined.mean(axis=0), noise)
     value = {"wmc": found.wmc, "wmcs": found.shrunken, "wmcs-raw": found.raw}[method]
-    return estimate_of(table, 0, method, value, whole, winner, len(by_fold) - len(defined))
+    return estimate_of(table, method, value, n_undefined=len(by_fold) - len(defined))
 
 
 def weighted_means(mean: Array, noise: Array) -> WeightedMeans:

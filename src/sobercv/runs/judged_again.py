@@ -15,7 +15,7 @@ from ..checks.planned_search import positive_label
 from ..errors import SoberError
 from ..inference import Estimate, Question, best_with_threshold
 from ..inference.bootstrap import corrected
-from ..inference.tables import open_predictions
+from ..inference.tables import open_table
 from ..predictions import Predictions
 from ..targets import Target, task_name
 from .folder import RunFolder
@@ -64,7 +64,7 @@ def judge_again(
         list(asked.values()), select=select, aggregate=settings.aggregate, stratify=settings.stratify,
         within_folds=settings.within_folds, interval=settings.interval, random_state=settings.seed, n_jobs=jobs,
     )  # fmt: skip
-    found = corrected(open_predictions(table, question))
+    found = corrected(open_table(table, question))
     if not any(row.is_winner and row.index == found[own[0]].winner for row in results.summary.configurations):
         raise folder.damaged(RESULTS, "its winner is not that of predictions.parquet")
     return results, {metric.name: found[metric.name] for metric in wanted}

@@ -14,7 +14,7 @@ from ..errors import Note, SoberError, SoberWarning, warn
 from ..inference import Estimate, Question
 from ..inference.bootstrap import corrected
 from ..inference.estimate import shown
-from ..inference.tables import FoldTable, MemoryTable, Table, open_predictions
+from ..inference.tables import FoldTable, Table, open_table
 from ..predictions import Predictions
 from ..signals import Terminated
 from ..training import Configuration, MemoryStore, RaceLog
@@ -68,7 +68,7 @@ def winner_predictions(store: MemoryStore, predictions: Predictions, winner: int
 def table_of(predictions: Predictions, store: MemoryStore, log: RaceLog, question: Question) -> Table:
     """Open what the finishers are judged by: their predictions, or their scores on the splits that all of them have."""
     if question.by == "sample":
-        return open_predictions(predictions, question)
+        return open_table(predictions, question)
     complete = store.done[log.finishers].all(axis=0)
     each = (split_scores(store, log, metric, question)[0] for metric in question.metrics)
     return FoldTable(predictions, [scores[log.finishers][:, complete].T for scores in each], question)
@@ -94,7 +94,7 @@ def narrow_enough(half_width: float | None, question: Question) -> Callable[[Pre
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what is worth a warning is said once, at the end
-                (estimate,) = corrected(MemoryTable(predictions, question)).values()
+                (estimate,) = corrected(Table(predictions, question)).values()
         except SoberError:  # undefined on so few samples
             return False
         low, high = estimate.interval or (-np.inf, np.inf)

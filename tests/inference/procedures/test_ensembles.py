@@ -9,7 +9,7 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 import sobercv
 from sobercv.inference import Question
-from sobercv.inference.tables import Inputs, open_table
+from sobercv.inference.tables import open_table
 from sobercv.testing import simulate
 from tests.oracles import ensembles as oracle
 
@@ -32,7 +32,7 @@ def classes(seed, n=60, c=5):
 
 def decisions(y, predictions, metric, select, counts, weight=None):
     question = Question.ask(metric, select=select)
-    table = open_table(Inputs(predictions, y, sample_weight=weight), question).predictions
+    table = open_table(predictions, question, y=y, sample_weight=weight).predictions
     return select.bind(table, question).decide(counts)
 
 

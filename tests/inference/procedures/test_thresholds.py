@@ -10,7 +10,7 @@ import pytest
 import sobercv
 from sobercv.inference import Question
 from sobercv.inference.procedures import best_with_threshold
-from sobercv.inference.tables import Inputs, open_table
+from sobercv.inference.tables import open_table
 from tests.oracles import thresholds as oracle
 
 FLOORS = {
@@ -37,8 +37,8 @@ def both(y, scores, counts, metric, floors=None, weight=None):
         warnings.simplefilter("ignore")
         estimate = sobercv.bbc(y, scores, metric, select=select, counts=counts, sample_weight=weight)
     question = Question.ask(metric, select=select)
-    inputs = Inputs(scores, y, sample_weight=weight)
-    decisions = select.bind(open_table(inputs, question).predictions, question).decide(counts)
+    table = open_table(scores, question, y=y, sample_weight=weight)
+    decisions = select.bind(table.predictions, question).decide(counts)
     # A sample that was drawn twice is decided on once; what judges is the same.
     once = oracle.bbc(y, scores, np.minimum(counts, 1), metric, floors, weight)
     together = all_together(y, scores, counts, metric, once, weight)
@@ -200,7 +200,7 @@ def test_repeats_are_scores_of_the_same_samples():
     y, scores, counts, rng = table(9, decimals=1)
     repeats = np.stack([scores, np.round(np.clip(scores + 0.2 * rng.normal(size=scores.shape), 0, 1), 1)], axis=2)
     question = Question.ask("f1", select=best_with_threshold())
-    decisions = question.procedure.bind(open_table(Inputs(repeats, y), question).predictions, question).decide(counts)
+    decisions = question.procedure.bind(open_table(repeats, question, y=y).predictions, question).decide(counts)
     stacked = np.moveaxis(repeats, 2, 1).reshape(-1, scores.shape[1])
     _, winners, thresholds, _ = oracle.bbc(np.repeat(y, 2), stacked, np.repeat(counts, 2, axis=1), "f1")
     np.testing.assert_array_equal(decisions.winners, winners)

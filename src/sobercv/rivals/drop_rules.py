@@ -1,0 +1,288 @@
+"""Drop rules of the related work, for metrics that are means over samples of a bounded loss.
+
+`HoeffdingDrop` and `BernsteinDrop` race by concentration inequalities (Maron and Moore 1994; Mnih, Szepesvari and
+Audibert 2008): they hold for any correlation, and are slow to drop. `ConfidenceDrop` is cross-validation with
+confidence (Lei 2020). `BettingDrop` drops the winner of this cross-validation with at most a stated chance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..containers import Array
+from ..errors import SoberError
+from ..inference import DropVerdict, Question
+from ..inference.intervals import check_level
+from ..predictions import Predictions
+from ..seeds import generator
+
+_TOGETHER = 256  # samples scored at a time: each by counts that hold it alone
+
+
+def check_row_means(rule: str, table: Predictions, question: Question, by_groups: bool = False) -> None:
+    """Refuse what is not a mean over samples of something bounded: by its metric, or by how samples count.
+
+    `table` may be without predictions yet; `by_groups` says whether the rule can take groups as wholes.
+    """
+    metric = question.first
+    low, high = metric.range
+    if not metric.linear or not np.isfinite([low, high]).all() or question.aggregate != "pooled":
+        raise SoberError(
+            "E114",
+            f"{rule} serves metrics that are means over samples of a bounded loss, such as accuracy and "
+            f"neg_brier_score, pooled over folds; got {metric.name}, aggregate={question.aggregate!r}. Write "
+            "drop=sobercv.PredictiveDrop(), which serves every metric.",
+        )
+    got = {
+        f"{table.n_repeats} repeats": table.n_repeats > 1,
+        "weights": table.sample_weight is not None,
+        "groups": table.groups is not None and not by_groups,
+    }
+    unfit = [what for what, is_there in got.items() if is_there]
+    if unfit:
+        raise SoberError(
+            "E114",
+            f"{rule} takes samples that count once each, alone; got {', '.join(unfit)}. Write "
+            "drop=sobercv.PredictiveDrop(), which takes them.",
+        )
+
+
+def row_losses(table: Predictions, question: Question) -> Array:
+    """Loss of every sample by itself, 0 the best and 1 the worst possible [N, C]."""
+    low, high = question.for_target(table.target).first.range
+    out = np.empty((table.n_samples, table.n_configurations))
+    for at in range(0, table.n_samples, _TOGETHER):
+        some = slice(at, min(at + _TOGETHER, table.n_samples))
+        part = table.take_rows(np.arange(some.start, some.stop))
+        out[some] = question.bind(part).scores(np.eye(part.n_samples, dtype=np.uint8))
+    return (high - out) / (high - low)
+
+
+# ---- concentration inequalities -------------------------------------------------------------------------------------
+class HoeffdingDrop:
+    """Drop configurations whose interval by Hoeffding's inequality lies below that of the best.
+
+    Parameters
+    ----------
+    chance : float, default=0.05
+        Upper bound of the probability that any interval of the race misses, where folds are as many as rounds.
+    rounds : int, default=10
+        Looks that share the chance.
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> sobercv.HoeffdingDrop()
+    HoeffdingDrop(chance=0.05, rounds=10)
+    """
+
+    def __init__(self, chance: float = 0.05, rounds: int = 10) -> None:
+        if rounds < 1:
+            raise SoberError("E108", f"`rounds` must be 1 or more; got {rounds!r}. Write the number of folds.")
+        self.chance, self.rounds = check_level(chance, "chance"), rounds
+
+    def check(self, predictions: Predictions, question: Question) -> None:
+        """Refuse what is no mean over independent samples; `predictions` may be without any."""
+        check_row_means(type(self).__name__, predictions, question)
+
+    def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
+        """Compare the intervals of the mean losses."""
+        self.check(predictions, question)
+        losses = row_losses(predictions.only_seen(), question)
+        mean, n = losses.mean(axis=0), len(losses)
+        best = int(np.argmin(mean))
+        half = self._half_width(losses, n, np.log(2 * losses.shape[1] * self.rounds / self.chance))
+        keep = mean - half <= mean[best] + half[best]
+        return DropVerdict(keep, np.where(keep, 0.0, 1.0 - self.chance), best)
+
+    def _half_width(self, losses: Array, n: int, log: float) -> Array:
+        return np.full(losses.shape[1], np.sqrt(log / (2 * n)))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(chance={self.chance}, rounds={self.rounds})"
+
+
+class BernsteinDrop(HoeffdingDrop):
+    """Drop configurations whose interval by the empirical Bernstein inequality lies below that of the best.
+
+    Parameters
+    ----------
+    chance : float, default=0.05
+    rounds : int, default=10
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> sobercv.BernsteinDrop()
+    BernsteinDrop(chance=0.05, rounds=10)
+    """
+
+    def _half_width(self, losses: Array, n: int, log: float) -> Array:
+        log += np.log(1.5)  # the inequality has 3 / chance where Hoeffding's has 2
+        return losses.std(axis=0) * np.sqrt(2 * log / n) + 3 * log / n
+
+
+# ---- cross-validation with confidence -------------------------------------------------------------------------------
+class ConfidenceDrop:
+    """Drop configurations for which it is refuted that no other is better.
+
+    The largest studentised difference to another is compared with its distribution under Gaussian multipliers, which
+    keeps the correlations of configurations.
+
+    Parameters
+    ----------
+    level : float, default=0.01
+        Of the test, for each configuration.
+    min_predictions : int, default=50
+    n_bootstraps : int, default=200
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> sobercv.ConfidenceDrop()
+    ConfidenceDrop(level=0.01, min_predictions=50)
+    """
+
+    def __init__(self, level: float = 0.01, min_predictions: int = 50, n_bootstraps: int = 200) -> None:
+        if min_predictions < 0 or n_bootstraps < 1:
+            raise SoberError(
+                "E108",
+                f"`min_predictions` must be 0 or more and `n_bootstraps` 1 or more; got {min_predictions!r} and "
+                f"{n_bootstraps!r}.",
+            )
+        self.level = check_level(level, "level")
+        self.min_predictions, self.n_bootstraps = min_predictions, n_bootstraps
+
+    def check(self, predictions: Predictions, question: Question) -> None:
+        """Refuse what is no mean over independent samples; `predictions` may be without any."""
+        check_row_means("ConfidenceDrop", predictions, question)
+
+    def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
+        """Test every configuration against all others."""
+        self.check(predictions, question)
+        table = predictions.only_seen()
+        c = table.n_configurations
+        if table.n_samples < self.min_predictions or c < 2:
+            return DropVerdict.keep_all(c)
+        losses = row_losses(table, question)
+        draws = generator(question.seed, "multipliers", round_index).standard_normal((self.n_bootstraps, len(losses)))
+        p = np.array([_refuted(losses, j, draws) for j in range(c)])
+        mean = losses.mean(axis=0)
+        best = int(np.argmin(mean))
+        keep = (p >= self.level) | (mean <= mean[best])
+        return DropVerdict(keep, 1.0 - p, best)
+
+    def __repr__(self) -> str:
+        return f"ConfidenceDrop(level={self.level}, min_predictions={self.min_predictions})"
+
+
+def _refuted(losses: Array, j: int, draws: Array) -> float:
+    """p-value of "no other has a smaller expected loss than j"; losses [n, C], multipliers [B, n]."""
+    n = len(losses)
+    difference = losses[:, [j]] - np.delete(losses, j, axis=1)
+    mean, spread = difference.mean(axis=0), difference.std(axis=0)
+    differs = spread > 0
+    if not differs.any():
+        return 0.0 if (mean > 0).any() else 1.0
+    standard = (difference[:, differs] - mean[differs]) / spread[differs]
+    observed = float(np.max(np.sqrt(n) * mean[differs] / spread[differs]))
+    return float(np.mean((draws @ standard / np.sqrt(n)).max(axis=1) >= observed))
+
+
+# ---- betting --------------------------------------------------------------------------------------------------------
+class BettingDrop:
+    """Drop configurations against which enough has been won by betting that the leader is better.
+
+    For each configuration a bet is placed, sample by sample, that it is worse than the leader. Against the
+    configuration that will win the bets are unfavourable, and by Ville's inequality the wealth ever reaches 1 / chance
+    with at most that chance: no correction for the number of configurations or of looks is needed. The samples must
+    come in random order, as they do in shuffled folds; groups are bet on as wholes.
+
+    Parameters
+    ----------
+    chance : float, default=0.05
+        Upper bound of the probability that the winner of the whole cross-validation is dropped.
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> sobercv.BettingDrop()
+    BettingDrop(chance=0.05)
+    """
+
+    def __init__(self, chance: float = 0.05) -> None:
+        self.chance = check_level(chance, "chance")
+
+    def check(self, predictions: Predictions, question: Question) -> None:
+        """Refuse what cannot be bet on; `predictions` may be without any."""
+        check_row_means("BettingDrop", predictions, question, by_groups=True)
+
+    def for_race(self) -> Bets:
+        """Return a rule that remembers its bets through one race: the leader of a round may be dropped in the next."""
+        return Bets(self.chance)
+
+    def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
+        """Bet on all that has been predicted, as if it were one round."""
+        return self.for_race()(predictions, question, round_index)
+
+    def __repr__(self) -> str:
+        return f"BettingDrop(chance={self.chance})"
+
+
+class Bets:
+    """The bets of one race.
+
+    Parameters
+    ----------
+    chance : float
+    """
+
+    def __init__(self, chance: float) -> None:
+        self._limit = -np.log(chance)
+        self._done = np.zeros(0, bool)  # units that have been bet on
+        self._state: dict[str, Array] = {}  # by configuration id
+
+    def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
+        """Bet on the new units, and drop configurations against which enough was won."""
+        check_row_means("BettingDrop", predictions, question, by_groups=True)
+        who, c = predictions.configurations, predictions.n_configurations
+        rows = predictions.rows
+        unit = np.arange(predictions.n_samples) if predictions.groups is None else predictions.groups
+        unit = np.unique(unit, return_inverse=True)[1].reshape(-1)
+        n_units, largest = int(unit.max()) + 1, int(np.bincount(unit).max())
+        if not self._state:
+            self._done = np.zeros(n_units, bool)
+            self._state = {name: np.zeros(int(who.max()) + 1) for name in ("loss", "bet", "square", "wealth", "peak")}
+        losses = np.zeros((n_units, c))
+        np.add.at(losses, unit[rows], row_losses(predictions.only_seen(), question) / largest)
+        whole = np.bincount(unit[rows], minlength=n_units) == np.bincount(unit, minlength=n_units)
+        new = np.flatnonzero(whole & ~self._done)
+        new = generator(question.seed, "bets", round_index).permutation(new)
+        mine = {name: values[who] for name, values in self._state.items()}
+        for t, u in enumerate(new, int(self._done.sum())):
+            _bet(mine, losses[u], t, n_units)
+        for name, values in mine.items():
+            self._state[name][who] = values
+        self._done[new] = True
+        best = int(np.argmin(mine["loss"]))
+        keep = mine["peak"] < self._limit
+        keep[mine["loss"] <= mine["loss"][best]] = True
+        return DropVerdict(keep, 1.0 - np.exp(-np.maximum(mine["peak"], 0.0)), best)
+
+
+def _bet(state: dict[str, Array], loss: Array, t: int, n: int) -> None:
+    """Bet on one unit, after t of n: losses [C] of this unit are looked at only when the stakes are set."""
+    leader = int(np.argmin(state["loss"]))
+    behind = state["loss"] - state["loss"][leader]
+    # A configuration that will win must make up for its lag: over the units left, its mean difference is at most this.
+    fair = -behind / (n - t)
+    edge = behind / max(t, 1) - fair
+    spread = (state["square"] + 0.25) / (t + 1) - (state["bet"] / (t + 1)) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        stake = np.clip(edge / (spread + edge**2), 0.0, np.where(fair > -1.0, 0.5 / (1.0 + fair), 0.0))
+        difference = loss - loss[leader]
+        state["wealth"] += np.where(fair < -1.0, np.inf, np.log1p(stake * (difference - fair)))  # cannot win any more
+    state["bet"] += difference
+    state["square"] += difference**2
+    state["loss"] += loss
+    np.maximum(state["peak"], state["wealth"], out=state["peak"])

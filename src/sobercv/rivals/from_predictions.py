@@ -1,0 +1,198 @@
+"""Other protocols that judge finished predictions: plain cross-validation, Tibshirani and Tibshirani, nested selection.
+
+Each has the options of `RivalOptions`, as `sobercv.bbc` documents them, and no interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypedDict, Unpack, overload
+
+import numpy as np
+
+from ..errors import SoberError
+from ..inference import Estimate, Question, SelectionRule
+from ..inference.estimate import with_names
+from ..inference.question import MetricLike
+from ..inference.tables import Table, predictions_of
+
+
+class RivalOptions(TypedDict, total=False):
+    """All that `naive`, `tibshirani` and `nested` take besides their first three arguments; `bbc` documents them."""
+
+    groups: Any
+    folds: Any
+    sample_weight: Any
+    pos_label: Any
+    select: str | SelectionRule
+    aggregate: str
+    within_folds: bool
+    random_state: Any
+    n_jobs: int | None
+
+
+@overload
+def naive(y: Any, predictions: Any, metric: MetricLike = ..., **options: Unpack[RivalOptions]) -> Estimate: ...
+@overload
+def naive(
+    y: Any, predictions: Any, metric: Sequence[MetricLike], **options: Unpack[RivalOptions]
+) -> dict[str, Estimate]: ...
+def naive(
+    y: Any,
+    predictions: Any,
+    metric: MetricLike | Sequence[MetricLike] = "roc_auc",
+    **options: Unpack[RivalOptions],
+) -> Estimate | dict[str, Estimate]:
+    """Score the winner as plain cross-validation does: optimistic, since this score selected it.
+
+    CVT; paper, algorithm 2.
+
+    Parameters
+    ----------
+    y, predictions, metric
+        As for `bbc`.
+    **options
+        `folds`, `groups`, `sample_weight`, `pos_label`, `select`, `aggregate`, `within_folds`, `random_state`
+        and `n_jobs`, as for `bbc`.
+
+    Returns
+    -------
+    Estimate, or a dict of them by metric
+        Without interval.
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> y = [0, 0, 1, 1]
+    >>> sobercv.naive(y, [[0, 1], [0, 0], [1, 1], [0, 1]], "accuracy").value  # two configurations
+    0.75
+    """
+    return _judged(naive_scores, y, predictions, metric, **options)
+
+
+@overload
+def tibshirani(y: Any, predictions: Any, metric: MetricLike = ..., **options: Unpack[RivalOptions]) -> Estimate: ...
+@overload
+def tibshirani(
+    y: Any, predictions: Any, metric: Sequence[MetricLike], **options: Unpack[RivalOptions]
+) -> dict[str, Estimate]: ...
+def tibshirani(
+    y: Any,
+    predictions: Any,
+    metric: MetricLike | Sequence[MetricLike] = "roc_auc",
+    **options: Unpack[RivalOptions],
+) -> Estimate | dict[str, Estimate]:
+    """Correct by Tibshirani and Tibshirani's method: take off how much better the choice of each fold is there.
+
+    TT; paper, algorithm 4. `folds` are needed; all else is as for `naive`.
+
+    Examples
+    --------
+    >>> import sobercv
+    >>> from sobercv.testing import simulate
+    >>> data = simulate.beta_accuracy(n=100, c=50, seed=1)
+    >>> found = sobercv.tibshirani(data.y, data.predictions, "accuracy", folds=data.folds)
+    >>> bool(found.value < found.naive)
+    True
+    """
+    return _judged(tibshirani_scores, y, predictions, metric, **options)
+
+
+def nested(y: Any, predictions: Any, metric: MetricLike = "roc_auc", **options: Unpack[RivalOptions]) -> Estimate:
+    """Select on all folds but one, score that one, take the mean, as in the paper's simulation.
+
+    What nested cross-validation becomes when training sets do not matter; it trains anew in `sobercv.compare`. `folds`
+    are needed, and one metric is judged; all else is as for `naive`.
+    """
+    found: Estimate = _judged(nested_scores, y, predictions, metric, **options)
+    return found
+
+
+def _judged(
+    protocol: Callable[[Table], dict[str, Estimate]], y: Any, predictions: Any, metric: Any, **given: Any
+) -> Any:
+    """Open what a user passed, and judge it."""
+    known = RivalOptions.__annotations__
+    unknown = sorted(given.keys() - known.keys())
+    if unknown:
+        raise TypeError(f"There is no option {unknown[0]!r} here; the options are {', '.join(known)}.")
+    arrays = {name: given.pop(name, None) for name in ("groups", "folds", "sample_weight", "pos_label")}
+    question = Question.ask(metric, **given)
+    table = Table(predictions_of(predictions, question, y=y, **arrays), question)
+    return question.answer(with_names(protocol(table), predictions))
+
+
+# ---- the protocols ---------------------------------------------------------------------------------------------------
+def naive_scores(table: Table) -> dict[str, Estimate]:
+    """Judge the winner by the scores that selected it."""
+    winner = table.winner()
+    return {
+        metric.name: estimate_of(table, "naive", float(table.wholes[k][winner]), k)
+        for k, metric in enumerate(table.question.metrics)
+    }
+
+
+def tibshirani_scores(table: Table) -> dict[str, Estimate]:
+    """Take off what the configuration that the rule selects in each fold is better by, on average.
+
+    The metric that selects selects in the folds, too; the other metrics judge the same choices.
+    """
+    need_folds(table, "tibshirani")
+    winner, folds = table.winner(), table.fold_scores()
+    chosen = table.select(folds[0])  # one per fold; -1 where the first metric is undefined
+    found = {}
+    for k, (metric, by_fold) in enumerate(zip(table.question.metrics, folds, strict=True)):
+        lead = by_fold[np.arange(len(by_fold)), chosen] - by_fold[:, winner]  # [K]
+        defined = (chosen >= 0) & ~np.isnan(lead)
+        if not defined.any():
+            raise SoberError(
+                "E109", f"{metric.name} is undefined on every fold, so TT has nothing to go by. Use sobercv.bbc."
+            )
+        value = float(table.wholes[k][winner] - lead[defined].mean())
+        found[metric.name] = estimate_of(table, "tt", value, k, int((~defined).sum()))
+    return found
+
+
+def nested_scores(table: Table) -> dict[str, Estimate]:
+    """Select without each fold, judge on it."""
+    need_folds(table, "nested")
+    name, n_repeats = table.question.first.name, table.predictions.n_repeats
+    if n_repeats > 1:
+        raise SoberError("E114", f"`nested` works on one repeat; got {n_repeats}. Pass them one by one.")
+    fold_of = table.predictions.fold_of[:, 0]
+    kept = (fold_of != np.unique(fold_of)[:, None]).view(np.uint8)  # [K, N]: everything but one fold
+    chosen = table.select(table.scorers[0].scores(kept))
+    by_fold = table.fold_scores()[0][np.arange(len(kept)), chosen]
+    by_fold = by_fold[(chosen >= 0) & ~np.isnan(by_fold)]
+    if len(by_fold) == 0:
+        raise SoberError("E109", f"{name} is undefined on every fold. Use fewer folds, or sobercv.bbc.")
+    return {name: estimate_of(table, "ncv", float(by_fold.mean()), 0, len(kept) - len(by_fold))}
+
+
+def need_folds(table: Table, protocol: str) -> None:
+    """Refuse a table whose folds are not known."""
+    if not table.predictions.folds_known:
+        raise SoberError(
+            "E113", f"`{protocol}` compares folds, so it needs to know them. Pass `folds=`, one entry per sample."
+        )
+
+
+def estimate_of(table: Table, method: str, value: float, metric: int = 0, n_undefined: int = 0) -> Estimate:
+    """Make an estimate without draws, at the winner of the whole table."""
+    winner, whole, held = table.winner(), table.wholes[metric], table.predictions
+    return Estimate(
+        value=value,
+        naive=float(whole[winner]),
+        winner=int(table.configurations[winner]),
+        configurations=table.configurations,
+        scores=whole,
+        method=method,
+        metric=table.question.metrics[metric].name,
+        positive=table.question.metrics[metric].positive_of(held.target),
+        n_undefined=n_undefined,
+        n_samples=table.n_samples,
+        n_repeats=held.n_repeats,
+        n_groups=None if held.groups is None else table.observed.n,
+        n_left_out=held.n_left_out,
+        seed=table.question.seed,
+    )
