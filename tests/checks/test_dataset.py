@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from sobercv.checks import check_dataset
+from sobercv.checks.column_checks import says_later
 from sobercv.errors import CODES, Note
 from sobercv.tables import assign
 
@@ -110,3 +111,22 @@ def test_a_fold_per_hospital_is_enough():
     assert [note.code for note in check_dataset(data, cv=5) if note.severity == "error"] == []
     refused = [note.text for note in check_dataset(data, cv=10) if note.severity == "error"]
     assert refused == ["There are 5 groups with a target, too few for 10 folds. Write --cv 5."]
+
+
+LATER = ["follow_up_days", "FollowUp", "Beobachtungstage", "Nachbeobachtung (Monate)", "discharge_status", "LOS", "Entlassart",
+         "durée de suivi", "décès", "dias_seguimiento", "Überlebenszeit", "data_obito", "ontslagdatum", "time_to_relapse",
+         "Rezidiv", "cause of death", "giorni_degenza"]  # fmt: skip
+EARLIER = ["age", "elastic", "endocrine", "sex", "gender", "closed", "Todd", "lost_weight", "mortgage", "recurring",
+           "sortierung", "blood_pressure", "lastname", "progress_note_length", "deadline"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_what_is_known_only_after_the_outcome_is_asked_about(name):
+    (found,) = [n for n in notes(honest().assign(**{name: np.arange(300.0) % 7.5})) if n.columns == (name,)]
+    assert found.code == "S801"
+    assert "--ignore" in found.text
+
+
+@pytest.mark.parametrize("name", EARLIER)
+def test_other_names_are_not_asked_about(name):
+    assert not says_later(name)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import pytest
+from scipy.stats import norm
 
 from sobercv.checks.leaks import single_scores
 
@@ -44,8 +46,10 @@ def test_several_leaks_are_one_note_with_the_best_first():
 def test_a_strong_but_honest_column_is_no_leak():
     rng = np.random.default_rng(0)
     strong = rng.normal(size=300)
-    y = np.where(strong + 0.5 * rng.normal(size=300) > 0, "ill", "well")
-    assert "W806" not in codes(honest().assign(strong=strong, y=y))
+    y = np.where(strong + 0.7 * rng.normal(size=300) > 0, "ill", "well")
+    frame = honest().assign(strong=strong, y=y)
+    assert 0.88 < single_scores(frame[["strong"]], y, "binary")["strong"] < 0.92
+    assert "W806" not in codes(frame)
 
 
 def test_too_few_rows_are_not_judged():
@@ -94,3 +98,28 @@ def test_single_scores_are_those_of_scikit_learn():
     assert found["b"] == roc_auc_score(y, means)
     filled = X["c"].fillna(X["c"].median())
     assert found["c"] == max(s for v in (filled, -filled, X["c"].isna(), ~X["c"].isna()) for s in [roc_auc_score(y, v)])
+
+
+def planted(auc, n=400, columns=299, seed=0):
+    """A leak with this AUC among columns that know little."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    X = pd.DataFrame(0.8 * y[:, None] * rng.random(columns) + rng.normal(size=(n, columns))).add_prefix("x")
+    leak = np.sqrt(2) * norm.ppf(auc + 0.005) * y + rng.normal(size=n)
+    return X.assign(leak=leak, y=np.where(y, "ill", "well"))
+
+
+@pytest.mark.parametrize("auc", [0.95, 0.97, 0.99])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_planted_leak_among_300_columns_is_named(auc, seed):
+    (found,) = [note for note in notes(planted(auc, seed=seed)) if note.code == "W806"]
+    assert found.columns == ("leak",)
+    assert "the next best column: 0." in found.text
+
+
+def test_an_ignored_leak_is_said_and_what_is_left():
+    frame = planted(0.97)
+    (found,) = [note for note in notes(frame, ignore=("leak", "x3")) if "gnored" in note.text]
+    assert (found.code, found.columns) == ("S801", ("leak",))
+    assert "All scores are without it" in found.text
+    assert not [note for note in notes(frame.drop(columns="leak"), ignore=("x3",)) if "gnored" in note.text]

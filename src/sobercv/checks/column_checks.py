@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +17,18 @@ from ..tables.naming import columns_that, some
 from ..targets import LARGEST
 from .numeric_columns import NumericColumns, not_fractions
 
-_LATER = re.compile(r"death|died|dead|discharge|follow|last|relapse|progress|recur|outcome|end|surviv|censor", re.I)
+#: Beginnings of words, in several languages, for what is known only after an outcome: how long a patient was followed,
+#: discharge, death, relapse. Without accents, in small letters.
+_LATER = re.compile(
+    r"follow|fup|discharg|outcome|death|died|deceas|surviv|censor|relaps|recurren|progression|readmi|autops|"
+    r"nachbeob|beobachtung|nachsorge|entlass|verstorb|gestorb|todes|ueberleb|uberleb|rezidiv|rueckfall|ruckfall|"
+    r"verweildauer|liegedauer|zensier|endpunkt|suivi|deces|decede|survie|recidiv|rechute|seguimiento|egreso|"
+    r"muerte|fallec|defuncion|supervivencia|recaida|dimission|decesso|morte|sopravviv|ricadut|degenza|obito|"
+    r"sobrevida|acompanhamento|ontslag|overled|overlijd|overleving|recidief|ligduur"
+)
+_LATER_WORDS = frozenset({"los", "fu", "tod", "mort", "dead", "sortie", "last", "end", "endpoint"})
+#: Wide tables hold measurements with names of their own (genes), of which some sound like a word.
+MOST_NAMES = 1000
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 
 
@@ -57,10 +69,10 @@ def unusable_numbers(data: Dataset) -> Iterator[Note]:
         yield Note("E102", text, (name,))
 
 
-def dates(data: Dataset) -> Iterator[Note]:
-    """Dates that could have been written down only after the outcome."""
+def known_later(data: Dataset) -> Iterator[Note]:
+    """Columns that, by their names or because they are dates, could have been written down only after the outcome."""
     found = [c for c, dtype in data.X.dtypes.items() if dtype.kind not in "iufb" and _dates(data.X[c].dropna())]
-    later = [c for c in found if _LATER.search(c)]
+    later = [c for c in found if says_later(str(c))]
     if later:
         text = f"{columns_that(later, 'is a date that', 'are dates that')} may come after the outcome: {some(later)}. "
         yield Note("W806", text + "Write --ignore for what is not known when the prediction is made.", (*later,))
@@ -68,6 +80,18 @@ def dates(data: Dataset) -> Iterator[Note]:
     if plain:
         text = f"{columns_that(plain, 'holds', 'hold')} dates: {some(plain)}. Are they known before the outcome?"
         yield Note("S801", text, (*plain,))
+    others = [str(c) for c in data.X.columns if c not in found and says_later(str(c))]
+    if others and data.X.shape[1] < MOST_NAMES:
+        text = f"{columns_that(others, 'is', 'are')} by name known only after the outcome: {some(others)}. If so, write"
+        yield Note("S801", f"{text} --ignore; if it is known when the prediction is made, all is well.", (*others,))
+
+
+def says_later(name: str) -> bool:
+    """Whether a name, in one of several languages, says that a column is known only after an outcome."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode().lower()
+    parts = re.findall(r"[a-z]+", plain)
+    return any(part in _LATER_WORDS or _LATER.match(part) for part in parts)
 
 
 def _dates(known: Any) -> bool:

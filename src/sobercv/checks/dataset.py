@@ -48,7 +48,7 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     found += [*column_checks.empty_columns(data), *column_checks.identifiers(data)]
     found += [
         *column_checks.repeated_subjects(data),
-        *column_checks.dates(data),
+        *column_checks.known_later(data),
         *column_checks.duplicates(data),
         *target_checks.task(data),
     ]

@@ -19,11 +19,12 @@ from ..tables import Dataset
 from ..tables.naming import some
 from .numeric_columns import NumericColumns
 
-#: A column is suspected from this score on, where it stands apart from the other columns (with more than two classes a
-#: good measurement may separate them, as the petals of iris do) ...
-SUSPECT, SUSPECT_CLASSES = 0.97, 0.995
-#: ... so that they miss at least this many times as much; or alone, where it separates perfectly.
-TIMES_APART, PERFECT = 3.0, 0.999
+#: A column is suspected from the first score on where it is the only one, and from the second on with others, where
+#: they stand apart from the rest (with more than two classes a good measurement may separate them, as the petals of
+#: iris do) ...
+ONLY_SUSPECT, SUSPECT, SUSPECT_CLASSES = 0.94, 0.97, 0.995
+#: ... so that the rest misses at least this many times as much; or anyway, where a column separates perfectly.
+TIMES_APART, PERFECT = 2.5, 0.999
 #: Smaller classes are separated by chance in wide tables.
 LEAST_SEPARATED = 20
 #: Columns of so few different values are scored as categories, where each value has enough rows on average.
@@ -35,7 +36,7 @@ _SCORES = {"regression": "squared rank correlation", "survival": "concordance"}
 
 
 def leaks(data: Dataset) -> Iterator[Note]:
-    """Find columns that alone predict the target nearly perfectly.
+    """Find columns that alone predict the target nearly perfectly, and say so of those that are ignored.
 
     Parameters
     ----------
@@ -47,15 +48,31 @@ def leaks(data: Dataset) -> Iterator[Note]:
     if data.task == "survival":
         most = min(most, MOST_PAIRED_ROWS)
     rows = np.arange(0, data.n_rows, -(-data.n_rows // most))
-    alone = single_scores(data.X.iloc[rows], data.y[rows], data.task)
-    limit = SUSPECT_CLASSES if data.task == "multiclass" else SUSPECT
-    found = _suspects(alone, limit, _smallest_part(data.y[rows], data.task))
+    y, score = data.y[rows], _SCORES.get(data.task, "ROC AUC")
+    alone = single_scores(data.X.iloc[rows], y, data.task)
+    found = _suspects(alone, data.task, _smallest_part(y, data.task))
     if found:
         said = "; ".join(f"{some([name])} {alone[name]:.3f}" for name in found[:3])
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-        what = "One column alone predicts" if len(found) == 1 else f"{len(found)} columns, each alone, predict"
-        text = f"{what} the target nearly perfectly ({_SCORES.get(data.task, 'ROC AUC')}): {said}{more}. "
-        yield Note("W806", text + "Write --ignore for what is not known before the outcome.", tuple(found))
+        what = "One column nearly predicts" if len(found) == 1 else f"{len(found)} columns, each alone, nearly predict"
+        others = [value for name, value in alone.items() if name not in found]
+        beside = f" (the next best column: {max(others):.3f})" if others else ""
+        by_itself = " by itself" if len(found) == 1 else ""
+        text = f"{what} the target{by_itself} ({score}): {said}{more}{beside}. "
+        text += "Write --ignore for what is not known before the outcome: every score would depend on it."
+        yield Note("W806", text, tuple(found))
+    if data.ignored is not None and data.ignored.shape[1]:
+        aside = single_scores(data.ignored.iloc[rows], y, data.task)
+        left = [
+            name for name in _suspects({**alone, **aside}, data.task, _smallest_part(y, data.task)) if name in aside
+        ]
+        if left:
+            said = "; ".join(f"{some([name])} {aside[name]:.3f}" for name in left[:3])
+            text = (
+                f"Of the ignored columns this one nearly predicts the target by itself ({score}): {said}. All scores "
+                f"are without it; the best column that is left reaches {max(alone.values()):.3f} by itself."
+            )
+            yield Note("S801", text, tuple(left))
 
 
 def single_scores(X: Any, y: Array, task: str) -> dict[str, float]:
@@ -74,10 +91,14 @@ def single_scores(X: Any, y: Array, task: str) -> dict[str, float]:
     return found
 
 
-def _suspects(alone: dict[str, float], limit: float, smallest: int) -> list[str]:
+def _suspects(alone: dict[str, float], task: str, smallest: int) -> list[str]:
     """Name the columns that score high and stand apart from the rest, best first."""
     ordered = sorted(alone, key=lambda name: -alone[name])
+    limit = SUSPECT_CLASSES if task == "multiclass" else SUSPECT
     high = [name for name in ordered if alone[name] >= limit]
+    if not high and task != "multiclass":
+        high = [name for name in ordered if alone[name] >= ONLY_SUSPECT]
+        high = high if len(high) == 1 else []
     if not high:
         return []
     rest = alone[ordered[len(high)]] if len(ordered) > len(high) else 0.0

@@ -97,6 +97,8 @@ class Dataset:
         Columns that are not in X, and why.
     event_value : str or None
         What the event column holds where the event was seen, if not 1.
+    ignored : pandas.DataFrame [N, .] or None
+        The columns to be ignored: no model sees them, but checks say what they would have predicted.
     notes : tuple of Note
     """
 
@@ -111,6 +113,7 @@ class Dataset:
     roles: dict[str, str] = field(default_factory=dict)
     event_value: str | None = None
     notes: tuple[Note, ...] = ()
+    ignored: Any = None
 
     @property
     def n_rows(self) -> int:
@@ -153,7 +156,7 @@ def assign(frame: Any, roles: Roles | None = None, **given: Any) -> Dataset:
         raise SoberError("E818", "No column is left to learn from. The table needs columns beside the target.")
     return Dataset(
         X, y, _groups(kept, roles), found, tuple(names), np.flatnonzero(keep), int((~keep).sum()), is_guess, others,
-        roles.event_value, notes,
+        roles.event_value, notes, kept[[c for c, role in others.items() if role == "ignored"]].reset_index(drop=True),
     )  # fmt: skip
 
 
