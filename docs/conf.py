@@ -5,6 +5,7 @@ search and scripts lie beside the pages.
 """
 
 from pathlib import Path
+from typing import Any
 
 from sphinx_gallery.sorting import FileNameSortKey
 
@@ -71,4 +72,15 @@ html_theme_options = {
     "footer_end": [],
     "show_prev_next": False,
 }
-html_sidebars = {"index": [], "install": [], "cite": []}
+html_sidebars = {"index": []}
+
+
+def write_changelog(app: Any) -> None:
+    """Make the page of changes from CHANGELOG.md, whose links start at the root of the repository."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    (Path(app.srcdir) / "changelog.md").write_text(text.replace("](docs/", "]("), encoding="utf-8")
+
+
+def setup(app: Any) -> None:
+    """Connect what is made before the pages are read."""
+    app.connect("builder-inited", write_changelog)

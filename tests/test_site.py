@@ -40,7 +40,7 @@ def test_every_page_is_in_a_table_of_contents():
         folder = page.parent.relative_to(DOCS)
         listed |= {(folder / entry).as_posix() for entry in entries(page, "{toctree}")}
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in DOCS.rglob("*.md")}
-    assert pages == listed - {"gallery/index"}
+    assert pages == listed - {"gallery/index", "changelog"}  # made by `make docs`
 
 
 def test_anchors_lead_to_headings():

@@ -12,7 +12,7 @@ import pytest
 
 from sobercv.correction import judge_predictions, recognise
 
-PAGE = Path(__file__).parents[2] / "docs" / "r.md"
+PAGE = Path(__file__).parents[2] / "docs" / "other-tools.md"
 pytestmark = [pytest.mark.soak, pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")]
 
 

@@ -8,7 +8,7 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("page", ["presets.md", "ses.md"])
+@pytest.mark.parametrize("page", ["presets.md"])
 def test_examples(page, capsys):
     pytest.importorskip("skrub")
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.S)
