@@ -25,7 +25,7 @@ def test_functions_of_a_script_may_use_it_in_workers(tmp_path):
         "if __name__ == '__main__':\n"
         "    print(joblib.Parallel(n_jobs=2)(joblib.delayed(corrected)(s) for s in range(2)))\n"
     )
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=1200)
     assert done.stdout.strip() == "[1.0, 1.0]", done.stderr
 
 
@@ -42,5 +42,5 @@ def test_every_public_name_is_there_from_the_start():
     command = (
         "import sobercv; print([n for n in sobercv.__all__ if not hasattr(sobercv, n)], sobercv.progress.JsonLines)"
     )
-    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, timeout=1200)
     assert done.stdout.startswith("[] <class"), done.stderr

@@ -73,7 +73,7 @@ def openmp_threads():
 def test_models_trained_side_by_side_have_one_openmp_thread_each():
     import sklearn.ensemble  # noqa: F401 - brings OpenMP along
 
-    both_are_in = threading.Barrier(2, timeout=60)
+    both_are_in = threading.Barrier(2, timeout=600)
 
     def limited():
         with threadpool_limits(2, user_api="openmp"):
@@ -174,25 +174,25 @@ def slow_limit():
     return limit()
 
 def rule(scores):
-    go_on.wait(60)
+    go_on.wait(600)
     return scores.argmax(axis=1)
 
 sobercv.bbc(y, p, "roc_auc", n_bootstraps=50)  # an import that another thread has begun would hang, too, as in any fork
 threads._limit = slow_limit
 other = threading.Thread(target=lambda: sobercv.bbc(y, p, "roc_auc", select=rule, n_bootstraps=50), daemon=True)
 other.start()
-assert inside.wait(60)
+assert inside.wait(600)
 threads._limit = limit
 child = os.fork()
 if child == 0:
     sobercv.bbc(y, p, "roc_auc", n_bootstraps=50)
     os._exit(0 if not threads._inside and not threads._limits else 3)
-deadline = time.monotonic() + 60
+deadline = time.monotonic() + 600
 while time.monotonic() < deadline:
     done, status = os.waitpid(child, os.WNOHANG)
     if done:
         go_on.set()
-        other.join(60)
+        other.join(600)
         sys.exit(os.waitstatus_to_exitcode(status))
     time.sleep(0.05)
 os.kill(child, 9)

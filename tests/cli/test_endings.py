@@ -13,7 +13,8 @@ from .conftest import SMALL, table
 
 SOBER = [sys.executable, "-m", "sobercv.cli"]
 #: Long enough to be met in any phase.
-LONG = ("--target", "y", "--preset", "quick", "--configurations", "6", "--cv", "5", "--repeats", "2", "--jobs", "1")
+LONG = ("--target", "y", "--preset", "quick", "--configurations", "6", "--cv", "5", "--jobs", "1")
+PATIENCE = 600  # seconds: far more than a busy machine needs
 
 
 @pytest.fixture
@@ -56,19 +57,18 @@ def wait_for(process, start):
         pytest.param(signal.SIGINT, 130, "shuffling", marks=pytest.mark.soak),
     ],
 )
-def test_a_signal_keeps_what_is_done_and_resume_finishes(tmp_path, begin, number, code, phase):
+def test_a_signal_keeps_what_is_done_and_resume_finishes(tmp_path, begin, sober, number, code, phase):
     table(n=400).to_csv(tmp_path / "data.csv", index=False)
     running = begin("fit", "data.csv", *(LONG if phase == "round 2" else (*SMALL, "--target", "y")), "-o", "run")
     wait_for(running, phase)
     running.send_signal(number)
-    _, err = running.communicate(timeout=120)
+    _, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == code, err
     assert "sober resume run" in err
     assert "Traceback" not in err
-    done = begin("resume", "run", "--json", "--fast")
-    out, err = done.communicate(timeout=300)
-    assert done.returncode == 0, err
-    results = json.loads(out)
+    done = sober("resume", "run", "--json", "--fast")
+    assert done.code == 0, done.err
+    results = json.loads(done.out)
     assert results["stopped"] == "finished"
     assert results["model"] is not None
 
@@ -113,7 +113,7 @@ def test_a_signal_while_the_table_is_read(tmp_path, begin, number, code):
         pipe.flush()
         time.sleep(0.2)
         running.send_signal(number)
-        _, err = running.communicate(timeout=60)
+        _, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == code, err
     assert err.strip() == ("sober: Interrupted." if number == signal.SIGINT else "sober: Terminated.")
 
@@ -127,7 +127,7 @@ def test_a_signal_before_one_fold_is_complete(tmp_path, begin, number, code):
     wait_for(running, "4,000 rows")
     time.sleep(0.5)
     running.send_signal(number)
-    _, err = running.communicate(timeout=60)
+    _, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == code, err
     assert "Go on with: sober resume run" in err
 
@@ -140,7 +140,7 @@ def test_a_signal_that_is_ignored_stays_ignored(tmp_path, begin):
     )  # fmt: skip
     wait_for(running, "round 1")
     running.send_signal(signal.SIGHUP)
-    assert running.wait(120) == 0
+    assert running.wait(PATIENCE) == 0
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_reader_who_has_seen_enough_is_no_failure(tmp_path, begin, run_folder,
     os.close(read)  # gone before a word is written
     process = begin(*command, stdout=write)
     os.close(write)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     assert "Traceback" not in err
     assert "BrokenPipe" not in err
@@ -171,29 +171,29 @@ def test_that_nobody_reads_the_messages_is_no_reason_to_end_a_run(tmp_path, begi
     os.close(read)
     process = begin("fit", "data.csv", "--target", "y", *SMALL, "--fast", "-o", "run", stderr=write)
     os.close(write)
-    out, _ = process.communicate(timeout=120)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert "honest score" in out
     assert (tmp_path / "run" / "model.skops").exists()
 
 
-def test_names_with_accents_work_in_the_c_locale(tmp_path, environment):
+def test_names_with_accents_work_in_the_c_locale(tmp_path, sober, environment):
     frame = table().rename(columns={"y": "\u00e9tat"})
     frame["\u00e9tat"] = frame["\u00e9tat"].map({"ill": "mal\u00e0de", "well": "bi\u00e9n"})
     frame.to_csv(tmp_path / "donn\u00e9.csv", index=False)
     plain = {**environment, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
-    def go(*arguments, env):
-        given = [os.fsencode(a) if isinstance(a, str) else a for a in (*SOBER, *arguments)]
-        return subprocess.run(given, cwd=tmp_path, env=env, capture_output=True)
+    def go(*arguments):
+        given = [os.fsencode(a) for a in (*SOBER, *arguments)]
+        return subprocess.run(given, cwd=tmp_path, env=plain, capture_output=True)
 
-    fit = go("fit", "donn\u00e9.csv", "--target", "\u00e9tat", *SMALL, "--fast", "-o", "r\u00fcn", env=plain)
+    fit = go("fit", "donn\u00e9.csv", "--target", "\u00e9tat", *SMALL, "--fast", "-o", "r\u00fcn")
     assert fit.returncode == 0, fit.stderr
     assert b"honest score" in fit.stdout
-    predicted = go("predict", "r\u00fcn", "donn\u00e9.csv", env=plain)
+    predicted = go("predict", "r\u00fcn", "donn\u00e9.csv")
     assert predicted.stdout.decode().startswith(".row,.pred_class,.pred_bi\u00e9n,.pred_mal\u00e0de\n")
-    resumed = go("resume", "r\u00fcn", "-q", env=environment)  # with another language than it was begun with
-    assert resumed.returncode == 0, resumed.stderr
+    resumed = sober("resume", "r\u00fcn", "-q")  # this process has another locale
+    assert resumed.code == 0, resumed.err
 
 
 def test_two_runs_in_one_folder_are_not_mixed(tmp_path, begin, sober):
@@ -212,5 +212,4 @@ def test_two_runs_in_one_folder_are_not_mixed(tmp_path, begin, sober):
     assert (tmp_path / "run" / "settings.json").read_bytes() == before
     running.kill()
     running.wait()
-    time.sleep(0.1)
-    assert sober("resume", "run", "-q", "--fast").code == 0, "the dead keep nobody out"
+    assert sober("resume", "run", "-q", "--fast").code == 0, "the lock ends with its process"

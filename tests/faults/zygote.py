@@ -1,9 +1,9 @@
 """A process that has imported everything and forks a run for each order, so that a run costs no import.
 
 Reads orders as lines of JSON, answers each with a line of JSON. Orders: folder, seconds (a fit), kill (after how many
-seconds, or null), signal (9 unless said), limit (bytes a file may have), nobody (give up the rights of root), options
+seconds, or null), signal (default: 9), limit (bytes a file may have), nobody (give up the rights of root), options
 (of the search), or instead of a search a command (arguments of `sober`) and real (whether in a new interpreter).
-Each run has a session of its own, and the answer says which processes of it are left ten seconds after its end.
+Each run has a session of its own, and the answer says which processes of it still live two minutes after its end.
 """
 
 import json
@@ -21,7 +21,7 @@ from sobercv.errors import SoberError
 
 from . import runs
 
-PATIENCE = 10.0
+PATIENCE = 120.0  # seconds; on a busy machine workers take their time to end
 
 
 def child(order) -> None:
@@ -73,7 +73,7 @@ def run(order) -> dict:
     pid = os.fork()
     if pid == 0:
         os.setsid()
-        signal.alarm(300)  # whatever happens, nobody waits for ever
+        signal.alarm(1200)  # no run hangs forever
         os.dup2(2, 1)  # orphaned workers may print; standard output is for answers only
         (command if "command" in order else child)(order)
         os._exit(0)

@@ -11,7 +11,7 @@ from hypothesis import settings
 SOAK = os.environ.get("SOBER_SOAK") == "1"
 TRIED = Counter()  # inputs of the test that runs, by their kind
 #: Seconds after which an input hangs; the first one compiles.
-PATIENCE = 120
+PATIENCE = 900
 
 
 def examples(soak, usual, **options):

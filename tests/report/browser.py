@@ -27,7 +27,7 @@ def executable():
 
 
 class Browser:
-    def __init__(self, seconds=60.0):
+    def __init__(self, seconds=300.0):
         self.seconds = seconds
         self.home = tempfile.mkdtemp(prefix="sober-chromium-")
         read_theirs, self.write = os.pipe()
@@ -112,7 +112,7 @@ class Browser:
             self.session = None
             self.call("Browser.close")
         try:
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             os.killpg(self.process.pid, signal.SIGKILL)  # the group that this client started, and no other
             self.process.wait()
