@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..results_file import write_results
+from ..harness import read_options, write_results
 from . import page, real
 from .measure import BOOTSTRAPS
 from .run import REPETITIONS, run, summarise
@@ -16,40 +15,30 @@ REAL = RESULTS.with_name("results-real.csv")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the study."""
-    parser = argparse.ArgumentParser(prog="python -m studies.adaptive", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="25 problems of 50 trials a cell, no files kept")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--summarise", action="store_true", help="run nothing, take what is in the work folder")
-    parser.add_argument("--data", type=Path, help="a folder of NAME.npz files: real data, too")
-    parser.add_argument("--real", type=int, default=10, metavar="N", help="sub-samples of each real set and size")
-    parser.add_argument("--work", type=Path, default=Path("study-work"), help="where pieces are kept between runs")
-    parser.add_argument("--output", type=Path, default=RESULTS.parent, help="where results.csv is written")
-    for trials, repetitions in REPETITIONS.items():
-        words = f"repetitions with {trials} trials (0: none)"
-        parser.add_argument(f"--with-{trials}", type=int, default=repetitions, metavar="N", help=words)
-    options = parser.parse_args(arguments)
-    results = options.output / RESULTS.name
+    """Run the study; with --data on real data, too."""
+    more = {
+        f"with_{trials}": {"type": int, "default": some, "help": f"repetitions with {trials} trials (0: none)"}
+        for trials, some in REPETITIONS.items()
+    }
+    options = read_options(
+        __doc__, arguments, more, quick=False, seed=0, judge_only=False, data=[], samples=10, work="study-work",
+        output=RESULTS.parent,
+    )  # fmt: skip
     wanted = {trials: getattr(options, f"with_{trials}") for trials in REPETITIONS}
     if options.quick:
         wanted = {trials: 25 if trials == min(wanted) else 0 for trials in wanted}
-    rows = run(options.work, seed=options.seed, repetitions=wanted, make=not options.summarise)
-    found = real.run(options.data, options.work, options.real, options.seed) if options.data else []
+    rows = run(options.work, seed=options.seed, repetitions=wanted, make=not options.judge_only)
+    found = real.run(options.data, options.work, options.samples, options.seed) if options.data else []
     if options.quick:
         print(*("  ".join(line) for line in page.bias_lines(rows)), sep="\n")
         return
-    options.output.mkdir(parents=True, exist_ok=True)
     about = {"seed": options.seed, "bootstraps": BOOTSTRAPS}
-    write_results(rows, results, about, _written)
+    write_results(rows, options.output / RESULTS.name, about)
     if found:
         claims = [summarise(n, real.TRIALS, claims) for n, claims in found]
-        write_results(claims, options.output / REAL.name, {**about, "sets": len(real.SETS)}, _written)
-    if results == RESULTS:
+        write_results(claims, options.output / REAL.name, {**about, "sets": len(real.SETS)})
+    if options.output == RESULTS.parent:
         page.main()
-
-
-def _written(value: float) -> object:
-    return value if float(value).is_integer() else f"{value:.6g}"
 
 
 if __name__ == "__main__":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..evidence import Evidence, Table, markdown
+from ..harness import read_about, read_results
 from ..pictures import keep, pyplot
-from ..results_file import read_results
 
 HERE = Path(__file__).parent
 Rows = Sequence[dict[str, Any]]
@@ -69,7 +68,7 @@ def figure(rows: Rows) -> None:
 def evidence() -> Evidence:
     """The page."""
     rows, real = read_results(HERE / "results.csv"), read_results(HERE / "results-real.csv")
-    about = json.loads((HERE / "results.json").read_text())
+    about = read_about(HERE / "results.csv")
     hard = next(row for row in rows if (row["n"], row["trials"]) == (100, SHOWN_TRIALS))
     wider = [row["width apart half"] / row["width bbc all"] for row in rows]
     cost = max(row["truth all"] - row["truth half"] for row in rows)
@@ -111,8 +110,8 @@ on 1,500 other rows; there are few problems per row, so standard errors are larg
         text=text,
         tables=(all_rows(rows, real),),
         commands="""
-python -m studies.adaptive --with-1000 100 --data FOLDER --real 4   # the results
-python -m studies.adaptive.page                                     # this page""",
+python -m studies.adaptive --with-1000 100 --data FOLDER --samples 4   # the results
+python -m studies.adaptive.page                                        # this page""",
         about=about,
     )
 

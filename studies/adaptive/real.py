@@ -6,14 +6,15 @@ kernel classifier (width, penalty, how many features are kept), which is solved 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from ..harness import Say, read_pieces
 from ..intervals import data
-from ..pieces import make_missing
-from .measure import COLUMNS, some_searches
+from .measure import some_searches
 from .surface import DIMENSIONS
 
 SETS = ("sylvine", "jasmine", "madeline", "gina", "ada_agnostic_train", "cells")
@@ -80,31 +81,21 @@ def _kernel(A: np.ndarray, B: np.ndarray, width: float) -> np.ndarray:
 
 
 def run(
-    folder: Path, work: Path, repetitions: int, seed: int = 0, say: Callable[[str], None] = print
+    folders: Sequence[Path], work: Path, repetitions: int, seed: int = 0, say: Say = print
 ) -> list[tuple[int, np.ndarray]]:
     """Search sub-samples of every set at hand; for each size rows in the order of `COLUMNS`."""
-    work.mkdir(parents=True, exist_ok=True)
-    names = [name for name in SETS if data.find([folder], name) is not None]
+    names = [name for name in SETS if data.find(folders, name) is not None]
+    places = [(name, n, r) for r in range(repetitions) for name in names for n in SAMPLES]
     pieces = {
-        work / f"adaptive-real-{seed}-{name}-{n}-{r:03d}.npz": (name, n, r)
-        for r in range(repetitions)
-        for name in names
-        for n in SAMPLES
+        work / f"adaptive-real-{seed}-{name}-{n}-{r:03d}.npz": partial(_piece, folders, name, n, r, seed)
+        for name, n, r in places
     }
-
-    def make(path: Path) -> dict[str, np.ndarray]:
-        name, n, r = pieces[path]
-        place = [seed, SETS.index(name), n, r]
-        file = data.find([folder], name)
-        assert file is not None
-        sample = Sample(data.load(file, name), n, np.random.default_rng([*place, 0]))
-        return {"rows": some_searches([sample], TRIALS, n, place)}
-
-    make_missing(list(pieces), make, say)
-    return [(n, _rows([path for path, (_, size, _) in pieces.items() if size == n])) for n in SAMPLES]
+    found = read_pieces(pieces, "searches", say=say)
+    by_size = {n: [piece["rows"] for place, piece in zip(places, found, strict=True) if place[1] == n] for n in SAMPLES}
+    return [(n, np.concatenate(rows)) for n, rows in by_size.items()]
 
 
-def _rows(paths: Sequence[Path]) -> np.ndarray:
-    found = np.concatenate([np.load(path)["rows"] for path in paths])
-    assert found.shape[1] == len(COLUMNS)
-    return found
+def _piece(folders: Sequence[Path], name: str, n: int, r: int, seed: int) -> dict[str, np.ndarray]:
+    place = [seed, SETS.index(name), n, r]
+    sample = Sample(data.read(folders, name), n, np.random.default_rng([*place, 0]))
+    return {"rows": some_searches([sample], TRIALS, n, place)}

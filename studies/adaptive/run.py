@@ -1,16 +1,14 @@
-"""Run the simulation in pieces, resumable; one small CSV at the end.
-
-Takes a work folder and a seed, gives one row of results for each number of samples and trials; knows no page.
-"""
+"""Run the simulation in pieces; one row per number of samples and trials."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from ..pieces import make_missing
+from ..harness import Say, make_missing, read_piece
 from .measure import COLUMNS, SAMPLES, TRIALS, Setting, settings, some_problems
 from .surface import SHAPES
 
@@ -35,39 +33,36 @@ def run(
     repetitions: dict[int, int] | None = None,
     chosen: Sequence[Setting] | None = None,
     make: bool = True,
-    say: Callable[[str], None] = print,
+    say: Say = print,
 ) -> list[dict[str, float]]:
     """Run what is missing in the work folder (unless `make` is False), then summarise all that is there.
 
     Results depend on the seed alone, not on interruptions; several processes may share a folder.
     """
     wanted = REPETITIONS if repetitions is None else repetitions
-    work.mkdir(parents=True, exist_ok=True)
-    pieces: dict[Path, tuple[Setting, int]] = {}
     # Round by round, so that a run that is ended early has as many repetitions of every shape and size.
-    for first in range(0, max(wanted.values()), PIECE):
-        for setting in settings() if chosen is None else chosen:
-            if first < wanted[setting.trials]:
-                pieces[work / f"adaptive-{seed}-{setting.name}-{first:04d}.npz"] = setting, first
-
-    def made(path: Path) -> dict[str, np.ndarray]:
-        setting, first = pieces[path]
-        return {"rows": some_problems(setting, first, min(first + PIECE, wanted[setting.trials]), seed)}
-
+    places = {
+        work / f"adaptive-{seed}-{setting.name}-{first:04d}.npz": (setting, first)
+        for first in range(0, max(wanted.values()), PIECE)
+        for setting in (settings() if chosen is None else chosen)
+        if first < wanted[setting.trials]
+    }
     if make:
-        make_missing(list(pieces), made, say)
+        make_missing({path: partial(_piece, s, i, wanted[s.trials], seed) for path, (s, i) in places.items()}, say=say)
     rows: dict[tuple[int, int], list[np.ndarray]] = {}
-    for path, (setting, _) in pieces.items():
-        if not path.exists():
-            continue
-        with np.load(path) as file:
-            rows.setdefault((setting.n, setting.trials), []).append(file["rows"])
+    for path, (setting, _) in places.items():
+        if path.exists():
+            rows.setdefault((setting.n, setting.trials), []).append(read_piece(path)["rows"])
     return [
         summarise(n, trials, np.concatenate(rows[n, trials]))
         for trials in TRIALS
         for n in SAMPLES
         if (n, trials) in rows
     ]
+
+
+def _piece(setting: Setting, first: int, end: int, seed: int) -> dict[str, np.ndarray]:
+    return {"rows": some_problems(setting, first, min(first + PIECE, end), seed)}
 
 
 def summarise(n: int, trials: int, rows: np.ndarray) -> dict[str, float]:

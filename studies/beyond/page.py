@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 
 from ..evidence import Evidence, Table, markdown
+from ..harness import read_about, read_results
 from ..pictures import keep, pyplot
-from ..results_file import read_results
 from .measure import PROTOCOLS
 from .run import RESULTS
 from .summaries import KINDS, TITLES, Rows, bias, cells, of_metric, rmse
@@ -17,7 +15,6 @@ NAMES = {"naive": "plain CV", "ncv": "nested selection", "bbc": "BBC", "632+": "
 COLOURS = {"naive": "#c44e52", "ncv": "#8c8c8c", "bbc": "#4c72b0", "632+": "#55a868"}
 #: From this coverage on, a 95 % interval is recommended as it is.
 ENOUGH = 0.93
-TEXT = ("kind", "metric", "data")
 BANDS = {"up to 60": (0, 60), "61 to 150": (61, 150), "more": (151, 10**9), "all": (0, 10**9)}
 
 
@@ -77,8 +74,8 @@ def figure(rows: Rows) -> None:
 
 def evidence() -> Evidence:
     """The page."""
-    rows = read_results(RESULTS, text=TEXT)
-    about = json.loads(RESULTS.with_suffix(".json").read_text())
+    rows = read_results(RESULTS)
+    about = read_about(RESULTS)
     sets = {kind: len({r["data"] for r in rows if r["kind"] == kind}) for kind in KINDS}
     off = {metric: [bias(of_metric(rows, metric), p)[0] for p in ("naive", "bbc")] for metric in TITLES}
     text = f"""{summary(rows)}
@@ -118,7 +115,7 @@ python -m studies.beyond.page                          # this page""",
 
 def main() -> None:
     """Write the page and its figure."""
-    figure(read_results(RESULTS, text=TEXT))
+    figure(read_results(RESULTS))
     evidence().write()
 
 

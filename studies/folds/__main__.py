@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-import argparse
-import json
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from ..pieces import telling, whole
-from ..results_file import write_results
+from ..harness import read_options, read_pieces, write_results
+from ..intervals.data import make_tables
 from . import judging, page, tables
 
 HERE = Path(__file__).parent
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, action="append", required=True, help="folder of NAME.npz files")
-    parser.add_argument("--work", type=Path, default=Path("build/folds"), help="keeps the tables")
-    parser.add_argument("--samples", type=int, default=tables.SAMPLES, help="sub-samples per set and size")
-    parser.add_argument("--repetitions", type=int, default=100, help="simulated searches per setting")
-    options = parser.parse_args()
-    found = tables.run(options.data, options.work, tables.places(options.samples))
-    rows = [row for place in telling(found, "searches judged", print) for row in _kept(options.work, place)]
+    options = read_options(
+        __doc__, arguments, data=None, work="study-work/folds", samples=tables.SAMPLES, repetitions=100
+    )
+    work = options.work
+    found = make_tables(options.data, work, tables.places(options.samples), tables.table)
+    pieces = {(work / place.file).with_suffix(".json"): partial(judging.real, work, place) for place in found}
+    rows = [row for piece in read_pieces(pieces, "searches to judge") for row in piece]
     about = {"samples": options.samples, "repetitions": options.repetitions}
-    write_results(rows, HERE / "results-real.csv", about, _short)
-    write_results(judging.simulations(options.repetitions), HERE / "results-simulated.csv", about, _short)
+    write_results(rows, HERE / "results-real.csv", about, ".5g")
+    write_results(judging.simulations(options.repetitions), HERE / "results-simulated.csv", about, ".5g")
     page.write()
-
-
-def _kept(work: Path, place: tables.Place) -> list[dict[str, object]]:
-    path = (work / place.file).with_suffix(".json")
-    if not path.exists():
-        with whole(path) as part:
-            part.write_text(json.dumps(judging.real(work, place)))
-    return json.loads(path.read_text())  # type: ignore[no-any-return]
-
-
-def _short(value: object) -> object:
-    return f"{value:.5g}" if isinstance(value, float) else value
 
 
 if __name__ == "__main__":

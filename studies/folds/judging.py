@@ -13,9 +13,11 @@ from sobercv import Estimate, metrics
 from sobercv.correction import FoldScores, judge
 from sobercv.inference.intervals import Calibrated
 
+from ..harness import read_piece
 from ..intervals import simulated
 from ..intervals.measure import build
-from .tables import FOLDS, Place, _folds
+from ..intervals.tables import spread_folds
+from .tables import FOLDS, Place
 
 #: Degrees of freedom, as a multiple of K - 1, that were tried.
 FREEDOM = (1.0, 1.5, 2.0, 3.0, np.inf)
@@ -30,8 +32,7 @@ SETTINGS = [
 
 def real(work: Path, place: Place) -> list[dict[str, Any]]:
     """Judge one real search by each of its metrics."""
-    with np.load(work / place.file) as file:
-        table = dict(file)
+    table = read_piece(work / place.file)
     rows = []
     for metric in (key.removesuffix(" scores") for key in table if key.endswith(" scores")):
         scores, truth, bbc = (table[f"{metric} {part}"] for part in ("scores", "truth", "bbc"))
@@ -46,7 +47,7 @@ def real(work: Path, place: Place) -> list[dict[str, Any]]:
 def simulate(setting: simulated.Setting, k: int, seed: int) -> dict[str, Any]:
     """Judge one simulated search."""
     made = simulated.table(setting, seed)
-    folds = _folds("classification", made.y, k, np.random.default_rng([seed, k]))
+    folds = spread_folds("classification", made.y, np.random.default_rng([seed, k]), k)
     chances = made.predictions if setting.family == "accuracy" else special.expit(made.predictions)
     table = build(made.y, np.asarray(chances, dtype=np.float64)[:, :, None], "classification", folds[:, None])
     by_fold = (folds == np.arange(k)[:, None]).astype(np.uint8)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..evidence import Evidence, Table, markdown
+from ..harness import read_about, read_results
 from ..pictures import keep, pyplot
-from ..results_file import read_results
 from .judging import FREEDOM
 
 HERE = Path(__file__).parent
@@ -88,7 +87,7 @@ def simulated_table(simulated: Rows) -> Table:
 
 def evidence() -> Evidence:
     """The page."""
-    real, simulated = (read_results(HERE / f"results-{which}.csv", ("data", "metric")) for which in KINDS)
+    real, simulated = (read_results(HERE / f"results-{which}.csv") for which in KINDS)
     sets = by_set(real, covers)
     worst = min(sets, key=lambda name: sets[name])
     two_ends = [row for row in real if row["metric"] != "r2"]
@@ -138,7 +137,7 @@ mean over sets is {np.mean([c for _, c in chosen.values()]):.3f} and the worst
         commands="""
 python -m studies.folds --data FOLDER   # the results
 python -m studies.folds.page            # this page""",
-        about=json.loads((HERE / "results-real.json").read_text()),
+        about=read_about(HERE / "results-real.csv"),
     )
 
 
@@ -169,7 +168,7 @@ def figure(real: Rows) -> None:
 
 def write() -> None:
     """Write the page and its figure."""
-    figure(read_results(HERE / "results-real.csv", ("data", "metric")))
+    figure(read_results(HERE / "results-real.csv"))
     evidence().write()
 
 

@@ -7,9 +7,7 @@ says of the same predictions, for comparison.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -18,8 +16,7 @@ from sobercv.errors import SoberWarning
 
 from ..intervals import data
 from ..intervals.measure import build
-from ..intervals.tables import _draw, _fit
-from ..pieces import make_missing
+from ..intervals.tables import draw, fit, spread_folds
 
 FOLDS = (3, 5, 10)
 SIZES = (50, 100, 200, 500)
@@ -64,22 +61,6 @@ def places(samples: int = SAMPLES) -> list[Place]:
     ]
 
 
-def run(folders: Sequence[Path], work: Path, todo: Sequence[Place], say: Callable[[str], None] = print) -> list[Place]:
-    """Make the tables that are missing; return those whose data are at hand."""
-    work.mkdir(parents=True, exist_ok=True)
-    found = [place for place in todo if data.find(folders, place.name) is not None]
-    by_path = {work / place.file: place for place in found}
-
-    def make(path: Path) -> dict[str, np.ndarray]:
-        place = by_path[path]
-        file = data.find(folders, place.name)
-        assert file is not None
-        return table(data.load(file, place.name), place)
-
-    make_missing(list(by_path), make, say)
-    return found
-
-
 def table(ready: data.Ready, place: Place) -> dict[str, np.ndarray]:
     """Cross-validate every configuration on one sub-sample.
 
@@ -90,14 +71,14 @@ def table(ready: data.Ready, place: Place) -> dict[str, np.ndarray]:
         winner.
     """
     rng = np.random.default_rng([place.n, place.sample, *place.name.encode()])
-    rows, judges = _draw(ready, place.n, rng)
+    rows, judges = draw(ready, place.n, rng)
     y = ready.y[rows]
-    folds = _folds(ready.task, y, place.k, rng)
-    judged = _fit(ready, rows, judges, place.sample)
+    folds = spread_folds(ready.task, y, rng, place.k)
+    judged = fit(ready, rows, judges, place.sample)
     oof = np.empty((len(rows), judged.shape[1]))
     for fold in range(place.k):
         test = folds == fold
-        oof[test] = _fit(ready, rows[~test], rows[test], place.sample)
+        oof[test] = fit(ready, rows[~test], rows[test], place.sample)
     task = ready.task
     table, truth = build(y, oof[:, :, None], task, folds[:, None]), build(ready.y[judges], judged[:, :, None], task)
     out: dict[str, np.ndarray] = {}
@@ -112,14 +93,4 @@ def table(ready: data.Ready, place: Place) -> dict[str, np.ndarray]:
         out[f"{metric} scores"] = sobercv.metrics.get(metric).bind(table).scores(by_fold)
         out[f"{metric} truth"] = true
         out[f"{metric} bbc"] = np.array([found.value, found.naive, *found.interval, true[found.winner]])
-    return out
-
-
-def _folds(task: str, y: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
-    """Folds of equal size over which classes, or events, are spread evenly."""
-    kind = y if task == "classification" else y["event"].astype(int) if task == "survival" else np.zeros(len(y), int)
-    order = rng.permutation(len(y))
-    order = order[np.argsort(kind[order], kind="stable")]
-    out = np.empty(len(y), np.int64)
-    out[order] = np.arange(len(y)) % k
     return out

@@ -1,6 +1,6 @@
 """`python -m studies.intervals.alternatives --work FOLDER`: two ideas beside the calibrated interval.
 
-Takes the tables and pieces of the study's work folder, writes results-alternatives.csv; resumable like the study.
+On the tables and pieces of the study's work folder.
 
 - **maxT**: a lower bound that holds whichever configuration is selected. `score - c error`, where c is a quantile of
   the largest studentised deviation of any configuration over resamples.
@@ -10,9 +10,8 @@ Takes the tables and pieces of the study's work folder, writes results-alternati
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -24,12 +23,11 @@ from sobercv import metrics
 from sobercv.inference.intervals import CROSS_VALIDATED
 from sobercv.inference.units import Units
 
-from ..pieces import telling, whole
-from ..results_file import write_results
+from ..harness import Rows, read_options, read_piece, read_pieces, write_results
 from . import tables
 from .coverage import ends, grouped, moved_out
 from .measure import build, kind_of
-from .run import HERE, Rows
+from .run import HERE
 
 LEVEL = 0.95
 RESAMPLES = 500
@@ -104,28 +102,22 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m studies.intervals.alternatives", description=__doc__)
-    parser.add_argument("--work", type=Path, default=Path("study-work/intervals"), help="that of the study")
-    options = parser.parse_args(arguments)
-    work, rows = options.work, []
+    work = read_options(__doc__, arguments, work="study-work/intervals").work
     found = [p for p in tables.places() if (work / "judged" / f"{Path(p.file).stem}.json").exists()]
-    for place in telling(found, "tables", print):
-        path = work / "alternatives" / f"{Path(place.file).stem}.json"
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with np.load(work / "tables" / place.file) as file:
-                table = dict(file)
-            judged = json.loads((work / "judged" / f"{Path(place.file).stem}.json").read_text())
-            with whole(path) as part:
-                part.write_text(json.dumps(measured(table, judged, crc32(place.file.encode()))))
-        rows += [{"set": place.name, "n": place.n, **row} for row in json.loads(path.read_text())]
-    lines = summarise(rows)
-    write_results(
-        lines,
-        HERE / "results-alternatives.csv",
-        {"tables": len(found)},
-        lambda v: f"{v:.4g}" if isinstance(v, float) else v,
-    )
+    pieces = {
+        work / "alternatives" / f"{Path(place.file).stem}.json": partial(_measured, work, place) for place in found
+    }
+    rows = [
+        {"set": place.name, "n": place.n, **row}
+        for place, piece in zip(found, read_pieces(pieces, "tables"), strict=True)
+        for row in piece
+    ]
+    write_results(summarise(rows), HERE / "results-alternatives.csv", {"tables": len(found)}, ".4g")
+
+
+def _measured(work: Path, place: tables.Place) -> Rows:
+    judged = read_piece(work / "judged" / f"{Path(place.file).stem}.json")
+    return measured(read_piece(work / "tables" / place.file), judged, crc32(place.file.encode()))
 
 
 if __name__ == "__main__":

@@ -6,13 +6,16 @@ are brought to a common scale with the statistics of the whole set: that uses no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+from ..harness import Say, make_missing
 
 MOST_ROWS = 4000  # more rows than this add nothing to the truth that two thousand do not already say
 MOST_FEATURES = 300  # for trees and screening; the similarities know all features
@@ -55,6 +58,26 @@ def find(folders: Sequence[Path], name: str) -> Path | None:
     """Find the file of a data set."""
     file = DERIVED.get(name, (name,))[0]
     return next((folder / f"{file}.npz" for folder in folders if (folder / f"{file}.npz").exists()), None)
+
+
+def read(folders: Sequence[Path], name: str) -> Ready:
+    """Read a data set that is at hand."""
+    path = find(folders, name)
+    assert path is not None, name
+    return load(path, name)
+
+
+def make_tables(
+    folders: Sequence[Path], work: Path, places: Sequence[Any], table: Callable[[Ready, Any], Any], say: Say = print
+) -> list[Any]:
+    """Make the tables of sub-samples that are missing; return the places whose data are at hand."""
+    found = [place for place in places if find(folders, place.name) is not None]
+    make_missing({work / p.file: partial(_table, folders, p, table) for p in found}, "tables", say=say)
+    return found
+
+
+def _table(folders: Sequence[Path], place: Any, table: Callable[[Ready, Any], Any]) -> Any:
+    return table(read(folders, place.name), place)
 
 
 @lru_cache(maxsize=1)

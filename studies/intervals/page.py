@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,8 +11,8 @@ from scipy import stats
 from sobercv.inference.intervals import CROSS_VALIDATED, DOUBT, DOUBT_TUNED, FEWEST, FOLD_FREEDOM, LEARNING
 
 from ..evidence import Evidence, Table, markdown
+from ..harness import read_about, read_results
 from ..pictures import keep, pyplot
-from ..results_file import read_results
 from .coverage import EXCESSES, Row, choose, grouped
 from .measure import LEVELS
 from .run import HERE
@@ -23,13 +22,12 @@ REAL = ("set", "n", "kind", "metric")
 REPEATED = ("metric", "repeats")
 SIMULATED = ("setting", "n", "metric")
 EXCESS = "excess"
-TEXT = ("set", "setting", "kind", "metric", "interval")
 BOTH = ("percentile", "calibrated")
 
 
 def read(name: str) -> list[dict[str, Any]]:
     """Read one of the results files."""
-    return read_results(HERE / f"results-{name}.csv", text=TEXT)
+    return read_results(HERE / f"results-{name}.csv")
 
 
 def pick(rows: Iterable[Row], **wanted: Any) -> list[Row]:
@@ -176,7 +174,7 @@ def figure(rows: Sequence[Row]) -> None:
 def evidence() -> Evidence:
     """The page."""
     real, simulated, excess = read("real"), read("simulated"), read(EXCESS)
-    about = json.loads((HERE / "results-real.json").read_text())
+    about = read_about(HERE / "results-real.csv")
     covered = left_out(excess)
     ours, paper = (pick(real, interval=i, level=0.95) for i in ("calibrated", "percentile"))
     sets, settings = (by(ours, "set", "covered"), {r["setting"] for r in simulated})

@@ -7,13 +7,13 @@ scores: a file holds predictions, so that any metric and any rule of selection f
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from ..pieces import make_missing
+from ..harness import Say
 from . import data, learners
 
 FOLDS = 10
@@ -96,20 +96,9 @@ def places(names: Sequence[str] | None = None, samples: float = 1.0) -> list[Pla
     return sorted(found, key=lambda p: (p.sample // 6, p.name, p.n, p.sample))
 
 
-def run(folders: Sequence[Path], work: Path, todo: Sequence[Place], say: Callable[[str], None] = print) -> list[Place]:
-    """Make the tables that are missing; give those whose data are at hand."""
-    work.mkdir(parents=True, exist_ok=True)
-    found = [p for p in todo if data.find(folders, p.name) is not None]
-    by_path = {work / place.file: place for place in found}
-
-    def make(path: Path) -> dict[str, np.ndarray]:
-        place = by_path[path]
-        file = data.find(folders, place.name)
-        assert file is not None
-        return table(data.load(file, place.name), place)
-
-    make_missing(list(by_path), make, say)
-    return found
+def run(folders: Sequence[Path], work: Path, todo: Sequence[Place], say: Say = print) -> list[Place]:
+    """Make the tables that are missing; return the places whose data are at hand."""
+    return data.make_tables(folders, work, todo, table, say)
 
 
 def table(ready: data.Ready, place: Place) -> dict[str, np.ndarray]:
@@ -123,15 +112,15 @@ def table(ready: data.Ready, place: Place) -> dict[str, np.ndarray]:
     """
     start = time.process_time()
     rng = np.random.default_rng([place.n, place.sample, *place.name.encode()])
-    rows, judges = _draw(ready, place.n, rng)
+    rows, judges = draw(ready, place.n, rng)
     y = ready.y[rows]
     folds = np.stack([spread_folds(ready.task, y, rng) for _ in range(place.repeats)], axis=1)
-    judged = _fit(ready, rows, judges, place.sample)
+    judged = fit(ready, rows, judges, place.sample)
     out = np.empty((len(rows), judged.shape[1], place.repeats, *judged.shape[2:]), np.float32)
     for r in range(place.repeats):
         for fold in range(FOLDS):
             test = folds[:, r] == fold
-            out[test, :, r] = _fit(ready, rows[~test], rows[test], place.sample)
+            out[test, :, r] = fit(ready, rows[~test], rows[test], place.sample)
     return {
         "rows": rows,
         "judges": judges,
@@ -144,7 +133,7 @@ def table(ready: data.Ready, place: Place) -> dict[str, np.ndarray]:
     }
 
 
-def _draw(ready: data.Ready, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def draw(ready: data.Ready, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     while True:
         order = rng.permutation(len(ready.y))
         rows, judges = order[:n], order[n : n + MOST_JUDGES]
@@ -162,17 +151,17 @@ def _enough(ready: data.Ready, y: np.ndarray) -> bool:
     return bool(count.min() >= (FEWEST_OF_A_CLASS if ready.n_classes == 2 else 2))
 
 
-def spread_folds(task: str, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Ten folds of equal size; classes (or events) are spread evenly over them."""
+def spread_folds(task: str, y: np.ndarray, rng: np.random.Generator, k: int = FOLDS) -> np.ndarray:
+    """Folds of equal size; classes (or events) are spread evenly over them."""
     kind = y if task == "classification" else y["event"].astype(int) if task == "survival" else np.zeros(len(y), int)
     order = rng.permutation(len(y))
     order = order[np.argsort(kind[order], kind="stable")]
     out = np.empty(len(y), np.int64)
-    out[order] = np.arange(len(y)) % FOLDS
+    out[order] = np.arange(len(y)) % k
     return out
 
 
-def _fit(ready: data.Ready, train: np.ndarray, test: np.ndarray, seed: int) -> np.ndarray:
+def fit(ready: data.Ready, train: np.ndarray, test: np.ndarray, seed: int) -> np.ndarray:
     """Predictions [m, C], or [m, C, K] for more than two classes, of models trained on these rows."""
     cut = learners.split(ready.features, ready.similarity, train, test)
     if ready.task == "regression":

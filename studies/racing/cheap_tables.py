@@ -7,8 +7,7 @@ neighbours, kernels and trees, each with all features, a third and an eighth of 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from sklearn.tree import DecisionTreeRegressor
 
 from ..intervals import data, learners
 from ..intervals.tables import spread_folds
-from ..pieces import make_missing
 from .tables import FOLDS, MOST_JUDGES, Place
 
 #: Data set -> how many sub-samples of which size; the rest of the rows judges.
@@ -56,22 +54,6 @@ def places(sets: Mapping[str, Mapping[int, int]], most: int | None = None) -> li
         for sample in range(how_many if most is None else min(how_many, most))
     ]
     return sorted(found, key=lambda p: (p.sample // 2, p.name, p.n, p.sample))
-
-
-def run(folders: Sequence[Path], work: Path, todo: Sequence[Place], say: Callable[[str], None] = print) -> list[Place]:
-    """Make the tables that are missing; give those whose data are at hand."""
-    work.mkdir(parents=True, exist_ok=True)
-    found = [p for p in todo if data.find(folders, p.name) is not None]
-    by_path = {work / place.file: place for place in found}
-
-    def make(path: Path) -> dict[str, Any]:
-        place = by_path[path]
-        file = data.find(folders, place.name)
-        assert file is not None
-        return table(data.load(file, place.name), place)
-
-    make_missing(list(by_path), make, say)
-    return found
 
 
 def table(ready: data.Ready, place: Place) -> dict[str, Any]:

@@ -7,7 +7,6 @@ samples, groups, repeats, and where folds are drawn (BBC-F).
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -21,8 +20,8 @@ from sobercv.inference import Question
 from sobercv.inference.bootstrap import corrected
 from sobercv.inference.tables import FoldTable, RacedTable, Table
 
+from ..harness import read_options, write_results
 from ..race import replay
-from ..results_file import write_results
 from .run import HERE
 
 REPETITIONS = 100
@@ -88,10 +87,7 @@ def judge(kind: str, n: int, rho: float, seed: int) -> list[float]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m studies.racing.dropped", description=__doc__)
-    parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="tables a setting")
-    parser.add_argument("--jobs", type=int, default=-1)
-    options = parser.parse_args(arguments)
+    options = read_options(__doc__, arguments, repetitions=REPETITIONS, jobs=-1)
     rows: list[dict[str, Any]] = []
     for kind in KINDS:
         for n in SIZES:
@@ -111,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     "error of the difference": float(added.std(ddof=1) / np.sqrt(len(added))),
                 })  # fmt: skip
                 print({k: f"{v:.4g}" if isinstance(v, float) else v for k, v in rows[-1].items()}, flush=True)
-    write_results(rows, HERE / "results-dropped.csv", {}, lambda v: f"{v:.6g}" if isinstance(v, float) else v)
+    write_results(rows, HERE / "results-dropped.csv", {})
 
 
 if __name__ == "__main__":

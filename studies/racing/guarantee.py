@@ -7,7 +7,6 @@ most is saved. The rule promises a share of lost winners of at most its chance.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,8 +17,8 @@ import sobercv
 from sobercv.inference import Question
 from sobercv.testing import simulate
 
+from ..harness import read_options, write_results
 from ..race import replay
-from ..results_file import write_results
 from .run import HERE
 
 RACES = 10_000
@@ -47,10 +46,8 @@ def race(n: int, c: int, ab: tuple[float, float], rho: float, seed: int) -> list
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m studies.racing.guarantee", description=__doc__)
-    parser.add_argument("--races", type=int, default=RACES, help="in all, shared by the settings")
-    parser.add_argument("--jobs", type=int, default=-1)
-    options = parser.parse_args(arguments)
+    races = {"type": int, "default": RACES, "help": "in all, shared by the settings"}
+    options = read_options(__doc__, arguments, {"races": races}, jobs=-1)
     each = -(-options.races // len(SETTINGS))
     rows: list[dict[str, Any]] = []
     for n, c, ab, rho in SETTINGS:
@@ -64,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 "models": float(found[:, k, 1].mean()),
             })  # fmt: skip
             print({k: f"{v:.4g}" if isinstance(v, float) else v for k, v in rows[-1].items()}, flush=True)
-    write_results(rows, HERE / "results-guarantee.csv", {}, lambda v: f"{v:.6g}" if isinstance(v, float) else v)
+    write_results(rows, HERE / "results-guarantee.csv", {})
 
 
 if __name__ == "__main__":

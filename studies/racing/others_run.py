@@ -1,14 +1,13 @@
-"""`python -m studies.racing.others_run --data FOLDER [FOLDER ...]`: the races of others beside ours, and CVST.
+"""`python -m studies.racing.others_run --data FOLDER`: the races of others beside ours, and CVST.
 
-Takes folders of data, writes results-others.csv (a row for each place, metric and rule) and results-cvst.csv;
-resumable.
+Takes folders of data, writes results-others.csv (a row for each place, metric and rule) and results-cvst.csv.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,10 @@ import numpy as np
 import sobercv
 from sobercv.inference import Question
 
+from ..harness import read_options, read_piece, read_pieces, write_results
 from ..intervals import data
 from ..intervals.measure import build
-from ..pieces import telling, whole
 from ..race import replay
-from ..results_file import write_results
 from . import cheap_tables
 from .cheap import pieces
 from .cvst import cvst
@@ -49,7 +47,7 @@ def replays(options: argparse.Namespace) -> Iterator[Piece]:
         ("survival", cheap_tables.SURVIVAL),
     ):
         places = cheap_tables.places(sets, options.samples)
-        found = cheap_tables.run(options.data, options.work / "tables", places)
+        found = data.make_tables(options.data, options.work / "tables", places, cheap_tables.table)
         for piece in pieces(options.work, found, task, {}):
             yield _others(piece)
 
@@ -59,10 +57,9 @@ def _others(piece: Piece) -> Piece:
     return piece._replace(name=f"others-{piece.name}", rules=rules)
 
 
-def against_cvst(ready: data.Ready, path: Path, place: Place) -> dict[str, Any]:
+def against_cvst(folders: Sequence[Path], path: Path, place: Place) -> dict[str, Any]:
     """CVST, the whole cross-validation and the default race on one sub-sample."""
-    with np.load(path, allow_pickle=False) as file:
-        d = dict(file)
+    ready, d = data.read(folders, place.name), read_piece(path)
     # The rows of the table in their own order, which is random: the same draw as `cheap_tables.table` makes.
     rng = np.random.default_rng([place.n, place.sample, *place.name.encode()])
     rows = rng.permutation(len(ready.y))[: place.n]
@@ -93,38 +90,26 @@ def against_cvst(ready: data.Ready, path: Path, place: Place) -> dict[str, Any]:
 def run_cvst(options: argparse.Namespace) -> list[dict[str, Any]]:
     """CVST on the tables of classes."""
     places = cheap_tables.places(cheap_tables.CLASSES, CVST_SAMPLES)
-    found = cheap_tables.run(options.data, options.work / "tables", places)
-    folder = options.work / "cvst"
-    folder.mkdir(parents=True, exist_ok=True)
-    rows = []
-    for place in telling(found, "sub-samples by CVST", print):
-        path = folder / f"{Path(place.file).stem}.json"
-        if not path.exists():
-            file = data.find(options.data, place.name)
-            assert file is not None
-            row = against_cvst(data.load(file, place.name), options.work / "tables" / place.file, place)
-            with whole(path) as part:
-                part.write_text(json.dumps(row))
-        rows.append(json.loads(path.read_text()))
-    return rows
+    found = data.make_tables(options.data, options.work / "tables", places, cheap_tables.table)
+    pieces = {
+        options.work / "cvst" / f"{Path(place.file).stem}.json": partial(
+            against_cvst, options.data, options.work / "tables" / place.file, place
+        )
+        for place in found
+    }
+    return read_pieces(pieces, "sub-samples by CVST")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m studies.racing.others_run", description=__doc__)
-    parser.add_argument("--data", type=Path, nargs="+", required=True, help="folders of NAME.npz files")
-    parser.add_argument("--samples", type=int, help="at most so many sub-samples of each data set and size")
-    parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="simulated tables a setting")
-    parser.add_argument("--jobs", type=int, default=-1)
-    parser.add_argument("--work", type=Path, default=Path("study-work/racing"), help="where pieces are kept")
-    parser.add_argument("--output", type=Path, default=HERE, help="where the results are written")
-    options = parser.parse_args(arguments)
-    options.output.mkdir(parents=True, exist_ok=True)
+    options = read_options(
+        __doc__, arguments, data=None, samples=None, repetitions=REPETITIONS, jobs=-1, work="study-work/racing",
+        output=HERE,
+    )  # fmt: skip
     for name, rows in (
         ("others", run(options.work, list(replays(options)), options.jobs)),
         ("cvst", run_cvst(options)),
     ):
-        path = options.output / f"results-{name}.csv"
-        write_results(rows, path, {"folds": FOLDS}, lambda v: f"{v:.6g}" if isinstance(v, float) else v)
+        write_results(rows, options.output / f"results-{name}.csv", {"folds": FOLDS})
 
 
 if __name__ == "__main__":

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..evidence import Evidence, Table, markdown
+from ..harness import read_about, read_results
 from ..pictures import keep, pyplot
-from ..results_file import read_results
-from .rows import HEADS, METRICS, Rows, lines_of_rules, of_rule, pooled, read, sections
+from .rows import HEADS, METRICS, Rows, lines_of_rules, of_rule, pooled, sections
 from .run import HERE
 
 DEFAULT, ZONE, PAPER = "predictive .01", "predictive .015, zone .2, guard 30", "bced"
@@ -153,11 +152,11 @@ def near(rows: Rows, shares: Rows) -> Table:
 
 def evidence() -> Evidence:
     """The page."""
-    about = json.loads((HERE / "results.json").read_text())
-    classes, cheap, others = (read(HERE / f"results{part}.csv") for part in ("", "-cheap", "-others"))
+    about = read_about(HERE / "results.csv")
+    classes, cheap, others = (read_results(HERE / f"results{part}.csv") for part in ("", "-cheap", "-others"))
     rows = [*classes, *cheap]
-    dropped = read_results(HERE / "results-dropped.csv", text=("kind",))
-    guarantee = read_results(HERE / "results-guarantee.csv", text=("equal",))
+    dropped = read_results(HERE / "results-dropped.csv")
+    guarantee = read_results(HERE / "results-guarantee.csv")
     cvst = read_results(HERE / "results-cvst.csv")
     own = [(of_rule(some, DEFAULT), of_rule(some, PAPER)) for _, _, some in places(rows)]
     lost = max(sharp["lost in standard errors"] for sharp, _ in own)
@@ -241,7 +240,7 @@ python -m studies.racing.page          # this page""",
 
 def main() -> None:
     """Write the page and its figure."""
-    figure([*read(HERE / "results.csv"), *read(HERE / "results-cheap.csv")])
+    figure([*read_results(HERE / "results.csv"), *read_results(HERE / "results-cheap.csv")])
     evidence().write()
 
 

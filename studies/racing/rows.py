@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,16 +13,6 @@ HEADS = (
 )  # fmt: skip
 METRICS = {"roc_auc": "AUC", "accuracy": "accuracy", "r2": "R2", "concordance_index": "C-index"}
 Rows = Sequence[Mapping[str, Any]]
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """Read results back."""
-    words = ("data", "metric", "rule")
-    with path.open(newline="") as file:
-        return [
-            {k: v if k in words else v == "True" if k == "simulated" else float(v) for k, v in row.items()}
-            for row in csv.DictReader(file)
-        ]
 
 
 def pooled(rows: Rows) -> dict[str, float]:

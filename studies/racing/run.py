@@ -1,18 +1,17 @@
-"""Run the study of races: a piece for each table, resumable; one CSV of means at the end.
+"""Run the study of races, one piece per table: rows of means for each place, metric and rule.
 
-Takes a work folder and data, gives rows: one for each place (simulated setting, or data set and size), metric and rule.
+A place is a simulated setting, or a data set and a size.
 """
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from zlib import crc32
 
-import joblib
 import numpy as np
 from scipy import stats
 
@@ -20,7 +19,8 @@ import sobercv
 from sobercv.inference import DropRule
 from sobercv.testing import simulate
 
-from ..pieces import telling, whole
+from ..harness import Rows as Results
+from ..harness import Say, read_piece, read_pieces
 from . import tables
 from .measure import ROW_RULES, RULES, SHARPER, measure
 
@@ -43,7 +43,7 @@ class Piece(NamedTuple):
     name: str
     place: dict[str, Any]
     rules: Rules
-    measure: Callable[[Rules], list[dict[str, Any]]]
+    measure: Callable[[Rules], Results]
 
 
 def simulated(repetitions: int) -> Iterator[Piece]:
@@ -57,7 +57,7 @@ def simulated(repetitions: int) -> Iterator[Piece]:
             yield Piece(f"sim-{n}-{c}-{a:g}-{rho:g}-{sample:03d}", place, rules, measure)
 
 
-def _simulated(n: int, c: int, a: float, b: float, rho: float, sample: int, rules: Rules) -> list[dict[str, Any]]:
+def _simulated(n: int, c: int, a: float, b: float, rho: float, sample: int, rules: Rules) -> Results:
     data = simulate.correlated_accuracy(n=n, c=c, a=a, b=b, rho=rho, seed=sample)
     table = sobercv.Predictions.build(data.y, data.predictions, task="classification", folds=data.folds)
     return measure(table, data.truth, "accuracy", rules, seed=sample)
@@ -73,9 +73,8 @@ def real(work: Path, places: Sequence[tables.Place]) -> Iterator[Piece]:
             yield Piece(name, about, rules, partial(_real, work / "tables" / place.file, metric, place.sample))
 
 
-def _real(path: Path, metric: str, seed: int, rules: Rules) -> list[dict[str, Any]]:
-    with np.load(path, allow_pickle=False) as file:
-        d = dict(file)
+def _real(path: Path, metric: str, seed: int, rules: Rules) -> Results:
+    d = read_piece(path)
     response, ours, judged = (
         ("predict", "labels", "judged_labels")
         if metric == "accuracy"
@@ -96,32 +95,23 @@ def _auc(y: np.ndarray, scores: np.ndarray) -> np.ndarray:
     return np.asarray((ranks[y == 1].sum(axis=0) - n * (n + 1) / 2) / (n * (len(y) - n)))
 
 
-def run(
-    work: Path, pieces: Sequence[Piece], n_jobs: int = 1, say: Callable[[str], None] = print
-) -> list[dict[str, Any]]:
-    """Measure what is missing in the work folder, rules that were added among it; give the means of all of it."""
-    folder = work / "pieces"
-    folder.mkdir(parents=True, exist_ok=True)
-    kept = {piece.name: _kept(folder / f"{piece.name}.json") for piece in pieces}
-    lacking = {p.name: {k: v for k, v in p.rules.items() if k not in {r["rule"] for r in kept[p.name]}} for p in pieces}
-    missing = [piece for piece in pieces if lacking[piece.name]]
-    say(f"{len(pieces)} tables to replay races on; {len(pieces) - len(missing)} are there already")
-    calls = (joblib.delayed(piece.measure)(lacking[piece.name]) for piece in missing)
-    results = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(calls)
-    for piece, rows in zip(telling(missing, "races replayed", say), results, strict=True):
-        kept[piece.name] += rows
-        with whole(folder / f"{piece.name}.json") as part:
-            part.write_text(json.dumps(kept[piece.name]))
-    found: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
-    for piece in pieces:
-        by_rule = {row["rule"]: row for row in kept[piece.name]}
+def run(work: Path, pieces: Sequence[Piece], n_jobs: int = 1, say: Say = print) -> Results:
+    """Measure what is missing in the work folder; return the means of all of it.
+
+    The name of a piece's file tells its rules, so that a piece with other rules is another piece.
+    """
+    files = {piece_file(work, piece): partial(piece.measure, piece.rules) for piece in pieces}
+    found: dict[tuple[Any, ...], Results] = defaultdict(list)
+    for piece, rows in zip(pieces, read_pieces(files, "tables to replay races on", n_jobs, say), strict=True):
+        by_rule = {row["rule"]: row for row in rows}
         for rule in piece.rules:
             found[(*piece.place.items(), ("rule", rule))].append(against(by_rule[rule], by_rule["none"]))
     return [{**dict(key), **means(rows)} for key, rows in found.items()]
 
 
-def _kept(path: Path) -> list[dict[str, Any]]:
-    return json.loads(path.read_text()) if path.exists() else []
+def piece_file(work: Path, piece: Piece) -> Path:
+    """Where the rows of a piece are kept."""
+    return work / "pieces" / f"{piece.name}-{crc32(repr(sorted(piece.rules)).encode()):08x}.json"
 
 
 def against(row: dict[str, Any], none: dict[str, Any]) -> dict[str, Any]:
@@ -130,7 +120,7 @@ def against(row: dict[str, Any], none: dict[str, Any]) -> dict[str, Any]:
     return {**row, "bias added": after - before, "squares added": after**2 - before**2}
 
 
-def means(rows: list[dict[str, Any]]) -> dict[str, float]:
+def means(rows: Results) -> dict[str, float]:
     """Put the races of one place and rule together."""
 
     def of(name: str) -> np.ndarray:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
 
-from ..pieces import make_missing
+from ..harness import Say, make_missing
+from ..intervals import data
 
 FOLDS = 10
 MOST_JUDGES = 1500  # rows that tell the truth
@@ -81,13 +83,12 @@ def places(most: int | None = None) -> list[Place]:
     return sorted(found, key=lambda p: (p.sample // 2 * (1 if p.n == 100 else 4), p.n, p.name, p.sample))
 
 
-def run(data: Path, work: Path, todo: Sequence[Place], say: Callable[[str], None] = print) -> list[Place]:
-    """Make the tables that are missing; give those whose data are at hand."""
-    work.mkdir(parents=True, exist_ok=True)
-    found = [p for p in todo if (data / f"{p.name}.npz").exists()]
-    by_path = {work / place.file: place for place in found}
-    make_missing(list(by_path), lambda path: table(data / f"{by_path[path].name}.npz", by_path[path]), say)
-    return found
+def run(folders: Sequence[Path], work: Path, todo: Sequence[Place], say: Say = print) -> list[Place]:
+    """Make the tables that are missing; return the places whose data are at hand."""
+    files = {place: data.find(folders, place.name) for place in todo}
+    found = {place: file for place, file in files.items() if file is not None}
+    make_missing({work / place.file: partial(table, file, place) for place, file in found.items()}, "tables", say=say)
+    return list(found)
 
 
 def table(path: Path, place: Place) -> dict[str, Any]:

@@ -1,13 +1,15 @@
-"""`python -m studies.real [--scale small|full] [--quick]`: run what is missing, print the table of claims."""
+"""`python -m studies.real --data FOLDER`: run what is missing, print the table of claims.
+
+Without a folder the data come from OpenML; a quick run without one takes what ships with scikit-learn.
+"""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from pathlib import Path
 
 from sobercv.errors import SoberError
 
+from ..harness import read_options
 from .claims import table_of
 from .data import sources
 from .design import SCALES
@@ -15,15 +17,10 @@ from .run import HERE, run, write
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m studies.real", description=__doc__)
-    parser.add_argument("--scale", choices=("small", "full"), default="small")
-    parser.add_argument("--quick", action="store_true", help="a few minutes, no files kept; stand-ins without --data")
-    parser.add_argument("--data", type=Path, help="a folder of NAME.npz files; without it, OpenML")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=-1)
-    parser.add_argument("--work", type=Path, default=Path("study-work"), help="where pieces are kept between runs")
-    parser.add_argument("--output", type=Path, default=HERE, help="where results.csv is written")
-    options = parser.parse_args(arguments)
+    options = read_options(
+        __doc__, arguments, {"scale": {"choices": ("small", "full"), "default": "small"}}, quick=False, data=[], seed=0,
+        jobs=-1, work="study-work", output=HERE,
+    )  # fmt: skip
     scale = "quick" if options.quick else options.scale
     try:
         found, missing = sources(options.data, options.quick)
@@ -40,7 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"{rows[0]['configurations']:.0f} of 610 configurations"
         )
     if not options.quick:
-        options.output.mkdir(parents=True, exist_ok=True)
         write(rows, options.output / f"results-{scale}.csv", scale=scale, seed=options.seed, found=found)
     print(table_of(rows))
 

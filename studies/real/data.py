@@ -5,6 +5,7 @@ Takes names and a seed, gives tables cut into what is tuned on and what judges; 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,16 +54,16 @@ class Source:
         return self.file is not None and self.file.stem != self.name
 
 
-def sources(folder: Path | None, quick: bool) -> tuple[list[Source], list[str]]:
+def sources(folders: Sequence[Path], quick: bool = False) -> tuple[list[Source], list[str]]:
     """Find what can be had: data sets, and the names of those of the paper that are missing.
 
     Without a folder the nine come from OpenML, and a quick run takes what ships with scikit-learn.
     """
-    if folder is None:
+    if not folders:
         return ([Source(name) for name in STAND_INS], list(PAPER)) if quick else ([Source(n) for n in PAPER], [])
     found, missing = [], []
     for name, (_, others) in PAPER.items():
-        files = [folder / f"{n}.npz" for n in (name, *others)]
+        files = [folder / f"{n}.npz" for folder in folders for n in (name, *others)]
         here = next((file for file in files if file.is_file()), None)
         if here is None:
             missing.append(name)
@@ -70,7 +71,7 @@ def sources(folder: Path | None, quick: bool) -> tuple[list[Source], list[str]]:
             found.append(Source(name, here))
     if not found:
         raise SoberError(
-            "E801", f"The folder {folder} holds none of the paper's data sets as NAME.npz ({', '.join(PAPER)})."
+            "E801", f"The folder {folders[0]} holds none of the paper's data sets as NAME.npz ({', '.join(PAPER)})."
         )
     return found, missing
 

@@ -7,18 +7,15 @@ work folder, so that a run that was ended goes on where it stopped. Writes `resu
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import sobercv
 
-from ..pieces import telling, whole
-from ..results_file import write_results
+from ..harness import read_options, read_pieces, write_results
 from .data import Source, load, sources, sub_sample
 from .design import BOOTSTRAPS, FOLDS, METRIC, SCALES, space, truths
 from .run import HERE
@@ -45,28 +42,17 @@ def one(source: Source, n: int, sample: int, seed: int) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m studies.real.nested_cells", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="a folder of NAME.npz files")
-    parser.add_argument("--samples", type=int, default=SAMPLES)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--work", type=Path, default=Path("study-work"), help="where pieces are kept between runs")
-    parser.add_argument("--output", type=Path, default=HERE, help="where results-nested.csv is written")
-    options = parser.parse_args(arguments)
-    options.work.mkdir(parents=True, exist_ok=True)
-    found = [source for source in sources(options.data, False)[0] if source.name in SETS]
-    paths = {
-        (source, sample): options.work / f"nested-{options.seed}-{source.name}-{sample:02d}.json"
+    options = read_options(__doc__, arguments, data=None, samples=SAMPLES, seed=0, work="study-work", output=HERE)
+    pieces = {
+        options.work / f"nested-{options.seed}-{source.name}-{sample:02d}.json": partial(
+            one, source, N, sample, options.seed
+        )
         for sample in range(options.samples)
-        for source in found
+        for source in sources(options.data)[0]
+        if source.name in SETS
     }
-    for (source, sample), path in telling(list(paths.items()), "sub-data sets", print):
-        if not path.exists():
-            with whole(path) as part:
-                part.write_text(json.dumps(one(source, N, sample, options.seed)))
-    rows = [json.loads(path.read_text()) for path in paths.values()]
-    rows.sort(key=lambda row: (row["data"], row["sample"]))
-    about = {"seed": options.seed}
-    write_results(rows, options.output / RESULTS.name, about, lambda v: f"{v:.6g}" if isinstance(v, float) else v)
+    rows = sorted(read_pieces(pieces, "sub-data sets"), key=lambda row: (row["data"], row["sample"]))
+    write_results(rows, options.output / RESULTS.name, {"seed": options.seed})
 
 
 if __name__ == "__main__":

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 
 from ..claims import as_rows, summary
 from ..evidence import Evidence, Table, markdown
+from ..harness import read_about, read_results
 from ..pictures import keep, pyplot
-from ..results_file import read_results
 from .claims import claims
 from .measures import SMALL, Rows, at, bias, cells, column, coverage, names, sizes
 from .nested_cells import RESULTS as NESTED
@@ -99,7 +98,7 @@ def evidence() -> Evidence:
     """The page."""
     path = HERE / "results-small.csv"
     rows, wide, nested = (read_results(p) for p in (path, WIDE, NESTED))
-    about = json.loads(path.with_suffix(".json").read_text())
+    about = read_about(path)
     found = claims(rows, wide, nested)
     small, wide_small = at(rows, SMALL), at(wide, SMALL)
     off = {p: bias(small, p).mean() for p in ("naive", "ncv", "bbc")}

@@ -7,19 +7,17 @@ ways: strictly worse (ours), and worse or equal. Writes `ties.csv`.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-import joblib
 import numpy as np
 
 import sobercv
 from sobercv.inference import DropVerdict, Question
 
+from ..harness import read_options, read_pieces, write_results
 from ..race import replay
 from .data import Source, fits, load, sources, sub_sample
 from .design import BOOTSTRAPS, FOLDS, METRIC, SCALES, space, truths
@@ -65,26 +63,18 @@ def one(source: Source, n: int, sample: int, seed: int) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m studies.real.ties", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="a folder of NAME.npz files")
-    parser.add_argument("--samples", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=-1)
-    parser.add_argument("--output", type=Path, default=HERE, help="where ties.csv is written")
-    options = parser.parse_args(arguments)
-    found, _ = sources(options.data, False)
-    jobs = [
-        joblib.delayed(one)(source, n, sample, options.seed)
-        for source in found
+    options = read_options(__doc__, arguments, data=None, samples=3, seed=0, jobs=-1, work="study-work", output=HERE)
+    pieces = {
+        options.work / f"ties-{options.seed}-{source.name}-{n:03d}-{sample:02d}.json": partial(
+            one, source, n, sample, options.seed
+        )
+        for source in sources(options.data)[0]
         for n in SIZES
         if fits(load(source)[1], n, FOLDS)
         for sample in range(options.samples)
-    ]
-    rows = joblib.Parallel(n_jobs=options.jobs)(jobs)
-    with (options.output / "ties.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()} for row in rows)
+    }
+    rows = read_pieces(pieces, "sub-data sets", options.jobs)
+    write_results(rows, options.output / "ties.csv", {"seed": options.seed})
     print(sentence(rows))
 
 

@@ -1,26 +1,23 @@
 """`python -m studies.real.width --data FOLDER`: all 610 configurations, cross-validated once, on few sub-data sets.
 
 What depends on how many configurations compete: the bias of TT, what dropping saves and what it costs, with equals kept
-(ours) and with equals dropped (the paper's likely rule). Pieces are kept in a work folder, so that a run that was ended
-goes on where it stopped. Nested cross-validation and repeats are left out. Writes `results-width.csv`.
+(ours) and with equals dropped (the paper's likely rule). Nested
+cross-validation and repeats are left out. Writes `results-width.csv`.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import sobercv
 from sobercv.inference import Question
 
-from ..pieces import telling, whole
+from ..harness import make_missing, read_options, read_piece, write_results
 from ..race import replay
-from ..results_file import write_results
 from .data import Source, fits, load, sources, sub_sample
 from .design import BOOTSTRAPS, FOLDS, METRIC, Scale, space, truths
 from .run import HERE
@@ -58,37 +55,25 @@ def one(source: Source, n: int, sample: int, seed: int, trees: int = TREES) -> d
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m studies.real.width", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="a folder of NAME.npz files")
-    parser.add_argument("--sets", nargs="+", help="names of data sets; all that are at hand unless named")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[20])
-    parser.add_argument("--samples", type=int, default=3)
-    parser.add_argument("--trees", type=int, default=TREES, help="in every forest; the paper grows 1,000")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--work", type=Path, default=Path("study-work"), help="where pieces are kept between runs")
-    parser.add_argument("--output", type=Path, default=HERE, help="where results-width.csv is written")
-    options = parser.parse_args(arguments)
-    options.work.mkdir(parents=True, exist_ok=True)
-    found = [source for source in sources(options.data, False)[0] if source.name in (options.sets or [source.name])]
-    places = [
-        (source, n, sample)
+    more: dict[str, dict[str, Any]] = {
+        "sets": {"nargs": "+", "help": "names of data sets (default: all that are at hand)"},
+        "sizes": {"type": int, "nargs": "+", "default": [20]},
+        "trees": {"type": int, "default": TREES, "help": "in every forest; the paper grows 1,000"},
+    }
+    options = read_options(__doc__, arguments, more, data=None, samples=3, seed=0, work="study-work", output=HERE)
+    found = [source for source in sources(options.data)[0] if source.name in (options.sets or [source.name])]
+    pieces = {
+        options.work / f"width-{options.seed}-{source.name}-{n:03d}-{sample:02d}.json": partial(
+            one, source, n, sample, options.seed, options.trees
+        )
         for sample in range(options.samples)
         for n in options.sizes
         for source in found
         if fits(load(source)[1], n, FOLDS)
-    ]
-    for source, n, sample in telling(places, "sub-data sets", print):
-        path = options.work / f"width-{options.seed}-{source.name}-{n:03d}-{sample:02d}.json"
-        if not path.exists():
-            with whole(path) as part:
-                part.write_text(json.dumps(one(source, n, sample, options.seed, options.trees)))
-    gather(options.work, options.output / RESULTS.name, options.seed)
-
-
-def gather(work: Path, path: Path, seed: int) -> None:
-    """Write all pieces of a seed that are there."""
-    rows = [json.loads(piece.read_text()) for piece in sorted(work.glob(f"width-{seed}-*.json"))]
-    write_results(rows, path, {"seed": seed}, lambda value: f"{value:.6g}" if isinstance(value, float) else value)
+    }
+    make_missing(pieces, "sub-data sets")
+    rows = [read_piece(path) for path in sorted(options.work.glob(f"width-{options.seed}-*.json"))]
+    write_results(rows, options.output / RESULTS.name, {"seed": options.seed})
 
 
 if __name__ == "__main__":

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 
 from ..claims import as_rows, summary
 from ..evidence import Evidence, Table, markdown
+from ..harness import read_about, read_results
 from ..pictures import keep, pyplot
-from ..results_file import read_results
 from .claims import Rows, claims, column
 from .run import HERE
 
@@ -111,7 +109,7 @@ same bits."""
         text=text,
         tables=(Table("simulation-claims", "the paper's statements and our numbers", heads, lines), settings(rows)),
         commands="python -m studies.simulation        # the results\npython -m studies.simulation.page   # this page",
-        about=json.loads((HERE / "results.json").read_text()),
+        about=read_about(HERE / "results.csv"),
     )
 
 

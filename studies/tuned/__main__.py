@@ -1,38 +1,28 @@
-"""`python -m studies.tuned --work FOLDER`: run what is missing, write the results and the page."""
+"""`python -m studies.tuned`: run what is missing, write the results and the page; with --data on real tables, too."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from pathlib import Path
 
+from ..harness import read_options, write_results
 from . import back, page, real
-from .run import BACK, BACK_SETS, HERE, REAL, run, write
+from .run import BACK, BACK_SETS, HERE, REAL, RESULTS, run
 from .simulated import NEW
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m studies.tuned", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="10 repetitions, no files kept but the pieces")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--repetitions", type=int, default=500)
-    parser.add_argument("--work", type=Path, default=Path("study-work"), help="where pieces are kept between runs")
-    parser.add_argument("--data", type=Path, help="a folder of NAME.npz files: real data, too")
-    parser.add_argument("--tables", type=Path, help="where tables of real data are kept (the work folder's `tables`)")
-    parser.add_argument("--output", type=Path, default=HERE, help="where results.csv is written")
-    options = parser.parse_args(arguments)
+    options = read_options(
+        __doc__, arguments, quick=False, seed=0, repetitions=500, work="study-work", data=[], output=HERE
+    )
     rows = run(options.work, 10 if options.quick else options.repetitions, options.seed)
-    found = {}
-    if options.data:
-        made = options.tables or options.work / "tables"
-        found = real.run([options.data], made, options.work / "real", 0.05 if options.quick else 1.0)
+    found = real.run(options.data, options.work, 0.05 if options.quick else 1.0) if options.data else {}
     if not options.quick:
-        options.output.mkdir(parents=True, exist_ok=True)
-        write(rows, options.output / "results.csv", options.seed, fixed_models=True, new=NEW)
+        about = {"seed": options.seed}
+        write_results(rows, options.output / RESULTS.name, {**about, "fixed_models": True, "new": NEW}, ".6f")
         if found:
-            write(real.summary(found), options.output / REAL.name, options.seed)
-            write(back.by_share(found), options.output / BACK.name, options.seed)
-            write(back.by_set(found), options.output / BACK_SETS.name, options.seed)
+            write_results(real.summary(found), options.output / REAL.name, about, ".6f")
+            write_results(back.by_share(found), options.output / BACK.name, about, ".6f")
+            write_results(back.by_set(found), options.output / BACK_SETS.name, about, ".6f")
         page.main()
     for line in page.simulated_lines(rows):
         print(*line, sep="  ")

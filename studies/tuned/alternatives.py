@@ -1,12 +1,11 @@
-"""Other estimates of what was tuned, on the smallest tables: why thresholds and mixes are judged as they are.
+"""`python -m studies.tuned.alternatives --data FOLDER`: other estimates of what was tuned, on the smallest tables.
 
-Takes simulated tables of 60 samples and real ones of 40 to 60, gives the bias and the error of each estimate; uses the
-same resamples for all of them. `python -m studies.tuned.alternatives --work FOLDER --data FOLDER [--tables FOLDER]`.
+Why thresholds and mixes are judged as they are: the bias and the error of each estimate on simulated tables of 60
+samples and on real ones of 40 to 60, all with the same resamples.
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,11 +21,11 @@ from sobercv.inference.tables import open_table
 from sobercv.metrics.contract import as_counts
 from sobercv.threads import one_blas_thread
 
+from ..harness import Rows, Say, read_options, read_pieces, write_results
 from ..intervals import tables
-from ..pieces import make_missing
 from . import page
-from .real import FEWEST_JUDGES, true_score
-from .run import OTHERS, write
+from .real import arrays, true_score
+from .run import OTHERS
 from .simulated import CONFIGURATIONS, TUNED, Setting, draw_table, truth_of
 
 PROCEDURES = ("threshold", "threshold, F1", "greedy ensemble")
@@ -118,11 +117,10 @@ def simulated(setting: Setting, repetition: int, seed: int) -> list[float]:
 
 def real(path: Path) -> np.ndarray:
     """Errors of all estimates on one real table [procedures, estimates]; nothing where few rows tell the truth."""
-    with np.load(path) as file:
-        y, p, y_new, p_new = (file[name] for name in ("y", "predictions", "y_judges", "judged"))
-    if len(y_new) < FEWEST_JUDGES:
+    table = arrays(path)
+    if table is None:
         return np.empty((0, len(ESTIMATES)))
-    p, p_new = p[:, :, 0].astype(np.float64), p_new.astype(np.float64)
+    y, p, y_new, p_new = table
     rows = []
     for name in PROCEDURES:
         true = partial(true_score, metric=TUNED[name][1], y_new=y_new, p_new=p_new)
@@ -131,40 +129,43 @@ def real(path: Path) -> np.ndarray:
     return np.array(rows)
 
 
-def run(
-    work: Path, repetitions: int, folder: Path, made: Path, seed: int = 0, say: Callable[[str], None] = print
-) -> list[dict[str, Any]]:
-    """Run what is missing, and give one row for each procedure, kind of table and estimate."""
-    work.mkdir(parents=True, exist_ok=True)
+def run(folders: Sequence[Path], work: Path, repetitions: int, seed: int = 0, say: Say = print) -> Rows:
+    """Run what is missing, and return one row for each procedure, kind of table and estimate."""
     settings = [Setting(name, N, c) for name in PROCEDURES for c in CONFIGURATIONS]
-    pieces: dict[Path, Any] = {
-        work / f"alternatives-{seed}-{setting.name}-{first:04d}.npz": (setting, first)
-        for first in range(0, repetitions, PIECE)
-        for setting in settings
+    places = [(setting, first) for first in range(0, repetitions, PIECE) for setting in settings]
+    made = {
+        work / f"alternatives-{seed}-{setting.name}-{first:04d}.npz": partial(_piece, setting, first, seed)
+        for setting, first in places
     }
     small = [p for p in tables.places(list(tables.BINARY)) if p.repeats == 1 and p.n <= N]
-    places = {work / f"alternatives-{place.file}": place for place in tables.run([folder], made, small, say)}
-
-    def make(path: Path) -> dict[str, np.ndarray]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if path in places:
-                return {"rows": real(made / places[path].file)}
-            setting, first = pieces[path]
-            return {"rows": np.array([simulated(setting, r, seed) for r in range(first, first + PIECE)])}
-
-    make_missing([*pieces, *places], make, say)
-    of_real = np.array([rows for path in places if len(rows := np.load(path)["rows"])])  # [tables, procedures, E]
+    of_tables = {
+        work / f"alternatives-{place.file}": partial(_real_piece, work / "tables" / place.file)
+        for place in tables.run(folders, work / "tables", small, say)
+    }
+    rows = [piece["rows"] for piece in read_pieces({**made, **of_tables}, say=say)]
+    of_real = np.array([some for some in rows[len(places) :] if len(some)])  # [tables, procedures, E]
     found = []
     for k, name in enumerate(PROCEDURES):
         for c in CONFIGURATIONS:
-            mine = [np.load(path)["rows"] for path, (s, _) in pieces.items() if (s.tuned, s.c) == (name, c)]
+            mine = [some for (s, _), some in zip(places, rows, strict=False) if (s.tuned, s.c) == (name, c)]
             found += _rows(name, f"C = {c}", np.concatenate(mine))
         found += _rows(name, "real", of_real[:, k])
     return found
 
 
-def _rows(name: str, kind: str, errors: np.ndarray) -> list[dict[str, Any]]:
+def _piece(setting: Setting, first: int, seed: int) -> dict[str, np.ndarray]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {"rows": np.array([simulated(setting, r, seed) for r in range(first, first + PIECE)])}
+
+
+def _real_piece(path: Path) -> dict[str, np.ndarray]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {"rows": real(path)}
+
+
+def _rows(name: str, kind: str, errors: np.ndarray) -> Rows:
     return [
         {
             "tuned": name,
@@ -180,14 +181,8 @@ def _rows(name: str, kind: str, errors: np.ndarray) -> list[dict[str, Any]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m studies.tuned.alternatives", description=__doc__)
-    parser.add_argument("--repetitions", type=int, default=100)
-    parser.add_argument("--data", type=Path, required=True, help="a folder of NAME.npz files")
-    parser.add_argument("--work", type=Path, default=Path("study-work"))
-    parser.add_argument("--tables", type=Path, help="where tables of real data are kept (the work folder's `tables`)")
-    options = parser.parse_args(arguments)
-    made = options.tables or options.work / "tables"
-    write(run(options.work, options.repetitions, options.data, made), OTHERS, 0)
+    options = read_options(__doc__, arguments, data=None, work="study-work", repetitions=100)
+    write_results(run(options.data, options.work, options.repetitions), OTHERS, {"seed": 0}, ".6f")
     page.main()
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..evidence import Evidence, Table, markdown
+from ..harness import read_about, read_results
 from ..pictures import keep, pyplot
-from ..results_file import read_results
 from .run import BACK, BACK_SETS, OTHERS, REAL, RESULTS
 
 Rows = Sequence[dict[str, Any]]
@@ -59,10 +58,10 @@ def figure(rows: Rows) -> None:
 
 def evidence() -> Evidence:
     """The page."""
-    rows, real = read_results(RESULTS, text=("tuned",)), read_results(REAL, text=("tuned", "n"))
-    others = read_results(OTHERS, text=("tuned", "tables", "estimate"))
-    back, sets = read_results(BACK, text=("tuned", "n")), read_results(BACK_SETS)
-    about = json.loads(RESULTS.with_suffix(".json").read_text())
+    rows, real = read_results(RESULTS), read_results(REAL)
+    others = read_results(OTHERS)
+    back, sets = read_results(BACK), read_results(BACK_SETS)
+    about = read_about(RESULTS)
     naive, worst = (max(rows, key=lambda row, k=key: abs(row[k])) for key in ("naive_bias", "bias"))
     covers = [row["covers"] for row in rows]
     weights = [row["tables"] for row in sets]
@@ -134,7 +133,7 @@ python -m studies.tuned.page                                       # this page""
 
 def main() -> None:
     """Write the page and its figure."""
-    figure(read_results(RESULTS, text=("tuned",)))
+    figure(read_results(RESULTS))
     evidence().write()
 
 

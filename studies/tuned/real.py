@@ -8,7 +8,8 @@ to make tables that are missing.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ import numpy as np
 import sobercv
 from sobercv.metrics import get
 
+from ..harness import Say, read_piece, read_pieces
 from ..intervals import tables
-from ..pieces import make_missing
 from .simulated import TUNED
 
 LINEAR = range(8)  # the family: penalised linear models stand first among the configurations
@@ -27,41 +28,45 @@ FEWEST_JUDGES = 1000
 SIZES = {"40": (40, 60), "100": (80, 100), "200 to 500": (200, 500)}
 
 
-def run(
-    folders: Sequence[Path], made: Path, work: Path, samples: float = 1.0, say: Callable[[str], None] = print
-) -> dict[tables.Place, np.ndarray]:
+def run(folders: Sequence[Path], work: Path, samples: float = 1.0, say: Say = print) -> dict[tables.Place, np.ndarray]:
     """Judge every table once: for each the claims of `one_table`.
 
     Parameters
     ----------
     folders : sequence of Path
         Of NAME.npz files.
-    made : Path
-        Keeps tables.
     work : Path
-        Keeps what was found in them.
+        Keeps tables, in its folder `tables`, and what was found in them.
     samples : float
         Share of the sub-samples that are looked at.
     """
     todo = [place for place in tables.places(list(tables.BINARY), samples) if place.repeats == 1]
-    places = tables.run(folders, made, todo, say)
-    work.mkdir(parents=True, exist_ok=True)
-    of_path = {work / f"real-{place.file}": place for place in places}
-    make_missing(list(of_path), lambda path: {"rows": one_table(made / of_path[path].file)}, say)
-    found = {place: np.load(path)["rows"] for path, place in of_path.items()}
-    return {place: rows for place, rows in found.items() if len(rows)}
+    places = tables.run(folders, work / "tables", todo, say)
+    pieces = {work / "real" / f"real-{p.file}": partial(_piece, work / "tables" / p.file) for p in places}
+    found = zip(places, read_pieces(pieces, "tables to judge", say=say), strict=True)
+    return {place: piece["rows"] for place, piece in found if len(piece["rows"])}
+
+
+def _piece(path: Path) -> dict[str, np.ndarray]:
+    return {"rows": one_table(path)}
 
 
 def one_table(path: Path) -> np.ndarray:
     """For each kind of tuning naive, corrected, lower and upper end, truth; nothing where few rows tell the truth."""
-    with np.load(path) as file:
-        y, p, y_new, p_new = (file[name] for name in ("y", "predictions", "y_judges", "judged"))
-    if len(y_new) < FEWEST_JUDGES:
+    table = arrays(path)
+    if table is None:
         return np.empty((0, 5))
-    p, p_new = p[:, :, 0].astype(np.float64), p_new.astype(np.float64)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return np.array([_claim(name, y, p, y_new, p_new) for name in TUNED])
+        return np.array([_claim(name, *table) for name in TUNED])
+
+
+def arrays(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
+    """The target and the predictions [N, C] of a table, and of the rows that judge; None where few judge."""
+    y, p, y_new, p_new = (read_piece(path)[name] for name in ("y", "predictions", "y_judges", "judged"))
+    if len(y_new) < FEWEST_JUDGES:
+        return None
+    return y, p[:, :, 0].astype(np.float64), y_new, p_new.astype(np.float64)
 
 
 def _claim(name: str, y: np.ndarray, p: np.ndarray, y_new: np.ndarray, p_new: np.ndarray) -> list[float]:

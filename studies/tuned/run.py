@@ -1,18 +1,14 @@
-"""Run the study: in pieces that a work folder keeps, then one row for each claim.
-
-Takes a seed and a number of repetitions, gives `results.csv`; a run that was ended goes on where it stopped.
-"""
+"""Run the simulation in pieces; one row per claim, size and number of configurations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..pieces import make_missing
-from ..results_file import write_results
+from ..harness import Rows, Say, make_missing, read_piece
 from .simulated import CLAIMS, Setting, one_table, settings
 
 PIECE = 10  # repetitions that are run and saved together
@@ -23,30 +19,28 @@ BACK, BACK_SETS = HERE / "results-back.csv", HERE / "results-back-sets.csv"
 OTHERS = HERE / "results-alternatives.csv"
 
 
-def run(work: Path, repetitions: int, seed: int = 0, say: Callable[[str], None] = print) -> list[dict[str, Any]]:
+def run(work: Path, repetitions: int, seed: int = 0, say: Say = print) -> Rows:
     """Run what is missing, and summarise all that is there up to so many repetitions."""
-    work.mkdir(parents=True, exist_ok=True)
     # Round by round, so that a run that is ended early has as many repetitions of every setting.
-    places = {
-        work / f"{setting.name}-{seed}-{first:04d}.npz": (setting, first)
+    pieces = {
+        work / f"{setting.name}-{seed}-{first:04d}.npz": partial(_piece, setting, first, seed)
         for first in range(0, repetitions, PIECE)
         for setting in settings()
     }
-
-    def make(path: Path) -> dict[str, Any]:
-        setting, first = places[path]
-        return {"rows": np.array([one_table(setting, r, seed) for r in range(first, first + PIECE)])}
-
-    make_missing(list(places), make, say)
+    make_missing(pieces, say=say)
     return summary(work, seed, repetitions)
 
 
-def summary(work: Path, seed: int = 0, repetitions: int = 10**9) -> list[dict[str, Any]]:
+def _piece(setting: Setting, first: int, seed: int) -> dict[str, Any]:
+    return {"rows": np.array([one_table(setting, r, seed) for r in range(first, first + PIECE)])}
+
+
+def summary(work: Path, seed: int = 0, repetitions: int = 10**9) -> Rows:
     """One row for each claim, size and number of configurations, of the pieces that are there."""
     rows = []
     for setting in settings():
         pieces = sorted(work.glob(f"{setting.name}-{seed}-*.npz"))
-        found = [np.load(piece)["rows"] for piece in pieces if int(piece.stem.rpartition("-")[2]) < repetitions]
+        found = [read_piece(piece)["rows"] for piece in pieces if int(piece.stem.rpartition("-")[2]) < repetitions]
         if found:
             claims = np.moveaxis(np.concatenate(found), 1, 0)  # [claims, repetitions, 5]
             rows += [_row(setting, *each) for each in zip(CLAIMS[setting.tuned], claims, strict=True)]
@@ -69,10 +63,3 @@ def _row(setting: Setting, claim: str, found: np.ndarray) -> dict[str, Any]:
         "covers": covers.mean(),
         "width": (high - low).mean(),
     }
-
-
-def write(rows: list[dict[str, Any]], path: Path, seed: int, **more: Any) -> None:
-    """Write the rows, and what they were made with."""
-    write_results(
-        rows, path, {"seed": seed, **more}, lambda value: f"{value:.6f}" if isinstance(value, float) else value
-    )

@@ -10,8 +10,8 @@ from studies.adaptive.proposers import by_chance, tpe
 from studies.adaptive.real import Sample
 from studies.adaptive.run import run
 from studies.adaptive.surface import DIMENSIONS, SHAPES, Surface
+from studies.harness import read_results
 from studies.intervals.data import Ready
-from studies.results_file import read_results
 
 from sobercv.inference import notes
 

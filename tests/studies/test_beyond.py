@@ -7,8 +7,8 @@ from studies.beyond import page
 from studies.beyond.measure import judge
 from studies.beyond.run import RESULTS, run
 from studies.beyond.summaries import TITLES, of_metric
+from studies.harness import read_results
 from studies.intervals.tables import Place
-from studies.results_file import read_results
 
 import sobercv
 
@@ -52,7 +52,7 @@ def test_pieces_are_kept(tmp_path):
 
 
 def test_a_metric_has_a_line_with_its_advice():
-    rows = read_results(RESULTS, text=page.TEXT)
+    rows = read_results(RESULTS)
     lines = page.summary(rows).splitlines()[2:]
     assert len(lines) == len(TITLES)
     assert all(len(of_metric(rows, metric)) >= 100 for metric in TITLES)

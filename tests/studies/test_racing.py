@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from studies.intervals.data import make_tables
 from studies.race import replay
 from studies.racing import cheap_tables, dropped
 from studies.racing.cvst import LEAVES, STEPS, among_the_best, cochran, cvst
@@ -149,7 +150,8 @@ def test_cheap_tables_hold_predictions_of_other_rows(tmp_path):
     X = rng.normal(size=(400, 4))
     np.savez(tmp_path / "diabetes.npz", X=X, y=X[:, 0] + rng.normal(size=400))
     place = cheap_tables.Place("diabetes", 100, 0)
-    assert cheap_tables.run([tmp_path], tmp_path / "work", [place, cheap_tables.Place("rott2", 100, 0)]) == [place]
+    other = cheap_tables.Place("rott2", 100, 0)
+    assert make_tables([tmp_path], tmp_path / "work", [place, other], cheap_tables.table) == [place]
     with np.load(tmp_path / "work" / place.file) as table:
         assert table["predictions"].shape[0] == 100
         assert table["judged"].shape == (300, table["predictions"].shape[1])

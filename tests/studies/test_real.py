@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import ParameterGrid
+from studies.harness import read_results
 from studies.race import replay
 from studies.real import design
 from studies.real import run as runner
@@ -17,7 +18,6 @@ from studies.real.measures import bias, coverage
 from studies.real.run import run, write
 from studies.real.ties import drop_equals
 from studies.real.width_claims import table as width_table
-from studies.results_file import read_results
 
 import sobercv
 import studies
@@ -82,7 +82,7 @@ def test_dense_and_sparse_files_are_found(tmp_path, table):
         format=b"csr",
         y=y.astype(np.int8),
     )
-    found, missing = sources(tmp_path, False)
+    found, missing = sources([tmp_path])
     assert {s.name for s in found} == {"sylvine", "gisette"}
     assert [s.is_partial for s in found] == [s.name == "gisette" for s in found]
     assert len(missing) == len(PAPER) - 2

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from studies.results_file import read_results
+from studies.harness import read_results, write_results
 from studies.simulation import run as runner
 from studies.simulation.claims import claims
 from studies.simulation.design import COLUMNS, one_table, settings
-from studies.simulation.run import run, summarise, write
+from studies.simulation.run import run, summarise
 
 import studies
 
@@ -34,7 +34,7 @@ def test_pieces_and_interruptions_change_nothing(tmp_path, monkeypatch):
         path.unlink()  # as if stopped in the middle
     again = run(tmp_path / "b", **quiet)
     assert whole == again
-    write(whole, tmp_path / "results.csv", 0, False)
+    write_results(whole, tmp_path / "results.csv", {})
     back = read_results(tmp_path / "results.csv")
     assert [r["n"] for r in back] == [r["n"] for r in whole]
     assert back[0]["bias naive"] == pytest.approx(whole[0]["bias naive"], rel=1e-5)
@@ -46,7 +46,7 @@ def test_committed_rows_come_out_again(n, c, a, tmp_path):
     setting = next(s for s in settings() if (s.n, s.c, s.a) == (n, c, a))
     committed = next(r for r in read_results(runner.HERE / "results.csv") if (r["n"], r["c"], r["a"]) == (n, c, a))
     row = summarise(setting, np.array([one_table(setting, r, 0) for r in range(500)]))
-    write([row], tmp_path / "again.csv", 0, False)
+    write_results([row], tmp_path / "again.csv", {})
     assert read_results(tmp_path / "again.csv") == [committed]  # all digits that are committed
 
 
