@@ -265,7 +265,7 @@ def _bars(name: str, title: str, bars: tuple[Bar, ...], sentence: str) -> Chart:
     return Chart(
         name, title, "", "", (min(ends), high * 1.02), (len(bars) - 0.5, -0.5), sentence=sentence,
         boxes=tuple(Box(0.0, i - 0.27, bar.value, i + 0.27, hint=told[i]) for i, bar in enumerate(bars)),
-        whiskers=tuple(Whisker(i, bar.value - bar.spread, bar.value + bar.spread) for i, bar in enumerate(bars)),
+        whiskers=tuple(Whisker(float(i), bar.value - bar.spread, bar.value + bar.spread) for i, bar in enumerate(bars)),
         y_names=tuple(bar.label for bar in bars),
     )  # fmt: skip
 
