@@ -64,15 +64,16 @@ html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "logo": {"text": "sober"},
-    "navbar_align": "left",
-    "header_links_before_dropdown": 6,
+    "navbar_center": [],
+    "navbar_align": "content",
+    "navbar_end": ["theme-switcher"],
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_prev_next": False,
 }
-html_sidebars = {"index": []}
+html_sidebars = {"**": ["site-navigation"]}
 
 
 def write_changelog(app: Any) -> None:

@@ -110,8 +110,8 @@ def test_the_worst_set_is_named(estimate):
     bad = row(estimate, truth=0.0, error=0.0) | {"set": "a", "n": 40, "kind": "binary", "metric": "accuracy"}
     bad |= {"setting": "s"}
     text = page.headline(summarise([bad], page.REAL), summarise([bad], page.SIMULATED))
-    assert "covers .000, worst .000 (a)" in text
-    assert "worst .000 (s)" in text
+    assert "covers .000, worst set .000 (a)" in text
+    assert "worst set .000 (s)" in text
 
 
 def test_pieces_do_not_depend_on_their_number():
