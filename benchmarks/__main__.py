@@ -58,21 +58,17 @@ def main() -> None:
         parser.error(f"no section is called {unknown[0]!r}; there are {', '.join(SECTIONS)}")
 
     print("\n".join(report.machine(os.getloadavg()[0])), end="\n\n", flush=True)
-    found: dict[str, list[report.Section]] = {}
-    about: dict[str, list[str]] = {}
     runs = SECTIONS | {
         "journey": partial(journey.run, data=arguments.data),
         "speed": partial(speed.run, data=arguments.data),
     }
     for name in arguments.sections or SECTIONS:
-        about[name] = report.machine(os.getloadavg()[0])
-        found[name] = runs[name](quick=arguments.quick, large=arguments.large)
-        for section in found[name]:
+        about = report.machine(os.getloadavg()[0])
+        found = runs[name](quick=arguments.quick, large=arguments.large)
+        for section in found:
             print(report.as_text(section), flush=True)
         if arguments.write:  # after each part, so that an interrupted run keeps what it has
-            report.write(Path(arguments.write), {name: found[name]}, about)
-    goals = [goal for sections in found.values() for section in sections for goal in section.goals]
-    print(f"{sum(v.met for v in goals)} of {len(goals)} targets met")
+            report.write(Path(arguments.write), {name: found}, {name: about})
 
 
 if __name__ == "__main__":

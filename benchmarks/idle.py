@@ -126,7 +126,7 @@ class SimulatedPool(Pool):
 def run(quick: bool = False, large: bool = False) -> Sequence[report.Section]:
     """Race with and without early fits."""
     n_workers, seconds = (8, 0.2) if quick else (32, 0.5)
-    rows, goals = [], []
+    rows = []
     later = FitQueue._later
     for allowed, workers in product((True, False), ("processes", "threads", "a simulated clock")):
         label = f"{'speculative fits' if allowed else 'all wait for the end of a round'}, {workers}"
@@ -137,15 +137,12 @@ def run(quick: bool = False, large: bool = False) -> Sequence[report.Section]:
             FitQueue._later = later  # type: ignore[method-assign]
         ratio = wall / (log.n_fits * seconds / n_workers)
         rows.append([label, f"{log.n_fits}", f"{log.n_fits_in_vain}", f"{wall:.2f}", report.ratio(ratio)])
-        if allowed:
-            goals.append(report.Goal(f"time over fits x seconds / workers, {workers}", ratio, 1.25, True, "x"))
     text = f"{CONFIGURATIONS} configurations, {FOLDS} folds, {n_workers} workers, fits that sleep {seconds} s"
     return [
         report.Section(
             f"Idle workers: {text}",
             ["race", "models", "made in vain", "seconds", "over the least possible"],
             rows,
-            goals,
             [
                 f"Alive after each fold: {', '.join(map(str, SURVIVORS[1:]))}; the least is models x seconds / workers",
                 "A simulated clock leaves out what the machine adds: messages, and many processes on few cores.",

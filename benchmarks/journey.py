@@ -28,10 +28,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from . import peers
 from .peers import Result, Task
-from .report import Goal, Section, number, ratio
+from .report import Section, number, ratio
 
-FASTER, FASTER_THAN_NESTED, SHARE = 4.0, 20.0, 0.01
-LONG_FIT = 0.02  # seconds: the promise about the bootstrap is for fits of this length or more
 FOLDS = 10
 QUICK_N = 500
 
@@ -224,7 +222,6 @@ def _table(runs: dict[str, list[dict[str, Result]]], sets: tuple[Data, ...], lef
             "reported - hold-out",
         ],
         rows,
-        [],
         [
             "Everybody tunes the same pipeline (scale; all columns, PCA or a univariate choice; model) over the same "
             "grid on the same rows, with the same folds (halving and the inner loops take theirs from the same "
@@ -268,18 +265,6 @@ def _summary(runs: dict[str, list[dict[str, Result]]], left_out: list[str]) -> S
             f"{better[peer][0]:+.4f}", f"{better[peer][1]:.4f}",
             f"{np.mean(np.abs(told)):.4f}" if told else "-", f"{np.mean(told):+.4f}" if told else "-", str(len(told)),
         ])  # fmt: skip
-    plain, own = ([r[peer].gap for r in every] for peer in (PLAIN, SOBER))
-    goals = [
-        Goal("times faster than GridSearchCV", faster[PLAIN], FASTER, False, "x"),
-        Goal("times faster than nested CV", faster[NESTED], FASTER_THAN_NESTED, False, "x"),
-        Goal("hold-out score lost to GridSearchCV, in standard errors", lost(better[PLAIN]), 1.0, True),
-        Goal("report, mean distance from the hold-out", np.mean(np.abs(own)), np.mean(np.abs(plain)), True),
-        Goal("report, distance of the mean from the hold-out", abs(np.mean(own)), abs(np.mean(plain)), True),
-    ]
-    for peer in (HALVING, OPTUNA):
-        if peer in faster:
-            goals.append(Goal(f"hold-out score lost to {peer}, in standard errors", lost(better[peer]), 1.0, True))
-            goals.append(Goal(f"seconds, times those of {peer}", 1 / faster[peer], 1.0, True, "x"))
     return Section(
         f"Journey: all {len(runs)} data sets, {len(every)} sub-samples",
         [
@@ -288,11 +273,10 @@ def _summary(runs: dict[str, list[dict[str, Result]]], left_out: list[str]) -> S
             "mean |reported - hold-out|", "mean of reported - hold-out", "reports",
         ],
         rows,
-        goals,
+
         [
             "Seconds and CPU: the median over data sets. Hold-out: the mean of the paired differences over all "
-            "sub-samples and its standard error (sub-samples of one set share rows, so the true one is larger). The "
-            "bounds of the two goals about the report are GridSearchCV's own numbers.",
+            "sub-samples and its standard error (sub-samples of one set share rows, so the true one is larger).",
             *(_sentence(peer, faster[peer], better[peer]) for peer in (HALVING, OPTUNA) if peer in faster),
             "Small tables gain least: with 100 or 200 rows few can be dropped on the predictions of one or two folds.",
             *absent(left_out),
@@ -314,7 +298,7 @@ def _sentence(peer: str, faster: float, better: tuple[float, float]) -> str:
 
 def share(found: dict[str, list[Result]], journey: str = "Journey") -> Section:
     """Tell how much of sober's time is drop tests and the estimate, and why it is not less."""
-    rows, goals = [], []
+    rows = []
     for name, results in found.items():
         total = {
             what: sum(getattr(r, what) for r in results)
@@ -326,23 +310,15 @@ def share(found: dict[str, list[Result]], journey: str = "Journey") -> Section:
         seconds = [number(total[what]) for what in ("seconds", "tests", "estimate")]
         of_work = total["bootstrap_cpu"] / work
         rows.append([name, number(1e3 * fit), *seconds, f"{100 * part:.2f} %", f"{100 * of_work:.2f} %"])
-        if fit >= LONG_FIT:
-            goals.append(Goal(f"{name}, share of the bootstrap", 100 * part, 100 * SHARE, True, " %"))
     return Section(
         f"{journey}: what the bootstrap takes of BBCSearchCV's time",
         ["data", "a fit, ms", "search, s", "drop tests, s", "estimate, s", "share of the time", "share of the work"],
         rows,
-        goals,
         [
             "Bootstrap: the drop tests after every round (200 resamples each) and the estimate (1,000). A fit: work of "
-            f"the whole search divided by its models. The target is for fits of {1e3 * LONG_FIT:.0f} ms and more. "
-            "Work: CPU seconds of all processes.",
-            "Where the share is above the target, the search is short because of the drop tests: they leave an eighth "
-            "to a third of the models to train. What they and the estimate take does not shrink with them: a profile "
-            "of the estimate (N = 4,000, 44 ms on one thread) has 22 % in scans of sorted scores, 15 % in "
-            "drawing four million samples, 11 % in sums; the rest is in many small steps. Tests take 3 to 7 ms a "
-            "round, and nobody waits for them: the workers go on with fits of later rounds, which is also why they "
-            "take longer by the clock than alone.",
+            "the whole search divided by its models. Work: CPU seconds of all processes.",
+            "Where the share is large, the search is short because of the drop tests: they leave an eighth to a third "
+            "of the models to train. Tests take 3 to 7 ms per round; meanwhile the workers fit for later rounds.",
         ],
     )
 
@@ -355,9 +331,3 @@ def paired(differences: list[float]) -> tuple[float, float]:
     """Mean and standard error."""
     error = np.std(differences, ddof=1) / np.sqrt(len(differences)) if len(differences) > 1 else 0.0
     return float(np.mean(differences)), float(error)
-
-
-def lost(better: tuple[float, float]) -> float:
-    """How many standard errors a mean difference is below zero."""
-    gain, error = better
-    return 0.0 if gain >= 0 else -gain / error if error > 0 else float("inf")

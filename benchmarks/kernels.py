@@ -9,16 +9,15 @@ from functools import partial
 
 import numpy as np
 
-from . import limits, resorting, rivals
+from . import limits, rivals
 from .problems import METRICS, Problem, problem
-from .report import Goal, Section, number, ratio
+from .report import Section, number, ratio
 from .timing import race
 
 N, C, B = 500, 610, 1000
-CALLS, STEADY = 40, 1.3  # calls in one process; how much slower than the best any but the first may be
+CALLS = 40  # in one process
 FEW_B, FEW_C = 3, 12  # resamples and configurations of the loop that are really run
 LIMIT = {"roc_auc": "saxpy", "concordance_index": "saxpy"}  # the others: gemm
-OF_LIMIT = {"roc_auc": 2.0, "accuracy": 1.5, "neg_mean_squared_error": 2.0}  # times the limit
 
 
 def run(quick: bool = False, large: bool = False) -> list[Section]:
@@ -34,7 +33,7 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
         racers[f"{metric} loop"] = partial(rivals.loop, data, some, few)
         racers[f"{metric} plain"] = partial(rivals.plain, data, None, B)
     taken = race(racers, rounds, budget)
-    rows, goals = [], []
+    rows = []
     for metric in METRICS:
         sober, plain = taken[f"{metric} sober"], taken[f"{metric} plain"]
         scaled = taken[f"{metric} loop"] * (B * C + B) / (FEW_B * FEW_C)  # B * C in bag, and B winners out of bag
@@ -52,13 +51,11 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
                 ratio(of_limit),
             ]
         )
-        goals += _goals(metric, by_loop, by_plain, of_limit)
     return [
         Section(
             f"Kernels: BBC with N = {N}, C = {C}, B = {B:,}",
             ["metric", "sober ms", "loop s", "loop/sober", "numpy ms", "numpy/sober", "limit ms", "sober/limit"],
             rows,
-            goals,
             [
                 "sober: the whole call of `sobercv.bbc` from arrays to estimate, on all cores, after the first call.",
                 f"loop: scikit-learn's metric (all pairs in numpy for the C-index, which it lacks) called for {FEW_B} "
@@ -70,7 +67,6 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
                 "cores. The C-index scans its samples once for each of log2(N) levels, so it has more to do than that.",
             ],
         ),
-        resorting.section(quick),
         calls(),
     ]
 
@@ -98,27 +94,12 @@ def calls() -> Section:
         [what, number(1e3 * taken[0]), number(1e3 * low), number(1e3 * high), ratio(high / low)]
         for what, taken, (low, high) in zip(("clock", "CPU"), (clock, busy), later, strict=True)
     ]
-    (low, high), _ = later
     return Section(
         f"{CALLS} calls of AUC in one process: N = {N}, C = {C}, B = {B:,}",
         ["time", "first ms", "best later ms", "worst later ms", "worst/best"],
         rows,
-        [Goal("worst call after the first, times the best", high / low, STEADY, True, "x")],
         ["The first call loads the compiled loops. Other work on the machine makes single calls slower by the clock."],
     )
-
-
-def _goals(metric: str, by_loop: float, by_plain: float, of_limit: float) -> list[Goal]:
-    found = []
-    if metric == "roc_auc":
-        found += [
-            Goal("AUC, times faster than the scikit-learn loop", by_loop, 10_000, False, "x"),
-            Goal("AUC, times faster than plain numpy", by_plain, 5, False, "x"),
-        ]
-    if metric in OF_LIMIT:
-        limit = "the saxpy sweep" if metric in LIMIT else "the GEMM"
-        found.append(Goal(f"{metric}, times {limit}", of_limit, OF_LIMIT[metric], True, "x"))
-    return found
 
 
 def _agree(data: Problem, some: np.ndarray, few: np.ndarray) -> None:

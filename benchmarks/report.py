@@ -17,30 +17,8 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Goal:
-    """A target and what came of it."""
-
-    target: str
-    value: float
-    bound: float
-    at_most: bool  # else at least
-    unit: str = ""
-
-    @property
-    def met(self) -> bool:
-        return self.value <= self.bound if self.at_most else self.value >= self.bound
-
-    def __str__(self) -> str:
-        sense = "at most" if self.at_most else "at least"
-        return (
-            f"{'PASS' if self.met else 'MISS'}  {self.target}: {number(self.value)}{self.unit} "
-            f"({sense} {number(self.bound)}{self.unit})"
-        )
-
-
-@dataclass(frozen=True)
 class Section:
-    """One table, its targets, and what a reader must know to judge it.
+    """One table, and what a reader must know to judge it.
 
     A section with a picture names its file and the function that draws it.
     """
@@ -48,7 +26,6 @@ class Section:
     title: str
     columns: list[str]
     rows: list[list[str]]
-    goals: list[Goal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     figure: str = ""
     draw: Callable[[Path], None] | None = None
@@ -100,7 +77,6 @@ def as_text(section: Section) -> str:
         if k == 0:
             lines.append("  ".join("-" * w for w in widths))
     lines += [f"* {note}" for note in section.notes]
-    lines += [str(goal) for goal in section.goals]
     return "\n".join(lines) + "\n"
 
 

@@ -16,9 +16,8 @@ from sklearn.pipeline import Pipeline
 import sobercv
 
 from . import timing
-from .report import Goal, Section, number, ratio
+from .report import Section, number, ratio
 
-OVERHEAD, SHARED = 1.0, 3.0  # times GridSearchCV's seconds, times faster
 FOLDS = 5
 
 
@@ -45,7 +44,7 @@ def _overhead(quick: bool) -> Section:
     X, y = make_classification(200, 10, random_state=0)
     grid = {"a": list(range(100 if quick else 400))}
     n_fits = FOLDS * len(grid["a"]) + 1
-    rows, goals = [], []
+    rows = []
     for n_jobs in (1, 2):
         options = {"cv": FOLDS, "scoring": "accuracy", "n_jobs": n_jobs}
         searches = {
@@ -63,13 +62,10 @@ def _overhead(quick: bool) -> Section:
             + [number(1e6 * seconds / n_fits) for seconds in taken.values()]
             + [ratio(taken["drop=None"] / base), ratio(taken["drop='auto'"] / base)]
         )
-        label = f"n_jobs={n_jobs}, a fit that costs nothing, times GridSearchCV"
-        goals.append(Goal(label, taken["drop=None"] / base, OVERHEAD, True, "x"))
     return Section(
         f"Search: overhead of a fit ({n_fits:,} fits)",
         ["workers", "GridSearchCV, us", "drop=None, us", "drop='auto', us", "None/Grid", "auto/Grid"],
         rows,
-        goals,
         [
             "Seconds of the whole `fit`, final model included, divided by the number of fits; for BBCSearchCV that "
             "includes the bootstrap of 1,000 resamples and `cv_results_`. All configurations predict the same, so that "
@@ -84,7 +80,7 @@ def _prefixes(quick: bool) -> Section:
     choose = SelectKBest(partial(mutual_info_classif, random_state=0))
     pipeline = Pipeline([("choose", choose), ("model", GaussianNB())])
     grid = {"choose__k": [2, 4, 8, 12, 16], "model__var_smoothing": np.logspace(-12, 0, 40).tolist()}
-    rows, goals = [], []
+    rows = []
     for n_jobs in (1,) if quick else (1, 2):
         options: dict[str, Any] = {"cv": 3, "scoring": "roc_auc", "n_jobs": n_jobs, "refit": False}
         searches = {
@@ -96,11 +92,9 @@ def _prefixes(quick: bool) -> Section:
         taken = timing.race({name: partial(s.fit, X, y) for name, s in searches.items()}, 2, 10.0)
         faster = taken["GridSearchCV"] / taken["BBCSearchCV"]
         rows.append([f"n_jobs={n_jobs}", *(number(seconds) for seconds in taken.values()), ratio(faster)])
-        goals.append(Goal(f"n_jobs={n_jobs}, shared first steps, times faster", faster, SHARED, False, "x"))
     return Section(
         "Search: 5 expensive first steps by 40 cheap models",
         ["workers", "GridSearchCV, s", "BBCSearchCV, s", "Grid/BBC"],
         rows,
-        goals,
         ["Mutual information chooses columns, naive Bayes classifies; 3 folds, nobody dropped, the same predictions."],
     )

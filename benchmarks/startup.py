@@ -13,13 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .report import Goal, Section, number
-
-COMPILE, CACHED = 8.0, 1.0  # seconds for the first call, after the imports: nothing compiled yet, and all of it
-IMPORT = 0.3  # seconds for `import sobercv` beyond scikit-learn's own import
-HELP = 0.5  # seconds for the whole of `sober --help`
-WRONG = 0.4  # seconds for the whole of a command with a path that leads nowhere
-FIRST = 3.0  # seconds from pressing return to the first fits, on a small table
+from .report import Section, number
 
 #: A warm start finds compiled modules, so nothing may forbid to write them.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -74,27 +68,9 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
             ["step", "empty cache, s", "CPU s", "next process, s", "CPU s"],
             rows,
             [
-                Goal("import sobercv beyond import sklearn", min(large[1][1], after[1][1]), IMPORT, True, " s"),
-                Goal("sober --help", min(t[1] for t in helps), HELP, True, " s"),
-                Goal("an error about a path", min(t[1] for t in wrongs), WRONG, True, " s"),
-                Goal(
-                    "an error about a path, times the import of numpy",
-                    min(t[1] for t in wrongs) / min(t[1] for t in numpys),
-                    3.0,
-                    True,
-                    "x",
-                ),
-                Goal(
-                    "first fits of a small table, half the CPU time", min(t[1] for t in firsts) / 2, FIRST, True, " s"
-                ),
-                Goal("first AUC call of a small table, nothing compiled", small[3][1], COMPILE, True, " s"),
-                Goal("first AUC call of a larger table, nothing compiled", large[3][1], COMPILE, True, " s"),
-                Goal("first AUC call of a larger table with cached kernels", after[3][1], CACHED, True, " s"),
-            ],
-            [
                 "Each column is a fresh process: the first has an empty numba cache (NUMBA_CACHE_DIR is a new folder), "
                 "the second finds what the first left there; the shortest of a few. These processes have one thread "
-                "that never waits, so that CPU seconds are what a quiet machine's clock shows: they are judged.",
+                "that never waits, so that CPU seconds are what a quiet machine's clock shows.",
                 "First fits: the CPU seconds of the command and its two workers, which import while the table is read, "
                 "until the race begins; a quiet machine of two cores takes half of them by the clock.",
                 "The import includes `sobercv.bbc` and `sobercv.BBCSearchCV`, loaded when first asked for. AUC "

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 import sobercv
 
 from .problems import problem
-from .report import Goal, Section, number, ratio
+from .report import Section, number, ratio
 from .timing import race
 
 N, C, B = 500, 610, 1000
@@ -34,25 +32,18 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
         racer()  # compile
     taken = race(racers, rounds, budget)
     rows = [[metric, number(1e3 * taken[metric]), ratio(taken[metric] / taken["roc_auc"])] for metric in METRICS]
-    goals = [
-        Goal(f"threshold for {metric}, times the AUC", taken[metric] / taken["roc_auc"], 4, True, "x")
-        for metric in METRICS
-    ]
     ensembles = [[name, number(taken[name])] for name in taken if "ensemble" in name]
-    slowest = float(np.max([taken[name] for name in taken if "ensemble" in name]))
     return [
         Section(
             f"Tuned thresholds: BBC with N = {N}, C = {C}, B = {B:,}",
             ["metric", "sober ms", "by the AUC"],
             rows,
-            goals,
             [f"The AUC, one column selected: {number(1e3 * taken['roc_auc'])} ms. Whole calls, on all cores."],
         ),
         Section(
             f"Ensembles: BBC with N = {n:,}, C = {c}, B = {b}",
             ["ensemble", "sober s"],
             ensembles,
-            [Goal("the slowest ensemble, seconds", slowest, 10, True, "s")],
             ["Whole calls, the best single configuration beside the mix included."],
         ),
     ]

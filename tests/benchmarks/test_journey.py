@@ -29,10 +29,10 @@ def test_all_tables_are_made(tiny, monkeypatch, capsys):
     table, summary, share = journey.run()
     assert [row[1] for row in table.rows] == [journey.PLAIN, journey.NESTED, journey.HALVING, journey.SOBER]
     assert {"madeline", "jasmine", "sylvine"} <= set(table.notes[-1].rstrip(".").replace(",", "").split())
-    assert len(summary.goals) == 7
+    assert [row[0] for row in summary.rows] == [journey.PLAIN, journey.NESTED, journey.HALVING, journey.SOBER]
     assert len(share.rows) == 2
     text = report.as_text(summary)
-    assert "PASS" in text or "MISS" in text
+    assert journey.NESTED in text
     assert "sub-sample 1" in capsys.readouterr().out
 
 
@@ -65,10 +65,7 @@ def test_optuna_tries_every_configuration(tiny):
 
 
 def test_standard_errors():
-    assert journey.lost(journey.paired([0.0, 0.0])) == 0
-    assert journey.lost((0.1, 0.01)) == 0
-    assert journey.lost((-0.1, 0.05)) == pytest.approx(2)
-    assert journey.lost((-0.1, 0.0)) == np.inf
+    assert journey.paired([0.5]) == (0.5, 0.0)
     assert journey.paired([1.0, 3.0]) == pytest.approx((2.0, 1.0))
 
 

@@ -4,7 +4,7 @@ from benchmarks import figure, growth, report
 
 
 def section(title, **options):
-    return report.Section(title, ["what", "ms"], [["a", "1"]], [report.Goal("fast", 1.0, 2.0, True, "x")], **options)
+    return report.Section(title, ["what", "ms"], [["a", "1"]], **options)
 
 
 def test_a_part_measured_again_replaces_only_itself(tmp_path):
