@@ -20,6 +20,7 @@ from .trained import Trained
 
 LEVEL = 0.95
 BOOTSTRAPS = 500
+HALVES = 4  # ways to halve the folds
 JUDGES = 60  # resamples for the standard error of the truth
 METRICS = {
     "binary": ("accuracy", "roc_auc"),
@@ -69,26 +70,58 @@ def judge(table: Trained, kind: str, seed: int) -> list[Row]:
 
 
 def _jackknife(table: Trained, kind: str, metric: str, w: int) -> Row:
-    """Delete each fold from the whole procedure (th), and from the rows that judge alone (t)."""
-    th, t, apart = [], [], []
-    for j in range(len(table.paired)):
-        rest = table.folds != j
-        both = np.stack([table.paired[j][rest][:, w], table.predictions[rest][:, w]], axis=1)
-        pair = _build(table.y[rest], both, kind)
-        one, other = metrics.get(metric).bind(pair, n_jobs=1).scores(np.ones((1, rest.sum()), np.uint8))[0]
-        th.append(one)
-        t.append(other)
-        apart.append(1 - np.corrcoef(both[:, 0].ravel(), both[:, 1].ravel())[0, 1] if np.ptp(both) > 0 else 0.0)
-    th_, t_ = np.array(th), np.array(t)
-    f = len(th_)
+    """Delete each fold from the whole procedure (th), and from the rows that judge alone (t).
 
-    def variance(values: np.ndarray) -> float:
-        return float((f - 1) / f * ((values - values.mean()) ** 2).sum())
+    What deleting a fold from the training rows does is th - t. The part of it that is the same for all test rows is
+    the covariance of what it does to two halves of the other folds, whose models have been trained apart.
+    """
+    f = len(table.paired)
+    own = table.predictions[:, w]
+    columns = [np.where(np.isnan(paired[:, w]), own, paired[:, w]) for paired in table.paired]
+    built = _build(table.y, np.stack([*columns, own], axis=1), kind)
+    rest = np.stack([table.folds != j for j in range(f)])
+    rng = np.random.default_rng(0)
+    halves = [np.isin(table.folds, rng.permutation(f)[: f // 2]) for _ in range(HALVES)]
+    masks = [rest, *(rest & side for half in halves for side in (half, ~half))]
+    scorer = metrics.get(metric).bind(built, n_jobs=1)
+    scores = scorer.scores(np.concatenate(masks).astype(np.uint8)).reshape(len(masks), f, f + 1)
+    th, t = np.diagonal(scores[:, :, :f], axis1=1, axis2=2), scores[:, :, f]  # [masks, f] each
 
+    def variance(one: np.ndarray, other: np.ndarray) -> float:
+        return float((f - 1) / f * ((one - one.mean()) * (other - other.mean())).sum())
+
+    moved = th - t
     return {
-        "J": variance(th_), "J rows": variance(t_), "J train": variance(th_ - t_), "slope": float((t_ - th_).mean()),
-        "apart": float(np.nanmean(apart)),
+        "J": variance(th[0], th[0]), "J rows": variance(t[0], t[0]), "J train": variance(moved[0], moved[0]),
+        "J shared": float(np.nanmean([variance(moved[i], moved[i + 1]) for i in range(1, len(masks), 2)])),
+        "J cross": variance(moved[0], t[0]), "slope": -float(moved[0].mean()),
+        "J pairs": _mutual(table, kind, metric, own, columns),
+        "apart": float(np.mean([1 - _alike(c[r], own[r]) for c, r in zip(columns, rest, strict=True)])),
     }  # fmt: skip
+
+
+def _mutual(table: Trained, kind: str, metric: str, own: np.ndarray, columns: list[np.ndarray]) -> float:
+    """Twice the sum, over pairs of folds, of what each one's rows do to the score of the other when they train it.
+
+    E[j, k] is the change of the whole score when the rows of fold k are predicted by the models without fold j, too;
+    what fold j does to all folds and what all folds do to fold k is taken out.
+    """
+    f = len(columns)
+    cells = [(j, k) for j in range(f) for k in range(f) if j != k]
+    inside = [(table.folds == k).reshape(-1, *[1] * (own.ndim - 1)) for k in range(f)]
+    built = _build(table.y, np.stack([*(np.where(inside[k], columns[j], own) for j, k in cells), own], axis=1), kind)
+    scores = metrics.get(metric).bind(built, n_jobs=1).scores(np.ones((1, len(own)), np.uint8))[0]
+    E = np.full((f, f), np.nan)
+    E[tuple(np.array(cells).T)] = scores[:-1] - scores[-1]
+    for _ in range(20):  # the diagonal is missing, so that means are taken out in turns
+        E -= np.nanmean(E, axis=1, keepdims=True)
+        E -= np.nanmean(E, axis=0, keepdims=True)
+    return float(np.nansum(E * E.T))
+
+
+def _alike(one: np.ndarray, other: np.ndarray) -> float:
+    one, other = one.ravel(), other.ravel()
+    return float(np.corrcoef(one, other)[0, 1]) if np.ptp(one) > 0 and np.ptp(other) > 0 else 1.0
 
 
 def _near(built: Predictions, found: sobercv.Estimate) -> Row:

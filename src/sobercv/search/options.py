@@ -33,6 +33,7 @@ class Options:
     within_folds: Any
     method: Any
     interval: Any
+    pair_models: Any
     n_bootstraps: Any
     confidence_level: Any
     stratify: Any
@@ -64,6 +65,8 @@ class Options:
             )
         if self.keep not in ("scored", "all"):
             raise SoberError("E122", f'`keep` must be "scored" or "all"; got {self.keep!r}.')
+        if not isinstance(self.pair_models, (bool, np.bool_)) and self.pair_models != "auto":
+            raise SoberError("E122", f'`pair_models` must be "auto", True or False; got {self.pair_models!r}.')
         for name in ("max_seconds", "half_width", "fit_timeout"):
             limit = getattr(self, name)
             if limit is not None and (isinstance(limit, bool) or not isinstance(limit, Real) or not float(limit) > 0):

@@ -1,0 +1,133 @@
+"""How unstable the winner is: what a bootstrap of its predictions misses, from the winner trained without two folds.
+
+A bootstrap of predictions takes the rows for independent and the models for given. Both is untrue:
+
+- The rows of fold j train the models that are judged on fold k, and the rows of fold k those that are judged on fold j.
+  Where the two happen to suit each other, both scores rise. Let E[j, k] be the change of the score when the rows of
+  fold k are predicted by models that lack fold j, too. With what fold j does to all folds, and what all folds do to
+  fold k, taken out, the variance that the bootstrap misses is the sum of E[j, k] E[k, j] over all j and k (`mutual`).
+- Other training rows would have made another final model, so that its true score varies as well. What deleting fold j
+  from all training rows does to one half of the other folds goes along with what it does to the other half, whose
+  models were trained apart; a jackknife of that covariance is the variance of the true score (`shared`), too large by
+  about two.
+
+Both are nothing for a learner that hardly depends on single rows, and together several times the bootstrap's variance
+for a lasso with more features than rows (docs/evidence/excess.md). Takes predictions, gives numbers; trains nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..containers import Array
+from ..metrics import Metric
+from ..predictions import Predictions
+from .intervals import CROSS_VALIDATED, Calibrated, shape
+from .question import Question
+
+#: A jackknife that deletes whole folds overshoots: so much of it is taken for the variance of the true score. And the
+#: largest factor that pair models can lead to: what they say is noisy. See docs/evidence/excess.md for both.
+SHARE_OF_SHARED, MOST = 0.5, 5.0
+HALVES = 4  # ways to halve the folds
+
+
+@dataclass(frozen=True)
+class Missed:
+    """Variances that a bootstrap of predictions does not see; as estimates, they may be negative.
+
+    Attributes
+    ----------
+    mutual : float
+        What pairs of folds do for each other.
+    shared : float
+        What each fold does to all models alike.
+    """
+
+    mutual: float
+    shared: float
+
+    @property
+    def variance(self) -> float:
+        """Both together."""
+        return self.mutual + SHARE_OF_SHARED * self.shared
+
+
+def missed(question: Question, metric: Metric, own: Predictions, paired: Predictions, partner: Array) -> Missed:
+    """Measure what a bootstrap misses of the winner's score.
+
+    Parameters
+    ----------
+    question : Question
+    metric : Metric
+    own : Predictions
+        Out-of-fold predictions of the winner alone.
+    paired : Predictions
+        The same of models that were trained without a second fold; one repeat per round of pairs.
+    partner : int array [K, R]
+        The second fold of each fold in each round; -1 for none.
+    """
+    fold, k = own.fold_of[:, 0], len(partner)
+    cells = [(int(j), i, r) for i in range(k) for r, j in enumerate(partner[i]) if j >= 0]
+    names = [name for name in metric.responses if name in own.responses]
+    alone = {name: np.repeat(own.responses[name][:, :1, :1], len(cells) + 1, axis=1) for name in names}
+    without = {name: np.repeat(own.responses[name][:, :1, :1], k + 1, axis=1) for name in names}
+    for name in names:
+        for c, (j, i, r) in enumerate(cells):
+            rows = fold == i
+            changed = paired.responses[name][rows, 0, r]
+            alone[name][rows, c, 0] = without[name][rows, j, 0] = changed
+    everything = np.ones((1, len(fold)), bool)
+    changes = np.full((k, k), np.nan)
+    scores = _scores(question, metric, own, alone, everything)[0]
+    for c, (j, i, _) in enumerate(cells):
+        changes[j, i] = scores[c] - scores[-1]
+    return Missed(_mutual(changes), _shared(fold, k, lambda masks: _scores(question, metric, own, without, masks)))
+
+
+def _scores(question: Question, metric: Metric, own: Predictions, responses: dict[str, Array], masks: Array) -> Array:
+    """Score columns of predictions on some of the rows, bool [M, N]."""
+    c = next(iter(responses.values())).shape[1]
+    table = replace(own, responses=responses, configurations=np.arange(c))
+    seen = own.seen[:, 0]
+    return question.bind(table.only_seen(), metric).scores(masks[:, seen].astype(np.uint8))
+
+
+def _mutual(changes: Array) -> float:
+    """Sum the products of opposite cells, without the means of rows and columns; the diagonal is missing."""
+    for _ in range(20):  # so that both means are taken out in turns
+        changes = changes - np.nanmean(changes, axis=1, keepdims=True)
+        changes = changes - np.nanmean(changes, axis=0, keepdims=True)
+    return float(np.nansum(changes * changes.T))
+
+
+def _shared(fold: Array, k: int, scores: Callable[[Array], Array]) -> float:
+    """Jackknife covariance of what deleting each fold does to two halves of the others; mean over some halvings."""
+    rest = np.stack([fold != j for j in range(k)])
+    halves = [(fold - start) % k < k // 2 for start in range(HALVES)]
+    masks = [rest & side for half in halves for side in (half, ~half)]
+    found = scores(np.concatenate(masks)).reshape(len(masks), k, k + 1)
+    moved = np.diagonal(found[:, :, :k], axis1=1, axis2=2) - found[:, :, k]
+    moved = moved - moved.mean(axis=1, keepdims=True)
+    each = [(k - 1) / k * float(one @ other) for one, other in zip(moved[::2], moved[1::2], strict=True)]
+    known = [value for value in each if np.isfinite(value)]
+    return float(np.mean(known)) if known else 0.0
+
+
+def widened(bounds: Calibrated, variance: float) -> tuple[Calibrated, float]:
+    """Return bounds for the variance that a bootstrap sees and that it misses, and the factor between the two.
+
+    Parameters
+    ----------
+    bounds : Calibrated
+        With the usual factor, `CROSS_VALIDATED`, which stays the least.
+    variance : float
+        See `Missed`.
+    """
+    seen = float(shape(np.array([bounds.centre]), bounds.range)[0]) / (bounds.size * CROSS_VALIDATED)
+    if not seen > 0 or not np.isfinite(variance):
+        return bounds, CROSS_VALIDATED
+    factor = min(max(CROSS_VALIDATED, 1.0 + variance / seen), MOST)
+    return replace(bounds, size=bounds.size * CROSS_VALIDATED / factor), factor
