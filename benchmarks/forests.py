@@ -87,13 +87,13 @@ def _both(model: RandomForestClassifier, X: Any, y: Any, train: Any) -> tuple[di
         found["scikit-learn"] = model.fit(X[train], y[train]).predict_proba(X[~train])
 
     def ours() -> None:
-        grown = forests.Forests().grown(model, X[train], y[train], X[~train])
+        grown = forests.Forests().grown(model, X[train], y[train], lambda: X[~train])
         assert grown is not None
         found["sober"] = grown.predict_proba(X[~train])
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         small = clone(model).set_params(n_estimators=10)
-        forests.Forests().grown(small, X[train], y[train], X[~train])  # loads the loops
+        forests.Forests().grown(small, X[train], y[train], lambda: X[~train])  # loads the loops
         taken = timing.race({"scikit-learn": theirs, "sober": ours}, 3, 20.0)
     return taken, bool(np.array_equal(found["scikit-learn"], found["sober"]))

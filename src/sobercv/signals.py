@@ -1,7 +1,7 @@
-"""SIGTERM and SIGHUP, taken like Ctrl-C: a scheduler that wants the node back, a terminal that was closed.
+"""SIGTERM and SIGHUP like Ctrl-C: a scheduler that wants the node back, a terminal that was closed.
 
-Takes nothing, makes both signals raise in the main thread while a command lives; a signal that somebody ignores (nohup
-does) or handles stays as it is. A search takes them over while it trains, see `sobercv.training.stopping`.
+Inside of a command both raise in the main thread; a signal that is ignored (by nohup) or handled already stays as it
+is. A search takes them over while it trains, see `sobercv.training.stopping`.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Terminated(KeyboardInterrupt):
         self.number = number
 
 
-#: The terminating signals that were raised, for those who hear only of an interrupt.
+#: The terminating signals that were raised, for callers that see only an interrupt.
 _raised: list[int] = []
 
 
 def last_raised() -> int:
-    """Give the number of the signal that was raised last; that of Ctrl-C where none was."""
+    """Return the number of the signal that was raised last; that of Ctrl-C where none was."""
     return _raised[-1] if _raised else int(signal.SIGINT)
 
 
@@ -47,7 +47,7 @@ def raises(number: int, _frame: Any) -> None:
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """Let signals end the command with an exception, and give them back afterwards."""
+    """Let signals end the command with an exception, and restore them afterwards."""
     before: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
         for number in TERMINATING:

@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 import pytest
 
-from sobercv.errors import SoberError
+from sobercv.errors import SoberError, SoberWarning
 from sobercv.training import Fitted
 from sobercv.training.pool import work
 from sobercv.training.pool.clusters import DaskPool
@@ -113,7 +113,7 @@ def test_a_batch_that_dask_loses_is_handed_out_again(client, monkeypatch):
 
     monkeypatch.setattr(DaskPool, "_future", losing)
     alone = mortal_search()
-    with joblib.parallel_config("dask"):
+    with joblib.parallel_config("dask"), pytest.warns(SoberWarning, match="dask lost what it worked on"):
         found = mortal_search()
     assert lost
     assert parts(found) == parts(alone)

@@ -1,7 +1,10 @@
 """A real ray on this machine: the same bits as serial, also when a worker is killed."""
 
 import os
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import joblib
 import pytest
@@ -59,3 +62,47 @@ def test_a_worker_that_is_killed(cluster, tmp_path):
     assert (tmp_path / "killed").exists()
     assert parts(found) == parts(alone)
     assert found.race_.n_fits == 40
+
+
+NODES = """
+import os, warnings
+os.environ.update(RAY_AUTH_MODE="disabled", RAY_ENABLE_UV_RUN_RUNTIME_ENV="0", RAY_USAGE_STATS_ENABLED="0")
+import joblib, ray
+from ray.cluster_utils import Cluster
+from ray.util.joblib import register_ray
+from sobercv.errors import SoberError
+from sobercv.training import Fitted
+from sobercv.training.pool import clusters
+from tests.clusters.mortal import mortal_search, parts
+
+warnings.simplefilter("ignore")
+clusters.WAIT_FOR_NODES = 10
+alone = mortal_search()
+small = {"object_store_memory": 80_000_000}
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False, **small})
+nodes = [cluster.add_node(num_cpus=1, **small) for _ in range(2)]
+ray.init(address=cluster.address, log_to_driver=False, configure_logging=False)
+register_ray()
+n_fits = 0
+def kill(event):
+    global n_fits
+    n_fits += isinstance(event, Fitted)
+    if n_fits % 40 == 5 and isinstance(event, Fitted):
+        cluster.remove_node(nodes.pop(), allow_graceful=False)
+with joblib.parallel_config("ray", n_jobs=2):
+    print("same bits:", parts(mortal_search(on_event=kill)) == parts(alone), n_fits, len(nodes))
+    try:
+        mortal_search(on_event=kill)
+    except SoberError as error:
+        print("the last node:", error.code, error)
+"""
+
+
+def test_nodes_that_die(tmp_path):
+    """One of two: the same bits. The last one: a sentence, and no endless waiting."""
+    root = Path(__file__).parents[2]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(root), *sys.path])}
+    command = [sys.executable, "-c", NODES]
+    found = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=900)
+    assert "same bits: True 40 1" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
+    assert "the last node: E602" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]

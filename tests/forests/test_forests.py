@@ -1,6 +1,8 @@
 """Forests grown by compiled loops are scikit-learn's to the last bit; scikit-learn itself is the slow twin."""
 
 import warnings
+from functools import partial
+from operator import getitem
 from threading import Thread
 
 import numpy as np
@@ -36,7 +38,7 @@ def _at_once(monkeypatch):
 
 def assert_same(X, y, rows, **params):
     forest = RandomForestClassifier(**{"n_estimators": 7, "random_state": 3, **params})
-    grown = Forests().grown(forest, X, y, rows)
+    grown = Forests().grown(forest, X, y, lambda: rows)
     assert grown is not None
     assert not hasattr(forest, "estimators_")
     forest.fit(X, y)
@@ -142,7 +144,7 @@ def test_many_trees(seed):
     ids=lambda model: repr(model).partition(" at ")[0],
 )  # fmt: skip
 def test_what_is_left_to_scikit_learn(model, capsys):
-    assert Forests().grown(model, X, Y, NEW) is None
+    assert Forests().grown(model, X, Y, lambda: NEW) is None
     assert capsys.readouterr().out == ""
 
 
@@ -157,7 +159,7 @@ def test_what_is_left_to_scikit_learn(model, capsys):
          "text", "no rows", "no labels"],
 )  # fmt: skip
 def test_rows_that_are_left_to_scikit_learn(rows, y, new):
-    assert Forests().grown(RandomForestClassifier(3, random_state=0), rows, y, new) is None
+    assert Forests().grown(RandomForestClassifier(3, random_state=0), rows, y, lambda: new) is None
 
 
 @pytest.mark.parametrize("side", [0, 1])
@@ -168,13 +170,13 @@ def test_gaps_are_seen_where_scikit_learn_is_told_to_look_away(side):
         sides = [make_classification(60, 12, random_state=k)[0] for k in (seed, seed + 100)]
         sides[side][seed, 5] = np.nan
         with config_context(assume_finite=True):
-            assert Forests().grown(forest, sides[0], np.arange(60) % 2, sides[1]) is None
+            assert Forests().grown(forest, sides[0], np.arange(60) % 2, partial(getitem, sides, 1)) is None
 
 
 def test_nothing_is_drawn_from_the_global_generator():
     module._same_value.cache_clear()
     before = np.random.get_state()  # noqa: NPY002
-    assert Forests().grown(RandomForestClassifier(3, random_state=0), X, Y, NEW) is not None
+    assert Forests().grown(RandomForestClassifier(3, random_state=0), X, Y, lambda: NEW) is not None
     after = np.random.get_state()  # noqa: NPY002
     assert before[2:] == after[2:]
     np.testing.assert_array_equal(before[1], after[1])
@@ -184,7 +186,7 @@ def test_nothing_is_drawn_from_the_global_generator():
 def test_without_a_seed_the_global_generator_decides_as_in_scikit_learn(n_trees):
     module._same_value.cache_clear()
     forest, forests, found = RandomForestClassifier(n_trees, min_samples_leaf=2), Forests(), []
-    for way in (lambda: forests.grown(forest, X, Y, NEW), lambda: forest.fit(X, Y)):
+    for way in (lambda: forests.grown(forest, X, Y, lambda: NEW), lambda: forest.fit(X, Y)):
         np.random.seed(5)  # noqa: NPY002
         twice = [way().predict_proba(NEW) for _ in range(2)]
         found.append((*twice, np.random.rand()))  # noqa: NPY002
@@ -196,10 +198,10 @@ def test_without_a_seed_the_global_generator_decides_as_in_scikit_learn(n_trees)
 def test_warnings_are_scikit_learns():
     forest, frame = RandomForestClassifier(3, random_state=0), pd.DataFrame(X, columns=list("abcdef"))
     with pytest.warns(UserWarning, match="feature names"):
-        assert Forests().grown(forest, frame, Y, NEW) is not None
+        assert Forests().grown(forest, frame, Y, lambda: NEW) is not None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert Forests().grown(forest, frame, Y, NEW) is None  # raised by the true fit, not here
+        assert Forests().grown(forest, frame, Y, lambda: NEW) is None  # raised by the true fit, not here
         threads = [Thread(target=Forests().grown, args=(forest, X, Y, NEW)) for _ in range(6)]
         for thread in threads:
             thread.start()
@@ -214,7 +216,7 @@ def test_warnings_are_scikit_learns():
 )
 def test_names_that_scikit_learn_refuses(train, new):
     frame, other = pd.DataFrame(X[:, :2], columns=train), pd.DataFrame(NEW[:, :2], columns=new)
-    assert Forests().grown(RandomForestClassifier(3, random_state=0), frame, Y, other) is None
+    assert Forests().grown(RandomForestClassifier(3, random_state=0), frame, Y, lambda: other) is None
 
 
 @pytest.mark.parametrize("kind", ["Int64", "boolean", "category", "string", "float32", "int8"])
@@ -226,15 +228,15 @@ def test_a_model_with_a_fit_of_its_own_keeps_it():
     class Mine(RootForestClassifier):
         pass
 
-    assert Forests().grown(RootForestClassifier(3, random_state=0), X, Y, NEW) is not None
-    assert Forests().grown(Mine(3, random_state=0), X, Y, NEW) is None
+    assert Forests().grown(RootForestClassifier(3, random_state=0), X, Y, lambda: NEW) is not None
+    assert Forests().grown(Mine(3, random_state=0), X, Y, lambda: NEW) is None
 
 
 def test_rows_that_are_written_into_are_sorted_again():
     rows, forests, forest = X.astype(np.float32), Forests(), RandomForestClassifier(9, random_state=0)
-    forests.grown(forest, rows, Y, rows)
+    forests.grown(forest, rows, Y, lambda: rows)
     rows[:, 3] *= -1
-    found = forests.grown(forest, rows, Y, rows)
+    found = forests.grown(forest, rows, Y, lambda: rows)
     np.testing.assert_array_equal(found.predict_proba(rows), forest.fit(rows, Y).predict_proba(rows))
 
 
@@ -244,19 +246,19 @@ def test_a_clock_of_the_users_is_heard(monkeypatch):
 
     monkeypatch.setattr(Forests, "_grown", late)
     with pytest.raises(TimeoutError):
-        Forests().grown(RandomForestClassifier(3, random_state=0), X, Y, NEW)
+        Forests().grown(RandomForestClassifier(3, random_state=0), X, Y, lambda: NEW)
 
 
 def test_few_trees_of_a_wide_table_are_not_worth_sorting_it():
     wide = np.random.default_rng(0).normal(size=(40, 3000))
-    assert Forests().grown(RandomForestClassifier(1, random_state=0), wide, Y[:40], wide) is None
+    assert Forests().grown(RandomForestClassifier(1, random_state=0), wide, Y[:40], lambda: wide) is None
     assert_same(wide, Y[:40], wide, n_estimators=50)
 
 
 @pytest.mark.parametrize("name", ["MOST_ROWS", "MOST_CLASSES", "MOST_CELLS", "MACHINES"])
 def test_beyond_its_limits(monkeypatch, name):
     monkeypatch.setattr(module, name, () if name == "MACHINES" else 1)
-    assert Forests().grown(RandomForestClassifier(3, random_state=0), X, Y, NEW) is None
+    assert Forests().grown(RandomForestClassifier(3, random_state=0), X, Y, lambda: NEW) is None
 
 
 def test_a_first_tree_that_is_not_scikit_learns_ends_it(monkeypatch):
@@ -269,13 +271,13 @@ def test_a_first_tree_that_is_not_scikit_learns_ends_it(monkeypatch):
         return counts, states + 1
 
     monkeypatch.setattr(Resamples, "_drawn", other)
-    assert Forests().grown(forest, X, Y, NEW) is None
+    assert Forests().grown(forest, X, Y, lambda: NEW) is None
 
 
 def test_a_later_tree_that_is_not_scikit_learns_ends_it(monkeypatch):
     """The first tree is right; one more, drawn for each forest, is compared as well."""
     forest = RandomForestClassifier(2, random_state=0)
-    assert Forests().grown(forest, X, Y, NEW) is not None
+    assert Forests().grown(forest, X, Y, lambda: NEW) is not None
     drawn = Resamples._drawn
 
     def other(self, start, stop):
@@ -283,7 +285,7 @@ def test_a_later_tree_that_is_not_scikit_learns_ends_it(monkeypatch):
         return counts, states + (np.arange(start, stop) > 0).astype(np.uint32)
 
     monkeypatch.setattr(Resamples, "_drawn", other)
-    assert Forests().grown(forest, X, Y, NEW) is None
+    assert Forests().grown(forest, X, Y, lambda: NEW) is None
 
 
 def test_pieces_do_not_matter(monkeypatch):
@@ -293,7 +295,7 @@ def test_pieces_do_not_matter(monkeypatch):
         monkeypatch.setattr(module, "CALL_SECONDS", seconds)
         monkeypatch.setattr(module, "MOST_COUNTS", counts)
         monkeypatch.setattr(module, "BLOCK", block)
-        np.testing.assert_array_equal(Forests().grown(forest, X, Y, NEW).predict_proba(NEW), expected)
+        np.testing.assert_array_equal(Forests().grown(forest, X, Y, lambda: NEW).predict_proba(NEW), expected)
 
 
 def test_what_forests_share_is_made_once(monkeypatch):
@@ -305,12 +307,12 @@ def test_what_forests_share_is_made_once(monkeypatch):
     for leaf in (1, 3, 5):
         model = RandomForestClassifier(9, random_state=0, min_samples_leaf=leaf)
         np.testing.assert_array_equal(
-            forests.grown(model, X.copy(), Y, NEW).predict_proba(NEW), model.fit(X, Y).predict_proba(NEW)
+            forests.grown(model, X.copy(), Y, lambda: NEW).predict_proba(NEW), model.fit(X, Y).predict_proba(NEW)
         )
     assert (len(sorts), sum(draws)) == (1, 9)
     other = RandomForestClassifier(9, random_state=1)
     np.testing.assert_array_equal(
-        forests.grown(other, X + 1, Y, NEW).predict_proba(NEW), other.fit(X + 1, Y).predict_proba(NEW)
+        forests.grown(other, X + 1, Y, lambda: NEW).predict_proba(NEW), other.fit(X + 1, Y).predict_proba(NEW)
     )
     assert (len(sorts), sum(draws)) == (2, 18)
 

@@ -242,7 +242,7 @@ def test_complexities_follow_the_survivors(rule, counted):
 
 def test_the_compromise_lies_between():
     plain = search(drop=None, interval="percentile").fit(X, Y).estimate_
-    between = search(drop=None, method="632+", interval="percentile").fit(X, Y).estimate_
+    between = plain.as_632plus()
     assert plain.value < between.value < between.naive == plain.naive
     assert between.method == "632+"
     assert between.interval == pytest.approx(np.array(plain.interval) + between.value - plain.value)

@@ -116,7 +116,6 @@ BAD = [
      "E117", r"not all False.*0 kept"),
     ("unknown select", search(select="worst"), "E122", r"worst.*best"),
     ("unknown aggregate", search(aggregate="mean"), "E122", r"pooled.*fold.*mean"),
-    ("unknown method", search(method="ncv"), "E122", r"632\+.*ncv"),
     ("confidence in per cent", search(confidence_level=95), "E108", r"95.*0\.95"),
     ("no bootstraps", search(n_bootstraps=0), "E108", r"n_bootstraps.*0"),
     ("unknown error_score", search(error_score="ignore"), "E122", r"ignore"),
@@ -160,7 +159,7 @@ class Counted(GaussianNB):
 
 
 EARLY = {
-    "aggregate": "mean", "method": "ncv", "drop": "yes", "select": 0, "refit": 0.5, "error_score": "ignore", "cv": 1,
+    "aggregate": "mean", "drop": "yes", "select": 0, "refit": 0.5, "error_score": "ignore", "cv": 1,
     "scoring": "concordance_index", "confidence_level": 95, "n_bootstraps": 0, "within_folds": True, "n_repeats": 0,
 }  # fmt: skip
 

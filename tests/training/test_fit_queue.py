@@ -14,8 +14,7 @@ from sobercv.errors import SoberWarning
 from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, kept_outcomes, make_pool
 from sobercv.training.fit_queue import FitQueue
 from sobercv.training.pool.base import Report
-from sobercv.training.pool.serial import SerialPool
-from sobercv.training.pool.threads import ThreadPool
+from sobercv.training.pool.local import SerialPool, ThreadPool
 from sobercv.training.race import race
 
 from .test_race import Decision

@@ -121,12 +121,7 @@ def newton(
 
 
 class NumbersTest:
-    """Partial correlation with Fisher's z, for numeric targets.
-
-    Parameters
-    ----------
-    y : float array [N]
-    """
+    """Partial correlation with Fisher's z, for numeric targets."""
 
     df = 1
 
@@ -214,13 +209,7 @@ class ClassesTest:
 
 
 class SurvivalTest:
-    """Score test of Cox regression (Breslow's ties), for survival times.
-
-    Parameters
-    ----------
-    event : bool array [N]
-    time : float array [N]
-    """
+    """Score test of Cox regression (Breslow's ties), for survival times."""
 
     df = 1
 

@@ -11,6 +11,7 @@ changed; numpy's global generator moves on as scikit-learn would have moved it.
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Integral, Real
@@ -161,8 +162,8 @@ class Forests:
         self._sorted: SortedColumns | None = None
         self._resamples: tuple[tuple[int, ...], Resamples] | None = None  # with what it was drawn for
 
-    def grown(self, model: Any, X: Any, y: Any, rows: Any) -> GrownForest | None:
-        """Return a forest that answers for `rows`; None where scikit-learn must fit the model.
+    def grown(self, model: Any, X: Any, y: Any, rows: Callable[[], Any]) -> GrownForest | None:
+        """Return a forest that answers for some rows; None where scikit-learn must fit the model.
 
         Parameters
         ----------
@@ -171,8 +172,8 @@ class Forests:
             that it is on these rows.
         X : array-like [N, P]
         y : array-like [N]
-        rows : array-like [M, P]
-            To predict.
+        rows : callable
+            Returns the rows to predict, array-like [M, P].
         """
         try:
             plain = model.plain_forest(X) if "plain_forest" in vars(type(model)) else model  # not a subclass of it
@@ -182,7 +183,7 @@ class Forests:
             seconds, cells = _guess(plain, *shape), shape[0] * shape[1]
             if shape[0] > MOST_ROWS or cells > MOST_CELLS or seconds < 2 * SORT * cells:
                 return None
-            return self._grown(plain, X, y, rows)
+            return self._grown(plain, X, y, rows())
         except TimeoutError:  # a clock of the user's, which is not to be stopped here
             raise
         except Exception:

@@ -245,7 +245,7 @@ def _random(generator):
 def _pick(rank, order, low, inside, keys):
     """Write the keys of a node's samples in order, from the order of all samples.
 
-    A sample outside is overwritten by the next; after the last one inside there is room for one more, or nobody left.
+    A sample outside is overwritten by the next; after the last one inside there is room for one more, or none is left.
     """
     m = 0
     for i in order:

@@ -86,7 +86,7 @@ class KeptTrials:
         return cache, recorder
 
     def outcomes(self, trial: FrozenTrial, experiment: Experiment) -> list[Outcome]:
-        """Give the outcomes of a trial that has ended: of a pruned one those of the rounds that it ran.
+        """Return the outcomes of a trial that has ended: of a pruned one those of the rounds that it ran.
 
         Parameters
         ----------

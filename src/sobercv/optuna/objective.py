@@ -177,14 +177,14 @@ class Objective:
         return predictions if self.proposing.all() else predictions.take_rows(self.proposing)
 
     def _rule(self, nothing_yet: Predictions) -> DropRule | None:
-        """Find the drop rule, fresh for a trial; None where the study prunes, or nobody."""
+        """Find the drop rule, fresh for a trial; None where the study prunes, or nothing does."""
         # A trial of the past that was pruned never comes back, so that "auto" is the more careful rule.
         drop = "bced" if isinstance(self.drop, str) and self.drop == "auto" else self.drop
         return None if self._by_study else drop_rule(drop, nothing_yet, self.question)
 
     # ---- pruning -------------------------------------------------------------------------------------------------
     def _rival(self, study: optuna.Study) -> Predictions | None:
-        """Predictions of the best complete trial so far; None where there is none, or nobody to prune."""
+        """Predictions of the best complete trial so far; None where there is none, or nothing is pruned."""
         if self._by_study or self.drop is None:
             return None
         done = [t for t in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)) if PLACE in t.user_attrs]
@@ -215,7 +215,7 @@ class Objective:
 
     # ---- the study -----------------------------------------------------------------------------------------------
     def estimate(self, study: optuna.Study, *, count_pruned: bool = True, **options: Any) -> Any:
-        """Give the honest score of the best trial.
+        """Return the honest score of the best trial.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ class Objective:
         return len(killed)
 
     def experiment_of(self, trial: FrozenTrial) -> Experiment:
-        """Give what a trial of the past ran."""
+        """Return what a trial of the past ran."""
         return self._experiment(self.make(FixedTrial(dict(trial.params), number=trial.number)))
 
     def _nothing_yet(self, experiment: Experiment) -> Predictions:

@@ -25,12 +25,7 @@ TOGETHER = 256
 
 
 def kind_of(X: Any) -> str:
-    """Say what X is: "sparse", "numeric", or "table" where any column is not plain numbers.
-
-    Parameters
-    ----------
-    X : numpy array, pandas or polars frame, scipy sparse matrix or nested lists
-    """
+    """Say what X is: "sparse", "numeric", or "table" where any column is not plain numbers."""
     if sparse.issparse(X):
         return "sparse"
     if hasattr(X, "dtypes"):
@@ -50,12 +45,7 @@ def _is_plain(dtype: Any) -> bool:
 
 
 def check_table(X: Any) -> None:
-    """Refuse what no preset can use: no rows, no columns, infinite numbers.
-
-    Parameters
-    ----------
-    X : as for `kind_of`
-    """
+    """Refuse what no preset can use: no rows, no columns, infinite numbers."""
     shape = getattr(X, "shape", None) or np.asarray(X).shape
     if len(shape) != 2 or 0 in shape:
         raise SoberError("E101", f"X must have at least one row and one column; got shape {tuple(shape)}.")
@@ -93,11 +83,6 @@ def make_cleaner(X: Any, seed: int = 0) -> Pipeline:
     Mixed tables go through skrub: text becomes categories, numbers or dates, categories become 0/1 columns (many
     different values: 10 columns that summarise the text), dates become year, month, day and seconds. Then, as for plain
     numbers: fill gaps by the median and mark them, scale, leave constant columns out.
-
-    Parameters
-    ----------
-    X : as for `kind_of`
-    seed : int
     """
     kind = kind_of(X)
     steps: list[tuple[str, Any]] = []

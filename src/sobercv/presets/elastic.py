@@ -271,12 +271,7 @@ class Breslow:
         self.hazard = np.cumsum(np.divide(deaths, at_risk, out=np.zeros_like(deaths), where=deaths > 0))
 
     def curves(self, log_risk: Array) -> Array:
-        """Return the curve of each row [n].
-
-        Parameters
-        ----------
-        log_risk : float array [n]
-        """
+        """Return the curve of each row [n]."""
         found = np.empty(len(log_risk), dtype=object)
         for i, one in enumerate(np.exp(log_risk - self._shift)):
             found[i] = SurvivalCurve(self.times, np.exp(-self.hazard * one))

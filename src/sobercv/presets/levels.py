@@ -136,12 +136,7 @@ LEVELS = {
 
 
 def check_name(name: Any) -> None:
-    """Refuse what is no preset, and say which is meant.
-
-    Parameters
-    ----------
-    name : str
-    """
+    """Refuse what is no preset, and say which is meant."""
     if name not in LEVELS:
         raise unknown(name, tuple(LEVELS), "preset", "E122")
 

@@ -87,14 +87,7 @@ def family(model: Any, inside: str = "", **values: Sequence[Any]) -> Grid:
 
 
 def cross(baseline: Any, families: list[Grid], inputs: SpaceInputs) -> list[Grid]:
-    """Cross families with selections; the baseline needs none.
-
-    Parameters
-    ----------
-    baseline : estimator
-    families : list of grids
-    inputs : SpaceInputs
-    """
+    """Cross families with selections; the baseline needs none."""
     grids = [{"model": [baseline], "select": ["passthrough"]}] if inputs.level.baseline else []
     for selection in inputs.level.selections:
         step = "passthrough" if selection is None else SES(*selection, task=task_name(inputs.task), equivalences=False)
@@ -152,12 +145,7 @@ NUMBERS = Models(
 
 
 def space_of_classes(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
-    """Return the default model and the grids for two or more classes.
-
-    Parameters
-    ----------
-    inputs : SpaceInputs
-    """
+    """Return the default model and the grids for two or more classes."""
     logistic = LogisticRegression(max_iter=10_000)
     bayes = [family(BernoulliNB() if inputs.is_sparse else GaussianNB())] if inputs.level.bayes else []
     families = _families(CLASSES, inputs, family(logistic, C=inputs.level.ridge), bayes)
@@ -165,12 +153,7 @@ def space_of_classes(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
 
 
 def space_of_numbers(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
-    """Return the default model and the grids for numbers.
-
-    Parameters
-    ----------
-    inputs : SpaceInputs
-    """
+    """Return the default model and the grids for numbers."""
     ridge, n = Ridge(), inputs.cleaned.shape[0]
     # In proportion to the sample size, so that one value means the same for every table; a larger c fits closer.
     linear = family(ridge, alpha=[n * 0.01 / c for c in inputs.level.ridge])
@@ -202,12 +185,7 @@ def _families(models: Models, inputs: SpaceInputs, linear: Grid, bayes: list[Gri
 
 
 def space_of_times(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
-    """Return the default model and the grids for survival times.
-
-    Parameters
-    ----------
-    inputs : SpaceInputs
-    """
+    """Return the default model and the grids for survival times."""
     try:
         from sksurv.ensemble import GradientBoostingSurvivalAnalysis
 

@@ -19,7 +19,6 @@ from ..inference.tables import Table, open_table
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.design import design, known_task
 from ..search.metadata import Routed
-from ..search.options import Options
 from ..search.scoring import metrics_of
 from ..targets import has_several_outputs
 from .comparison import Comparison, ProtocolRow
@@ -101,8 +100,8 @@ def compare(
         routed = Routed(groups, sample_weight, {})
         if "bbc-repeated" in protocols and not isinstance(plain.cv, Integral):
             # refuses, before any fit, splits that cannot be repeated
-            design(Options.of(repeated), X, y, routed, plain.random_state)
-        made = design(Options.of(plain), X, y, routed, plain.random_state)
+            design(repeated, X, y, routed, plain.random_state)
+        made = design(plain, X, y, routed, plain.random_state)
     made.question.rule_for(np.arange(1))  # refuses a threshold or an ensemble, which the others cannot judge
     if "ncv" in protocols:
         check_partition(made.plan)
@@ -157,7 +156,7 @@ def _checked(search_options: dict[str, Any]) -> dict[str, Any]:
 
 def _one_metric(search: BBCSearchCV, y: Any) -> Any:
     """Return the metric that all protocols score predictions by; refuse several, and what needs the model."""
-    found = metrics_of(search.scoring, known_task(Options.of(search), y), estimator=search.estimator)
+    found = metrics_of(search.scoring, known_task(search, y), estimator=search.estimator)
     if y is None or has_several_outputs(y):
         raise SoberError(
             "E112", "`compare` scores predictions, so `y` must have one entry per sample; got several or none."

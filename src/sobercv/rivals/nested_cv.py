@@ -16,7 +16,6 @@ from ..predictions import Predictions
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.design import read
 from ..search.metadata import Routed
-from ..search.options import Options
 from ..training import Experiment, MemoryStore, Plan, Problem, Split, expand, make_pool
 from ..training.race import race
 
@@ -29,7 +28,7 @@ def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: A
     plain cross-validation. Returns the estimate and the number of inner fits.
     """
     routed = Routed(groups, sample_weight, {})
-    problem, _ = read(Options.of(search), X, y, routed)
+    problem, _ = read(search, X, y, routed)
     question = search.question_.by_the_first()
     metric = question.first
     plan = Plan.build(problem, search.splits_)  # never split anew: a splitter without a seed gives other folds

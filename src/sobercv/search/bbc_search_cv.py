@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from inspect import cleandoc
+from inspect import Signature, signature
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -47,14 +47,14 @@ from .judging import (
     winner_predictions,
     with_note,
 )
-from .options import Options, drop_rule
+from .options import Options, check, drop_rule, raises_errors
 from .pairs import PairModels, pair_plan, pairs_pay, with_pairs
 from .progress import audience, display
 from .results import add_tuned, cv_results, show_fits
 from .scoring import wanted_of, with_names
 
 
-class BBCSearchCV(CallbackSupport, FittedMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Tune by cross-validation, drop hopeless configurations early, and say honestly how good the winner is.
 
     A drop-in for scikit-learn's `GridSearchCV` and `RandomizedSearchCV`. The number to report is `estimate_`: the
@@ -96,7 +96,6 @@ class BBCSearchCV(CallbackSupport, FittedMixin, MetaEstimatorMixin, BaseEstimato
         Select by the score of all out-of-sample predictions together, or by the mean over folds as scikit-learn does.
     within_folds : bool, default=False
         Ranking metrics compare only samples of the same fold.
-    method : {"bbc", "632+"}, default="bbc"
     interval : {"calibrated", "percentile"}, default="calibrated"
         As in `sobercv.bbc`.
     pair_models : {"auto", True, False}, default="auto"
@@ -208,69 +207,6 @@ class BBCSearchCV(CallbackSupport, FittedMixin, MetaEstimatorMixin, BaseEstimato
 
     best_score_: float
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Any,
-        *,
-        scoring: Any = None,
-        pos_label: Any = None,
-        cv: Any = 10,
-        n_repeats: int = 1,
-        drop: Any = "auto",
-        count_dropped: bool = True,
-        select: Any = "best",
-        aggregate: str = "pooled",
-        within_folds: bool = False,
-        method: str = "bbc",
-        interval: str = "calibrated",
-        pair_models: bool | str = "auto",
-        n_bootstraps: int = 1000,
-        confidence_level: float = 0.95,
-        stratify: bool = False,
-        refit: bool | str | Callable[[dict[str, Any]], int] = True,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        store: Any = None,
-        max_seconds: float | None = None,
-        fit_timeout: float | None = None,
-        half_width: float | None = None,
-        error_score: Any = np.nan,
-        verbose: int = 0,
-        on_event: Any = None,
-        return_train_score: bool = False,
-        keep: str = "scored",
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.scoring = scoring
-        self.pos_label = pos_label
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.drop = drop
-        self.count_dropped = count_dropped
-        self.select = select
-        self.aggregate = aggregate
-        self.within_folds = within_folds
-        self.method = method
-        self.interval = interval
-        self.pair_models = pair_models
-        self.n_bootstraps = n_bootstraps
-        self.confidence_level = confidence_level
-        self.stratify = stratify
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.store = store
-        self.max_seconds = max_seconds
-        self.fit_timeout = fit_timeout
-        self.half_width = half_width
-        self.error_score = error_score
-        self.verbose = verbose
-        self.on_event = on_event
-        self.return_train_score = return_train_score
-        self.keep = keep
-
     # As with GridSearchCV, estimator, splitter and scorers say what they want; the search itself requests nothing.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
 
@@ -291,17 +227,17 @@ class BBCSearchCV(CallbackSupport, FittedMixin, MetaEstimatorMixin, BaseEstimato
             estimator's `fit`. Where metadata routing is enabled, each goes to what requested it: the estimator, the
             splitter, and every scorer for itself.
         """
-        options = Options.of(self)
+        check(self)
         seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
         routed = self._route(groups, params)
         configurations = self._configurations(seed)
-        made = design(options, X, y, routed, seed)
+        made = design(self, X, y, routed, seed)
         whole = made.problem.fit_arguments(np.arange(made.problem.n_samples))
         callbacks = SearchCallbacks(self, X, y, whole, len(configurations), made.plan)
-        raced = self._race(options, made, configurations, callbacks, seed)
+        raced = self._race(made, configurations, callbacks, seed)
         report_failures(raced.log, configurations)
-        self._judge(options, made, raced)
-        self._train_pairs(options, made, raced, seed)
+        self._judge(made, raced)
+        self._train_pairs(made, raced, seed)
         if self.refit:
             self._refit(made, whole, callbacks)
         callbacks.close()
@@ -310,15 +246,13 @@ class BBCSearchCV(CallbackSupport, FittedMixin, MetaEstimatorMixin, BaseEstimato
     def _configurations(self, seed: int) -> list[Configuration]:
         return expand(self.param_grid, None, seed, self.estimator)
 
-    def _race(
-        self, options: Options, made: Design, configurations: list[Configuration], callbacks: SearchCallbacks, seed: int
-    ) -> _Raced:
+    def _race(self, made: Design, configurations: list[Configuration], callbacks: SearchCallbacks, seed: int) -> _Raced:
         """Fit configurations on splits until all are fitted, dropped or stopped."""
         problem, plan, question = made.problem, made.plan, made.question
         store = MemoryStore(problem, plan, len(configurations))
-        rule = drop_rule(options.drop, store.nothing_yet(), question) if made.can_drop else None
-        wanted = wanted_of(question, options.keep, problem.task)
-        experiment = Experiment(problem, self.estimator, wanted, options.raises_errors, made.asks, callbacks.around)
+        rule = drop_rule(self.drop, store.nothing_yet(), question) if made.can_drop else None
+        wanted = wanted_of(question, self.keep, problem.task)
+        experiment = Experiment(problem, self.estimator, wanted, raises_errors(self), made.asks, callbacks.around)
         pool = make_pool(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
         with audience(self.on_event, display(self.verbose)) as tell, callbacks.race():
             tell(SearchStarted(len(configurations), plan.n_splits))
@@ -337,13 +271,13 @@ class BBCSearchCV(CallbackSupport, FittedMixin, MetaEstimatorMixin, BaseEstimato
         self.drop_rule_ = rule
         return _Raced(configurations, store, log, experiment)
 
-    def _judge(self, options: Options, made: Design, raced: _Raced) -> None:
+    def _judge(self, made: Design, raced: _Raced) -> None:
         """Turn predictions, or scores of models, into honest estimates by all metrics, and set what users read."""
         store, log, configurations = raced.store, raced.log, raced.configurations
         note = incomplete(log, store)
         question = with_names(made.question, store, log.finishers, self.refit)
         start = time.perf_counter()
-        predictions = raced_predictions(store, log, options.count_dropped and question.by == "sample")
+        predictions = raced_predictions(store, log, self.count_dropped and question.by == "sample")
         estimates = corrected(table_of(predictions, store, log, question))
         self.judge_time_ = time.perf_counter() - start
         results = cv_results(configurations, store, log, question, self.error_score)
@@ -368,13 +302,13 @@ class BBCSearchCV(CallbackSupport, FittedMixin, MetaEstimatorMixin, BaseEstimato
         self.winner_predictions_ = at_threshold(winner_predictions(store, predictions, index), first.decision)
         self._remember(made, question, log)
 
-    def _train_pairs(self, options: Options, made: Design, raced: _Raced, seed: int) -> None:
+    def _train_pairs(self, made: Design, raced: _Raced, seed: int) -> None:
         """Train the winner without each two folds, and widen the interval where that shows that it is unstable."""
         self.pair_models_ = None
         estimates = self.estimate_ if self.multimetric_ else {self.question_.first.name: self.estimate_}
         planned, winner = pair_plan(made.plan), estimates[self.question_.first.name].winner
         left = None if self.max_seconds is None else self.max_seconds - raced.log.seconds
-        if planned is None or not pairs_pay(options, self.question_, raced.store, winner, planned[0], left):
+        if planned is None or not pairs_pay(self, self.question_, raced.store, winner, planned[0], left):
             return
         plan, partner = planned
         experiment = replace(raced.experiment, asks=None, around=None)
@@ -478,10 +412,9 @@ class BBCRandomizedSearchCV(BBCSearchCV):
         Names to lists of values or to distributions with a method `rvs`.
     n_iter : int, default=10
         How many configurations are drawn.
-    scoring, pos_label, cv, n_repeats, drop, count_dropped, select, aggregate, within_folds, method, interval, \
-pair_models, n_bootstraps, confidence_level, stratify, refit, n_jobs, random_state, store, max_seconds, fit_timeout, \
-half_width, error_score, verbose, on_event, return_train_score, keep
-        See `BBCSearchCV`. `random_state` seeds the drawing too.
+    **options
+        All other parameters are those of `BBCSearchCV`, and so are the attributes. `random_state` seeds the drawing
+        too.
 
     Examples
     --------
@@ -494,79 +427,22 @@ half_width, error_score, verbose, on_event, return_train_score, keep
     4
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_distributions: Any,
-        *,
-        n_iter: int = 10,
-        scoring: Any = None,
-        pos_label: Any = None,
-        cv: Any = 10,
-        n_repeats: int = 1,
-        drop: Any = "auto",
-        count_dropped: bool = True,
-        select: Any = "best",
-        aggregate: str = "pooled",
-        within_folds: bool = False,
-        method: str = "bbc",
-        interval: str = "calibrated",
-        pair_models: bool | str = "auto",
-        n_bootstraps: int = 1000,
-        confidence_level: float = 0.95,
-        stratify: bool = False,
-        refit: bool | str | Callable[[dict[str, Any]], int] = True,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        store: Any = None,
-        max_seconds: float | None = None,
-        fit_timeout: float | None = None,
-        half_width: float | None = None,
-        error_score: Any = np.nan,
-        verbose: int = 0,
-        on_event: Any = None,
-        return_train_score: bool = False,
-        keep: str = "scored",
-    ) -> None:
-        self.estimator = estimator
+    def __init__(self, estimator: Any, param_distributions: Any, *, n_iter: int = 10, **options: Any) -> None:
+        super().__init__(estimator, None, **options)
+        del self.param_grid
         self.param_distributions = param_distributions
         self.n_iter = n_iter
-        self.scoring = scoring
-        self.pos_label = pos_label
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.drop = drop
-        self.count_dropped = count_dropped
-        self.select = select
-        self.aggregate = aggregate
-        self.within_folds = within_folds
-        self.method = method
-        self.interval = interval
-        self.pair_models = pair_models
-        self.n_bootstraps = n_bootstraps
-        self.confidence_level = confidence_level
-        self.stratify = stratify
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.store = store
-        self.max_seconds = max_seconds
-        self.fit_timeout = fit_timeout
-        self.half_width = half_width
-        self.error_score = error_score
-        self.verbose = verbose
-        self.on_event = on_event
-        self.return_train_score = return_train_score
-        self.keep = keep
 
     def _configurations(self, seed: int) -> list[Configuration]:
         return expand(self.param_distributions, self.n_iter, seed, self.estimator)
 
 
-def _attributes() -> str:
-    """Return what is written on the attributes of `BBCSearchCV`: they are the same."""
-    return cleandoc(BBCSearchCV.__doc__ or "").partition("Attributes\n")[2].partition("Examples\n")[0].rstrip()
+def _signature() -> Signature:
+    """Return the signature of `BBCRandomizedSearchCV` with all options, by which scikit-learn lists and clones them."""
+    own = signature(BBCRandomizedSearchCV.__init__).parameters
+    shared = signature(BBCSearchCV.__init__).parameters
+    named = {**own, **{name: shared[name] for name in shared if name not in ("estimator", "param_grid")}}
+    return Signature([parameter for name, parameter in named.items() if name != "options"])
 
 
-_first, _, _last = cleandoc(BBCRandomizedSearchCV.__doc__ or "").partition("Examples\n")
-BBCRandomizedSearchCV.__doc__ = f"{_first}Attributes\n{_attributes()}\n\nExamples\n{_last}\n"
+BBCRandomizedSearchCV.__init__.__signature__ = _signature()  # type: ignore[attr-defined]

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import SoberError
-from ..inference import Question
+from ..inference import Question, SelectionProcedure
 from ..inference.tables import check_partition
 from ..targets import TaskName, has_several_outputs
 from ..training import Plan, Problem, infer_task
 from .metadata import Routed
-from .options import Options
+from .options import Options, has_drop_rule, suits_folds
 from .scoring import ModelScores, ScoringPlan, scores_as_usual
 
 
@@ -42,15 +42,7 @@ class Design:
 
 
 def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Design:
-    """Put the data and what is asked together, and refuse what does not go together.
-
-    Parameters
-    ----------
-    options : Options
-    X, y : array-like
-    routed : Routed
-    seed : int
-    """
+    """Put the data and what is asked together, and refuse what does not go together."""
     problem, scoring = read(options, X, y, routed)
     plan = Plan.build(problem, options.cv, options.n_repeats, seed, routed.split_params)
     if scoring.has_functions and _folds_suffice(options, problem, plan):
@@ -73,7 +65,7 @@ def read(options: Options, X: Any, y: Any, routed: Routed) -> tuple[Problem, Sco
     scoring = ScoringPlan.make(options.scoring, known, options.refit, options.estimator, routed)
     by_models = y is None or has_several_outputs(y)
     # What an estimator of no known kind predicts need be no value of the target: clusters, outliers, anything.
-    if by_models or (known is None and options.suits_folds):
+    if by_models or (known is None and suits_folds(options)):
         scoring = scoring.with_all_on_models(where_possible=not by_models)
     problem = Problem.build(
         X,
@@ -99,7 +91,7 @@ def known_task(options: Options, y: Any) -> TaskName | None:
 
 def _folds_suffice(options: Options, problem: Problem, plan: Plan) -> bool:
     """Whether folds can stand for samples here; where not, functions are called on resamples, which takes longer."""
-    if not options.suits_folds:
+    if not suits_folds(options):
         return False
     try:
         _check_by_folds(options, problem, plan)
@@ -111,7 +103,7 @@ def _folds_suffice(options: Options, problem: Problem, plan: Plan) -> bool:
 def _check_by_folds(options: Options, problem: Problem, plan: Plan) -> None:
     """Refuse, before any training, what scores by fold cannot answer."""
     why = "`scoring` needs the fitted model, so that there is one score per fold"
-    if options.has_drop_rule:
+    if has_drop_rule(options):
         raise SoberError("E114", f"`drop` takes a rule that looks at predictions; {why}. Leave it out, or drop=None.")
     if options.half_width is not None:
         raise SoberError("E114", f"`half_width` needs predictions; {why}. Leave it out, or use max_seconds.")
@@ -127,13 +119,14 @@ def _check_by_folds(options: Options, problem: Problem, plan: Plan) -> None:
 
 
 def _question(options: Options, scoring: ScoringPlan, problem: Problem, seed: int) -> Question:
-    metrics = scoring.metrics(problem.task)
+    metrics, select = scoring.metrics(problem.task), options.select
+    if isinstance(select, SelectionProcedure):
+        select = select.for_estimator(options.estimator)
     return Question.ask(
         metrics if scoring.several else metrics[0],
-        select=options.selection,
+        select=select,
         aggregate=options.aggregate,
         by="fold" if scoring.on_models else "sample",
-        method=options.method,
         interval=options.interval,
         within_folds=options.within_folds,
         n_bootstraps=options.n_bootstraps,

@@ -315,7 +315,7 @@ class ScoringPlan:
         return replace(self, scorers=scorers, params=params)
 
     def _weights_for(self, scorer: ModelScorer) -> dict[str, Any]:
-        """Give a scorer the weights if it can take them; warn where it cannot, as scikit-learn does."""
+        """Return a scorer the weights if it can take them; warn where it cannot, as scikit-learn does."""
         if _takes_weights(self.estimator.score if scorer.scorer is None else scorer.scorer, self.estimator):
             return {"sample_weight": self.sample_weight}
         warn(
@@ -328,14 +328,7 @@ class ScoringPlan:
 
 
 def wanted_of(question: Question, keep: str, task: TaskName) -> Wanted:
-    """Return the responses that models are asked for: by the metrics, by the selection, and to be kept.
-
-    Parameters
-    ----------
-    question : Question
-    keep : {"scored", "all"}
-    task : {"classification", "regression", "survival"}
-    """
+    """Return the responses that models are asked for: by the metrics, by the selection, and to be kept."""
     wanted = tuple(dict.fromkeys(each for metric in question.metrics for each in metric.wanted))
     if question.procedure is not None:
         named = {alternatives[0] for alternatives in wanted}

@@ -1,8 +1,8 @@
-"""What a search tells its listeners: small frozen values, nothing that could be changed.
+"""The events of a search, for progress displays and logs: small frozen values.
 
-Takes plain numbers, gives records for progress displays and logs; never holds data or estimators. A listener is any
-callable that takes an event. The order is `SearchStarted`; for each round `RoundStarted`, `Fitted` for each fit,
-`Failed` and `Dropped` for those who leave, `RoundEnded`; at last `SearchEnded`. New kinds may be added.
+A listener is any callable that takes an event. The order is `SearchStarted`; for each round `RoundStarted`, `Fitted`
+for each fit, `Failed` and `Dropped` for configurations that leave the race, `RoundEnded`; at last `SearchEnded`. New
+kinds may be added.
 """
 
 from __future__ import annotations
@@ -86,12 +86,7 @@ Listener = Callable[[Event], object]
 
 
 def teller(on_event: Listener | Sequence[Listener] | None) -> Callable[[Event], None]:
-    """Make listeners harmless: the first exception of one becomes a warning, and it hears no more.
-
-    Parameters
-    ----------
-    on_event : callable, sequence of callables or None
-    """
+    """Make listeners harmless: the first exception of one becomes a warning, and it hears no more."""
     listeners = [] if on_event is None else [on_event] if callable(on_event) else list(on_event)
 
     def tell(event: Event) -> None:

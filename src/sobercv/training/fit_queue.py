@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import count
 from time import monotonic, perf_counter
-from typing import Protocol
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from .fit.plan import Split
 from .fit.response import Unusable
 from .fit.space import Configuration
 from .fit.task import Outcome, Task, failed
+from .keep.cache import OutcomeCache
 from .pool.base import LOOK_SECONDS, Pool, Report
 from .pool.batches import Batch, cut, without
 
@@ -31,16 +31,6 @@ _DIED = Unusable(
     "worker died",
     "its worker process died, and died again when it was tried alone (killed, crashed, or out of memory).",
 )
-
-
-class Cache(Protocol):
-    """Outcomes of earlier runs."""
-
-    def recall(self, configuration: int, split: Split) -> Outcome | None:
-        """Return a stored outcome, or None."""
-
-    def keep(self, outcome: Outcome) -> None:
-        """Store an outcome."""
 
 
 class FitQueue:
@@ -53,7 +43,8 @@ class FitQueue:
     rounds : sequence of sequences of Split
     pool : Pool
         Opened.
-    cache : Cache, optional
+    cache : OutcomeCache, optional
+        Entered.
     until : float, optional
         When to end, of `perf_counter`.
 
@@ -69,7 +60,7 @@ class FitQueue:
         configurations: Sequence[Configuration],
         rounds: Sequence[Sequence[Split]],
         pool: Pool,
-        cache: Cache | None = None,
+        cache: OutcomeCache | None = None,
         until: float | None = None,
     ) -> None:
         self.experiment, self.pool, self.cache, self.until = experiment, pool, cache, until
@@ -93,7 +84,7 @@ class FitQueue:
         return len(self._held)
 
     def expect(self, alive: Array, p: Array) -> None:
-        """Hear who is alive, and how sure the drop rule is that each of them is worse than the best."""
+        """Take which are alive, and how sure the drop rule is that each of them is worse than the best."""
         self._order = [int(c) for c in np.argsort(p, kind="stable") if alive[c]]
 
     def run(self, tasks: Sequence[Task], index: int) -> Iterator[list[Outcome]]:
@@ -125,8 +116,8 @@ class FitQueue:
                     if outcomes:
                         yield outcomes
                     break
-                outcomes = self._hand_out(later)
-                outcomes += self._understand(self.pool.wait(self._patience()))
+                self._hand_out(later)
+                outcomes = self._understand(self.pool.wait(self._patience()))
                 outcomes += self._end_late()
                 if outcomes:
                     yield outcomes
@@ -172,16 +163,15 @@ class FitQueue:
             return
         flying = {place for batch in self._flying.values() for task in batch for place in _places(task)}
         for split in (split for splits in self._rounds[index + 1 :] for split in splits):
-            for configuration in (self._configurations[c] for c in self._order):
+            for configuration in (self._configurations[c] for c in self._order if c not in self._given_up):
                 place = _place(split, configuration)
                 is_known = place in self._held or place in flying
                 if not is_known and (self.cache is None or self.cache.recall(configuration.index, split) is None):
                     yield (Task(split, (configuration,)),)
 
     # ---- during a round ------------------------------------------------------------------------------------------
-    def _hand_out(self, later: Iterator[Batch]) -> list[Outcome]:
-        """Submit what the pool has room for; return failures of configurations that are known to kill their worker."""
-        lost: list[Outcome] = []
+    def _hand_out(self, later: Iterator[Batch]) -> None:
+        """Submit what the pool has room for."""
         while self.pool.n_free > 0 and self._alone is None:
             if self._suspects:
                 if self._flying:
@@ -189,17 +179,13 @@ class FitQueue:
                 batch, self._alone = self._suspects.popleft(), next(self._keys)
                 self._submit(self._alone, batch)
             elif self._waiting:
-                batch, failures = self._without_killers(self._waiting.popleft())
-                lost += failures
-                if batch:
-                    self._submit(next(self._keys), batch)
+                self._submit(next(self._keys), self._waiting.popleft())
             elif len(self._flying) < self.pool.n_workers and (speculative := next(later, None)) is not None:
                 key = next(self._keys)
                 self._speculative.add(key)
                 self._submit(key, speculative)
             else:
                 break
-        return lost
 
     def _submit(self, key: int, batch: Batch) -> None:
         self._flying[key] = batch
@@ -244,19 +230,20 @@ class FitQueue:
         if len(singles) > 1:
             self._suspects.extendleft(reversed(singles))
             return []
-        ((task,),) = singles
-        self._given_up.add(task.configurations[0].index)
-        return [failed(self.experiment, task.configurations[0], task.split, _DIED)]
+        return self._give_up(singles[0][0])
 
-    def _without_killers(self, batch: Batch) -> tuple[Batch, list[Outcome]]:
-        """Take out the configurations that are known to kill their worker: they have failed here, too."""
-        lost = [
-            failed(self.experiment, c, task.split, _DIED)
-            for task in batch
-            for c in task.configurations
-            if c.index in self._given_up
-        ]
-        return without(batch, lost), lost
+    def _give_up(self, task: Task) -> list[Outcome]:
+        """Return failures of a configuration that kills its worker, for all its fits of this round."""
+        (killer,) = task.configurations
+        self._given_up.add(killer.index)
+        rest = (other for batch in (*self._waiting, *self._suspects) for other in batch)
+        splits = [task.split, *(other.split for other in rest if killer in other.configurations)]
+        lost = [failed(self.experiment, killer, split, _DIED) for split in splits]
+        for batches in (self._waiting, self._suspects):
+            left = [without(batch, lost) for batch in batches]
+            batches.clear()
+            batches.extend(batch for batch in left if batch)
+        return lost
 
     def _end_late(self) -> list[Outcome]:
         """End the fits that take too long; what was under way beside them is submitted again."""

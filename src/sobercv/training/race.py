@@ -1,15 +1,13 @@
 """The race: rounds of fits, after each of which a rule may drop configurations.
 
-Takes an experiment, configurations, a plan, and the policies (pool, store, rule); gives a log of who was dropped
-when.
-Never looks at the predictions itself.
+The policies (where fits run, what is kept, which configurations are dropped) are arguments.
 """
 
 from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Protocol
@@ -25,17 +23,14 @@ from .fit.experiment import Experiment
 from .fit.plan import Plan, Split
 from .fit.space import Configuration
 from .fit.task import Failure, Task
-from .fit_queue import Cache, FitQueue
-from .keep.store import Store
+from .fit_queue import FitQueue
+from .keep.cache import OutcomeCache
+from .keep.store import MemoryStore
 from .pool.base import Pool
 from .stopping import Stop
 
-#: Why configurations are set aside that nobody came to before the time was over.
+#: Why configurations are set aside that were not reached in time.
 UNREACHED = "it was not fitted before max_seconds was over."
-
-
-class KeptOutcomes(Cache, AbstractContextManager["KeptOutcomes"], Protocol):
-    """A cache that is opened and closed."""
 
 
 class Decision(Protocol):
@@ -43,7 +38,7 @@ class Decision(Protocol):
 
     @property
     def keep(self) -> Array:
-        """Who stays, bool [C]."""
+        """Which stay, bool [C]."""
 
     @property
     def p(self) -> Array:
@@ -75,7 +70,7 @@ class RaceLog:
     alive_by_round : int array [rounds]
         How many were still in the race after each round.
     seconds : float
-        Of the whole race, by the clock on the wall.
+        Of the whole race, wall-clock time.
     stopped : {"finished", "interrupted", "terminated", "max_seconds", "half_width"}
         What ended the race.
     n_fits_left : int
@@ -104,7 +99,7 @@ class RaceLog:
 
     @property
     def finishers(self) -> Array:
-        """Who was in the race until its end, bool [C]."""
+        """Which were in the race until its end, bool [C]."""
         return np.asarray(self.status == "finished")
 
     def __repr__(self) -> str:
@@ -119,8 +114,8 @@ def race(
     plan: Plan,
     *,
     pool: Pool,
-    store: Store,
-    cache: KeptOutcomes | None = None,
+    store: MemoryStore,
+    cache: OutcomeCache | None = None,
     rule: DropRule | None = None,
     on_event: Listener | Sequence[Listener] | None = None,
     stop: Stop | None = None,
@@ -135,7 +130,7 @@ def race(
     plan : Plan
     pool : Pool
         Opened here, and closed.
-    store : Store
+    store : MemoryStore
         What it holds already is not fitted again.
     cache : optional
         Outcomes of earlier runs, opened here and closed; new ones are written into it.
@@ -143,9 +138,9 @@ def race(
         ``rule(predictions, round)``, see `Decision`; None as an answer keeps all. Without a rule there are no rounds:
         everything is dispatched at once, split by split.
     on_event : callable or list of callables, optional
-        Hear what happens. What they do or raise changes nothing.
+        Called with every event. What they do or raise changes nothing.
     stop : Stop, optional
-        May end the race early; unless given, only an exception does.
+        May end the race early (default: only an exception does).
     """
     start, tell, state = perf_counter(), teller(on_event), _State(len(configurations))
     stop = Stop(catch_signals=False) if stop is None else stop
@@ -182,7 +177,7 @@ def race(
 
 
 class _State:
-    """The state of a race: who is alive, who left, when and why."""
+    """Which configurations are alive, and when and why the others are not."""
 
     def __init__(self, n: int) -> None:
         self.alive = np.ones(n, bool)
@@ -198,7 +193,7 @@ class _State:
         return int(self.alive.sum())
 
     def set_aside(self, failures: Mapping[int, Failure]) -> list[tuple[int, Failure]]:
-        """Take the failed out of the race; when nobody is left, say what happened first."""
+        """Take the failed out of the race; where none is left, raise what happened first."""
         new = [(c, failure) for c, failure in failures.items() if c not in self.failures]
         self.failures.update(new)
         self.alive[list(self.failures)] = False
@@ -211,7 +206,7 @@ class _State:
         return new
 
     def drop(self, decision: Decision | None, index: int) -> list[tuple[int, float]]:
-        """Take out whom the rule does not keep."""
+        """Take out what the rule does not keep."""
         if decision is None:
             return []
         live = np.flatnonzero(self.alive)
@@ -231,8 +226,8 @@ class _State:
         self.doubt[live] = p
         return [(int(c), float(self.p[c])) for c in gone]
 
-    def leave_out_unreached(self, plan: Plan, store: Store) -> list[tuple[int, Failure]]:
-        """Where the time was over before all had been fitted on one split, go on with those that were."""
+    def leave_out_unreached(self, plan: Plan, store: MemoryStore) -> list[tuple[int, Failure]]:
+        """Where time ran out before all were fitted on one split, go on with those that were."""
         done = store.done & self.alive[:, None]
         counts = done.sum(axis=0)
         position = int(counts.argmax())
@@ -246,12 +241,12 @@ class _State:
         self.failures.update(new)
         return list(new.items())
 
-    def count(self, store: Store) -> tuple[int, int, int]:
+    def count(self, store: MemoryStore) -> tuple[int, int, int]:
         """How many fits are done, saved because their configuration is out of the race, and left."""
         missing, wanted = ~store.done, self.alive | self.unreached
         return int(store.done.sum()), int(missing[~wanted].sum()), int(missing[wanted].sum())
 
-    def close(self, store: Store, seconds: float, stop: Stop, n_in_vain: int) -> RaceLog:
+    def close(self, store: MemoryStore, seconds: float, stop: Stop, n_in_vain: int) -> RaceLog:
         status = np.where(self.alive, "finished", "dropped").astype("<U8")
         status[list(self.failures)] = "failed"
         done, saved, left = self.count(store)
@@ -261,21 +256,21 @@ class _State:
         )  # fmt: skip
 
 
-def _seconds(store: Store) -> dict[int, float]:
-    """Give the mean time of a fit of each configuration that has been fitted."""
+def _seconds(store: MemoryStore) -> dict[int, float]:
+    """Return the mean time of a fit of each configuration that has been fitted."""
     done, seconds = store.done, store.fit_seconds + store.predict_seconds
     return {int(c): float(seconds[c][done[c]].mean()) for c in np.flatnonzero(done.any(axis=1))}
 
 
 def _common_type(failures: Mapping[int, Failure]) -> type[Exception]:
-    """Give the exception type of Python that all failures have in common; ValueError where there is none."""
+    """Return the exception type of Python that all failures have in common; ValueError where there is none."""
     names = {failure.error for failure in failures.values()}
     kind = getattr(builtins, names.pop(), None) if len(names) == 1 else None
     return kind if isinstance(kind, type) and issubclass(kind, Exception) else ValueError
 
 
 def _tasks(
-    plan: Plan, splits: Sequence[Split], configurations: Sequence[Configuration], alive: Array, store: Store
+    plan: Plan, splits: Sequence[Split], configurations: Sequence[Configuration], alive: Array, store: MemoryStore
 ) -> list[Task]:
     """Make the tasks of a round: the live configurations on each split, less what the store has."""
     tasks = []

@@ -1,7 +1,4 @@
-"""When a race ends early: Ctrl-C, a signal that asks to end, a time budget, or a judge who has seen enough.
-
-Takes the stream of outcomes and lets it pass until somebody asks for the end; never touches what passes.
-"""
+"""When a race ends early: Ctrl-C, a signal that asks to end, a time limit, or an interval that is narrow enough."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from ..containers import Array
 from ..predictions import Predictions
 from ..signals import TERMINATING, Terminated, raises
 from .fit.task import Outcome
-from .keep.store import Store
+from .keep.store import MemoryStore
 
 
 class Stop:
@@ -57,7 +54,7 @@ class Stop:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Stop:
-        # Signals arrive in the main thread only, and a handler of somebody else's is left alone.
+        # Signals arrive in the main thread only, and a handler of the program's own is left alone.
         if self.catch_signals and threading.current_thread() is threading.main_thread():
             known = (signal.SIG_DFL, signal.default_int_handler, raises)
             for number in (signal.SIGINT, *TERMINATING):
@@ -82,7 +79,7 @@ class Stop:
 
     @property
     def wants_rounds(self) -> bool:
-        """Whether somebody has to be asked between rounds."""
+        """Whether `enough` is to be asked between rounds."""
         return self.enough is not None
 
     def watch(self, outcomes: Iterator[list[Outcome]]) -> Iterator[list[Outcome]]:
@@ -111,7 +108,7 @@ class Stop:
         finally:
             getattr(outcomes, "close", lambda: None)()
 
-    def after_round(self, store: Store, alive: Array) -> bool:
+    def after_round(self, store: MemoryStore, alive: Array) -> bool:
         """Whether to leave out the rounds that would follow."""
         if not self._is_time() and self.enough is not None and self.enough(store.predictions(alive)):
             self.reason = "half_width"

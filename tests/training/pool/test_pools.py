@@ -15,9 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from sobercv.training import make_pool
+from sobercv.training.pool.local import SerialPool, ThreadPool
 from sobercv.training.pool.processes import ProcessPool
-from sobercv.training.pool.serial import SerialPool
-from sobercv.training.pool.threads import ThreadPool
 
 from ..training_estimators import PROBABILITIES, Troubled, search
 

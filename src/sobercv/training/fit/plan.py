@@ -207,15 +207,7 @@ def _check_groups(plan: Plan, problem: Problem) -> None:
 def pairs_of(
     problem: Problem, cv: Any, n_repeats: int, seed: int, split_params: Mapping[str, Any] | None
 ) -> tuple[list[Pair], bool]:
-    """Return the checked (train, test) pairs, and whether they were made from a number of folds.
-
-    Parameters
-    ----------
-    problem : Problem
-    cv : None, int, splitter or iterable of (train, test)
-    n_repeats, seed : int
-    split_params : mapping or None
-    """
+    """Return the checked (train, test) pairs, and whether they were made from a number of folds."""
     n_folds = 5 if cv is None else _as_int(cv)
     if isinstance(n_repeats, bool) or not isinstance(n_repeats, (int, np.integer)) or n_repeats < 1:
         raise SoberError("E108", f"`n_repeats` must be a whole number of at least 1; got {n_repeats!r}.")

@@ -329,7 +329,7 @@ class _Walk:
             if responses is None:
                 y, arguments = take(self.problem.y, split.train), self.arguments(name)
                 wanted = self.experiment.wanted
-                answering = fitted_on(final, train, y, arguments, test, wanted, self.forests)
+                answering = fitted_on(final, train, y, arguments, lambda: test, wanted, self.forests)
                 fitted = perf_counter()
                 responses = responses_of(self.problem, answering, test, len(split.test), wanted)
                 self.equal_fits.keep(key, responses)

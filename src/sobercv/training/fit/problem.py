@@ -145,13 +145,7 @@ class Problem:
 
 
 def infer_task(estimator: Any, y: Any) -> TaskName:
-    """Tell what kind of problem it is: a structured `y` is survival, otherwise the estimator says it.
-
-    Parameters
-    ----------
-    estimator : estimator or None
-    y : array-like
-    """
+    """Tell what kind of problem it is: a structured `y` is survival, otherwise the estimator says it."""
     if is_survival(y):
         return "survival"
     try:

@@ -26,14 +26,7 @@ def gives_curves(fitted: Any) -> bool:
 
 
 def survival_chances(fitted: Any, X: Any, times: Sequence[float]) -> Array:
-    """Return the probability of each row to survive beyond each time [n, T].
-
-    Parameters
-    ----------
-    fitted : estimator
-    X : array-like [n, P]
-    times : sequence of float
-    """
+    """Return the probability of each row to survive beyond each time [n, T]."""
     if not hasattr(fitted, METHOD):  # scikit-learn's own pipeline, where scikit-survival was never imported
         for _, step in fitted.steps[:-1]:
             X = X if step is None or isinstance(step, str) else step.transform(X)

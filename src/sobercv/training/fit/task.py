@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from math import isfinite
 from time import perf_counter
 from typing import Any
@@ -158,18 +159,18 @@ def fit_one(
     try:
         # Rows are taken afresh for every fit: estimators with copy=False write into what they are given.
         columns = split.train if problem.is_pairwise_for(built) else None
-        X_train = take(problem.X, split.train, columns)
-        X_test = take(problem.X, split.test, columns)
-        rows = Rows(X_train, take(problem.y, split.train), problem, split.train)
+        rows = Rows(take(problem.X, split.train, columns), take(problem.y, split.train), problem, split.train)
+        held_out = partial(take, problem.X, split.test, columns)
         arguments = problem.fit_arguments(split.train)
         around, asks = experiment.around, experiment.asks
         if around is None and asks is None:
-            answering = fitted_on(built, X_train, rows.y, arguments, X_test, experiment.wanted, forests)
+            answering = fitted_on(built, rows.X, rows.y, arguments, held_out, experiment.wanted, forests)
         else:
             with nullcontext() if around is None else around(built, configuration, split, rows, arguments):
-                answering = fitted_on(built, X_train, rows.y, arguments)
+                answering = fitted_on(built, rows.X, rows.y, arguments)
+        del rows  # its memory is free before the rows held out take theirs
         fitted = perf_counter()
-        responses = responses_of(problem, answering, X_test, len(split.test), experiment.wanted)
+        responses = responses_of(problem, answering, held_out(), len(split.test), experiment.wanted)
         answers = {} if asks is None else answers_of(asks, built, Sides(problem, split, columns))
     except BaseException as error:
         end = perf_counter()
@@ -184,7 +185,7 @@ def fitted_on(
     X: Any,
     y: Any,
     arguments: Mapping[str, Any],
-    rows: Any = None,
+    rows: Callable[[], Any] | None = None,
     wanted: Wanted = (),
     forests: Forests | None = None,
 ) -> Any:
@@ -197,14 +198,14 @@ def fitted_on(
         The training rows; without a target, `y` is None.
     arguments : mapping
         What `fit` receives beside them.
-    rows : array-like
-        To predict.
+    rows : callable, optional
+        Returns the rows to predict.
     wanted : tuple of tuples of str
         What will be asked, see `Experiment.wanted`.
     forests : Forests, optional
     """
     is_answerable = all(method_of(GrownForest, alternatives) is not None for alternatives in wanted)
-    if forests is not None and is_answerable and not arguments and y is not None:
+    if forests is not None and rows is not None and is_answerable and not arguments and y is not None:
         grown = forests.grown(model, X, y, rows)
         if grown is not None:
             return grown
@@ -270,7 +271,7 @@ def _is_machines(error: BaseException | None) -> bool:
 
 
 def error_text(error: BaseException) -> str:
-    """Give the text of an exception, also where its own code for that raises."""
+    """Return the text of an exception, also where its own code for that raises."""
     try:
         return str(error)
     except Exception as worse:  # its __str__ raises

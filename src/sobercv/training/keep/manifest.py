@@ -65,15 +65,7 @@ class Manifest:
 
     @classmethod
     def build(cls, experiment: Experiment, configurations: Sequence[Configuration], plan: Plan, seed: int) -> Manifest:
-        """Take the fingerprints of a search.
-
-        Parameters
-        ----------
-        experiment : Experiment
-        configurations : sequence of Configuration
-        plan : Plan
-        seed : int
-        """
+        """Take the fingerprints of a search."""
         found = fingerprint(experiment.estimator)
         each = [fingerprint(dict(configuration.params)) for configuration in configurations]
         asked = None if experiment.asks is None else fingerprint(experiment.asks)
@@ -129,7 +121,7 @@ class Manifest:
         return found
 
     def united(self, now: Manifest) -> Manifest:
-        """Give the manifest of the file once `now` has joined the stored run."""
+        """Return the manifest of the file once `now` has joined the stored run."""
         splits = max(self.splits, now.splits, key=len)
         return replace(now, splits=splits, versions={**self.versions, **now.versions})
 
@@ -165,7 +157,7 @@ _DIGESTS: WeakKeyDictionary[Problem, dict[str, str]] = WeakKeyDictionary()
 
 
 def _data_digests(problem: Problem) -> dict[str, str]:
-    """Give a digest for each of X, y and what goes with them; taken once for a problem, however often it is asked."""
+    """Return a digest for each of X, y and what goes with them; taken once for a problem, however often it is asked."""
     known = _DIGESTS.get(problem)
     if known is None:
         fit_params = {**problem.fit_params, "weighted_fit": problem.weighted_fit}
@@ -193,7 +185,7 @@ def _listed(names: Sequence[str], most: int = 4) -> str:
 
 
 def _shown(text: str) -> str:
-    """Leave out the digest of the code, which tells nobody anything."""
+    """Leave out the digest of the code, which says nothing to a reader."""
     return re.sub(r" code#[0-9a-f]{16}$", "", text)
 
 

@@ -1,14 +1,13 @@
-"""Where the outcomes of a race are kept: in memory; what outlives the process is in `sqlite_store.py`.
+"""The outcomes of a race in memory, and the `Predictions` that they make; what outlives the process is in `cache`.
 
-Takes outcomes in any order, gives `Predictions` of whoever is still in the race; never fits and never judges. What it
-gives depends on which outcomes it holds, not on the order in which they came. Axes: N, C, R, K.
+What it returns depends on which outcomes it holds, not on the order in which they came. Axes: N, C, R, K.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -18,32 +17,6 @@ from ...predictions import Predictions
 from ..fit.plan import Plan
 from ..fit.problem import Problem
 from ..fit.task import Failure, Outcome
-
-
-class Store(Protocol):
-    """Keeps the outcomes of a race."""
-
-    @property
-    def done(self) -> Array:
-        """Which fits have an outcome, bool [C, splits]."""
-
-    @property
-    def fit_seconds(self) -> Array:
-        """What each fit took [C, splits]; 0 where not done."""
-
-    @property
-    def predict_seconds(self) -> Array:
-        """What each prediction took [C, splits]; 0 where not done."""
-
-    @property
-    def failures(self) -> Mapping[int, Failure]:
-        """The first failure, in the order of the plan, of each configuration that failed."""
-
-    def record(self, outcome: Outcome) -> None:
-        """Keep one outcome."""
-
-    def predictions(self, alive: Array | None = None) -> Predictions:
-        """Give the predictions of the live configurations that have not failed."""
 
 
 class MemoryStore:
@@ -78,7 +51,7 @@ class MemoryStore:
         self.answers: dict[str, Array] = {}
         self._failures: dict[int, tuple[int, Failure]] = {}
         self._tensors: dict[str, Array] = {}  # [C, R, N(, K)]: one configuration's column is contiguous
-        self._given: dict[str, Array] = {}  # bool [C, splits]: not everybody gives what is only kept
+        self._given: dict[str, Array] = {}  # bool [C, splits]: not every model has what is only kept
 
     @property
     def failures(self) -> Mapping[int, Failure]:
@@ -86,12 +59,7 @@ class MemoryStore:
         return {index: failure for index, (_, failure) in sorted(self._failures.items())}
 
     def record(self, outcome: Outcome) -> None:
-        """Keep one outcome.
-
-        Parameters
-        ----------
-        outcome : Outcome
-        """
+        """Keep one outcome."""
         index, position = outcome.configuration, self.plan.positions[outcome.repeat, outcome.fold]
         self.fit_seconds[index, position] = outcome.fit_seconds
         self.predict_seconds[index, position] = outcome.predict_seconds
@@ -116,14 +84,14 @@ class MemoryStore:
         return self._tensors[name]
 
     def predictions(self, alive: Array | None = None) -> Predictions:
-        """Give the predictions of the live configurations that have not failed, on the rows that all have predicted.
+        """Return the predictions of the live configurations that have not failed, on the rows that all have predicted.
 
         A response that some of them lack is left out.
 
         Parameters
         ----------
         alive : bool array [C], optional
-            Everybody where left out.
+            Default: all.
         """
         keep = np.ones(len(self.done), bool) if alive is None else np.array(alive, bool)
         keep[list(self._failures)] = False
@@ -131,7 +99,7 @@ class MemoryStore:
         if not len(configurations) or not (self._tensors or self.answers):
             raise SoberError("E315", "No configuration has predictions yet; fit at least one that does not fail.")
         positions = np.flatnonzero(self.done[keep].all(axis=0))
-        chosen = slice(None) if keep.all() else configurations  # a view where nobody is left out
+        chosen = slice(None) if keep.all() else configurations  # a view where none is left out
         # [C, R, N(, K)] to [N, C, R(, K)]
         responses = {
             name: np.moveaxis(tensor[chosen], 2, 0)
@@ -147,7 +115,7 @@ class MemoryStore:
         )
 
     def nothing_yet(self) -> Predictions:
-        """Give the table before anything is predicted: samples, folds, groups, weights and configurations are known."""
+        """Return the table before anything is predicted, with samples, folds, groups, weights and configurations."""
         return Predictions(
             target=self.problem.target,
             responses={},

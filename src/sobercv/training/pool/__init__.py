@@ -1,5 +1,60 @@
 """Where fits run: in this process, in others of this machine, in threads, on a cluster."""
 
-from .making import make_pool
+from __future__ import annotations
+
+from joblib import cpu_count, effective_n_jobs
+from joblib.parallel import get_active_backend
+
+from ...errors import SoberError
+from ...threads import THREAD_VARIABLES, thread_shares
+from .base import Pool
+from .clusters import DaskPool, RayPool
+from .local import SerialPool, ThreadPool
+from .processes import ProcessPool
 
 __all__ = ["make_pool"]
+
+
+def make_pool(n_jobs: int | None = None, fit_timeout: float | None = None, is_limited: bool = False) -> Pool:
+    """Return a pool: serial for one job, which is what None means outside of `joblib.parallel_config`.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As in scikit-learn.
+    fit_timeout : float, optional
+        Seconds after which a fit is ended.
+    is_limited : bool
+        Whether the whole race has a time limit. With either of the two, one job runs in a process of its own, because
+        a fit in this one could not be ended.
+
+    Raises
+    ------
+    SoberError
+        E114 where fits of this backend cannot be ended.
+    """
+    backend, n_workers = get_active_backend()[0], int(effective_n_jobs(n_jobs))
+    kind = type(backend).__name__
+    if n_workers == 1 and kind != "DaskDistributedBackend":  # dask sends work away even when it has one worker only
+        if not is_limited and fit_timeout is None:
+            return SerialPool()
+        return ProcessPool(1, _thread_limits(backend, 1), fit_timeout, is_limited)
+    if fit_timeout is not None and kind in ("ThreadingBackend", "DaskDistributedBackend", "RayBackend"):
+        raise SoberError(
+            "E114",
+            f"`fit_timeout` needs processes of this machine, which can be ended; joblib's context asks for {kind}. "
+            "Leave the context out, or fit_timeout.",
+        )
+    if kind == "ThreadingBackend":
+        return ThreadPool(n_workers)
+    if kind == "DaskDistributedBackend":
+        return DaskPool(backend)
+    if kind == "RayBackend":
+        return RayPool(n_workers, backend)
+    return ProcessPool(n_workers, _thread_limits(backend, n_workers), fit_timeout, is_limited)
+
+
+def _thread_limits(backend: object, n_workers: int) -> dict[str, str]:
+    """Return the environment variables that share the cores of this machine among workers, as joblib does."""
+    given = getattr(backend, "inner_max_num_threads", None)
+    return dict.fromkeys(THREAD_VARIABLES, str(given)) if given is not None else thread_shares(n_workers, cpu_count())

@@ -13,11 +13,13 @@ from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 from ...threads import one_blas_thread
 from ..fit.experiment import Experiment
 from ..fit.task import Outcome
 from .batches import Batch
+from .work import Surroundings
 
 #: The longest that a pool waits before it looks whether its workers are alive, in seconds.
 LOOK_SECONDS = 1.0
@@ -109,8 +111,16 @@ class FuturePool(Pool):
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
+        self._common: Any = None  # the experiment, and the surroundings of its fits
+        self._token = ""  # of what is in common: workers open it once
         self._flying: dict[int, Future[list[Outcome]]] = {}
         self._inbox: queue.SimpleQueue[int] = queue.SimpleQueue()  # keys of batches that are done
+
+    def start(self, experiment: Experiment, n_fits: int) -> Pool:
+        """Take what all fits have in common. Workers receive it with the first batch."""
+        self.n_workers = min(self.n_workers, max(n_fits, 1))
+        self._common, self._token = (experiment, Surroundings.here()), uuid4().hex
+        return self
 
     @property
     def n_free(self) -> int:
@@ -160,11 +170,13 @@ class FuturePool(Pool):
         for future in futures:
             future.cancel()
 
+    def close(self) -> None:
+        """Forget what was begun, and the data; workers forget what they have opened when they are idle."""
+        self.stop()
+        self._common = None
+
 
 def named(error: BaseException, names: Iterable[str]) -> str:
     """Return the type of an error where it, or a base of it, has one of these names: packages may not be installed."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     return type(error).__name__ if kinds & set(names) else ""
-
-
-Common = tuple[Experiment, Any]

@@ -67,13 +67,7 @@ def cut(
 
 
 def without(batch: Batch, outcomes: Iterable[Outcome]) -> Batch:
-    """Give what is left of a batch when some outcomes are there.
-
-    Parameters
-    ----------
-    batch : tuple of Task
-    outcomes : iterable of Outcome
-    """
+    """Return what is left of a batch when some outcomes are there."""
     there = {(outcome.repeat, outcome.fold, outcome.configuration) for outcome in outcomes}
     left = []
     for task in batch:
@@ -97,7 +91,7 @@ def _pieces(
     shared = [0, *(_common(a, b) for a, b in pairwise(own))]
     if len(ordered) <= free and not any(shared):  # one fit each: times differ a little, and put no two together
         return [(configuration,) for configuration in ordered]
-    # How much is done before a place. Nobody takes no time at all, so that places differ.
+    # How much is done before a place. Every fit takes some time, so that places differ.
     before = [0.0, *accumulate(max(known[c.index], 1e-6) if known else 1.0 for c in ordered)]
     places = _places(shared, before, free)
     if any(shared[place] for place in places):

@@ -6,51 +6,35 @@ from collections.abc import Iterable
 from concurrent.futures import Future
 from time import monotonic, sleep
 from typing import Any
-from uuid import uuid4
 
 from ...errors import SoberError
-from ..fit.experiment import Experiment
 from ..fit.task import Outcome
 from .base import FuturePool, Report, named
 from .batches import Batch
-from .surroundings import Surroundings
 from .work import as_bytes, pack, run_packed
 
-#: Seconds to wait for a dask cluster that has lost all its workers.
-WAIT_FOR_DASK = 60
+#: Seconds to wait for a dask cluster that has lost all its workers, and for a ray cluster that has lost its nodes.
+WAIT_FOR_DASK = WAIT_FOR_NODES = 60
 #: Seconds between the return of a dask worker and its next trial: dask restarts only those that have been up a moment.
 PAUSE_AFTER_DEATH = 1.0
-#: How often dask's workers are counted, in seconds: others may have joined.
+#: How often workers and nodes are counted, in seconds: others may have joined.
 COUNT_SECONDS = 5.0
-#: How often in a row all dask workers are seen without work, although batches are out, before these are handed out
-#: again: a worker that dies can take the data with it, and then dask waits for them forever.
+#: How often in a row all dask workers are seen without work, although batches are out, before these count as lost: a
+#: worker that dies can take the data with it, and then dask waits for them forever.
 IDLE_LOOKS = 2
 
 
 class DaskPool(FuturePool):
-    """Workers of the dask cluster that joblib's context names.
-
-    Parameters
-    ----------
-    backend : joblib's backend
-    """
+    """Workers of the dask cluster that joblib's context names; `backend` is joblib's."""
 
     def __init__(self, backend: Any) -> None:
         super().__init__(int(backend.effective_n_jobs(-1)))
         self.client = backend.client
         self._options = {"pure": False, **getattr(backend, "submit_kwargs", {})}
-        self._common: Any = None
-        self._token = ""
         self._data: list[Any] = []
         self._has_died = False
         self._backend, self._counted = backend, monotonic()
-        self._batches: dict[int, tuple[Batch, bool]] = {}
         self._n_idle = 0
-
-    def start(self, experiment: Experiment, n_fits: int) -> DaskPool:
-        """Take what all fits have in common."""
-        self._common, self._token = (experiment, Surroundings.here()), uuid4().hex
-        return self
 
     @property
     def n_free(self) -> int:
@@ -90,31 +74,17 @@ class DaskPool(FuturePool):
             raise self._gone(error) from error
         return future
 
-    def submit(self, key: int, batch: Batch, is_speculative: bool = False) -> None:
-        """Hand out a batch, and remember it in case dask loses it."""
-        self._batches[key] = batch, is_speculative
-        super().submit(key, batch, is_speculative)
-
-    def _hand_out_again(self) -> None:
-        """Submit batches that dask has lost, with new copies of the data."""
-        lost, self._flying = self._flying, {}
-        self._data = []
-        self._cancel(lost.values())
-        for key in lost:
-            self.submit(key, *self._batches[key])
-
     def wait(self, seconds: float) -> list[Report]:
-        """Return what has come back."""
+        """Return what has come back; what dask has lost is reported as what died with its worker."""
         reports = super().wait(seconds)
-        for report in reports:
-            self._batches.pop(report.key, None)
         if monotonic() - self._counted > COUNT_SECONDS and self.client.status == "running":
             self.n_workers, self._counted = max(int(self._backend.effective_n_jobs(-1)), 1), monotonic()
             is_idle = bool(self._flying) and not reports and not any(self.client.processing().values())
             self._n_idle = self._n_idle + 1 if is_idle else 0
             if self._n_idle >= IDLE_LOOKS:
                 self._n_idle = 0
-                self._hand_out_again()
+                reports = [Report(key, [], death="dask lost what it worked on") for key in self._flying]
+                self.stop()
         if any(report.death for report in reports):
             if self.client.status != "running":
                 raise self._gone(ConnectionError("the scheduler does not answer"))
@@ -126,33 +96,20 @@ class DaskPool(FuturePool):
         return named(error, ("KilledWorker", "CancelledError", "CommClosedError", "FutureCancelledError"))
 
     def close(self) -> None:
-        """Forget what was begun, and the data; workers forget what they have opened when they are idle."""
-        self.stop()
-        self._common, self._data = None, []
+        """Forget the data."""
+        super().close()
+        self._data = []
 
 
 class RayPool(FuturePool):
-    """Workers of the ray cluster that this process is connected to: one batch at a time for each job.
-
-    Parameters
-    ----------
-    n_workers : int
-    backend : joblib's backend
-    """
+    """Workers of the ray cluster that this process is connected to; `backend` is joblib's."""
 
     def __init__(self, n_workers: int, backend: Any) -> None:
         super().__init__(n_workers)
         self._options = {"max_retries": 0, **(getattr(backend, "ray_remote_args", None) or {})}
-        self._common: Any = None
-        self._token = ""
         self._data: list[Any] = []
         self._remote: Any = None
-        self._n_deaths = 0
-
-    def start(self, experiment: Experiment, n_fits: int) -> RayPool:
-        """Take what all fits have in common."""
-        self._common, self._token = (experiment, Surroundings.here()), uuid4().hex
-        return self
+        self._looked, self._missing_since = monotonic(), 0.0
 
     def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
         import ray
@@ -169,14 +126,24 @@ class RayPool(FuturePool):
         return future
 
     def wait(self, seconds: float) -> list[Report]:
-        """Return what has come back."""
+        """Return what has come back; refuse to wait for a cluster that has lost all its nodes."""
         import ray
 
         reports = super().wait(seconds)
         if any(report.death for report in reports):
             self._data = []  # lost with its node, perhaps
-            if not ray.is_initialized() or not any(node["Alive"] for node in ray.nodes()):
-                raise SoberError("E602", "The ray cluster has no node left. Start another one, and fit again.")
+        if reports or monotonic() - self._looked < COUNT_SECONDS:
+            return reports
+        self._looked = monotonic()
+        alive = [node["Resources"] for node in ray.nodes() if node["Alive"]] if ray.is_initialized() else []
+        has_room = any(node.get("CPU", 0) > 0 for node in alive)
+        self._missing_since = 0.0 if has_room else self._missing_since or monotonic()
+        if self._flying and not has_room and monotonic() - self._missing_since > WAIT_FOR_NODES:
+            raise SoberError(
+                "E602",
+                f"The ray cluster has no node left that could fit, and none came in {WAIT_FOR_NODES} seconds; start "
+                "another one, and fit again.",
+            )
         return reports
 
     def death_of(self, error: BaseException) -> str:
@@ -194,6 +161,6 @@ class RayPool(FuturePool):
             ray.cancel(future.object_ref, force=True)
 
     def close(self) -> None:
-        """Forget what was begun, and the data; workers forget what they have opened when they are idle."""
-        self.stop()
-        self._common, self._data, self._remote = None, [], None
+        """Forget the data."""
+        super().close()
+        self._data, self._remote = [], None

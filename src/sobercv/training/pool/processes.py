@@ -24,9 +24,8 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
-from uuid import uuid4
 
-import numpy as np
+import joblib
 from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
 
 from ...containers import Array
@@ -38,8 +37,7 @@ from ..keep.own_code import is_installed_file
 from . import guard
 from .base import LOOK_SECONDS, FuturePool, Pool, Report
 from .batches import Batch
-from .serial import SerialPool
-from .surroundings import Surroundings
+from .local import SerialPool
 from .work import as_bytes, pack, run_batch
 
 #: Workers without work wait so many seconds for the next search.
@@ -50,8 +48,6 @@ JOURNAL_SECONDS = 0.25
 MAX_FALSE_STARTS = 2
 #: Set by libraries in every process that imports them, so that they say nothing about what the user wants.
 _SET_BY_IMPORTS = frozenset({"KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "_RJEM_MALLOC_CONF"})
-#: Buffers in the file of the data begin at multiples of this.
-_ALIGNMENT = 64
 
 
 class ProcessPool(FuturePool):
@@ -81,8 +77,6 @@ class ProcessPool(FuturePool):
         # One job may run here, with a warning, where it cannot be sent to another process.
         self._may_stay = n_workers == 1 and fit_timeout is None
         self._workers: _Workers | None = None
-        self._common: Any = None
-        self._token = ""
         self._n_false_starts = 0
         self._is_broken = False
         self._journals: dict[int, _Journal] = {}
@@ -90,8 +84,7 @@ class ProcessPool(FuturePool):
 
     def start(self, experiment: Experiment, n_fits: int) -> Pool:
         """Take what all fits have in common. Workers are started with the first batch."""
-        self.n_workers = min(self.n_workers, max(n_fits, 1))
-        self._common, self._token = (experiment, Surroundings.here()), uuid4().hex
+        super().start(experiment, n_fits)
         if self._may_stay:
             try:
                 pack(self._common)
@@ -199,8 +192,7 @@ class ProcessPool(FuturePool):
 
     def close(self) -> None:
         """Let workers wait for the next search."""
-        self.stop()
-        self._common = None
+        super().close()
         if self._is_broken:
             self._kill()
         if self._workers is not None:
@@ -250,12 +242,13 @@ def _begin(folder: str) -> None:
         name.with_suffix(".starting").unlink(missing_ok=True)
     except OSError:  # the parent has ended, and its guard has removed the folder
         os._exit(1)
-    atexit.register(partial(name.unlink, missing_ok=True))  # who ends in peace is not missed
+    atexit.register(partial(name.unlink, missing_ok=True))  # one that ends by itself is not missed
 
 
 def _run(folder: str, token: str, raw: bytes, journal: str, at_once: bool) -> list[Outcome]:
     """Fit a batch."""
-    outcomes = run_batch(token, raw, partial(_mapped, folder, token), _Writer(journal, at_once))
+    read = partial(joblib.load, os.path.join(folder, f"{token}.data"), mmap_mode="r")
+    outcomes = run_batch(token, raw, read, _Writer(journal, at_once))
     _tell_imports(folder)
     return outcomes
 
@@ -279,28 +272,6 @@ class _Writer:
             return False
         self._written = now
         return True
-
-
-def _mapped(folder: str, token: str) -> list[Any]:
-    """Map the data into memory."""
-    path = os.path.join(folder, f"{token}.data")
-    with open(path, "rb") as file:
-        sizes = pickle.loads(file.read(int.from_bytes(file.read(8), "little")))
-        start = _aligned(file.tell())
-        file.seek(start)
-        head = file.read(sizes[0])
-    if len(sizes) == 1:
-        return [head]
-    whole = np.memmap(path, np.uint8, "r")
-    buffers, start = [], _aligned(start + sizes[0])
-    for size in sizes[1:]:
-        buffers.append(whole[start : start + size])
-        start = _aligned(start + size)
-    return [head, *buffers]
-
-
-def _aligned(position: int) -> int:
-    return -(-position // _ALIGNMENT) * _ALIGNMENT
 
 
 _n_modules = 0
@@ -348,15 +319,10 @@ class _Workers:
                     name.with_suffix(".starting").touch()
         return future
 
-    def share(self, token: str, packed: Sequence[Array]) -> None:
+    def share(self, token: str, packed: list[Array]) -> None:
         """Write the data where workers map it into memory."""
-        sizes = pickle.dumps([part.nbytes for part in packed])
         try:
-            with open(self.folder / f"{token}.data", "wb") as file:
-                file.write(len(sizes).to_bytes(8, "little") + sizes)
-                for part in packed:
-                    file.write(bytes(_aligned(file.tell()) - file.tell()))
-                    file.write(part.data)
+            joblib.dump(packed, self.folder / f"{token}.data")
         except OSError as error:
             size = sum(part.nbytes for part in packed) / 1e6
             raise SoberError(

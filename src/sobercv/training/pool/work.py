@@ -1,7 +1,8 @@
-"""What workers do in other processes: open what all fits have in common, once, and fit batches.
+"""What workers do: open what all fits have in common, once, and fit batches as the calling thread would.
 
 What is in common is pickled once; arrays stay outside of the pickle, so that processes of one machine map one file of
-them into memory, and clusters keep one copy per node.
+them into memory, and clusters keep one copy per node. Settings of the calling thread that change what a fit does
+(`Surroundings`) travel with it.
 """
 
 from __future__ import annotations
@@ -9,12 +10,16 @@ from __future__ import annotations
 import pickle
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
 import numpy as np
 from joblib import parallel_config
+from sklearn import config_context, get_config
 
 from ...containers import Array
 from ...errors import SoberError
@@ -34,6 +39,49 @@ except ImportError:  # joblib before 1.6 brought its own
 LARGE = 100_000
 #: A worker without work forgets the data after so many seconds.
 FORGET_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What is in force where a search was called: with it, a fit elsewhere does what it would have done here.
+
+    Attributes
+    ----------
+    filters : list
+        Those of `warnings`.
+    config : dict
+        scikit-learn's.
+    floating : dict
+        What numpy does about floating-point errors.
+    """
+
+    filters: list[Any]
+    config: dict[str, Any]
+    floating: Any
+
+    @classmethod
+    def here(cls) -> Surroundings:
+        """Return those of the calling thread."""
+        return cls(list(warnings.filters), get_config(), np.geterr())
+
+    @contextmanager
+    def apply(self, is_own_process: bool) -> Iterator[None]:
+        """Put them in force.
+
+        Parameters
+        ----------
+        is_own_process : bool
+            Whether this process belongs to one worker. Threads share the filters of their process, and none of them
+            may change them.
+        """
+        with config_context(**self.config), np.errstate(**self.floating):
+            if is_own_process:
+                with warnings.catch_warnings():
+                    warnings.resetwarnings()
+                    warnings.filters[:] = self.filters  # type: ignore[index]
+                    yield
+            else:
+                yield
 
 
 def pack(common: Any) -> list[Array]:

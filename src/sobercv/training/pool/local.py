@@ -1,21 +1,63 @@
-"""Threads of this process."""
+"""In this process: one fit after the other, or threads."""
 
 from __future__ import annotations
 
 import queue
 import threading
 import warnings
+from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import Future
 from typing import Any
 
 from ..fit.experiment import Experiment
+from ..fit.prefix import fit_predict_shared
 from ..fit.task import Outcome
-from .base import FuturePool
+from .base import FuturePool, Pool, Report
 from .batches import Batch
-from .surroundings import Surroundings
-from .work import fit_all, threads_inside
+from .work import Surroundings, fit_all, threads_inside
 
 Call = tuple[Future[list[Outcome]], Batch]
+
+
+class SerialPool(Pool):
+    """Runs fits in the thread that waits for them; a fit under way cannot be ended."""
+
+    cuts = False
+
+    def __init__(self) -> None:
+        self._experiment: Experiment | None = None
+        self._waiting: deque[tuple[int, Iterator[Outcome]]] = deque()
+
+    def start(self, experiment: Experiment, n_fits: int) -> SerialPool:
+        """Take the experiment."""
+        self._experiment = experiment
+        return self
+
+    @property
+    def n_free(self) -> int:
+        """One batch at a time."""
+        return 0 if self._waiting else 1
+
+    def submit(self, key: int, batch: Batch, is_speculative: bool = False) -> None:
+        """Take a batch; it is fitted while the queue waits."""
+        assert self._experiment is not None
+        experiment = self._experiment
+        self._waiting.append((key, (outcome for task in batch for outcome in fit_predict_shared(experiment, task))))
+
+    def wait(self, seconds: float) -> list[Report]:
+        """Fit once."""
+        key, outcomes = self._waiting[0]
+        outcome = next(outcomes, None)
+        if outcome is not None:
+            return [Report(key, [outcome], is_done=False)]
+        self._waiting.popleft()
+        return [Report(key, [])]
+
+    def stop(self) -> list[Report]:
+        """Forget all batches."""
+        self._waiting.clear()
+        return []
 
 
 class ThreadPool(FuturePool):
@@ -27,12 +69,13 @@ class ThreadPool(FuturePool):
         self._n_started = 0
         self._warnings: tuple[list[Any], Any] | None = None
 
-    def start(self, experiment: Experiment, n_fits: int) -> ThreadPool:
+    def start(self, experiment: Experiment, n_fits: int) -> Pool:
         """Start threads; they share the data."""
+        super().start(experiment, n_fits)
         self._warnings = list(warnings.filters), warnings.showwarning
-        self._n_started = min(self.n_workers, max(n_fits, 1))
+        self._n_started = self.n_workers
         for _ in range(self._n_started):
-            arguments = (self._calls, experiment, Surroundings.here())
+            arguments = (self._calls, *self._common)
             threading.Thread(target=_serve, args=arguments, daemon=True, name="sober-fit").start()
         return self
 
@@ -43,7 +86,7 @@ class ThreadPool(FuturePool):
 
     def close(self) -> None:
         """Let threads end when their fits do."""
-        self.stop()
+        super().close()
         for _ in range(self._n_started):
             self._calls.put(None)
         if self._warnings is not None:
