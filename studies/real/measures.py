@@ -1,18 +1,17 @@
-"""What the results of the study on real data say: bias, coverage, relative performance, by data set and size.
+"""What the results of the study on real data say, by data set and size, and on which side of a number a mean lies.
 
-Takes the rows of a results file (one for each sub-data set), gives numbers; never judges them.
+Takes the rows of a results file, one per sub-data set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from ..harness import Rows
 from .design import LEVELS
 
-Rows = list[dict[str, Any]]
 SMALL = (20, 40, 60, 80, 100)
 #: Which column holds the true performance of what a protocol returns.
 TRUTH = dict.fromkeys(("naive", "tt", "ncv", "bbc", "632+"), "truth bbc") | {
@@ -68,3 +67,27 @@ def cells(rows: Rows) -> list[tuple[str, int, Rows]]:
 def mean_and_error(values: np.ndarray) -> tuple[float, float]:
     """Mean and its standard error."""
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+
+
+def side(values: np.ndarray, above: bool, of: float = 0.0) -> bool | None:
+    """Whether the mean lies on this side; None where it does not, but two standard errors would carry it there."""
+    mean, error = mean_and_error(values)
+    if (mean > of) == above:
+        return True
+    return None if not abs(mean - of) > 2 * error else False
+
+
+def all_of(answers: Sequence[bool | None]) -> bool | None:
+    """Whether all agree; None where none disagrees but some cannot be told."""
+    return False if False in answers else None if None in answers else True
+
+
+def pm(values: np.ndarray) -> str:
+    """Write a mean with two standard errors; one number has none."""
+    mean, error = mean_and_error(values)
+    return f"{mean:+.3f} ± {2 * error:.3f}" if len(values) > 1 else f"{mean:+.3f}"
+
+
+def by_n(rows: Rows, protocol: str) -> str:
+    """Write the mean bias at every size."""
+    return ", ".join(f"{bias(at(rows, (n,)), protocol).mean():+.3f} (N = {n})" for n in sizes(rows))

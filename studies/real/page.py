@@ -8,15 +8,14 @@ import numpy as np
 
 from ..claims import as_rows, summary
 from ..evidence import Evidence, Table, markdown
-from ..harness import read_about, read_results
+from ..harness import Rows, read_about, read_results
 from ..pictures import keep, pyplot
-from .claims import claims
-from .measures import SMALL, Rows, at, bias, cells, column, coverage, names, sizes
+from .claims import claims, width_table
+from .measures import SMALL, at, bias, cells, column, coverage, names, sizes
 from .nested_cells import RESULTS as NESTED
 from .run import HERE
 from .ties import sentence
 from .width import RESULTS as WIDE
-from .width_claims import table as width_table
 
 PROTOCOLS = (
     ("naive", "CVT: plain CV"),

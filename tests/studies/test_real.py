@@ -11,13 +11,12 @@ from studies.harness import read_results
 from studies.race import replay
 from studies.real import design
 from studies.real import run as runner
-from studies.real.claims import claims
+from studies.real.claims import claims, width_table
 from studies.real.data import PAPER, Source, fits, load, sources, sub_sample
 from studies.real.design import GUARD, SCALES, SUBSET_SELECTIONS, Scale, one_sub_sample, space, subset
 from studies.real.measures import bias, coverage
 from studies.real.run import run, write
 from studies.real.ties import drop_equals
-from studies.real.width_claims import table as width_table
 
 import sobercv
 import studies
