@@ -1,4 +1,4 @@
-"""One profile for everybody: the same examples in every run, so that a red test is a change and not the weather."""
+"""One Hypothesis profile: the same examples in every run, so that a red test is a change and not chance."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ settings.register_profile(
 settings.load_profile("sober")
 
 
-#: Where the same lines are run again and again: to count them would cost a quarter of the time and tell nothing.
+#: Left out of `make coverage`: these run the same lines again and again, and counting them takes time.
 UNCOUNTED = ("/faults/", "/fuzz/", "/clusters/", "/studies/", "/presets/", "/optuna_trials/", "/oracles/",
              "test_pages", "test_endings", "test_messy_tables", "test_hostile", "test_statistics", "test_processes",
              "test_against", "test_laws", "test_docs", "test_strangers", "test_browser")  # fmt: skip
@@ -32,7 +32,7 @@ UNCOUNTED = ("/faults/", "/fuzz/", "/clusters/", "/studies/", "/presets/", "/opt
 
 def pytest_collection_modifyitems(items):
     """Leave some tests out of the coverage, and those marked soak out of a usual run."""
-    skipped = pytest.mark.skip(reason="takes its time; make soak runs it")
+    skipped = pytest.mark.skip(reason="slow; make soak runs it")
     for item in items:
         path = item.path.as_posix()
         if any(part in path for part in UNCOUNTED):
@@ -65,4 +65,4 @@ def pytest_terminal_summary(terminalreporter):
         kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(tried.items()))
         terminalreporter.write_line(f"{tried.total()} inputs of fuzzers: {kinds}")
     for kind, n in sorted(ended.items()):
-        terminalreporter.write_line(f"{n} {kind}: the same bits after resume, nobody left")
+        terminalreporter.write_line(f"{n} {kind}: the same bits after resume, no process left")
