@@ -2,7 +2,7 @@
 A search, its race and its charts
 =================================
 
-`BBCSearchCV` in the place of `GridSearchCV`. Hopeless configurations leave the race early; the winner's charts come
+`BBCSearchCV` takes the place of `GridSearchCV`. Hopeless configurations are dropped early; the winner's charts come
 with the search.
 """
 
@@ -21,7 +21,7 @@ search = sobercv.BBCSearchCV(pipeline, grid, scoring=["roc_auc", "neg_log_loss"]
 print(search.estimate_["roc_auc"])
 
 # %%
-# The race: who was still alive after each fold, and how the scores of the resamples spread.
+# The race: how many configurations were left after each fold, and the scores of the resamples.
 
 _, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 search.plot.race(ax=left)

@@ -2,8 +2,8 @@
 Rows of one patient
 ===================
 
-Forty patients, four samples each. Taken as 160 patients, they give a score that is too good and an interval that is too
-narrow; with `groups=` the bootstrap draws patients.
+Forty patients, four samples each. Treated as 160 patients, their score is too good and the interval too narrow; with
+`groups=` the bootstrap draws patients.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 What another tool predicted
 ===========================
 
-Out-of-fold predictions of any tool, one column a configuration, are all that `sobercv.bbc` needs. The columns of a data
+Out-of-fold predictions of any tool, one column per configuration, are all that `sobercv.bbc` needs. The columns of a data
 frame give the configurations their names.
 """
 
@@ -28,7 +28,7 @@ estimate = sobercv.bbc(y, columns, "roc_auc", random_state=0)
 print(estimate)
 
 # %%
-# Who won how often: a choice that is not stable has many bars.
+# How often each configuration won: an unstable choice has many bars.
 
 order = np.argsort(-estimate.win_counts)[:8]
 _, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
