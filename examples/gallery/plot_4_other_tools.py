@@ -2,8 +2,8 @@
 What another tool predicted
 ===========================
 
-Out-of-fold predictions of any tool, one column per configuration, are all that `sobercv.bbc` needs. The columns of a data
-frame give the configurations their names.
+Out-of-fold predictions of any tool, one column per configuration, are all that `sobercv.bbc` needs. The columns of a
+data frame name the configurations.
 """
 
 import matplotlib.pyplot as plt

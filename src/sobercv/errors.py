@@ -85,7 +85,7 @@ CODES: dict[str, str] = {
 
 
 class SoberError(ValueError):
-    """A problem that the user can mend; `code` names it for ever.
+    """A problem that the user can fix; `code` is its stable name.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def test_what_is_noted(case):
 
 def test_notes_as_plain_data_as_text_and_as_html():
     estimate = sobercv.bbc(Y, P, "accuracy", n_bootstraps=20)
-    text = "Labels were read off probabilities: the likeliest class."
+    text = "Labels were taken from probabilities: the likeliest class."
     assert estimate.notes == (Note("W206", text),)
     assert json.loads(json.dumps(estimate.to_dict()))["notes"] == [Note("W206", text).to_dict()]
     assert f"note: {text}" in str(estimate)

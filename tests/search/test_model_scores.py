@@ -282,7 +282,7 @@ def shy(estimator, X, y):
     ("answer", "kind", "says"),
     [
         (lambda est: float("nan"), "not finite", "nan"),
-        (lambda est: "good", "raised", "must give a number"),
+        (lambda est: "good", "raised", "must return a number"),
         (lambda est: {}, "raised", "empty dict"),
         (lambda est: 1 / 0, "raised", "division by zero"),
     ],
@@ -316,7 +316,7 @@ def test_names_must_be_the_same_for_all_models():
 
 
 def test_one_of_several_scorers_gives_one_number():
-    with pytest.raises(SoberError, match="must give one number"):
+    with pytest.raises(SoberError, match="must return one number"):
         sobercv.BBCSearchCV(TREE, DEPTHS, scoring={"mine": several}, cv=5).fit(X, Y)
 
 

@@ -141,7 +141,7 @@ def test_a_scorer_of_the_model_is_called_with_the_model_and_its_rows():
 
 @pytest.mark.parametrize("answer", ["good", None, np.array([0.5, 0.6]), {"a": "good"}], ids=str)
 def test_a_scorer_must_give_numbers(answer):
-    with pytest.raises(SoberError, match="must give a number") as caught:
+    with pytest.raises(SoberError, match="must return a number") as caught:
         ModelScorer("mine", lambda est, X, y: answer).by_name(MODEL, X, Y)
     assert caught.value.code == "E117"
 

@@ -43,7 +43,7 @@ def empty_columns(data: Dataset) -> Iterator[Note]:
         text = f"{columns_that(constant)} the same value in every row: {some(constant)}. Left out of every model."
         yield Note("W809", text, (*constant,))
     if len(empty) + len(constant) == data.X.shape[1]:
-        yield Note("E818", "Every column is constant or empty, so nothing can be learnt. Give other columns.")
+        yield Note("E818", "Every column is constant or empty, so nothing can be learned. Add other columns.")
     gappy = [c for c, s in share.items() if 0.5 < s < 1]
     if gappy:
         text = f"{columns_that(gappy)} more gaps than values: {some(gappy)}. Gaps are filled by the median and marked."

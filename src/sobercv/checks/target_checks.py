@@ -23,7 +23,7 @@ def size(data: Dataset, cv: int) -> Iterator[Note]:
     elif n < cv:
         yield Note("E106", f"There are {n} {what} with a target, too few for {cv} folds. Write --cv {n}.")
     elif n < LEAST_ROWS:
-        yield Note("W205", f"With {n} {what} every estimate is shaky; expect a wide interval.")
+        yield Note("W205", f"With {n} {what} every estimate is uncertain; expect a wide interval.")
     elif n < 200 and data.task != "survival":
         text = f"{n} {what} are few: --repeats 5 makes the choice steadier and the interval narrower."
         yield Note("S802", text)

@@ -74,7 +74,7 @@ def _top(
 @app.command()
 @takes("data", *ROLES, *READING, *TUNING, "repeats", "seed", "jobs", "settings", *SHOWN)
 def check(**given: Any) -> int:
-    """Look at a table: what is in it, what would be run, how long it takes. Trains nothing big."""
+    """Look at a table: what is in it, what would be run, how long it takes. Trains nothing large."""
     from .arguments import Arguments
 
     asked = Arguments.of(given)
@@ -102,7 +102,7 @@ def fit(**given: Any) -> int:
 @app.command()
 @takes("folder", "moved_data", "jobs", "max_time", "fast", "no_report", *SHOWN)
 def resume(**given: Any) -> int:
-    """Go on with a run that was interrupted or ran out of time."""
+    """Continue a run that was interrupted or ran out of time."""
     _check_run(given["folder"], given["data"])
     from .fitting import go_on
 
@@ -132,7 +132,7 @@ def report(**given: Any) -> int:
 @app.command()
 @takes("folder", "new_data", "sheet", "threshold", "at", "output", "replace", "quiet")
 def predict(**given: Any) -> int:
-    """Predict new rows with the model of a run; CSV to standard output unless -o is given."""
+    """Predict new rows with the model of a run; default: CSV to standard output."""
     _check_run(given["folder"], given["data"])
     from .predicting import predict as go
 

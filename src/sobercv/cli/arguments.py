@@ -117,7 +117,7 @@ def _file(path: Path | None) -> dict[str, Any]:
         here = Path("sober.toml")
         return from_toml(here) if here.is_file() else {}
     if not path.is_file():
-        raise SoberError("E808", f"There is no settings file {str(path)!r}. Look at the path.")
+        raise SoberError("E808", f"There is no settings file {str(path)!r}. Check the path.")
     return from_toml(path)
 
 
@@ -144,4 +144,4 @@ def check_output(output: Path, run: Path, overwrite: bool, data: object = None) 
     if output.resolve().is_relative_to(run.resolve()):
         raise SoberError("E809", f"{name} belongs to the run. Name a file outside of {str(run)!r} with -o.")
     if not overwrite:
-        raise SoberError("E809", f"{name} is there. Name another file with -o, or write over it with --overwrite.")
+        raise SoberError("E809", f"{name} already exists. Name another file with -o, or add --overwrite.")

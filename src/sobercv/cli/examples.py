@@ -96,7 +96,7 @@ def example(name: str, output: Path | None) -> int:
     make, what, command = TABLES[name]
     path, content = output or Path(f"{name}.csv"), make()
     if read_file(path) not in (None, content):
-        raise SoberError("E809", f"{str(path)!r} is there and holds something else. Name another file with -o.")
+        raise SoberError("E809", f"{str(path)!r} already exists and holds something else. Name another file with -o.")
     write_file(path, content)
     screen = Screen()
     screen.say(f"{path}: {what}")

@@ -86,14 +86,14 @@ OPTIONS: dict[str, Any] = {
     "time": _text("--time", help="Survival: the column with the time.", panel=DATA),
     "event": _text("--event", help="Survival: the column with the event, 1 seen, 0 not.", panel=DATA),
     "event_value": _text("--event-value", help="Survival: what the event column holds if seen (1).", panel=ADVANCED),
-    "positive": _text("--positive", help="The positive one of two classes, where a metric depends on it.", panel=DATA),
+    "positive": _text("--positive", help="The positive class, where a metric depends on it.", panel=DATA),
     "sheet": _text("--sheet", help="Excel: the sheet with the table.", panel=DATA),
     "decimal": _text("--decimal", help="The decimal mark, . or , where numbers are ambiguous.", panel=ADVANCED),
     "header": _option(
         bool | None, "--header/--no-header", help="Whether the first row has names.", panel=ADVANCED,
         show_default=False, metavar="",
     ),
-    "id": _text("--id", help="Tells samples apart; rows that share it stay together.", panel=DATA),
+    "id": _text("--id", help="Identifies samples; rows that share it stay together.", panel=DATA),
     "group": _text("--group", help="Rows that share it (a patient) stay together.", panel=DATA),
     "ignore": _option(
         list[str] | None, "--ignore", metavar="<str>", help="A column that models must not see; can be repeated.",
@@ -112,7 +112,7 @@ OPTIONS: dict[str, Any] = {
     "preset": _text(
         "--preset", "-p", help="quick, standard (default), thorough or paper.", panel=MODEL, autocompletion=presets
     ),
-    "configurations": _number("--configurations", help="Draw so many of the preset's instead of all.", panel=ADVANCED),
+    "configurations": _number("--configurations", help="Try this many of the preset (default: all).", panel=ADVANCED),
     "cv": _number("--cv", help="Number of folds (default: 10).", panel=MODEL),
     "repeats": _number("--repeats", help="Number of CV repeats (default: 1).", panel=MODEL),
     "all_repeats": Annotated[int, Option("--repeats", help="Number of CV repeats in all.", show_default=False)],
@@ -149,10 +149,10 @@ OPTIONS: dict[str, Any] = {
     "max_time": _text("--max-time", help="End the whole command after 90s, 10m or 2h, with what is there.", panel=RUN),
     "output": _option(Path | None, "--output", "-o", help="Where to write.", panel=RUN),
     "format": _text(
-        "--format", help="Only the tables: md, tex or csv; to standard output unless -o is given.", panel=RUN,
+        "--format", help="Only the tables: md, tex or csv; default: to standard output.", panel=RUN,
         autocompletion=formats,
     ),
-    "overwrite": _switch("--overwrite", help="Write over an earlier run.", panel=RUN),
+    "overwrite": _switch("--overwrite", help="Overwrite an earlier run.", panel=RUN),
     "replace": _switch("--overwrite", help="Write over a file that is there.", panel=RUN),
     "fast": _switch("--fast", help="A report without charts and without the importance of columns.", panel=RUN),
     "no_report": _switch("--no-report", help="No report at all.", panel=RUN),
@@ -169,7 +169,7 @@ OPTIONS: dict[str, Any] = {
         panel=RUN,
     ),
     "moved_data": _option(Path | None, "--data", help="The table, if it has moved.", panel=RUN),
-    "force": _switch("--force", help="Go on where the answer could mislead.", panel=ADVANCED),
+    "force": _switch("--force", help="Continue although the answer could mislead.", panel=ADVANCED),
     "protocols": _text(
         "--protocols", help="Any of naive, tt, ncv, bbc, bbc-f, 632+, wmc, wmcs, wmcs-raw, ipl, bced, bbc-repeated "
         "(default: naive,tt,ncv,bbc,bced).", panel=RUN,

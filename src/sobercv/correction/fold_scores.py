@@ -102,7 +102,7 @@ class FoldScores:
                 "sobercv.bbc(y, predictions, fixed_models=True).",
             )
         if not len(self.complete()):
-            raise SoberError("E111", "No configuration has a score on every fold. Look at the errors of the search.")
+            raise SoberError("E111", "No configuration has a score on every fold. Check the errors of the search.")
         if self.winner is not None and self.winner not in self.complete():
             raise SoberError("E111", "The configuration that the search selected lacks a score on some fold.")
 

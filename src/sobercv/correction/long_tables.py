@@ -366,5 +366,5 @@ def _responses(parts: Parts, spread: Any, truth: Array) -> dict[str, Any]:
         name, column = next(iter(chances.items()))
         found["predict_proba"] = spread(column if texts[name] == labels[1] else 1 - column, 0.0)
     if not found:
-        raise SoberError("E812", "No column holds predictions for the classes of the truth. Look at their names.")
+        raise SoberError("E812", "No column holds predictions for the classes of the truth. Check their names.")
     return found

@@ -184,8 +184,8 @@ class Tuned(Columns):
         if self.winner < 0:
             raise SoberError(
                 "E109",
-                f"{table.question.first.name} is undefined on these samples, or no cut keeps the floors asked for, so "
-                "nothing can be selected. Check `y`, or lower the floors.",
+                f"{table.question.first.name} is undefined on these samples, or no threshold meets the constraints, so "
+                "nothing can be selected. Check `y`, or relax the constraints.",
             )
         self.alone = [scorer.scores(once)[0] for scorer in self._bound(self.decider.alternatives())]
         self._fixed = self._bound(self.final.predictions())
@@ -398,7 +398,7 @@ def _mean(table: Table, metric: int, draws: Array) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         mean = float((np.nanmean if table.question.metrics[metric].selects else np.nanmedian)(draws))
     if not np.isfinite(mean):
-        raise SoberError("E117", f"{name} gives numbers whose mean is beyond 1e308. Scale `y` and predictions down.")
+        raise SoberError("E117", f"{name} returns numbers whose mean is beyond 1e308. Scale `y` and predictions down.")
     return mean
 
 

@@ -99,7 +99,7 @@ def of_table(table: Table, winner: int) -> Iterator[Note]:
         yield left_out(held.n_left_out, held.n_configurations)
     of_labels = [m.responses for m in question.metrics if m.responses[0] == "predict"]
     if not question.makes_labels and any(not set(wanted) & set(held.responses) for wanted in of_labels):
-        yield Note("W206", "Labels were read off probabilities: the likeliest class.")
+        yield Note("W206", "Labels were taken from probabilities: the likeliest class.")
     yield from incomplete(table.is_complete)
     fewer = metric.calls_a_function and table.n_resamples < question.n_bootstraps
     if fewer and not table.is_replay and question.by == "sample":

@@ -84,7 +84,7 @@ class Table:
             if question.method != "bbc":
                 raise SoberError(
                     "E114",
-                    f"method={question.method!r} leans on the plain score, which a proposer that looks at scores has "
+                    f"method={question.method!r} uses the plain score, which a proposer that looks at scores has "
                     'made too good. Write method="bbc".',
                 )
             # So does the calibrated interval.

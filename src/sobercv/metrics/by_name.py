@@ -166,7 +166,7 @@ def _parsed(written: str) -> tuple[str, dict[str, Any]]:
         pass
     raise SoberError(
         "E105",
-        f"{written!r} is no name with arguments. Write it like 'fbeta(beta=2)': name=value, separated by commas.",
+        f"{written!r} is not a name with arguments. Write it like 'fbeta(beta=2)': name=value, separated by commas.",
     )
 
 

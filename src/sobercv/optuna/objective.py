@@ -162,7 +162,7 @@ class Objective:
 
     def _experiment(self, estimator: Any) -> Experiment:
         if not hasattr(estimator, "fit"):
-            raise SoberError("E117", f"`make` must give an estimator with a fit method; it gave {estimator!r}.")
+            raise SoberError("E117", f"`make` must return an estimator with a fit method; it returned {estimator!r}.")
         return Experiment(self.problem, estimator, self._wanted, raise_errors=True)  # `optimize(catch=)` decides
 
     def _score(self, predictions: Predictions) -> float:
@@ -280,6 +280,6 @@ def check_study(study: optuna.Study) -> None:
     if directions != ["maximize"]:
         raise SoberError(
             "E114",
-            f"The study must have one direction, maximize: of every metric more is better here; got "
+            f"The study must have one direction, maximize: higher is better for every metric here; got "
             f'{", ".join(directions)}. Write optuna.create_study(direction="maximize").',
         )

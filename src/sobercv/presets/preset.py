@@ -156,5 +156,5 @@ def _cleaned(cleaner: Pipeline, X: Any) -> Any:
         return clone(cleaner).fit_transform(X)
     except ValueError as error:
         if "variance threshold" in str(error):
-            raise SoberError("E818", "Every column of X is constant or empty, so nothing can be learnt.") from None
+            raise SoberError("E818", "Every column of X is constant or empty, so nothing can be learned.") from None
         raise

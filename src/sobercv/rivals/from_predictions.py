@@ -146,7 +146,7 @@ def tibshirani_scores(table: Table) -> dict[str, Estimate]:
         defined = (chosen >= 0) & ~np.isnan(lead)
         if not defined.any():
             raise SoberError(
-                "E109", f"{metric.name} is undefined on every fold, so TT has nothing to go by. Use sobercv.bbc."
+                "E109", f"{metric.name} is undefined on every fold, so TT cannot be computed. Use sobercv.bbc."
             )
         value = float(table.wholes[k][winner] - lead[defined].mean())
         found[metric.name] = estimate_of(table, "tt", value, k, int((~defined).sum()))

@@ -61,7 +61,7 @@ def read_file(path: Path) -> bytes | None:
         if isinstance(error, SoberError):
             raise
         reason = getattr(error, "strerror", None) or error
-        raise SoberError("E809", f"{str(path)!r} cannot be read: {reason}. Look at its permissions.") from None
+        raise SoberError("E809", f"{str(path)!r} cannot be read: {reason}. Check its permissions.") from None
 
 
 def is_ordinary(path: Path) -> bool:
@@ -82,7 +82,7 @@ def not_written(path: Path, error: OSError | ValueError) -> SoberError:
     """Say which file could not be written, and why."""
     reason = getattr(error, "strerror", None) or str(error)
     if getattr(error, "errno", None) in DISK:
-        return SoberError("E506", f"{str(path)!r} cannot be written: {reason}. Make room, and write it again.")
+        return SoberError("E506", f"{str(path)!r} cannot be written: {reason}. Free some space and write it again.")
     return SoberError("E809", f"{str(path)!r} cannot be written: {reason}. Name another place with -o.")
 
 

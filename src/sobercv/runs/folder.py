@@ -69,12 +69,12 @@ class RunFolder:
             lock.acquire()
         except Timeout:
             raise SoberError(
-                "E501", f"A run is going on in {self._name}. Wait until it has ended, end it, or name another folder."
+                "E501", f"Another run is writing to {self._name}. Wait until it ends, or name another folder."
             ) from None
         except NotImplementedError:
             note = Note(
                 "W830", f"The file system of {self._name} has no locks, so nothing keeps a second run out of the "
-                "folder. Begin none there until this one has ended.",
+                "folder. Start no other run there until this one has ended.",
             )  # fmt: skip
         except OSError as error:
             raise not_written(self / LOCK, error) from None

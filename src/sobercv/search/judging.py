@@ -113,7 +113,7 @@ def incomplete(log: RaceLog, store: MemoryStore) -> Note | None:
         raise SoberError(
             "E604" if log.stopped == "max_seconds" else "E601",
             f"The search was {cause} before one split was complete ({log.n_fits} of {store.done.size} fits were made), "
-            "so there is nothing to judge. Give it more time; with store= it goes on where it stopped.",
+            "so there is nothing to judge. Give it more time; with store= it continues where it stopped.",
         ) from (None if log.signal is None else Terminated(log.signal))
     n_samples = int(store.plan.seen(positions).any(axis=1).sum())
     note = Note(

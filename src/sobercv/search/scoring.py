@@ -82,7 +82,7 @@ class ModelScorer:
         found = self(fitted, X, y, **params)
         by_name = found if isinstance(found, Mapping) else {self.name: found}
         if not by_name:
-            raise SoberError("E117", f"The scorer {self.name} gave an empty dict; it must hold at least one number.")
+            raise SoberError("E117", f"The scorer {self.name} returned an empty dict; return at least one number.")
         _check_distinct(str(name) for name in by_name)
         return {str(name): self._number(value) for name, value in by_name.items()}
 
@@ -91,7 +91,8 @@ class ModelScorer:
             value = value.item()  # numpy's numbers, and arrays of one
         if not isinstance(value, Real):
             raise SoberError(
-                "E117", f"The scorer {self.name} must give a number, or a dict of numbers; got {type(value).__name__}."
+                "E117",
+                f"The scorer {self.name} must return a number or a dict of numbers; got {type(value).__name__}.",
             )
         return float(value)
 
@@ -165,7 +166,7 @@ class ModelScores:
         for scorer in scorers:
             answer = scorer.by_name(fitted, rows.X, rows.y, **rows.cut(self.params.get(scorer.name, {})))
             if not self.alone and list(answer) != [scorer.name]:
-                raise SoberError("E117", f"The scorer {scorer.name} is one of several, so it must give one number.")
+                raise SoberError("E117", f"The scorer {scorer.name} is one of several, so it must return one number.")
             found |= answer
         return found
 

@@ -37,7 +37,7 @@ def read_delimited(raw: bytes, name: str, delimiter: str | None = None, has_head
     """
     text, encoding, notes = decode(raw, name)
     if not text.strip():
-        raise SoberError("E801", f"{name} is empty. Give a table with a header and at least one row.")
+        raise SoberError("E801", f"{name} is empty. Pass a table with a header and at least one row.")
     delimiter = delimiter or sniff(text)
     first = _first_row(text, delimiter)
     utf8 = raw.removeprefix(b"\xef\xbb\xbf") if encoding in ("utf-8", "utf-8-sig") else text.encode("utf-8")

@@ -124,7 +124,7 @@ def read(
     name = "standard input" if path is None else path.name
     raw = source_bytes(path)
     if not raw.strip():
-        raise SoberError("E801", f"{name} is empty. Give a table with a header and at least one row.")
+        raise SoberError("E801", f"{name} is empty. Pass a table with a header and at least one row.")
     options = options or ReadingOptions()
     kind = _format(raw, path, name)
     if options.sheet is not None and kind != "xlsx":
@@ -175,7 +175,7 @@ def _format(raw: bytes, path: Path | None, name: str) -> str:
 
 def _check_shape(cells: RawTable, name: str) -> None:
     if not cells.columns:
-        raise SoberError("E801", f"{name} has no columns. Give a table with a header and at least one row.")
+        raise SoberError("E801", f"{name} has no columns. Pass a table with a header and at least one row.")
     if not cells.n_rows:
         raise SoberError("E801", f"{name} has a header but no rows. Give at least one row per sample.")
 

@@ -71,7 +71,7 @@ def source_bytes(path: Path | None) -> bytes:
 
 def _standard_input() -> bytes:
     if sys.stdin is None or sys.stdin.isatty():
-        raise SoberError("E801", "Nothing comes by standard input. Write: cat data.csv | sober check - --target y")
+        raise SoberError("E801", "Standard input is empty. Write: cat data.csv | sober check - --target y")
     return _limited(sys.stdin.buffer, "Standard input gives more than {}. Write the table to a file first.")
 
 
@@ -96,11 +96,11 @@ def _closest(path: Path) -> str:
     try:
         near = [p.name for p in path.parent.iterdir() if p.is_file()]
     except OSError:
-        return f" Nor is there a folder {str(path.parent)!r}. Look at the path."
+        return f" Nor is there a folder {str(path.parent)!r}. Check the path."
     # By the stem: all tables of a folder end alike.
     stems = {Path(name).stem.casefold(): name for name in sorted(near)}
     close = difflib.get_close_matches(path.stem.casefold(), stems, 1)
-    return f" Did you mean {str(path.with_name(stems[close[0]]))!r}?" if close else " Look at the path."
+    return f" Did you mean {str(path.with_name(stems[close[0]]))!r}?" if close else " Check the path."
 
 
 def _limited(stream: Any, too_much: str) -> bytes:

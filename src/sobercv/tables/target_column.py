@@ -33,7 +33,7 @@ def plain_target(column: Any, name: str, task: str | None) -> tuple[Array, str, 
     distinct = np.unique(values)
     if len(distinct) == 1:
         raise SoberError(
-            "E112", f"The target {name!r} is {str(distinct[0])[:40]!r} in every row, so nothing can be learnt."
+            "E112", f"The target {name!r} is {str(distinct[0])[:40]!r} in every row, so nothing can be learned."
         )
     guess = guess_task(values)
     is_guess = task is None and not guess.is_sure
@@ -121,7 +121,7 @@ def survival_target(kept: Any, names: list[str]) -> tuple[Array, str, bool]:
     if y["event"].sum() < 2:
         raise SoberError("E112", f"The event {names[1]!r} was seen {int(y['event'].sum())} times; two is the least.")
     if len(np.unique(y["time"])) == 1:
-        raise SoberError("E112", f"The time {names[0]!r} is the same in every row, so nothing can be learnt.")
+        raise SoberError("E112", f"The time {names[0]!r} is the same in every row, so nothing can be learned.")
     return y, "survival", False
 
 

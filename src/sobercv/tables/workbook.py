@@ -94,7 +94,7 @@ def _chosen(sheet: str | None, rows: dict[str, Any], name: str) -> str:
             raise SoberError("E801", f"Sheet {found[0][:40]!r} of {name} is empty. The sheets are {names}.")
         return found[0]
     if not filled:
-        raise SoberError("E801", f"{name} is empty. Give a table with a header and at least one row.")
+        raise SoberError("E801", f"{name} is empty. Pass a table with a header and at least one row.")
     if len(filled) > 1:
         raise SoberError(
             "E808", f"{name} has {len(filled)} sheets with something in them: {names}. Write --sheet NAME."

@@ -96,6 +96,6 @@ def teller(on_event: Listener | Sequence[Listener] | None) -> Callable[[Event], 
             except Exception as error:
                 listeners.remove(listener)
                 said = f"{type(error).__name__}: {error_text(error)}"
-                warn("W602", f"A listener of the race raised {said}; it hears no more events.")
+                warn("W602", f"A listener of the race raised {said}; it receives no more events.")
 
     return tell

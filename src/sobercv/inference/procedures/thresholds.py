@@ -239,7 +239,7 @@ class best_with_threshold(SelectionProcedure):
         if needed and not any(self.floors.named(name) is not None for name in needed):
             raise SoberError(
                 "E114",
-                f"{first.name} alone is best at no threshold: say what else must hold. Write best_with_threshold("
+                f"{first.name} alone has no best threshold: add a constraint. Write best_with_threshold("
                 f"{needed[0]}=0.9).",
             )
 
@@ -251,7 +251,7 @@ class best_with_threshold(SelectionProcedure):
         """Refuse what is not two classes."""
         if target.n_classes != 2:
             raise SoberError(
-                "E114", f"A threshold parts two classes; `y` has {target.n_classes}. Leave best_with_threshold out."
+                "E114", f"A threshold separates two classes; `y` has {target.n_classes}. Leave best_with_threshold out."
             )
 
     def for_estimator(self, estimator: Any) -> best_with_threshold:

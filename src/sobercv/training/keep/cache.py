@@ -57,7 +57,7 @@ def kept_outcomes(
         listed = ", ".join(f"{name} ({kind})" for name, kind in manifest.unknown.items())
         warn(
             "W501",
-            f"Your code uses what a store cannot tell from another one: {listed}. After a change of it, old fits would "
+            f"Your code uses objects that a store cannot identify: {listed}. After a change of it, old fits would "
             "be taken for new ones; then name another file.",
         )
     return OutcomeCache(path, experiment, plan, manifest)
@@ -320,15 +320,15 @@ def _explained(error: Exception, path: str) -> SoberError:
     if name.startswith(("SQLITE_FULL", "SQLITE_TOOBIG")):
         return SoberError(
             "E506",
-            f"The disk is full: {path} cannot grow. All outcomes that were stored are kept; make room and repeat the "
-            "call to go on.",
+            f"The disk is full: {path} cannot grow. What was stored is kept; free some space and repeat the call to "
+            "continue.",
         )
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH", "SQLITE_IOERR_LOCK")):
         return _not_writable(path, str(error))
     if name.startswith("SQLITE_IOERR") and not name.startswith(("SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_DATA")):
         return SoberError(
             "E506",
-            f"The disk does not take or give what belongs to {path} ({error}). All outcomes that were stored are kept; "
+            f"The disk cannot be read or written for {path} ({error}). All outcomes that were stored are kept; "
             "check the disk and repeat the call to go on.",
         )
     return damaged(path, str(error))

@@ -327,8 +327,8 @@ class _Workers:
             size = sum(part.nbytes for part in packed) / 1e6
             raise SoberError(
                 "E602",
-                f"{size:.0f} MB of data cannot be shared with worker processes: {error}. Make room in the folder for "
-                "temporary files (TMPDIR), or use n_jobs=1.",
+                f"{size:.0f} MB of data cannot be shared with worker processes: {error}. Free some space in the folder "
+                "for temporary files (TMPDIR), or use n_jobs=1.",
             ) from error
 
     def forget(self, token: str) -> None:
