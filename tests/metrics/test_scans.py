@@ -9,8 +9,13 @@ from sobercv.metrics import ranks
 
 
 def scans(scores, positive):
-    strata = ranks.Strata(np.zeros((1, len(positive)), int), positive.astype(int)[None])
-    return ranks.SortedScans(np.ascontiguousarray(scores, float), strata, 1)
+    stratum, role = np.zeros((1, len(positive)), int), positive.astype(int)[None]
+    return ranks.SortedScans(np.ascontiguousarray(scores, float), stratum, role, 1)
+
+
+def right(scores, positive, counts, picked=None, weight=None):
+    """Twice the pairs that are ranked right [B, C] or [B, 1]."""
+    return ranks.PairsCore(scans(scores, positive), None, weight).right(counts, picked)
 
 
 def pairs_right_twice(scores, positive, counts):
@@ -35,11 +40,11 @@ def test_every_width_gives_all_pairs(seed, n, n_resamples, n_values, largest):
     rng = np.random.default_rng(seed)
     scores, positive = rng.integers(0, n_values, (4, n)), rng.random(n) < 0.5
     counts = rng.integers(0, largest + 1, (n_resamples, n)).astype(np.uint8)
-    block, found = ranks.Block(counts, None), scans(scores, positive)
     expected = pairs_right_twice(scores, positive, counts)
-    np.testing.assert_array_equal(found.right(block), expected)
+    np.testing.assert_array_equal(right(scores, positive, counts), expected)
     winners = rng.integers(0, 4, n_resamples)
-    np.testing.assert_array_equal(found.right_of(block, winners), expected[np.arange(n_resamples), winners])
+    found = right(scores, positive, counts, winners)[:, 0]
+    np.testing.assert_array_equal(found, expected[np.arange(n_resamples), winners])
 
 
 @settings(max_examples=5, deadline=None)
@@ -49,15 +54,15 @@ def test_sums_beyond_16_bits_do_not_overflow(seed):
     n = 70_000  # a resample holds more samples than 16 bits can count
     scores, positive = rng.standard_normal((2, n)), rng.random(n) < 0.5
     counts = rng.integers(0, 200, (6, n)).astype(np.uint8)
-    found = scans(scores, positive).right(ranks.Block(counts, None))
-    weighted = scans(scores, positive).right(ranks.Block(counts, np.ones(n)))  # in double
+    found = right(scores, positive, counts)
+    weighted = right(scores, positive, counts, weight=np.ones(n))  # in double
     np.testing.assert_allclose(found, weighted, rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_resamples", [1, 63, 64, 65])
 def test_rows_of_a_block_begin_at_whole_vectors(n_resamples):
     counts = np.arange(n_resamples * 10, dtype=np.uint8).reshape(n_resamples, 10)
-    turned = ranks.Block(counts, None)._turned
+    turned = ranks.turn(counts)
     assert turned.ctypes.data % 64 == 0
     assert turned.strides[0] % 64 == 0
     np.testing.assert_array_equal(turned[:, :n_resamples], counts.T)

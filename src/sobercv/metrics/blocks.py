@@ -79,46 +79,26 @@ def run(function: Callable[..., T], arguments: list[tuple[Any, ...]], n_threads:
 
 
 def product(counts: Array, columns: Array, picked: Array | None = None) -> Array:
-    """Multiply counts [B, N] with columns [C, N], giving [B, C], or with column picked[b] for resample b, giving [B].
+    """Multiply counts [B, N] with columns [C, N]: [B, C], or [B, 1] with column picked[b] for resample b alone.
 
     Columns of flags (bool) are counted: whole numbers do not round, so that single precision and products of any size
-    will do.
+    will do. 255 * ROWS is below 2^24, up to which float32 holds whole numbers.
     """
-    if picked is not None:
-        return _picked(counts, columns, picked)
-    if columns.dtype == np.bool_:
-        return _counted(counts, columns)
-    out = np.empty((len(counts), len(columns)))
-    for b in range(0, len(counts), UNIT):
-        some = out[b : b + UNIT]
-        np.matmul(counts[b : b + UNIT, :ROWS].astype(np.float64), columns[:, :ROWS].T, out=some)
-        for at in range(ROWS, columns.shape[1], ROWS):
-            some += counts[b : b + UNIT, at : at + ROWS].astype(np.float64) @ columns[:, at : at + ROWS].T
-    return out
-
-
-def _counted(counts: Array, flags: Array) -> Array:
-    """How often flagged samples are present; 255 * ROWS is below 2^24, up to which float32 holds whole numbers."""
-    kind: Any = np.float32 if counts.dtype == np.uint8 else np.float64
-    out = np.zeros((len(counts), len(flags)))
-    for at in range(0, flags.shape[1], ROWS):
-        columns = flags[:, at : at + ROWS].T.astype(kind)
-        for b in range(0, len(counts), _COUNTED):
-            out[b : b + _COUNTED] += counts[b : b + _COUNTED, at : at + ROWS].astype(kind) @ columns
-    return out
-
-
-def _picked(counts: Array, columns: Array, picked: Array) -> Array:
-    if columns.dtype == np.bool_:
-        return np.asarray((counts * columns[picked]).sum(axis=1, dtype=np.float64))
-    out = np.zeros(len(counts))
+    flags = columns.dtype == np.bool_
+    if flags and picked is not None:
+        return np.asarray((counts * columns[picked]).sum(axis=1, dtype=np.float64, keepdims=True))
+    kind: Any = np.float32 if flags and counts.dtype == np.uint8 else np.float64
+    out = np.zeros((len(counts), len(columns) if picked is None else 1))
     for at in range(0, columns.shape[1], ROWS):
-        for b in range(0, len(counts), UNIT):
-            left = counts[b : b + UNIT, at : at + ROWS].astype(np.float64)
-            out[b : b + UNIT] += np.einsum("bn,bn->b", left, columns[picked[b : b + UNIT], at : at + ROWS])
+        part = columns[:, at : at + ROWS].astype(kind, copy=False)
+        for first, last in cut(len(counts), _COUNTED if flags else UNIT):
+            some, left = out[first:last], counts[first:last, at : at + ROWS].astype(kind)
+            if picked is not None:
+                some[:, 0] += np.einsum("bn,bn->b", left, part[picked[first:last]])
+            elif at == 0 and kind is np.float64:
+                np.matmul(left, part.T, out=some)
+            elif at == 0:
+                some[:] = left @ part.T
+            else:
+                some += left @ part.T
     return out
-
-
-def per_resample(values: Array, like: Array) -> Array:
-    """Give values [B] the axes of scores [B, C] or [B], so that both can be divided."""
-    return values.reshape((-1,) + (1,) * (like.ndim - 1))

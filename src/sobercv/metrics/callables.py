@@ -29,11 +29,7 @@ class GeneralCore(Core):
     """Calls the function on repeated rows."""
 
     def __init__(self, metric: GeneralMetric, part: Part) -> None:
-        self._metric, self._part, self._refusals = metric, part, list[str]()
-
-    @property
-    def complaint(self) -> str:
-        return self._refusals[0] if self._refusals else ""
+        self._metric, self._part = metric, part
 
     def scores(self, counts: Array, picked: Array | None = None) -> Array:
         n = self._part.values.shape[1]
@@ -48,8 +44,8 @@ class GeneralCore(Core):
                     except ValueError as problem:  # scikit-learn's way of saying "not defined on these samples"
                         if isinstance(problem, SoberError):
                             raise
-                        self._refusals[:] = self._refusals or [f"{type(problem).__name__}: {problem}"]
-        return out if picked is None else out[:, 0]
+                        self.complaint = self.complaint or f"{type(problem).__name__}: {problem}"
+        return out
 
 
 class GeneralMetric(Metric):

@@ -130,21 +130,17 @@ class CalibrationCore(Core):
         p = np.clip(_of_positive(part, part.values, None).T.astype(np.float64), _SURE, 1.0 - _SURE)
         self._logits = np.ascontiguousarray(np.log(p) - np.log1p(-p))  # [C, N]
         self._true = (part.y == part.index_of_positive()).astype(np.float64)
-        self._weight = np.ones(len(part.y)) if part.weight is None else part.weight
-        self._slope = slope
+        self._weight, self._slope = part.weights, slope
 
     def scores(self, counts: Array, picked: Array | None = None) -> Array:
-        if picked is not None:
-            return self._fits(counts, picked.astype(np.int64), np.arange(len(counts)))
-        b, c = np.indices((len(counts), len(self._logits)), np.int64).reshape(2, -1)
-        return self._fits(counts, c, b).reshape(len(counts), len(self._logits))
-
-    def _fits(self, counts: Array, configuration: Array, resample: Array) -> Array:
         from .kernels.lines import logistic_lines
 
-        out = np.empty((len(resample), 2))
-        logistic_lines(self._logits, self._true, self._weight, counts, configuration, resample, self._slope, out)
-        return out[:, 1 if self._slope else 0]
+        b, c = np.indices((len(counts), len(self._logits) if picked is None else 1), np.int64)
+        which = c if picked is None else picked.astype(np.int64)[:, None]
+        out = np.empty((b.size, 2))
+        lines = which.reshape(-1), b.reshape(-1), self._slope
+        logistic_lines(self._logits, self._true, self._weight, counts, *lines, out)
+        return out[:, 1 if self._slope else 0].reshape(b.shape)
 
 
 class Calibration(Metric):

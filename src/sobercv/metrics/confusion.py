@@ -1,4 +1,4 @@
-"""Metrics of the confusion matrix: of its margins (how often a class was true, predicted, and both), or of all cells.
+"""Metrics of the confusion matrix: how often each class was true and predicted.
 
 A class that is never predicted scores 0, as in scikit-learn, unless `zero_division` says otherwise; a score that the
 truth alone makes impossible (no positive sample, one class only) is NaN.
@@ -6,7 +6,6 @@ truth alone makes impossible (no positive sample, one class only) is NaN.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal
@@ -23,102 +22,51 @@ from .contract import Core, Metric, Part, is_number
 Average = Literal["binary", "macro", "micro", "weighted"]
 #: (hits, predicted, true) of one class -> what is divided, and by what
 Share = Callable[[Array, Array, Array], tuple[Array, Array]]
-#: (hits, predicted, true), each [B, C, K] or [B, K] -> score without the last axis
-MarginsFormula = Callable[[Array, Array, Array], Array]
-#: Tables [..., K, K] of true and predicted classes -> scores [...]
-TableFormula = Callable[[Part, Array], Array]
+#: Matrices [K, K, B, C] of true and predicted classes -> scores [B, C]
+Formula = Callable[[Part, Array], Array]
 
-_TOGETHER = 1 << 22  # cells of tables made at a time
+_TOGETHER = 1 << 22  # cells of matrices made at a time
 
 
-# ---- counting -------------------------------------------------------------------------------------------------------
-class LabelsCore(Core):
-    """Labels bound to their truth; flags are made for one class at a time, so that memory stays that of the labels."""
+class MatrixCore(Core):
+    """A formula of confusion matrices, which are made for some configurations at a time."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Part, formula: Formula) -> None:
+        self._part, self._formula = part, formula
         self._labels = np.ascontiguousarray(part.values.T)  # [C, N]
-        self._part = part
         self._rows = [np.flatnonzero(part.y == k) for k in range(part.n_classes)]
 
-    def _sums(self, counts: Array, flags: Array, rows: Array | slice, picked: Array | None) -> Array:
-        """Weight of the flagged samples of some rows: [B, C], or [B] where each resample picked a row of flags."""
-        weight = self._part.weight
-        return product(counts[:, rows], flags[:, rows] if weight is None else flags[:, rows] * weight[rows], picked)
-
-    def _picked(self, picked: Array | None) -> tuple[Array, Array | None]:
-        """The labels of the configurations that were picked [C, N], and the row of each resample among them."""
-        if picked is None:
-            return self._labels, None
-        which, position = np.unique(picked, return_inverse=True)
-        return self._labels[which], position
-
-
-class MarginsCore(LabelsCore):
-    """A formula of how often each class was hit, predicted and true."""
-
-    def __init__(self, part: Part, formula: MarginsFormula) -> None:
-        super().__init__(part)
-        self._formula = formula
-        self._truth = np.stack([part.y == k for k in range(part.n_classes)])  # [K, N]
-
     def scores(self, counts: Array, picked: Array | None = None) -> Array:
-        labels, position = self._picked(picked)
-        true = self._sums(counts, self._truth, slice(None), None)  # [B, K]
-        if picked is None:
-            true = np.broadcast_to(true[:, None, :], (len(counts), len(labels), true.shape[1]))
-        hits, predicted = np.empty(true.shape), np.empty(true.shape)
-        for k, rows in enumerate(self._rows):
-            said = labels == k
-            predicted[..., k] = self._sums(counts, said, slice(None), position)
-            hits[..., k] = self._sums(counts, said, rows, position)
-        return self._formula(hits, predicted, true)
-
-
-class TableCore(LabelsCore):
-    """A formula of whole confusion matrices, which are made for a few configurations at a time."""
-
-    def __init__(self, part: Part, formula: TableFormula) -> None:
-        super().__init__(part)
-        self._formula = formula
-
-    def scores(self, counts: Array, picked: Array | None = None) -> Array:
-        labels, position = self._picked(picked)
-        if position is not None:
-            return self._of(counts, labels, position)
-        step = max(1, _TOGETHER // max(1, len(counts) * self._part.n_classes**2))
-        some = blocks.cut(len(labels), step)
-        return np.concatenate([self._of(counts, labels[first:last], None) for first, last in some], axis=1)
+        if picked is not None:
+            which, position = np.unique(picked, return_inverse=True)
+            return self._of(counts, self._labels[which], position)
+        step = _TOGETHER // max(1, len(counts) * len(self._rows) ** 2)
+        some = blocks.cut(len(self._labels), step)
+        return np.concatenate([self._of(counts, self._labels[a:b], None) for a, b in some], axis=1)
 
     def _of(self, counts: Array, labels: Array, position: Array | None) -> Array:
-        k = self._part.n_classes
-        tables = np.empty((len(counts), *([len(labels)] if position is None else []), k, k))
+        k, weight = len(self._rows), self._part.weight
+        matrices = np.empty((k, k, len(counts), len(labels) if position is None else 1))
         for true, rows in enumerate(self._rows):
-            for said in range(k):
-                tables[..., true, said] = self._sums(counts, labels == said, rows, position)
-        return self._formula(self._part, tables)
+            present, said = counts[:, rows], labels[:, rows]
+            for c in range(k):
+                flags = said == c
+                matrices[true, c] = product(present, flags if weight is None else flags * weight[rows], position)
+        return self._formula(self._part, matrices)
 
 
-# ---- formulas of the margins ----------------------------------------------------------------------------------------
-class Margins(Metric):
-    """A metric of hits, predicted and true weights of the classes."""
-
-    task: TaskName = "classification"
-
-    def core(self, part: Part, n_threads: int = 1) -> Core:
-        return MarginsCore(part, partial(self._score, part))
-
-    @abstractmethod
-    def _score(self, part: Part, hits: Array, predicted: Array, true: Array) -> Array:
-        """Tables [..., K] -> scores without the last axis."""
+def margins(matrices: Array) -> tuple[Array, Array, Array]:
+    """How often each class was hit, predicted and true: [K, K, B, C] -> [K, B, C] each."""
+    return np.stack([m[k] for k, m in enumerate(matrices)]), matrices.sum(axis=0), matrices.sum(axis=1)
 
 
-class Confusion(Margins):
-    """A metric that is one formula of hits, predicted and true weights of the classes.
+class Confusion(Metric):
+    """A metric that is one formula of confusion matrices.
 
     Parameters
     ----------
     formula : callable
-        (part, hits, predicted, true) -> score.
+        (part, matrices [K, K, B, C]) -> scores [B, C].
     range : (float, float)
     greater_is_better : bool
     classes : (int, int or None)
@@ -128,9 +76,11 @@ class Confusion(Margins):
     at_cuts : AtCuts, optional
     """
 
+    task: TaskName = "classification"
+
     def __init__(
         self,
-        formula: Callable[[Part, Array, Array, Array], Array],
+        formula: Formula,
         *,
         range: tuple[float, float] = (0.0, 1.0),
         greater_is_better: bool = True,
@@ -142,8 +92,8 @@ class Confusion(Margins):
         self.min_classes, self.max_classes = classes
         self.depends_on_positive, self.at_cuts = of_positive, at_cuts
 
-    def _score(self, part: Part, hits: Array, predicted: Array, true: Array) -> Array:
-        return self._formula(part, hits, predicted, true)
+    def core(self, part: Part, n_threads: int = 1) -> Core:
+        return MatrixCore(part, self._formula)
 
 
 def divide(a: Array, b: Array, otherwise: float = 0.0) -> Array:
@@ -157,41 +107,60 @@ def undefined_if(nothing: Array, score: Array) -> Array:
 
 
 # ---- one number for all classes -------------------------------------------------------------------------------------
-def _balanced(part: Part, hits: Array, predicted: Array, true: Array, *, adjusted: bool) -> Array:
-    present = (true > 0).sum(axis=-1)
-    score = undefined_if(present < 2, divide(divide(hits, true).sum(axis=-1), present))
+def _balanced(part: Part, matrices: Array, *, adjusted: bool) -> Array:
+    hits, _, true = margins(matrices)
+    present = (true > 0).sum(axis=0)
+    score = undefined_if(present < 2, divide(divide(hits, true).sum(axis=0), present))
     if not adjusted:
         return score
     with np.errstate(divide="ignore", invalid="ignore"):
         return (score - 1.0 / present) / (1.0 - 1.0 / present)
 
 
-def _matthews(part: Part, hits: Array, predicted: Array, true: Array) -> Array:
-    total = true.sum(axis=-1)
-    cross = hits.sum(axis=-1) * total - (predicted * true).sum(axis=-1)
-    said = total**2 - (predicted**2).sum(axis=-1)
-    was = total**2 - (true**2).sum(axis=-1)
+def _matthews(part: Part, matrices: Array) -> Array:
+    hits, predicted, true = margins(matrices)
+    total = true.sum(axis=0)
+    cross = hits.sum(axis=0) * total - (predicted * true).sum(axis=0)
     # Sums of weights round; a variance this small is none.
+    said, was = (total**2 - (side**2).sum(axis=0) for side in (predicted, true))
     said, was = (np.where(v > 1e-12 * total**2, v, 0.0) for v in (said, was))
     return undefined_if(was == 0, divide(cross, np.sqrt(said * was)))
 
 
-def kappa(part: Part, hits: Array, predicted: Array, true: Array) -> Array:
+def _kappa(part: Part, matrices: Array) -> Array:
     """Agreement beyond chance, all confusions costing the same."""
-    total = true.sum(axis=-1)
-    by_chance = divide((predicted * true).sum(axis=-1), total)
-    score = 1.0 - divide(total - hits.sum(axis=-1), total - by_chance)
-    return undefined_if((true > 0).sum(axis=-1) < 2, score)
+    hits, predicted, true = margins(matrices)
+    total = true.sum(axis=0)
+    by_chance = divide((predicted * true).sum(axis=0), total)
+    score = 1.0 - divide(total - hits.sum(axis=0), total - by_chance)
+    return undefined_if((true > 0).sum(axis=0) < 2, score)
 
 
-def _likelihood_ratio(part: Part, hits: Array, predicted: Array, true: Array, *, sign: Literal["+", "-"]) -> Array:
+def _weighted_kappa(part: Part, matrices: Array, *, power: int, labels: Sequence[Any] | None) -> Array:
+    """The same, where a confusion costs more the farther apart the classes are."""
+    true, said = matrices.sum(axis=1), matrices.sum(axis=0)
+    if labels is None:
+        # The distance of two classes counts those between them that occur in the resample, as in scikit-learn.
+        place = np.cumsum((true > 0) | (said > 0), axis=0)
+    else:
+        known = [] if part.classes is None else part.classes.tolist()
+        if sorted(known, key=str) != sorted(labels, key=str):
+            raise SoberError("E110", f"`labels` must list all classes {known}, in their order of rank; got {labels}.")
+        place = np.array([list(labels).index(label) for label in known]).reshape(-1, 1, 1)
+    distance = np.abs(place[:, None] - place[None]).astype(np.float64) ** power
+    with np.errstate(invalid="ignore", divide="ignore"):
+        by_chance = true[:, None] * said[None] / matrices.sum(axis=(0, 1))
+        score = 1.0 - divide((distance * matrices).sum(axis=(0, 1)), (distance * by_chance).sum(axis=(0, 1)))
+    return undefined_if((true > 0).sum(axis=0) < 2, score)
+
+
+def _likelihood_ratio(part: Part, matrices: Array, *, sign: Literal["+", "-"]) -> Array:
     """How much more often the positive class is predicted where it is true; 1 where it never is elsewhere."""
     k = part.index_of_positive()
-    true, hits = true[..., [1 - k, k]], hits[..., [1 - k, k]]
-    found, missed = hits[..., 1], true[..., 1] - hits[..., 1]
-    right, wrong = hits[..., 0], true[..., 0] - hits[..., 0]
+    found, missed, right, wrong = matrices[k, k], matrices[k, 1 - k], matrices[1 - k, 1 - k], matrices[1 - k, k]
+    positives, negatives = found + missed, right + wrong
     of, by = (found, wrong) if sign == "+" else (missed, right)
-    return undefined_if(np.min(true, axis=-1) <= 0, divide(of * true[..., 0], by * true[..., 1], 1.0))
+    return undefined_if(np.minimum(positives, negatives) <= 0, divide(of * negatives, by * positives, 1.0))
 
 
 # ---- one number for each class, averaged ----------------------------------------------------------------------------
@@ -217,7 +186,7 @@ def of_both(hits: Array, predicted: Array, true: Array, *, beta: float) -> tuple
     return (1.0 + beta**2) * hits, beta**2 * true + predicted
 
 
-class Averaged(Margins):
+class Averaged(Metric):
     """A share for each class, turned into one number as scikit-learn's `average` does.
 
     Parameters
@@ -234,6 +203,8 @@ class Averaged(Margins):
     other : bool
         With "binary", take the class that is not positive.
     """
+
+    task: TaskName = "classification"
 
     def __init__(
         self,
@@ -256,17 +227,21 @@ class Averaged(Margins):
         self._zero = 0.0 if zero_division == "warn" else float(zero_division)
         self.at_cuts = _at_cuts(share, other) if self.depends_on_positive and self._zero == 0.0 else None
 
-    def _score(self, part: Part, hits: Array, predicted: Array, true: Array) -> Array:
+    def core(self, part: Part, n_threads: int = 1) -> Core:
+        return MatrixCore(part, self._score)
+
+    def _score(self, part: Part, matrices: Array) -> Array:
+        hits, predicted, true = margins(matrices)
         if self._average == "binary":
             k = part.index_of_positive(self.pos_label)
-            hits, predicted, true = (v[..., 1 - k if self._other else k] for v in (hits, predicted, true))
+            hits, predicted, true = (v[1 - k if self._other else k] for v in (hits, predicted, true))
             return undefined_if(true <= 0, divide(*self._share(hits, predicted, true), self._zero))
         if self._labels is not None:
             at = self._positions(part)
-            hits, predicted, true = (v[..., at] for v in (hits, predicted, true))
-        nothing = true.sum(axis=-1) <= 0
+            hits, predicted, true = (v[at] for v in (hits, predicted, true))
+        nothing = true.sum(axis=0) <= 0
         if self._average == "micro":
-            parts = self._share(*(v.sum(axis=-1) for v in (hits, predicted, true)))
+            parts = self._share(*(v.sum(axis=0) for v in (hits, predicted, true)))
             return undefined_if(nothing, divide(*parts, self._zero))
         scores = divide(*self._share(hits, predicted, true), self._zero)
         weight = true
@@ -274,7 +249,7 @@ class Averaged(Margins):
             listed = self._labels is not None
             weight = np.ones_like(true) if listed else ((predicted > 0) | (true > 0)).astype(np.float64)
         weight = np.where(np.isnan(scores), 0.0, weight)
-        return undefined_if(nothing, divide((np.nan_to_num(scores) * weight).sum(axis=-1), weight.sum(axis=-1), np.nan))
+        return undefined_if(nothing, divide((np.nan_to_num(scores) * weight).sum(axis=0), weight.sum(axis=0), np.nan))
 
     def _positions(self, part: Part) -> list[int]:
         known = [] if part.classes is None else part.classes.tolist()
@@ -349,38 +324,6 @@ def fbeta(
     return Averaged(share, average=average, labels=labels, pos_label=pos_label, zero_division=zero_division)
 
 
-class WeightedKappa(Metric):
-    """Agreement beyond chance, where a confusion costs more the farther apart the classes are; see `cohen_kappa`."""
-
-    task: TaskName = "classification"
-    range = (-1.0, 1.0)
-    min_classes = 2
-
-    def __init__(self, power: int, labels: Sequence[Any] | None) -> None:
-        self._power, self._labels = power, labels
-
-    def core(self, part: Part, n_threads: int = 1) -> Core:
-        return TableCore(part, self._score)
-
-    def _score(self, part: Part, tables: Array) -> Array:
-        true, said = tables.sum(axis=-1), tables.sum(axis=-2)
-        if self._labels is None:
-            # The distance of two classes counts those between them that occur in the resample, as in scikit-learn.
-            place = np.cumsum((true > 0) | (said > 0), axis=-1)
-        else:
-            known, labels = part.classes.tolist() if part.classes is not None else [], list(self._labels)
-            if sorted(known, key=str) != sorted(labels, key=str):
-                raise SoberError(
-                    "E110", f"`labels` must list all classes {known}, in their order of rank; got {self._labels}."
-                )
-            place = np.broadcast_to([labels.index(label) for label in known], true.shape)
-        distance = np.abs(place[..., :, None] - place[..., None, :]).astype(np.float64) ** self._power
-        with np.errstate(invalid="ignore", divide="ignore"):
-            by_chance = true[..., :, None] * said[..., None, :] / tables.sum(axis=(-2, -1))[..., None, None]
-            score = 1.0 - divide((distance * tables).sum(axis=(-2, -1)), (distance * by_chance).sum(axis=(-2, -1)))
-        return undefined_if((true > 0).sum(axis=-1) < 2, score)
-
-
 def cohen_kappa(
     *, weights: Literal["linear", "quadratic"] | None = None, labels: Sequence[Any] | None = None
 ) -> Metric:
@@ -396,10 +339,11 @@ def cohen_kappa(
     if weights is None:
         if labels is not None:
             raise SoberError("E114", "`labels` of cohen_kappa order the classes for `weights`; leave them out here.")
-        return Confusion(kappa, range=(-1.0, 1.0), classes=(2, None))
+        return Confusion(_kappa, range=(-1.0, 1.0), classes=(2, None))
     if weights not in ("linear", "quadratic"):
         raise SoberError("E122", f'`weights` must be None, "linear" or "quadratic"; got {weights!r}.')
-    return WeightedKappa(1 if weights == "linear" else 2, labels)
+    formula = partial(_weighted_kappa, power=1 if weights == "linear" else 2, labels=labels)
+    return Confusion(formula, range=(-1.0, 1.0), classes=(2, None))
 
 
 def makers() -> dict[str, Callable[..., Metric]]:

@@ -8,6 +8,7 @@ those samples, whatever the configurations predicted.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn
@@ -56,6 +57,15 @@ class Part:
         """Number of classes."""
         return 0 if self.classes is None else len(self.classes)
 
+    @property
+    def weights(self) -> Array:
+        """Weight of every sample, 1 where none is given [N]."""
+        return np.ones(len(self.y)) if self.weight is None else self.weight
+
+    def weighted(self, columns: Array) -> Array:
+        """Columns [..., N] times the weights of the samples."""
+        return columns if self.weight is None else columns * self.weight
+
     def index_of_positive(self, label: Any = None) -> int:
         """Index of the class that counts as positive: the one with this label, else the target's, else the last."""
         labels = [] if self.classes is None else self.classes.tolist()
@@ -67,39 +77,26 @@ class Part:
         return labels.index(label)
 
     def totals(self, counts: Array) -> Array:
-        """Weight of the samples present in each resample [B]."""
+        """Weight of the samples present in each resample [B, 1]."""
         if self.weight is None:
-            return counts.sum(axis=1, dtype=np.float64)
-        out = np.zeros(len(counts))
-        for at in range(0, len(self.weight), blocks.ROWS):  # in pieces: counts as floats take eight times the memory
-            out += counts[:, at : at + blocks.ROWS].astype(np.float64) @ self.weight[at : at + blocks.ROWS]
+            return counts.sum(axis=1, dtype=np.float64, keepdims=True)
+        out = np.zeros((len(counts), 1))
+        for at, end in blocks.cut(len(self.weight), blocks.ROWS):  # in pieces: counts as floats take eight times more
+            out[:, 0] += counts[:, at:end].astype(np.float64) @ self.weight[at:end]
         return out
 
 
 class Core(ABC):
-    """A metric bound to one part, in its natural direction: a loss stays a loss here."""
+    """A metric bound to one part, in its natural direction: a loss stays a loss here.
+
+    `complaint` is what a user's function said when it first refused; "" where there is none, or where it did not.
+    """
+
+    complaint = ""
 
     @abstractmethod
     def scores(self, counts: Array, picked: Array | None = None) -> Array:
-        """Score every configuration on every resample [B, C], or configuration picked[b] alone on resample b [B]."""
-
-    @property
-    def complaint(self) -> str:
-        """What a user's function said when it first refused; "" where there is none, or where it did not."""
-        return ""
-
-
-def part_of(predictions: Predictions, values: Array, repeat: int, rows: Array | slice, within_folds: bool) -> Part:
-    """Cut one repeat, or some rows of it, out of a table; pairs are compared across folds unless `within_folds`."""
-    fold = predictions.fold_of[rows, repeat]
-    return Part(
-        y=predictions.y[rows],
-        values=values[rows, :, repeat],
-        weight=None if predictions.sample_weight is None else predictions.sample_weight[rows],
-        fold=fold if within_folds else np.zeros_like(fold),
-        classes=predictions.classes,
-        positive=predictions.target.positive,
-    )
+        """Score every configuration on every resample [B, C], or configuration picked[b] on resample b [B, 1]."""
 
 
 def is_number(value: Any) -> bool:
@@ -222,7 +219,7 @@ class Metric(ABC):
         n_jobs: int | None = None,
     ) -> Scorer:
         """Prepare for many resamples: sort, compare and square once."""
-        self.check(predictions)
+        self.check_target(predictions.target)
         if within_folds and not self.pools_scores:
             raise SoberError("E114", f"`within_folds` is for metrics that rank samples; {self.name} does not.")
         if predictions.sample_weight is not None and not self.takes_weights:
@@ -230,24 +227,34 @@ class Metric(ABC):
                 "E114", f"{self.name} takes no `sample_weight`, and ignoring it would mislead. Leave it out."
             )
         if self.reads_labels_as_numbers:
-            predictions = _as_numbers(predictions)
-        values = self.response_of(predictions)
-        n_threads = threads.count(n_jobs)
+            assert predictions.classes is not None
+            numbers = predictions.classes.astype(np.float64)
+            target, responses = Target("regression", numbers[predictions.y]), {"predict": numbers[predictions.labels()]}
+            predictions = replace(predictions, target=target, responses=responses)
+        values, n_threads = self.response_of(predictions), threads.count(n_jobs)
+
+        def part(repeat: int, rows: Array | slice) -> Part:
+            fold, weight = predictions.fold_of[rows, repeat], predictions.sample_weight
+            return Part(
+                y=predictions.y[rows],
+                values=values[rows, :, repeat],
+                weight=None if weight is None else weight[rows],
+                fold=fold if within_folds else np.zeros_like(fold),
+                classes=predictions.classes,
+                positive=predictions.target.positive,
+            )
+
+        all_rows = slice(None)
         if aggregate == "pooled" and self.linear and predictions.is_complete:
-            parts = [part_of(predictions, values, r, slice(None), False) for r in range(predictions.n_repeats)]
+            parts = [part(r, all_rows) for r in range(predictions.n_repeats)]
             return Scorer(self, [(None, self.merged(parts, n_threads))], False, predictions.n_configurations)
-        rows: list[tuple[int, Array]] = []
-        for r in range(predictions.n_repeats):
-            seen = np.flatnonzero(predictions.seen[:, r])
-            if len(seen) == 0:
-                continue  # in the middle of a race, later repeats have not begun
-            fold = predictions.fold_of[seen, r]
-            rows += [(r, seen)] if aggregate == "pooled" else [(r, seen[fold == f]) for f in np.unique(fold)]
         bound: list[tuple[Array | None, Core]] = []
-        for r, here in rows:
-            everything = len(here) == predictions.n_samples
-            part = part_of(predictions, values, r, slice(None) if everything else here, within_folds)
-            bound.append((None if everything else here, self.core(part, n_threads)))
+        for r in range(predictions.n_repeats):
+            seen = np.flatnonzero(predictions.seen[:, r])  # none, in the middle of a race, of repeats to come
+            fold = predictions.fold_of[seen, r] if aggregate == "fold" else np.zeros_like(seen)
+            for here in (seen[fold == f] for f in np.unique(fold)):
+                rows = None if len(here) == predictions.n_samples else here
+                bound.append((rows, self.core(part(r, all_rows if rows is None else rows), n_threads)))
         return Scorer(self, bound, aggregate == "fold", predictions.n_configurations)
 
     @property
@@ -308,48 +315,39 @@ class Metric(ABC):
             f"{', '.join(predictions.responses)}. Pass that response, or choose another metric.",
         )
 
-    def check(self, predictions: Predictions) -> None:
-        """Refuse a table that the metric is not made for."""
-        self.check_target(predictions.target)
-
     def check_target(self, target: Target) -> None:
         """Refuse a kind of target, a number of classes, or classes of which the metric cannot know the positive one."""
-        classes = target.classes
+        for code, problem in self._problems(target):
+            raise SoberError(code, problem)
+
+    def _problems(self, target: Target) -> Iterator[tuple[str, str]]:
+        """Why the metric cannot be used, as code and sentence; the first one is raised."""
+        classes, k, name = target.classes, target.n_classes, self.name
         if target.values.ndim > 1:
-            raise SoberError(
+            yield (
                 "E112",
-                f"{self.name} needs one entry per sample in `y`; got {target.values.shape[1]}. BBCSearchCV takes "
-                "several, with the scorers of scikit-learn.",
+                f"{name} needs one entry per sample in `y`; got {target.values.shape[1]}. BBCSearchCV takes several, "
+                "with the scorers of scikit-learn.",
             )
         if self.reads_labels_as_numbers and classes is not None and classes.dtype.kind not in "biuf":
-            raise SoberError(
-                "E116",
-                f"{self.name} needs numbers; the classes are {classes[:3].tolist()}. Choose another metric.",
-            )
+            yield "E116", f"{name} needs numbers; the classes are {classes[:3].tolist()}. Choose another metric."
         if target.task != self.task:
-            raise SoberError(
-                "E116",
-                f"{self.name} is a metric for {self.task}; the target is one of {target.task}. Choose another.",
-            )
-        k = target.n_classes
+            yield "E116", f"{name} is a metric for {self.task}; the target is one of {target.task}. Choose another."
         if k < self.min_classes:
-            raise SoberError(
+            yield (
                 "E116",
-                f"{self.name} needs at least {self.min_classes} classes in `y`; got {k}. Check the target, or choose a "
+                f"{name} needs at least {self.min_classes} classes in `y`; got {k}. Check the target, or choose a "
                 "metric that is defined for one class, such as accuracy.",
             )
         if self.max_classes is not None and k > self.max_classes:
             several = {"roc_auc": "roc_auc_ovr", **{name: f"{name}_macro" for name in ("f1", "precision", "recall")}}
-            instead = several.get(self.name, "balanced_accuracy")
-            raise SoberError(
-                "E116",
-                f"{self.name} is for {self.max_classes} classes; `y` has {k}. Choose {instead} or another metric.",
-            )
+            instead = several.get(name, "balanced_accuracy")
+            yield "E116", f"{name} is for {self.max_classes} classes; `y` has {k}. Choose {instead} or another metric."
         if self.depends_on_positive and self.pos_label is None and k == 2 and target.positive is None:
             one, other = map(repr, [] if classes is None else classes.tolist())
-            raise SoberError(
+            yield (
                 "E120",
-                f"{self.name} depends on which class is the positive one, and {one} and {other} do not tell. Pass "
+                f"{name} depends on which class is the positive one, and {one} and {other} do not tell. Pass "
                 f"pos_label={one} or pos_label={other}.",
             )
 
@@ -365,14 +363,6 @@ class Metric(ABC):
 
     def __repr__(self) -> str:
         return f"<metric {self.name}>"
-
-
-def _as_numbers(predictions: Predictions) -> Predictions:
-    """Read class labels as the numbers that they are."""
-    assert predictions.classes is not None
-    numbers = predictions.classes.astype(np.float64)
-    responses = {"predict": numbers[predictions.labels()]}
-    return replace(predictions, target=Target("regression", numbers[predictions.y]), responses=responses)
 
 
 class GivenScore(Metric):
@@ -393,20 +383,17 @@ class GivenScore(Metric):
     def check_target(self, target: Target) -> None:
         """Take any target: the scorer has seen it."""
 
-    def core(self, part: Part, n_threads: int = 1) -> NoReturn:
-        """Refuse: predictions do not tell what the model scores."""
-        raise self._refusal()
-
     def response_of(self, predictions: Predictions) -> NoReturn:
-        """Refuse."""
-        raise self._refusal()
-
-    def _refusal(self) -> SoberError:
-        return SoberError(
+        """Refuse: predictions do not tell what the model scores."""
+        raise SoberError(
             "E116",
             f"{self.name} needs the fitted model, and a table of predictions has none. Pass a function "
             "(y_true, y_pred), or the name of a metric.",
         )
+
+    def core(self, part: Part, n_threads: int = 1) -> NoReturn:
+        """Never asked: there is no response to bind to."""
+        raise NotImplementedError
 
 
 # ---- a metric bound to a table --------------------------------------------------------------------------------------
@@ -423,37 +410,36 @@ class Scorer:
 
     def scores(self, counts: Array) -> Array:
         """Score every configuration: counts [B, N] -> [B, C]."""
-        return self._mean(counts, (len(counts), self.n_configurations), None)
+        return self._mean(counts, None)
 
     def picked(self, counts: Array, winners: Array) -> Array:
         """Score one configuration for each resample: counts [B, N], winners [B] -> [B]; no winner (-1) gives NaN."""
         some = winners >= 0
         if some.all():
-            return self._mean(counts, (len(winners),), winners)
+            return self._mean(counts, winners)[:, 0]
         out = np.full(len(winners), np.nan)
         if some.any():
-            out[some] = self.picked(counts[some], winners[some])
+            out[some] = self._mean(counts[some], winners[some])[:, 0]
         return out
 
-    def _mean(self, counts: Array, shape: tuple[int, ...], winners: Array | None) -> Array:
+    def _mean(self, counts: Array, winners: Array | None) -> Array:
         """Mean over the parts in which the score is defined: repeats weigh by their samples, folds equally."""
         if len(self._parts) == 1 and self._parts[0][0] is None:
-            return self._signed(self._parts[0][1].scores(counts, winners))
-        # Nothing has been seen where there is no part: every score is undefined.
-        total, weight = np.zeros((2, *shape))
-        for rows, core in self._parts:
-            here = counts if rows is None else counts[:, rows]
-            scores = core.scores(here, winners)
-            defined = ~np.isnan(scores)
-            size = np.ones(len(here)) if self._equal else here.sum(axis=1, dtype=np.float64)
-            w = np.where(defined, size.reshape((-1,) + (1,) * (len(shape) - 1)), 0.0)
-            total += np.where(defined, scores, 0.0) * w
-            weight += w
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return self._signed(total / weight)
-
-    def _signed(self, scores: Array) -> Array:
-        return scores if self.metric.greater_is_better else np.negative(scores, out=scores)
+            mean = self._parts[0][1].scores(counts, winners)
+        else:
+            # Nothing has been seen where there is no part: every score is undefined.
+            total, weight = np.zeros((2, len(counts), self.n_configurations if winners is None else 1))
+            for rows, core in self._parts:
+                here = counts if rows is None else counts[:, rows]
+                scores = core.scores(here, winners)
+                defined = ~np.isnan(scores)
+                size = np.ones((len(here), 1)) if self._equal else here.sum(axis=1, dtype=np.float64, keepdims=True)
+                w = np.where(defined, size, 0.0)
+                total += np.where(defined, scores, 0.0) * w
+                weight += w
+            with np.errstate(invalid="ignore", divide="ignore"):
+                mean = total / weight
+        return mean if self.metric.greater_is_better else np.negative(mean, out=mean)
 
     @property
     def complaint(self) -> str:

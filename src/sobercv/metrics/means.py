@@ -1,6 +1,7 @@
 """Metrics that are a mean over samples, a function of such means, or the share of one that is explained.
 
-Losses `[C, N]` of single predictions are computed once; every resample is then a matrix product with its counts.
+Losses `[C, N]` of single predictions are computed once; every resample is then a matrix product with its counts. They
+are plain functions, and `partial` of them, so that a metric can be sent to other machines.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..targets import Target, TaskName
-from . import blocks, cuts, losses
-from .blocks import per_resample, product
+from . import blocks, cuts
+from .blocks import product
 from .contract import Core, Metric, Part, is_number
 
 #: (part, values [C, N(, K)]) -> [C, N]
@@ -29,18 +30,122 @@ _TOGETHER = 1 << 15  # losses computed at a time: what is written down on the wa
 _CONSTANTS = 1 << 21  # losses of constants computed at a time
 
 
+# ---- what a single prediction costs: (part, values [C, N(, K)]) -> [C, N] --------------------------------------------
+def hit(part: Part, values: Array) -> Array:
+    """1 where the label is right."""
+    return values == part.y
+
+
+def miss(part: Part, values: Array) -> Array:
+    """1 where the label is wrong."""
+    return values != part.y
+
+
+# ---- probabilities and decision values; of two classes, those of the second ------------------------------------------
+def log_loss(part: Part, values: Array) -> Array:
+    """Minus the logarithm of the probability of what happened."""
+    smallest = np.finfo(values.dtype).eps
+    if values.ndim == 3:
+        true = np.take_along_axis(values, part.y[None, :, None], axis=2)[:, :, 0]
+    else:
+        true = np.where(part.y == 1, values, 1.0 - values)
+    return -np.log(np.clip(true, smallest, 1.0 - smallest))
+
+
+def brier_loss(part: Part, values: Array, *, scale_by_half: bool | str = "auto") -> Array:
+    """Squared distance to what happened, over all classes; halved for two, unless told otherwise."""
+    if values.ndim == 2:
+        square = (values - (part.y == 1)) ** 2  # the same for both classes
+        return square if scale_by_half else 2.0 * square
+    truth = np.arange(part.n_classes) == part.y[:, None]
+    squares = np.sum((values - truth) ** 2, axis=2)
+    return 0.5 * squares if scale_by_half is True else squares
+
+
+def hinge_loss(part: Part, values: Array) -> Array:
+    """How much the decision value of the true class lacks of being 1 ahead of the others."""
+    if values.ndim == 2:
+        margin = np.where(part.y == 1, values, -values)
+    else:
+        mine = (np.arange(part.n_classes) == part.y[:, None])[None]
+        margin = values[:, np.arange(len(part.y)), part.y] - np.where(mine, -np.inf, values).max(axis=2)
+    return np.maximum(0.0, 1.0 - margin)
+
+
+def among_first(part: Part, values: Array, *, k: int) -> Array:
+    """1 where the true class is among the k with the highest values; of equals the later class is ahead."""
+    true = np.take_along_axis(values, part.y[None, :, None], axis=2)
+    later = np.arange(part.n_classes) > part.y[:, None]
+    ahead = (values > true) | ((values == true) & later)
+    return ahead.sum(axis=2) < k
+
+
+# ---- numbers --------------------------------------------------------------------------------------------------------
+def squared(part: Part, values: Array) -> Array:
+    """Squared error."""
+    return (part.y - values) ** 2
+
+
+def absolute(part: Part, values: Array) -> Array:
+    """Absolute error."""
+    return np.abs(part.y - values)
+
+
+def relative(part: Part, values: Array) -> Array:
+    """Absolute error as a share of the truth."""
+    return np.abs(part.y - values) / np.maximum(np.abs(part.y), np.finfo(np.float64).eps)
+
+
+def squared_log(part: Part, values: Array) -> Array:
+    """Squared error of log(1 + value)."""
+    return (np.log1p(part.y) - np.log1p(values)) ** 2
+
+
+def pinball_loss(part: Part, values: Array, *, alpha: float) -> Array:
+    """What a guess at the quantile `alpha` costs: too low costs alpha, too high 1 - alpha, for each unit."""
+    error = part.y - values
+    return np.where(error >= 0, alpha * error, (alpha - 1.0) * error)
+
+
+def tweedie_loss(part: Part, values: Array, *, power: float) -> Array:
+    """Deviance of a Tweedie distribution: 0 is normal, 1 Poisson, 2 gamma, 3 inverse Gaussian."""
+    return deviance(part.y, values, power)
+
+
+def deviance(y: Array, values: Array, power: float) -> Array:
+    """Tweedie's deviance of any arrays that fit together."""
+    if power == 0:
+        return (y - values) ** 2
+    if power == 1:
+        return 2.0 * (np.where(y > 0, y * np.log(np.where(y > 0, y, 1.0) / values), 0.0) - y + values)
+    if power == 2:
+        return 2.0 * (np.log(values / y) + y / values - 1.0)
+    one, two = 1.0 - power, 2.0 - power
+    base = np.maximum(y, 0.0) if power < 0 else y
+    return 2.0 * (base**two / (one * two) - y * values**one / one + values**two / two)
+
+
+# ---- where a loss does not exist ------------------------------------------------------------------------------------
+def need(name: str, y: Array, values: Array, *, truth: tuple[float, bool], guess: tuple[float, bool]) -> None:
+    """Refuse numbers below a bound, or at it where the bound is strict."""
+    for what, array, (low, strict) in (("`y`", y, truth), ("predictions", values, guess)):
+        smallest = float(array.min())
+        if smallest < low or (strict and smallest == low):
+            bound = f"above {low:g}" if strict else f"of {low:g} or more"
+            raise SoberError("E112", f"{name} needs {what} {bound}; got {smallest:.4g}. Choose another metric.")
+
+
+# ---- means -----------------------------------------------------------------------------------------------------------
 class MeanCore(Core):
     """The mean of a loss over the samples present, sent through a link such as the square root."""
 
     def __init__(self, losses: Array, part: Part, link: Callable[[Array], Array] | None) -> None:
-        self._losses = losses if part.weight is None else losses * part.weight
-        self._part = part
-        self._link = link
+        self._losses, self._part, self._link = part.weighted(losses), part, link
 
     def scores(self, counts: Array, picked: Array | None = None) -> Array:
         sums, totals = product(counts, self._losses, picked), self._part.totals(counts)
         with np.errstate(invalid="ignore", divide="ignore"):
-            means = np.divide(sums, per_resample(np.where(totals > 0, totals, np.nan), sums), sums)
+            means = np.divide(sums, np.where(totals > 0, totals, np.nan), sums)
         return means if self._link is None else self._link(means)
 
 
@@ -119,21 +224,19 @@ class SpreadCore(Core):
         residual = part.y - np.ascontiguousarray(part.values.T, np.float64)
         if centred:
             residual -= np.median(residual, axis=1, keepdims=True)
-        weight = 1.0 if part.weight is None else part.weight
-        self._squares = residual**2 * weight
-        self._residuals = residual * weight if centred else None
-        self._truth = np.stack([y * weight, y**2 * weight])
-        self._part = part
+        self._squares = part.weighted(residual**2)
+        self._residuals = part.weighted(residual) if centred else None
+        self._truth, self._part = part.weighted(np.stack([y, y**2])), part
 
     def scores(self, counts: Array, picked: Array | None = None) -> Array:
         left, totals = product(counts, self._squares, picked), self._part.totals(counts)
-        first, second = product(counts, self._truth).T
+        first, second = np.split(product(counts, self._truth), 2, axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             spread = second - first**2 / totals
             constant = ~(spread > 1e-12 * second)
             if self._residuals is not None:
-                left = left - product(counts, self._residuals, picked) ** 2 / per_resample(totals, left)
-            return 1.0 - left / per_resample(np.where(constant, np.nan, spread), left)
+                left = left - product(counts, self._residuals, picked) ** 2 / totals
+            return 1.0 - left / np.where(constant, np.nan, spread)
 
 
 class Spread(Metric):
@@ -153,12 +256,10 @@ class ExplainedCore(Core):
     """1 - (sum of losses) / (sum of losses of the best constant)."""
 
     def __init__(self, losses: Array, part: Part, constant: Constant) -> None:
-        self._losses = losses if part.weight is None else losses * part.weight
-        self._constant = constant
+        self._losses, self._constant = part.weighted(losses), constant
 
     def scores(self, counts: Array, picked: Array | None = None) -> Array:
-        left = product(counts, self._losses, picked)
-        return 1.0 - left / per_resample(self._constant(counts), left)
+        return 1.0 - product(counts, self._losses, picked) / self._constant(counts)[:, None]
 
 
 class Explained(Metric):
@@ -194,7 +295,7 @@ class _Numbers:
     def __init__(self, part: Part) -> None:
         self._order = np.argsort(part.y, kind="stable")
         self._y = part.y[self._order].astype(np.float64)
-        self._weight = np.ones(len(part.y)) if part.weight is None else part.weight[self._order]
+        self._weight = part.weights[self._order]
 
     def __call__(self, counts: Array) -> Array:
         step = max(1, _CONSTANTS // max(1, counts.shape[1]))
@@ -237,15 +338,14 @@ class Mean(_Numbers):
 
     def _loss(self, mass: Array) -> Array:
         mean = (mass * self._y).sum(axis=1) / mass.sum(axis=1)
-        return losses.deviance(self._y, mean[:, None], self._power)
+        return deviance(self._y, mean[:, None], self._power)
 
 
 class Shares:
     """The shares of the classes, as the probabilities of every sample."""
 
     def __init__(self, part: Part, surprise: bool) -> None:
-        weight = 1.0 if part.weight is None else part.weight
-        self._classes = np.stack([(part.y == k) * weight for k in range(part.n_classes)])  # [K, N]
+        self._classes = np.stack([(part.y == k) * part.weights for k in range(part.n_classes)])  # [K, N]
         self._surprise = surprise  # log loss, else squares
 
     def __call__(self, counts: Array) -> Array:
@@ -275,7 +375,7 @@ def _regression(loss: Loss, link: Callable[[Array], Array] | None = None, check:
 
 def accuracy() -> Pointwise:
     """Share of labels that are right."""
-    made = _shares(losses.hit, True)
+    made = _shares(hit, True)
     made.at_cuts = cuts.ACCURACY
     return made
 
@@ -285,7 +385,7 @@ class Brier(Pointwise):
 
     def __init__(self, scale_by_half: bool | str) -> None:
         worst = 1.0 if scale_by_half is True else 2.0
-        loss = partial(losses.brier, scale_by_half=scale_by_half)
+        loss = partial(brier_loss, scale_by_half=scale_by_half)
         super().__init__("classification", loss, responses=_PROBABILITY, range=(-worst, 0.0))
         self._is_halved_for_two = scale_by_half == "auto"
 
@@ -319,14 +419,14 @@ def top_k(*, k: int = 2) -> Pointwise:
     """
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise SoberError("E108", f"`k` must be a whole number of 1 or more; got {k!r}.")
-    made = _shares(partial(losses.among_first, k=int(k)), True)
+    made = _shares(partial(among_first, k=int(k)), True)
     made.responses, made.min_classes = ("decision_function", "predict_proba"), 3
     return made
 
 
 def hinge() -> Pointwise:
     """Hinge loss of decision values."""
-    made = Pointwise("classification", losses.hinge, responses=("decision_function",))
+    made = Pointwise("classification", hinge_loss, responses=("decision_function",))
     made.min_classes = 2
     return made
 
@@ -339,7 +439,7 @@ def pinball(*, alpha: float = 0.5) -> Pointwise:
     alpha : float, default=0.5
         The quantile that is predicted, from 0 to 1.
     """
-    return _regression(partial(losses.pinball, alpha=share("alpha", alpha)))
+    return _regression(partial(pinball_loss, alpha=share("alpha", alpha)))
 
 
 def tweedie(*, power: float = 0) -> Pointwise:
@@ -350,7 +450,7 @@ def tweedie(*, power: float = 0) -> Pointwise:
     power : float, default=0
         0 is squared error, 1 Poisson, 2 gamma, 3 inverse Gaussian; nothing between 0 and 1 exists.
     """
-    return _regression(partial(losses.tweedie, power=power), check=check_power(power))
+    return _regression(partial(tweedie_loss, power=power), check=check_power(power))
 
 
 def share(name: str, value: float) -> float:
@@ -367,7 +467,7 @@ def check_power(power: float) -> Check | None:
     if power == 0:
         return None
     truth = (-np.inf, False) if power < 0 else (0.0, bool(power >= 2))
-    return partial(losses.need, truth=truth, guess=(0.0, True))
+    return partial(need, truth=truth, guess=(0.0, True))
 
 
 def d2_pinball(*, alpha: float = 0.5) -> Explained:
@@ -378,7 +478,7 @@ def d2_pinball(*, alpha: float = 0.5) -> Explained:
     alpha : float, default=0.5
         The quantile that is predicted, from 0 to 1; 0.5 is half the absolute error.
     """
-    loss = partial(losses.pinball, alpha=share("alpha", alpha))
+    loss = partial(pinball_loss, alpha=share("alpha", alpha))
     return Explained(Pointwise("regression", loss), partial(Quantile, alpha=float(alpha)))
 
 
@@ -390,13 +490,13 @@ def d2_tweedie(*, power: float = 0) -> Explained:
     power : float, default=0
         0 is R2, 1 Poisson, 2 gamma, 3 inverse Gaussian.
     """
-    left = Pointwise("regression", partial(losses.tweedie, power=power), check=check_power(power))
+    left = Pointwise("regression", partial(tweedie_loss, power=power), check=check_power(power))
     return Explained(left, partial(Mean, power=power))
 
 
 def d2_brier() -> Explained:
     """Share of the Brier score that is explained: the scaled Brier score."""
-    return _d2_classes(losses.brier, False)
+    return _d2_classes(brier_loss, False)
 
 
 def _d2_classes(loss: Loss, surprise: bool) -> Explained:
@@ -406,21 +506,21 @@ def _d2_classes(loss: Loss, surprise: bool) -> Explained:
 
 def makers() -> dict[str, Callable[..., Metric]]:
     """Everything that makes a metric of this file, by name."""
-    above = partial(losses.need, truth=(-1.0, True), guess=(-1.0, True))
+    above = partial(need, truth=(-1.0, True), guess=(-1.0, True))
     return {
         "accuracy": accuracy,
-        "neg_zero_one_loss": partial(_shares, losses.miss, False),
-        "neg_hamming_loss": partial(_shares, losses.miss, False),  # the same, for one label per sample
+        "neg_zero_one_loss": partial(_shares, miss, False),
+        "neg_hamming_loss": partial(_shares, miss, False),  # the same, for one label per sample
         "top_k_accuracy": top_k,
-        "neg_log_loss": partial(Pointwise, "classification", losses.log_loss, responses=_PROBABILITY),
+        "neg_log_loss": partial(Pointwise, "classification", log_loss, responses=_PROBABILITY),
         "neg_brier_score": brier,
         "neg_hinge_loss": hinge,
-        "neg_mean_squared_error": partial(_regression, losses.squared),
-        "neg_root_mean_squared_error": partial(_regression, losses.squared, np.sqrt),
-        "neg_mean_absolute_error": partial(_regression, losses.absolute),
-        "neg_mean_absolute_percentage_error": partial(_regression, losses.relative),
-        "neg_mean_squared_log_error": partial(_regression, losses.squared_log, None, above),
-        "neg_root_mean_squared_log_error": partial(_regression, losses.squared_log, np.sqrt, above),
+        "neg_mean_squared_error": partial(_regression, squared),
+        "neg_root_mean_squared_error": partial(_regression, squared, np.sqrt),
+        "neg_mean_absolute_error": partial(_regression, absolute),
+        "neg_mean_absolute_percentage_error": partial(_regression, relative),
+        "neg_mean_squared_log_error": partial(_regression, squared_log, None, above),
+        "neg_root_mean_squared_log_error": partial(_regression, squared_log, np.sqrt, above),
         "neg_mean_poisson_deviance": partial(tweedie, power=1),
         "neg_mean_gamma_deviance": partial(tweedie, power=2),
         "neg_mean_tweedie_deviance": tweedie,
@@ -430,6 +530,6 @@ def makers() -> dict[str, Callable[..., Metric]]:
         "d2_absolute_error_score": partial(d2_pinball, alpha=0.5),
         "d2_pinball_score": d2_pinball,
         "d2_tweedie_score": d2_tweedie,
-        "d2_log_loss_score": partial(_d2_classes, losses.log_loss, True),
+        "d2_log_loss_score": partial(_d2_classes, log_loss, True),
         "d2_brier_score": d2_brier,
     }

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -20,7 +19,7 @@ from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
 from . import blocks
-from .blocks import per_resample, product
+from .blocks import product
 from .contract import Core, Metric, Part, is_number
 
 #: Scans of sorted samples: (samples, actions, where the scan of each configuration ends).
@@ -34,78 +33,51 @@ _FLUSH = 8  # positives between two flushes of 16-bit sums; where it must be les
 _FEW = 4  # resamples that are scanned one by one rather than as a vector
 
 
-@dataclass(frozen=True, eq=False)
-class Strata:
-    """Which pairs are compared, whatever the scores: for each level the stratum of each sample and its role in it.
-
-    Attributes
-    ----------
-    stratum : int array [L, N]
-        From 0; -1 for none.
-    role : int array [L, N]
-        1 is a positive, which ought to score higher, 0 a negative, -1 neither.
-    """
-
-    stratum: Array
-    role: Array
-
-    def starts(self) -> Array:
-        """Where each stratum begins when the samples of a level are laid out by stratum [L, M + 1]."""
-        m = int(self.stratum.max(initial=0)) + 1
-        out = np.zeros((len(self.stratum), m + 1), np.int64)
-        for level, (stratum, role) in enumerate(zip(self.stratum, self.role, strict=True)):
-            out[level, 1:] = np.cumsum(np.bincount(stratum[role >= 0], minlength=m))
-        return out
-
-
-class Block:
-    """A block of resamples, laid out for scans.
+# ---- pairs -----------------------------------------------------------------------------------------------------------
+def count_pairs(scans: Iterator[Piece], n: int, counts: Array, weight: Array | None) -> Array:
+    """Twice the pairs that each of n configurations ranks right in each resample, a tie counting half [n, B].
 
     Parameters
     ----------
+    scans : iterator of Piece
+        Of all configurations.
+    n : int
     counts : array [B, N]
     weight : float array [N] or None
     """
+    from .kernels import pairs  # numba takes a while to import
 
-    def __init__(self, counts: Array, weight: Array | None) -> None:
-        self.counts, self.weight = counts, weight
-
-    def count(self, steps: Steps, out: Array) -> None:
-        """Scan every resample: twice the pairs ranked right, out [C, B]."""
-        from .kernels import pairs
-
-        weight = np.ones(self.counts.shape[1]) if self.weight is None else self.weight
-        if self.weight is not None or self.counts.dtype != np.uint8 or self._most >= 2**32:
-            pairs.weigh_pairs(*steps, self._turned, self._turned.ctypes.data, weight, out)
-        elif len(self.counts) <= _FEW:
-            each, b = np.indices(out.shape, np.int64).reshape(2, -1)
-            pairs.weigh_pairs_of(*steps, self.counts, weight, each, b, out.reshape(-1))
-        else:
-            bits = 16 if _FLUSH * self._most < 2**16 else 32
-            below = np.uint16 if self._total < 2**16 else np.uint32
-            sums, twice = (np.uint16, np.uint32) if bits == 16 else (np.uint32, np.float64)
-            room = [_aligned((self._turned.shape[1],), kind) for kind in (below, sums, sums, twice)]
-            interval = (2**bits - 1) // self._most
-            pairs.count_pairs(*steps, self._turned, self._turned.ctypes.data, *room, interval, out)
-
-    @cached_property
-    def _total(self) -> int:
-        """Samples in the largest resample."""
-        return int(self.counts.sum(axis=1, dtype=np.int64).max(initial=1))
-
-    @cached_property
-    def _most(self) -> int:
-        """What a positive adds at the most: the largest count times all others."""
-        return self._total * int(self.counts.max(initial=1))
-
-    @cached_property
-    def _turned(self) -> Array:
-        """The counts as [N, B], with resamples of zeros added up to a whole number of vectors."""
-        n_resamples, n = self.counts.shape
-        out = _aligned((n, -(-n_resamples // _VECTOR) * _VECTOR), self.counts.dtype)
-        out[:, :n_resamples] = self.counts.T
-        out[:, n_resamples:] = 0
+    out = np.empty((n, len(counts)))
+    total = int(counts.sum(axis=1, dtype=np.int64).max(initial=1))  # samples in the largest resample
+    most = total * int(counts.max(initial=1))  # what a positive adds at the most: the largest count times all others
+    ones = np.ones(counts.shape[1]) if weight is None else weight
+    in_whole_numbers = weight is None and counts.dtype == np.uint8 and most < 2**32
+    if in_whole_numbers and len(counts) <= _FEW:
+        for first, last, steps in scans:
+            each, b = np.indices((last - first, len(counts)), np.int64).reshape(2, -1)
+            pairs.weigh_pairs_of(*steps, counts, ones, each, b, out[first:last].reshape(-1))
         return out
+    turned = turn(counts)
+    bits = 16 if _FLUSH * most < 2**16 else 32
+    below = np.uint16 if total < 2**16 else np.uint32
+    sums, twice = (np.uint16, np.uint32) if bits == 16 else (np.uint32, np.float64)
+    room = [_aligned((turned.shape[1],), kind) for kind in (below, sums, sums, twice)]
+    for first, last, steps in scans:
+        if in_whole_numbers:
+            interval = (2**bits - 1) // most
+            pairs.count_pairs(*steps, turned, turned.ctypes.data, *room, interval, out[first:last])
+        else:
+            pairs.weigh_pairs(*steps, turned, turned.ctypes.data, ones, out[first:last])
+    return out
+
+
+def turn(counts: Array) -> Array:
+    """The counts as [N, B], with resamples of zeros added up to a whole number of vectors."""
+    n_resamples, n = counts.shape
+    out = _aligned((n, -(-n_resamples // _VECTOR) * _VECTOR), counts.dtype)
+    out[:, :n_resamples] = counts.T
+    out[:, n_resamples:] = 0
+    return out
 
 
 def _aligned(shape: tuple[int, ...], kind: Any) -> Array:
@@ -117,19 +89,39 @@ def _aligned(shape: tuple[int, ...], kind: Any) -> Array:
 
 
 class SortedScans:
-    """The scans of all configurations through their sorted samples, made once and kept where memory allows."""
+    """The scans of all configurations through their sorted samples, made once and kept where memory allows.
 
-    def __init__(self, scores: Array, strata: Strata, n_threads: int) -> None:
-        self._stratum = np.ascontiguousarray(strata.stratum, np.int32)
-        self._role = np.ascontiguousarray(strata.role, np.int8)
-        self._starts = strata.starts()
-        self._begins = np.zeros(strata.stratum.shape, np.uint8)
-        for begins, starts in zip(self._begins, self._starts, strict=True):
-            begins[starts[starts < len(begins)]] = 1
-        self._room = int((strata.role >= 0).sum() + (strata.role == 1).sum())  # steps of a scan at the most
-        self._scores = scores  # [C, N]
-        self.n = len(scores)
+    Parameters
+    ----------
+    scores : float array [C, N]
+    stratum : int array [L, N]
+        Which pairs are compared, whatever the scores: for each level the stratum of each sample, from 0; -1 for none.
+    role : int array [L, N]
+        1 is a positive, which ought to score higher, 0 a negative, -1 neither.
+    n_threads : int
+    """
+
+    def __init__(self, scores: Array, stratum: Array, role: Array, n_threads: int) -> None:
+        n_strata = int(stratum.max(initial=0)) + 1
+        starts = np.zeros((len(stratum), n_strata + 1), np.int64)  # where a stratum begins, laid out by stratum
+        begins = np.zeros(stratum.shape, np.uint8)
+        for level, (where, part) in enumerate(zip(stratum, role, strict=True)):
+            starts[level, 1:] = np.cumsum(np.bincount(where[part >= 0], minlength=n_strata))
+            begins[level, starts[level][starts[level] < len(where)]] = 1
+        self._where = np.ascontiguousarray(stratum, np.int32), np.ascontiguousarray(role, np.int8), starts, begins
+        self._room = int((role >= 0).sum() + (role == 1).sum())  # steps of a scan at the most
+        self._scores, self.n = scores, len(scores)
         self._n_threads, self._kept, self._lock = n_threads, list[Piece](), Lock()
+
+    def pieces(self, wanted: Array | None = None) -> Iterator[Piece]:
+        """Return the scans, some configurations at a time; where they are not kept, those wanted are made."""
+        if self._room * self.n * 5 <= _KEPT:
+            with self._lock:
+                if not self._kept:
+                    some = blocks.cut(self.n, -(-self.n // (4 * self._n_threads)))
+                    self._kept = blocks.run(self._make, some, self._n_threads)
+            return iter(self._kept)
+        return (self._make(int(c), int(c) + 1) for c in (range(self.n) if wanted is None else wanted))
 
     def _make(self, first: int, last: int) -> Piece:
         from .kernels.pairs import make_scans
@@ -138,56 +130,8 @@ class SortedScans:
         samples = np.empty((last - first) * self._room, np.int32)
         actions = np.empty((last - first) * self._room, np.int8)
         ends = np.zeros(last - first + 1, np.int64)
-        order = np.argsort(score, axis=1)
-        where = self._stratum, self._role, self._starts, self._begins
-        make_scans(order, score, *where, samples, actions, ends)
+        make_scans(np.argsort(score, axis=1), score, *self._where, samples, actions, ends)
         return first, last, (samples[: ends[-1]].copy(), actions[: ends[-1]].copy(), ends)
-
-    def right(self, block: Block) -> Array:
-        """Twice the pairs that every configuration ranks right in every resample, a tie counting half [B, C]."""
-        out = np.empty((self.n, len(block.counts)))
-        for first, last, steps in self.pieces():
-            block.count(steps, out[first:last])
-        return out.T
-
-    def right_of(self, block: Block, winners: Array) -> Array:
-        """Twice the pairs that the configuration picked for each resample ranks right [B]."""
-        from .kernels.pairs import weigh_pairs_of
-
-        counts = block.counts
-        out = np.empty(len(counts))
-        weight = np.ones(counts.shape[1]) if block.weight is None else block.weight
-        for first, last, steps in self.pieces(np.unique(winners)):
-            here = np.flatnonzero((winners >= first) & (winners < last))
-            alone = np.empty(len(here))
-            weigh_pairs_of(*steps, counts, weight, winners[here] - first, here, alone)
-            out[here] = alone
-        return out
-
-    def pieces(self, wanted: Array | None = None) -> Iterator[Piece]:
-        """Give the scans, some configurations at a time; where they are not kept, those wanted are made."""
-        if self._room * self.n * 5 <= _KEPT:
-            with self._lock:
-                if not self._kept:
-                    some = blocks.cut(self.n, -(-self.n // (4 * self._n_threads)))
-                    self._kept = blocks.run(self._make, some, self._n_threads)
-            yield from self._kept
-        else:
-            for c in range(self.n) if wanted is None else wanted:
-                yield self._make(int(c), int(c) + 1)
-
-
-class ClassPairs:
-    """Weight of the pairs of a positive and a negative of the same fold, for each resample."""
-
-    def __init__(self, role: Array, part: Part) -> None:
-        weight = np.ones(len(role)) if part.weight is None else part.weight
-        sides = [(role == side) & (part.fold == f) for side in (1, 0) for f in np.unique(part.fold)]
-        self._sides = np.stack(sides) * weight  # [2 F, N]
-
-    def __call__(self, block: Block) -> Array:
-        positives, negatives = np.split(product(block.counts, self._sides), 2, axis=1)
-        return (positives * negatives).sum(axis=1)
 
 
 class PairsCore(Core):
@@ -196,19 +140,49 @@ class PairsCore(Core):
     Parameters
     ----------
     scans : SortedScans
-    pairs : callable
-        Block -> weight of all pairs in each resample [B].
+    all_pairs : callable
+        counts [B, N] -> weight of all pairs in each resample [B].
     weight : float array [N] or None
     """
 
-    def __init__(self, scans: SortedScans, pairs: Callable[[Block], Array], weight: Array | None) -> None:
-        self._scans, self._pairs, self._weight = scans, pairs, weight
+    def __init__(self, scans: SortedScans, all_pairs: Callable[[Array], Array], weight: Array | None) -> None:
+        self._scans, self._all_pairs, self._weight = scans, all_pairs, weight
 
     def scores(self, counts: Array, picked: Array | None = None) -> Array:
-        block = Block(counts, self._weight)
-        twice = self._scans.right(block) if picked is None else self._scans.right_of(block, picked)
-        pairs = self._pairs(block)
-        return np.divide(twice, per_resample(np.where(pairs > 0, 2.0 * pairs, np.nan), twice), out=twice)
+        twice = self.right(counts, picked)
+        pairs = self._all_pairs(counts)
+        return np.divide(twice, np.where(pairs > 0, 2.0 * pairs, np.nan)[:, None], out=twice)
+
+    def right(self, counts: Array, picked: Array | None = None) -> Array:
+        """Twice the pairs that are ranked right, a tie counting half [B, C] or, of one configuration each, [B, 1]."""
+        from .kernels.pairs import weigh_pairs_of
+
+        scans, weight = self._scans, self._weight
+        if picked is None:
+            return count_pairs(scans.pieces(), scans.n, counts, weight).T
+        out = np.empty((len(counts), 1))
+        weight = np.ones(counts.shape[1]) if weight is None else weight
+        for first, last, steps in scans.pieces(np.unique(picked)):
+            here = np.flatnonzero((picked >= first) & (picked < last))
+            alone = np.empty(len(here))
+            weigh_pairs_of(*steps, counts, weight, picked[here] - first, here, alone)
+            out[here, 0] = alone
+        return out
+
+
+def area(part: Part, values: Array, role: Array, n_threads: int) -> Core:
+    """Area under the curve of positives (1) against negatives (0), within folds where the part has several."""
+    stratum = np.unique(part.fold, return_inverse=True)[1].reshape(-1)
+    scores = np.ascontiguousarray(values.T, None if values.dtype.kind == "f" else np.float64)  # labels rank too
+    scans = SortedScans(scores, stratum[None], role.astype(np.int8)[None], n_threads)
+    sides = np.stack([(role == side) & (stratum == f) for side in (1, 0) for f in range(stratum.max() + 1)])
+    weights = sides * part.weights  # [2 F, N]
+
+    def all_pairs(counts: Array) -> Array:
+        positives, negatives = np.split(product(counts, weights), 2, axis=1)
+        return (positives * negatives).sum(axis=1)
+
+    return PairsCore(scans, all_pairs, part.weight)
 
 
 # ---- several classes ------------------------------------------------------------------------------------------------
@@ -246,10 +220,8 @@ class ClassMean(Core):
         total: Any = 0.0
         carried: Any = 0.0
         for core, members in self._problems:
-            found = core.scores(counts, picked)
-            size = np.ones(len(counts)) if members is None else product(counts, members[None])[:, 0]
-            size = per_resample(size, found)
-            total, carried = total + size * found, carried + size
+            size = np.ones((len(counts), 1)) if members is None else product(counts, members[None])
+            total, carried = total + size * core.scores(counts, picked), carried + size
         return np.asarray(total / carried)
 
 
@@ -275,27 +247,18 @@ class RocAuc(Metric):
 
     def core(self, part: Part, n_threads: int = 1) -> Core:
         if part.values.ndim == 2:  # two classes: every multi-class form is the plain one
-            return _area(part, part.values, part.y == 1, n_threads)
+            return area(part, part.values, part.y == 1, n_threads)
         if self._average == "micro":
-            return SpreadOut(part, lambda one: _area(one, one.values, one.y == 1, n_threads))
-        weight = 1.0 if part.weight is None else part.weight
+            return SpreadOut(part, lambda one: area(one, one.values, one.y == 1, n_threads))
         problems: list[tuple[Core, Array | None]] = []
         for k in range(part.n_classes):
             for other in [None] if self._multi == "ovr" else [j for j in range(part.n_classes) if j != k]:
                 # One-vs-rest counts by the class, one-vs-one by both classes.
                 role = np.where(part.y == k, 1, 0 if other is None else np.where(part.y == other, 0, -1))
-                members = (part.y == k if other is None else role >= 0) * weight
-                core = _area(part, part.values[:, :, k], role, n_threads)
+                members = (part.y == k if other is None else role >= 0) * part.weights
+                core = area(part, part.values[:, :, k], role, n_threads)
                 problems.append((core, members if self._average == "weighted" else None))
         return ClassMean(problems)
-
-
-def _area(part: Part, values: Array, role: Array, n_threads: int) -> Core:
-    """Area under the curve of positives (1) against negatives (0), within folds where the part has several."""
-    stratum = np.unique(part.fold, return_inverse=True)[1].reshape(-1)
-    scores = np.ascontiguousarray(values.T, None if values.dtype.kind == "f" else np.float64)  # labels rank too
-    scans = SortedScans(scores, Strata(stratum[None], role.astype(np.int8)[None]), n_threads)
-    return PairsCore(scans, ClassPairs(role, part), part.weight)
 
 
 # ---- other scans ----------------------------------------------------------------------------------------------------
@@ -312,22 +275,24 @@ class SortedCore(Core):
 
     def __init__(self, part: Part, values: Array, order: Array, finish: Callable[..., Array]) -> None:
         self.part, self._values, self._order, self._finish = part, values, order, finish
-        self.weight = np.ones(len(part.y)) if part.weight is None else part.weight
+        self.weight = part.weights
 
     def scores(self, counts: Array, picked: Array | None = None) -> Array:
         if picked is None:
             return self._finish(self, counts)
-        out = np.empty(len(picked))
+        out = np.empty((len(picked), 1))
         for c in np.unique(picked):
             here, one = picked == c, slice(c, c + 1)
             alone = SortedCore(self.part, self._values[one], self._order[one], self._finish)
-            out[here] = alone.scores(counts[here])[:, 0]
+            out[here] = alone.scores(counts[here])
         return out
 
-    def run(self, kernel: Any, counts: Array, *arguments: Any) -> Array:
-        """Let a kernel scan every configuration: [C, B], transposed."""
+    def run(self, kernel: str, counts: Array, *arguments: Any) -> Array:
+        """Let a kernel of this name scan every configuration: [C, B], transposed."""
+        from .kernels import sorted_scan
+
         out = np.empty((len(self._order), len(counts)))
-        kernel(self._order, self._values, *arguments, np.ascontiguousarray(counts.T), out)
+        getattr(sorted_scan, kernel)(self._order, self._values, *arguments, np.ascontiguousarray(counts.T), out)
         return out.T
 
 
@@ -343,25 +308,21 @@ def sorted_core(part: Part, values: Array, sign: int, finish: Callable[..., Arra
 
 # ---- thresholds -----------------------------------------------------------------------------------------------------
 def _precision(core: SortedCore, counts: Array) -> Array:
-    from .kernels import sorted_scan
-
     positive = core.part.y == 1
-    area = core.run(sorted_scan.average_precision, counts, positive, core.weight)
-    positives = product(counts, (positive * core.weight)[None])[:, 0]
-    return np.asarray(area / np.where(positives > 0, positives, np.nan)[:, None])
+    found = core.run("average_precision", counts, positive, core.weight)
+    positives = product(counts, (positive * core.weight)[None])
+    return np.asarray(found / np.where(positives > 0, positives, np.nan))
 
 
 def _start_of_curve(max_fpr: float, core: SortedCore, counts: Array) -> Array:
-    from .kernels import sorted_scan
-
     positive = core.part.y == 1
     sides = product(counts, np.stack([positive, ~positive]) * core.weight)  # [B, 2]
     defined = np.all(sides > 0, axis=1, keepdims=True)
-    area = core.run(sorted_scan.partial_area, counts, positive, core.weight, max_fpr * sides[:, 1])
+    found = core.run("partial_area", counts, positive, core.weight, max_fpr * sides[:, 1])
     with np.errstate(invalid="ignore", divide="ignore"):
-        area /= (sides[:, 0] * sides[:, 1])[:, None]
+        found /= (sides[:, 0] * sides[:, 1])[:, None]
     least, most = 0.5 * max_fpr**2, max_fpr
-    return np.where(defined, 0.5 * (1.0 + (area - least) / (most - least)), np.nan)
+    return np.where(defined, 0.5 * (1.0 + (found - least) / (most - least)), np.nan)
 
 
 class _Thresholds(Metric):
@@ -412,7 +373,7 @@ class AveragePrecision(_Thresholds):
 
     depends_on_positive = True
 
-    def __init__(self, average: str = "macro", pos_label: Any = None) -> None:
+    def __init__(self, *, average: str = "macro", pos_label: Any = None) -> None:
         if average not in ("macro", "weighted", "micro"):
             raise SoberError("E122", f"`average` must be macro, weighted or micro; got {average!r}.")
         self._average, self.pos_label, self.max_classes = average, pos_label, None
@@ -424,24 +385,20 @@ class AveragePrecision(_Thresholds):
             return SpreadOut(part, lambda one: self._sorted(self._two(one, 1), _precision, n_threads))
         problems: list[tuple[Core, Array | None]] = []
         for one in (self._two(part, k) for k in range(part.n_classes)):
-            members = one.y * (1.0 if one.weight is None else one.weight) if self._average == "weighted" else None
+            members = one.y * one.weights if self._average == "weighted" else None
             problems.append((self._sorted(one, _precision, n_threads), members))
         return ClassMean(problems)
 
 
 # ---- errors ---------------------------------------------------------------------------------------------------------
 def _median(core: SortedCore, counts: Array) -> Array:
-    from .kernels import sorted_scan
-
-    totals = core.part.totals(counts)
+    totals = core.part.totals(counts)[:, 0]
     slack = np.zeros_like(totals) if core.part.weight is None else 1e-12 * totals
-    return core.run(sorted_scan.medians, counts, core.weight, 0.5 * totals, slack)
+    return core.run("medians", counts, core.weight, 0.5 * totals, slack)
 
 
 def _first(core: SortedCore, counts: Array) -> Array:
-    from .kernels import sorted_scan
-
-    return core.run(sorted_scan.first_present, counts, core.weight)
+    return core.run("first_present", counts, core.weight)
 
 
 class OrderedErrors(Metric):
@@ -489,19 +446,6 @@ def roc_auc(*, average: str = "macro", max_fpr: float | None = None, multi_class
     return PartialArea(float(max_fpr))
 
 
-def average_precision(*, average: str = "macro", pos_label: Any = None) -> AveragePrecision:
-    """Average precision.
-
-    Parameters
-    ----------
-    average : {"macro", "weighted", "micro"}
-        With more than two classes.
-    pos_label : label, optional
-        The positive one of two classes.
-    """
-    return AveragePrecision(average, pos_label)
-
-
 def makers() -> dict[str, Callable[..., Metric]]:
     """Everything that makes a metric of this file, by name."""
     return {
@@ -510,7 +454,7 @@ def makers() -> dict[str, Callable[..., Metric]]:
         "roc_auc_ovo": partial(RocAuc, "ovo"),
         "roc_auc_ovr_weighted": partial(RocAuc, "ovr", "weighted"),
         "roc_auc_ovo_weighted": partial(RocAuc, "ovo", "weighted"),
-        "average_precision": average_precision,
+        "average_precision": AveragePrecision,
         "neg_median_absolute_error": partial(OrderedErrors, _median, 1),
         "neg_max_error": partial(OrderedErrors, _first, -1),
     }

@@ -9,7 +9,6 @@ sample beyond the time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -21,15 +20,15 @@ from ..predictions import Predictions
 from ..responses import survival_at
 from ..targets import TaskName
 from . import blocks
-from .blocks import per_resample, product
+from .blocks import product
 from .contract import Core, Metric, Part, is_number
-from .ranks import Block, PairsCore, SortedScans, Steps, Strata
+from .ranks import PairsCore, SortedScans, Steps, count_pairs
 
 _TOGETHER = 1 << 22  # weights of samples in resamples made at a time
 
 
-def outlived(event: Array, time: Array, fold: Array) -> Strata:
-    """Lay all comparable pairs out as strata, each pair in exactly one of them.
+def outlived(event: Array, time: Array, fold: Array) -> tuple[Array, Array]:
+    """Lay all comparable pairs out as strata and roles [L, N], each pair in exactly one stratum.
 
     Write the distinct times of a fold as binary numbers. Two different times agree in their leading bits up to the
     first bit in which they differ: at that bit's level both are in the same stratum (the agreeing prefix), the earlier
@@ -46,45 +45,31 @@ def outlived(event: Array, time: Array, fold: Array) -> Strata:
         strata.append(key >> (level + 1))
         roles.append(np.where(later, 0, np.where(event, 1, -1)))
     dense = [np.unique(stratum, return_inverse=True)[1].reshape(-1) for stratum in strata]
-    return Strata(np.stack(dense), np.stack(roles))
+    return np.stack(dense), np.stack(roles)
 
 
-class ComparablePairs:
-    """Weight of the comparable pairs in each resample: those that a perfect ranking has right.
+def comparable_pairs(part: Part, event: Array) -> Steps:
+    """A scan of the comparable pairs: those that a perfect ranking has right.
 
     Scanned backwards in time, all samples that come first outlived those that come later. At equal times the censored
     come first, because they outlived the events, and every event is a positive before it becomes a negative.
     """
+    from .kernels.pairs import NEGATIVE, POSITIVE, START
 
-    def __init__(self, part: Part, event: Array | None = None) -> None:
-        self._part = part
-        self._event = part.y["event"] if event is None else event
-
-    @cached_property
-    def steps(self) -> Steps:
-        """The scan, made when first needed."""
-        from .kernels.pairs import NEGATIVE, POSITIVE, START
-
-        part, event, time = self._part, self._event, self._part.y["time"]
-        samples, actions = [], []
-        for f in np.unique(part.fold):
-            here = np.flatnonzero(part.fold == f)
-            censored, events = here[~event[here]], here[event[here]]
-            each = np.concatenate([censored, events, events])
-            turn = np.repeat([0, 1, 2], [len(censored), len(events), len(events)])
-            order = np.lexsort((turn, -time[each]))
-            action = np.where(turn[order] == 1, POSITIVE, NEGATIVE)
-            first = int(np.argmax(action == NEGATIVE))  # a positive before it has no negative below
-            action[first] = START
-            samples.append(each[order][first:])
-            actions.append(action[first:])
-        scanned = np.concatenate(samples).astype(np.int32)
-        return scanned, np.concatenate(actions).astype(np.int8), np.array([0, len(scanned)])
-
-    def __call__(self, block: Block) -> Array:
-        out = np.empty((1, len(block.counts)))
-        block.count(self.steps, out)
-        return 0.5 * out[0]
+    samples, actions = [], []
+    for f in np.unique(part.fold):
+        here = np.flatnonzero(part.fold == f)
+        censored, events = here[~event[here]], here[event[here]]
+        each = np.concatenate([censored, events, events])
+        turn = np.repeat([0, 1, 2], [len(censored), len(events), len(events)])
+        order = np.lexsort((turn, -part.y["time"][each]))
+        action = np.where(turn[order] == 1, POSITIVE, NEGATIVE)
+        first = int(np.argmax(action == NEGATIVE))  # a positive before it has no negative below
+        action[first] = START
+        samples.append(each[order][first:])
+        actions.append(action[first:])
+    scanned = np.concatenate(samples).astype(np.int32)
+    return scanned, np.concatenate(actions).astype(np.int8), np.array([0, len(scanned)])
 
 
 class Concordance(Metric):
@@ -94,9 +79,14 @@ class Concordance(Metric):
     pools_scores = True
 
     def core(self, part: Part, n_threads: int = 1) -> Core:
-        strata = outlived(part.y["event"], part.y["time"], part.fold)
-        scans = SortedScans(np.ascontiguousarray(part.values.T), strata, n_threads)
-        return PairsCore(scans, ComparablePairs(part), part.weight)
+        event, time = part.y["event"], part.y["time"]
+        scans = SortedScans(np.ascontiguousarray(part.values.T), *outlived(event, time, part.fold), n_threads)
+        steps = comparable_pairs(part, event)
+
+        def all_pairs(counts: Array) -> Array:
+            return 0.5 * count_pairs(iter([(0, 1, steps)]), 1, counts, part.weight)[0]
+
+        return PairsCore(scans, all_pairs, part.weight)
 
 
 # ---- inverse probability of censoring weighting ---------------------------------------------------------------------
@@ -143,8 +133,7 @@ class _WeightedCore(Core):
     """Scores from weights of samples [B, N], which are made for some resamples at a time."""
 
     def __init__(self, part: Part) -> None:
-        self._part, self._censoring = part, Censoring(part)
-        self._weight = np.ones(len(part.y)) if part.weight is None else part.weight
+        self._censoring, self._weight = Censoring(part), part.weights
 
     def scores(self, counts: Array, picked: Array | None = None) -> Array:
         step = max(1, _TOGETHER // max(1, counts.shape[1]))
@@ -169,13 +158,13 @@ class UnequalPairs(_WeightedCore):
     ----------
     part : Part
     scans : SortedScans
-    pairs : (samples, actions, ends)
+    pairs : Steps
         A scan that has all pairs right.
     power : int
         Of the inverse chance.
     """
 
-    def __init__(self, part: Part, scans: SortedScans, pairs: tuple[Array, Array, Array], power: int) -> None:
+    def __init__(self, part: Part, scans: SortedScans, pairs: Steps, power: int) -> None:
         super().__init__(part)
         self._scans, self._pairs, self._power = scans, pairs, power
 
@@ -186,18 +175,18 @@ class UnequalPairs(_WeightedCore):
         turned, strong_turned = np.ascontiguousarray(mass.T), np.ascontiguousarray(strong.T)
         every = np.empty((1, len(mass)))
         unequal_pairs(*self._pairs, turned, strong_turned, every)
-        every = np.where(every[0] > 0, every[0], np.nan)
+        every = np.where(every > 0, every, np.nan).T
         if winners is None:
             out = np.empty((self._scans.n, len(mass)))
             for first, last, steps in self._scans.pieces():
                 unequal_pairs(*steps, turned, strong_turned, out[first:last])
-            return out.T / every[:, None]
-        alone = np.empty(len(mass))
+            return out.T / every
+        alone = np.empty((len(mass), 1))
         for first, last, steps in self._scans.pieces(np.unique(winners)):
             here = np.flatnonzero((winners >= first) & (winners < last))
             some = np.empty(len(here))
             unequal_pairs_of(*steps, mass[here], strong[here], winners[here] - first, some)
-            alone[here] = some
+            alone[here, 0] = some
         return alone / every
 
 
@@ -219,8 +208,8 @@ class UnoConcordance(Metric):
     def core(self, part: Part, n_threads: int = 1) -> Core:
         event, time = part.y["event"], part.y["time"]
         event = event if self._tau is None else event & (time < self._tau)
-        scans = SortedScans(np.ascontiguousarray(part.values.T), outlived(event, time, part.fold), n_threads)
-        return UnequalPairs(part, scans, ComparablePairs(part, event).steps, power=2)
+        scans = SortedScans(np.ascontiguousarray(part.values.T), *outlived(event, time, part.fold), n_threads)
+        return UnequalPairs(part, scans, comparable_pairs(part, event), power=2)
 
 
 class AucAt(Metric):
@@ -241,9 +230,8 @@ class AucAt(Metric):
         case = part.y["event"] & (part.y["time"] <= self._time)
         role = np.where(case, 1, np.where(part.y["time"] > self._time, 0, -1))
         stratum = np.unique(part.fold, return_inverse=True)[1].reshape(-1)
-        strata = Strata(stratum[None], role[None])
-        perfect = SortedScans(np.ascontiguousarray(role[None], np.float64), strata, 1)
-        scans = SortedScans(np.ascontiguousarray(part.values.T), strata, n_threads)
+        perfect = SortedScans(np.ascontiguousarray(role[None], np.float64), stratum[None], role[None], 1)
+        scans = SortedScans(np.ascontiguousarray(part.values.T), stratum[None], role[None], n_threads)
         ((_, _, pairs),) = perfect.pieces()
         return UnequalPairs(part, scans, pairs, power=1)
 
@@ -266,7 +254,7 @@ class BrierCore(_WeightedCore):
         self._share = share
 
     def _some(self, mass: Array, winners: Array | None) -> Array:
-        raised, total = self._raised(mass, 1), mass.sum(axis=1)
+        raised, total = self._raised(mass, 1), mass.sum(axis=1, keepdims=True)
         out: Any = 0.0
         for k, time in enumerate(self._times):
             there = mass * self._there[k]
@@ -274,8 +262,7 @@ class BrierCore(_WeightedCore):
             observed = np.where(known, self._censoring.at(mass, float(time)), np.nan)
             weight = raised * self._gone[k] + there / observed[:, None]
             losses = np.ascontiguousarray(self._losses[:, k])
-            sums = product(weight, losses, winners)
-            out = out + self._share[k] * sums / per_resample(total, sums)
+            out = out + self._share[k] * product(weight, losses, winners) / total
         return np.asarray(out)
 
 
