@@ -20,6 +20,12 @@ LABELS = st.one_of(
 
 
 # ---- classes --------------------------------------------------------------------------------------------------------
+def test_events_and_times_are_no_labels():
+    y = np.array([(True, 1.5), (False, 2.0)] * 20, SURVIVAL)
+    with pytest.raises(SoberError, match=r"records of event and time.*survival"):
+        Target.read(y, "classification")
+
+
 @given(LABELS)
 def test_labels_become_indices_of_sorted_classes(labels):
     target = Target.read(labels, "classification")

@@ -166,23 +166,23 @@ import sobercv
 from sobercv import threads
 
 y, p = np.arange(60) % 2, np.random.default_rng(0).random((60, 4))
-inside, go_on, limit = threading.Event(), threading.Event(), threads._limit
+inside, go_on, limit = threading.Event(), threading.Event(), threads._controller
 
-def slow_limit():
+def slow_limit(n_modules):
     inside.set()  # with the lock held
     time.sleep(0.5)
-    return limit()
+    return limit(n_modules)
 
 def rule(scores):
     go_on.wait(600)
     return scores.argmax(axis=1)
 
 sobercv.bbc(y, p, "roc_auc", n_bootstraps=50)  # an import that another thread has begun would hang, too, as in any fork
-threads._limit = slow_limit
+threads._controller = slow_limit
 other = threading.Thread(target=lambda: sobercv.bbc(y, p, "roc_auc", select=rule, n_bootstraps=50), daemon=True)
 other.start()
 assert inside.wait(600)
-threads._limit = limit
+threads._controller = limit
 child = os.fork()
 if child == 0:
     sobercv.bbc(y, p, "roc_auc", n_bootstraps=50)

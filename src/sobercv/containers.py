@@ -5,7 +5,7 @@ The libraries that containers come from are not imported here. What the values m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from os import PathLike
 from typing import Any
@@ -19,7 +19,6 @@ Array = npt.NDArray[Any]
 
 BACKENDS = ("pandas", "polars")  # of data frames that are made
 
-_BLOCK = 1 << 22  # elements looked at in one go when a large array is checked
 #: What Python would turn into a number without a word, though it is none: a flag, a moment, a point of a plane.
 _NO_NUMBERS = (bool, np.bool_, complex, np.complexfloating, np.datetime64, np.timedelta64)
 
@@ -57,15 +56,7 @@ def check_order(first: Any, name: str, others: dict[str, Any]) -> None:
     """Refuse containers that say themselves (by pandas' index) that they hold the same rows in another order.
 
     Rows are matched by their place, so that such a pair would give a number that means nothing. Indexes that differ in
-    another way say nothing: one of them may have been made anew.
-
-    Parameters
-    ----------
-    first : container
-    name : str
-        What it is called.
-    others : dict of containers
-        By name; what has no index is not looked at.
+    another way say nothing: one of them may have been made anew. What has no index is not looked at.
     """
     index = getattr(first, "index", None)
     for other, values in others.items():
@@ -119,7 +110,8 @@ def _is_number(value: Any) -> bool:
 def has_missing(values: Array) -> bool:
     """Whether any entry is missing: None, NaN, NaT, or pandas' NA."""
     if values.dtype.kind in "fcmM":
-        return any(bool((block != block).any()) for block in blocks(values))
+        least = values.min() if values.size else 0.0  # NaN where any entry is
+        return bool(least != least)
     return values.dtype == object and any(_is_missing(v) for v in values.ravel())
 
 
@@ -132,21 +124,9 @@ def _is_missing(value: Any) -> bool:
         return True
 
 
-def blocks(array: Array) -> Iterator[Array]:
-    """Iterate over an array in blocks of rows, so that looking at it never doubles its memory."""
-    step = max(1, _BLOCK // max(1, int(np.prod(array.shape[1:]))))
-    for start in range(0, len(array), step):
-        yield array[start : start + step]
-
-
-def in_range(array: Array, low: float, high: float) -> bool:
-    """Whether every value lies in [low, high]; NaN does not."""
-    return all(bool(np.all((block >= low) & (block <= high))) for block in blocks(array))
-
-
-def is_finite(array: Array) -> bool:
-    """Whether every value is a finite number."""
-    return all(bool(np.isfinite(block).all()) for block in blocks(array))
+def bounds(array: Array) -> tuple[float, float]:
+    """Smallest and largest value, without a copy; NaN where any value is, 0 where there is none."""
+    return (float(array.min()), float(array.max())) if array.size else (0.0, 0.0)
 
 
 def codes_of(values: Any, n: int, name: str) -> Array:
@@ -164,10 +144,8 @@ def codes_of(values: Any, n: int, name: str) -> Array:
         raise SoberError("E107", f"`{name}` mixes types that cannot be sorted. Use all numbers or all text.") from None
 
 
-def weights_of(sample_weight: Any, n: int) -> Array | None:
-    """Give the weight of every sample as float64; None where there are no weights."""
-    if sample_weight is None:
-        return None
+def weights_of(sample_weight: Any, n: int) -> Array:
+    """Return the weight of every sample as float64."""
     array, present = as_array(sample_weight, "sample_weight")
     weights = as_numbers(array, "sample_weight", "E107").astype(np.float64, copy=False)
     if weights.shape != (n,):

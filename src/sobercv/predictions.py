@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,6 +50,15 @@ class Predictions:
     dropped : tuple of Predictions
         What the dropped configurations had predicted, one table for those dropped after the same splits; of the same
         samples. They take part in the correction. A part of the table has none.
+    y, task, classes, n_classes
+        Those of the target: class indices, numbers, or (event, time) records [N]; "classification", "regression" or
+        "survival"; the labels [K], class index k standing for `classes[k]`, or None; their number, or 0.
+    n_samples, n_configurations, n_repeats : int
+        Samples seen or not, configurations in the table, repeats of the cross-validation.
+    rows : int array
+        Indices of the samples that have a prediction in any repeat.
+    is_complete : bool
+        Whether every sample has been predicted in every repeat.
     """
 
     target: Target
@@ -65,55 +73,32 @@ class Predictions:
     n_dropped: int = 0
     dropped: tuple[Predictions, ...] = ()
 
+    y: Array = field(init=False)
+    task: TaskName = field(init=False)
+    classes: Array | None = field(init=False)
+    n_classes: int = field(init=False)
+    n_samples: int = field(init=False)
+    n_configurations: int = field(init=False)
+    n_repeats: int = field(init=False)
+    rows: Array = field(init=False)
+    is_complete: bool = field(init=False)
+
     def __post_init__(self) -> None:
-        if len(self.configurations) != self.n_configurations:
-            object.__setattr__(self, "configurations", np.arange(self.n_configurations))
-
-    # ---- what is in the table ------------------------------------------------------------------------------------
-    @property
-    def y(self) -> Array:
-        """Class indices, numbers, or (event, time) records, by `task` [N]."""
-        return self.target.values
-
-    @property
-    def task(self) -> TaskName:
-        """What is predicted: "classification", "regression" or "survival"."""
-        return self.target.task
-
-    @property
-    def classes(self) -> Array | None:
-        """The labels: class index k stands for `classes[k]`; None where the target is not a class."""
-        return self.target.classes
-
-    @property
-    def n_samples(self) -> int:
-        """Number of rows, seen or not."""
-        return len(self.y)
-
-    @property
-    def n_configurations(self) -> int:
-        """Number of configurations in the table."""
-        return next((int(a.shape[1]) for a in self.responses.values()), len(self.configurations))
-
-    @property
-    def n_repeats(self) -> int:
-        """Number of repeats of the cross-validation."""
-        return int(self.seen.shape[1])
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes; 0 where the target is not a class."""
-        return self.target.n_classes
-
-    @cached_property
-    def rows(self) -> Array:
-        """Indices of the samples that have a prediction in any repeat."""
-        return np.flatnonzero(self.seen.any(axis=1))
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every sample has been predicted in every repeat."""
-        return bool(self.seen.all())
+        n_configurations = next((int(a.shape[1]) for a in self.responses.values()), len(self.configurations))
+        if len(self.configurations) != n_configurations:
+            self.__dict__["configurations"] = np.arange(n_configurations)
+        target, seen = self.target, self.seen
+        self.__dict__.update(
+            y=target.values,
+            task=target.task,
+            classes=target.classes,
+            n_classes=target.n_classes,
+            n_samples=len(target.values),
+            n_configurations=n_configurations,
+            n_repeats=int(seen.shape[1]),
+            rows=np.flatnonzero(seen.any(axis=1)),
+            is_complete=bool(seen.all()),
+        )
 
     def labels(self) -> Array:
         """Predicted class indices [N, C, R]: as given, else the likeliest class."""
@@ -232,12 +217,14 @@ class Predictions:
         target = y if isinstance(y, Target) else Target.read(y, task, pos_label=pos_label)
         arrays, present = _arrays(predictions, target)
         given = predictions if isinstance(predictions, Mapping) else {"predictions": predictions}
-        check_order(y, "y", {**given, "groups": groups, "folds": folds, "sample_weight": sample_weight})
+        if hasattr(y, "reindex"):
+            check_order(y, "y", {**given, "groups": groups, "folds": folds, "sample_weight": sample_weight})
         n, n_configurations, n_repeats = next(iter(arrays.values())).shape[:3]
         mask = np.ones((n, n_repeats), bool) if seen is None else _flags(seen, n, n_repeats)
-        fold_of = folds_of(folds, n, n_repeats)
+        fold_of = np.zeros((n, n_repeats), np.int64) if folds is None else folds_of(folds, n, n_repeats)
         keep = np.ones(n_configurations, bool)
-        pruned = _pruned(arrays, mask, None if folds is None else fold_of)
+        gaps = any(a.dtype.kind == "f" and has_missing(a) for a in arrays.values())
+        pruned = _pruned(arrays, mask, None if folds is None else fold_of) if gaps else None
         if pruned is not None:
             present = pruned if present is None else present & pruned
         if present is not None:
@@ -261,7 +248,7 @@ class Predictions:
             seen=mask,
             fold_of=fold_of,
             groups=None if groups is None else codes_of(groups, n, "groups"),
-            sample_weight=weights_of(sample_weight, n),
+            sample_weight=None if sample_weight is None else weights_of(sample_weight, n),
             configurations=np.flatnonzero(keep),
             folds_known=folds is not None,
             n_left_out=int(np.sum(~keep)),
@@ -295,9 +282,7 @@ def _pruned(arrays: Mapping[str, Array], seen: Array, fold_of: Array | None) -> 
     Where folds are not known, only a configuration without any prediction is taken for one. NaN in single rows is a
     mistake, and is refused later; so is a table in which no configuration is complete.
     """
-    gaps = [np.isnan(a) for a in arrays.values() if a.dtype.kind == "f" and has_missing(a)]
-    if not gaps:
-        return None
+    gaps = [np.isnan(a) for a in arrays.values() if a.dtype.kind == "f"]
     lacking = np.logical_or.reduce([gap if gap.ndim == 3 else gap.any(axis=3) for gap in gaps]) & seen[:, None, :]
     incomplete = lacking.any(axis=(0, 2))
     if not incomplete.any() or incomplete.all():
@@ -332,8 +317,6 @@ def _flags(seen: Any, n: int, n_repeats: int) -> Array:
 
 
 def folds_of(folds: Any, n: int, n_repeats: int) -> Array:
-    """Number the folds of each repeat 0, 1, 2, ... [N, R]; zero everywhere where there are none."""
-    if folds is None:
-        return np.zeros((n, n_repeats), np.int64)
+    """Number the folds of each repeat 0, 1, 2, ... [N, R]."""
     array = _by_repeat(folds, n, n_repeats, "folds")
     return np.stack([codes_of(array[:, r], n, "folds") for r in range(n_repeats)], axis=1)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .containers import Array, as_numbers, blocks, in_range, is_finite
+from .containers import Array, as_numbers, bounds
 from .errors import SoberError
 from .targets import LARGEST, Target, codes_among
 
@@ -48,7 +48,7 @@ def with_axes(array: Array, here: Array | None, target: Target) -> tuple[Array, 
         Of the shape of `array`; None where nothing is missing.
     target : Target
     """
-    n, k = len(target), target.n_classes
+    n, k = len(target.values), target.n_classes
     if array.ndim == 0 or array.ndim > 4:
         raise SoberError("E101", f"`predictions` must be [N, C], [N, C, R] or [N, C, R, K]; got {array.ndim} axes.")
     if array.shape[0] != n:
@@ -118,7 +118,8 @@ def read_response(name: str, array: Array, seen: Array, target: Target, response
         codes = _codes(array, seen, target.classes)
         if codes is not None:
             return "predict", codes
-        if name or array.dtype.kind != "f" or target.n_classes != 2 or not in_range(_seen(array, seen), 0, 1):
+        low, high = bounds(_seen(array, seen)) if array.dtype.kind == "f" else (-1.0, -1.0)
+        if name or target.n_classes != 2 or not 0.0 <= low <= high <= 1.0:
             raise _no_labels(target.classes)
         name = "predict_proba"
     if target.n_classes > 2:
@@ -128,23 +129,18 @@ def read_response(name: str, array: Array, seen: Array, target: Target, response
             f"none. Pass [N, C, R, {target.n_classes}], with R = 1 for a single cross-validation.",
         )
     tensor = as_numbers(array, "predictions")
+    low, high = _check(name, tensor, seen)
     if not name:
-        may_be = "predict_proba" in responses
-        must_be = "decision_function" not in responses
-        name = "predict_proba" if may_be and (must_be or in_range(_seen(tensor, seen), 0, 1)) else "decision_function"
-    _check(name, tensor, seen)
+        may_be, must_be = "predict_proba" in responses, "decision_function" not in responses
+        name = "predict_proba" if may_be and (must_be or 0.0 <= low <= high <= 1.0) else "decision_function"
+        if must_be:
+            _check(name, tensor, seen)
     return name, tensor
 
 
 def why_too_large(numbers: Array) -> str | None:
-    """Say why predicted numbers cannot be scored: their squares overflow; None where they can.
-
-    Parameters
-    ----------
-    numbers : float array
-        Finite.
-    """
-    largest = max((float(np.abs(block).max(initial=0.0)) for block in blocks(numbers)), default=0.0)
+    """Say why predicted numbers, all finite, cannot be scored: their squares overflow; None where they can."""
+    largest = max(map(abs, bounds(numbers)))
     return None if largest <= LARGEST else f"{largest:.4g}, and squares of numbers beyond {LARGEST:g} overflow."
 
 
@@ -158,22 +154,22 @@ def why_impossible(probabilities: Array, by_class: bool) -> str | None:
     by_class : bool
         Whether the last axis holds one for each class, so that they add up to 1.
     """
-    if not in_range(probabilities, -OUTSIDE, 1.0 + OUTSIDE):
-        low, high = float(probabilities.min()), float(probabilities.max())
+    low, high = bounds(probabilities)
+    if low < -OUTSIDE or high > 1.0 + OUTSIDE:
         return f"Probabilities must lie between 0 and 1; got values from {low:.4g} to {high:.4g}."
-    if by_class:
-        sums = [(block.min(), block.max()) for block in (b.sum(axis=-1) for b in blocks(probabilities))]
-        low, high = float(min(s[0] for s in sums)), float(max(s[1] for s in sums))
+    if by_class and probabilities.size:
+        low, high = bounds(probabilities.sum(axis=-1))
         if low < 1.0 - OFF or high > 1.0 + OFF:
             return f"The probabilities of all classes must add up to 1; got sums from {low:.4g} to {high:.4g}."
     return None
 
 
-def _check(name: str, tensor: Array, seen: Array) -> None:
-    """Refuse NaN, infinities and impossible probabilities among what has been seen."""
-    looked_at = _seen(tensor, seen)
-    if not is_finite(looked_at):
-        bad = sum(int((~np.isfinite(block)).sum()) for block in blocks(looked_at))
+def _check(name: str, tensor: Array, seen: Array) -> tuple[float, float]:
+    """Refuse NaN, infinities and impossible probabilities among what has been seen; return its bounds."""
+    looked_at = tensor if seen.all() else _seen(tensor, seen)
+    low, high = bounds(looked_at)
+    if not np.isfinite([low, high]).all():
+        bad = int((~np.isfinite(looked_at)).sum())
         raise SoberError(
             "E102",
             f"`predictions` holds {bad} values that are NaN or infinite. Mark what is missing with a masked "
@@ -185,6 +181,7 @@ def _check(name: str, tensor: Array, seen: Array) -> None:
         raise SoberError(
             "E102", f"{problem} Pass probabilities, or choose a metric that takes scores, such as roc_auc."
         )
+    return low, high
 
 
 def _seen(tensor: Array, seen: Array) -> Array:

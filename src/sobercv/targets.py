@@ -6,7 +6,7 @@ one sentence. Metrics, training, presets, tables and importers all read targets 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -42,12 +42,18 @@ class Target:
     positive : int or None
         Index of the positive class of two: the one that was named, else the label 1, as in scikit-learn; None where
         neither tells.
+    n_classes : int
+        Number of classes; 0 where the target is not a class.
     """
 
     task: TaskName
     values: Array
     classes: Array | None = None
     positive: int | None = None
+    n_classes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.__dict__["n_classes"] = 0 if self.classes is None else len(self.classes)
 
     @classmethod
     def read(cls, y: Any, task: TaskName, *, pos_label: Any = None) -> Target:
@@ -68,7 +74,13 @@ class Target:
                 raise SoberError("E114", f"`pos_label` names one of two classes; this is a {task}. Leave it out.")
             return cls(task, survival_of(y) if task == "survival" else numbers_of(y))
         codes, classes = classes_of(y)
-        positive = _positive(classes, pos_label)
+        labels = classes.tolist()
+        if pos_label is not None and len(labels) != 2:
+            raise SoberError("E114", f"`pos_label` names one of two classes; `y` has {len(labels)}. Leave it out.")
+        if pos_label is not None and pos_label not in labels:
+            raise SoberError("E110", f"`pos_label` must be {labels[0]!r} or {labels[1]!r}; got {pos_label!r}.")
+        named = 1 if pos_label is None else pos_label
+        positive = labels.index(named) if len(labels) == 2 and named in labels else None
         if pos_label is not None and positive == 0:  # the positive class comes second
             codes, classes, positive = 1 - codes, classes[::-1], 1
         return cls(task, codes.astype(np.int64), classes, positive)
@@ -113,11 +125,6 @@ class Target:
         return len(self.values)
 
     @property
-    def n_classes(self) -> int:
-        """Number of classes; 0 where the target is not a class."""
-        return 0 if self.classes is None else len(self.classes)
-
-    @property
     def sorted_classes(self) -> Array | None:
         """The labels in the order in which other tools keep them, whichever is the positive one."""
         return None if self.classes is None else np.sort(self.classes)
@@ -156,6 +163,9 @@ def numbers_of(y: Any) -> Array:
 def classes_of(y: Any) -> tuple[Array, Array]:
     """Read labels of any type: class indices in as few bytes as they need, and the sorted classes."""
     labels = _column(y)
+    if labels.dtype.names is not None:
+        names = " and ".join(labels.dtype.names)
+        raise SoberError("E112", f"`y` must hold labels; got records of {names}. Choose a metric for survival.")
     if labels.dtype.kind == "c":  # in scikit-learn's words
         raise SoberError("E112", f"`y` must hold labels; got {labels.dtype}. Complex data not supported.")
     if has_missing(labels):
@@ -164,11 +174,7 @@ def classes_of(y: Any) -> tuple[Array, Array]:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError:
         raise SoberError("E112", "`y` mixes types that cannot be sorted. Use all numbers or all text.") from None
-    return codes.reshape(-1).astype(_smallest(len(classes))), classes
-
-
-def _smallest(n: int) -> type[np.signedinteger[Any]]:
-    return np.int8 if n < 128 else np.int32
+    return codes.reshape(-1).astype(np.int8 if len(classes) < 128 else np.int32), classes
 
 
 def codes_among(values: Array, classes: Array) -> Array | None:
@@ -180,7 +186,7 @@ def codes_among(values: Array, classes: Array) -> Array | None:
     classes : array [K]
         In any order.
     """
-    kind = _smallest(len(classes))
+    kind: Any = np.int8 if len(classes) < 128 else np.int32
     if values.dtype == object or classes.dtype == object or values.dtype.kind in "US" or classes.dtype.kind in "US":
         position = {label: k for k, label in enumerate(classes.tolist())}
         # Objects are not sorted: None or NaN among text cannot be, and is simply no class.
@@ -294,14 +300,3 @@ def task_name(task: str) -> TaskName:
 def titled(metric: str, positive: Any) -> str:
     """Name a metric and, where there is one, the class that it is of: `recall of "nein"`."""
     return metric if positive is None else f'{metric} of "{positive}"'
-
-
-def _positive(classes: Array, pos_label: Any) -> int | None:
-    labels = classes.tolist()
-    if pos_label is None:
-        return labels.index(1) if len(labels) == 2 and 1 in labels else None
-    if len(labels) != 2:
-        raise SoberError("E114", f"`pos_label` names one of two classes; `y` has {len(labels)}. Leave it out.")
-    if pos_label not in labels:
-        raise SoberError("E110", f"`pos_label` must be {labels[0]!r} or {labels[1]!r}; got {pos_label!r}.")
-    return labels.index(pos_label)

@@ -63,7 +63,9 @@ def one_blas_thread() -> Iterator[None]:
     """
     with _lock:
         if not _inside:
-            _limits.append(_limit())
+            controller = _controller(len(sys.modules))
+            _release(controller)
+            _limits.append((controller, controller.limit(limits=1, user_api="blas")))
         _inside.append(get_ident())
     try:
         yield
@@ -71,7 +73,7 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             _inside.remove(get_ident())
             if not _inside:
-                _unlimit(*_limits.pop())
+                _release(*_limits.pop())
 
 
 @contextmanager
@@ -127,7 +129,7 @@ def _after_fork_in_child() -> None:
     for there in (_inside, _ignoring):
         there[:] = [thread for thread in there if thread == mine]
     if _limits and not _inside:
-        _unlimit(*_limits.pop())
+        _release(*_limits.pop())
     if _filters and not _ignoring:
         _filters.pop().__exit__(None, None, None)
 
@@ -137,23 +139,17 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_after_fork_in_child)
 
 
-def _limit() -> tuple[Any, Any]:
-    controller = _controller(len(sys.modules))
-    _release(controller)
-    return controller, controller.limit(limits=1, user_api="blas")
+def _release(controller: Any, limited: Any = None) -> None:
+    """Let this thread set limits, and take back what was limited.
 
-
-def _unlimit(controller: Any, limited: Any) -> None:
-    _release(controller)
-    limited.restore_original_limits()
-    _release(controller)
-
-
-def _release(controller: Any) -> None:
-    """Let this thread set limits: threadpoolctl 3.8 obeys only the thread that did so first, and ignores the others."""
-    for library in controller.lib_controllers:
-        if hasattr(library, "clear_controlling_thread"):
-            library.clear_controlling_thread(force=True)
+    threadpoolctl 3.8 obeys only the thread that set limits first, and ignores the others.
+    """
+    for turn in (None, limited):
+        if turn is not None:
+            turn.restore_original_limits()
+        for library in controller.lib_controllers:
+            if hasattr(library, "clear_controlling_thread"):
+                library.clear_controlling_thread(force=True)
 
 
 @lru_cache(maxsize=1)

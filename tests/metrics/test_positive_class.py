@@ -150,6 +150,6 @@ def test_a_table_tells_the_task_of_a_metric_that_leaves_it_open():
     y, p = np.arange(40) % 2, np.random.default_rng(3).random((40, 2))  # numbers that look like classes
     table = Predictions.build(y.astype(float), p, task="regression")
     mine = metrics.make_metric(lambda truth, said: -float(np.abs(truth - said).max()), name="worst")
-    settled = metrics.by_name.settle(mine, table.target)
+    settled = mine.for_target(table.target)
     assert settled.task == "regression"
     assert settled.scores(table, np.ones((1, 40), int)).shape == (1, 2)

@@ -127,5 +127,6 @@ def bbc(
     )
     arrays = {"groups": groups, "folds": folds, "sample_weight": sample_weight, "pos_label": pos_label}
     table = open_table(predictions, question, y=y, counts=counts, **arrays)
-    found: Estimate | dict[str, Estimate] = question.answer(with_names(corrected(table), predictions))
-    return found
+    found = corrected(table)
+    found = with_names(found, predictions) if hasattr(predictions, "columns") else found
+    return found if question.several else next(iter(found.values()))

@@ -22,7 +22,7 @@ from ..predictions import Predictions
 from ..threads import one_blas_thread
 from . import notes
 from .estimate import Estimate
-from .intervals import CROSS_VALIDATED, DOUBT, STEADIER, Calibrated, Percentile, calibrate, holding
+from .intervals import CROSS_VALIDATED, DOUBT, STEADIER, Calibrated, Percentile, calibrate
 from .procedures import Decision, Decisions, SelectionProcedure
 from .tables import Table
 
@@ -78,30 +78,30 @@ class Draws:
             decisions=tuple(decisions for part in parts for decisions in part.decisions),
         )
 
-    def variances(self) -> Array:
-        """Variance of every configuration's score on what is present, by the metric that selects [C]."""
-        n, total, squares = self.sums.sum(axis=0)
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            return np.where(n > 1, np.maximum(squares - total**2 / n, 0.0) / (n - 1), np.nan)
-
 
 @one_blas_thread()
 def corrected(table: Table) -> dict[str, Estimate]:
     """Select on the whole table, draw, select and judge anew in every resample: an estimate for each metric."""
     question = table.question
-    selector = Columns(table) if question.procedure is None else Tuned(table, question.procedure)
+    selector: Columns | Tuned
+    if question.procedure is None:
+        selector = Columns(table, table.winner(), table.wholes, table.wholes)
+    else:
+        selector = Tuned(table, question.procedure)
     spread = question.interval != "percentile"  # the draws are all that percentiles need
 
     def block(start: int, stop: int) -> Draws:
         return selector.draw(table.units.counts(start, stop), spread)
 
-    found = estimates(table, selector, Draws.joined(blocks.run(block, selector.cut(), question.n_threads)))
+    cut = table.cut() if isinstance(selector, Columns) else selector.cut()
+    found = estimates(table, selector, Draws.joined(blocks.run(block, cut, question.n_threads)))
     if question.procedure is None or not question.procedure.stands_beside:
         return found
     alone = corrected(table.asking(replace(question, procedure=None)))
     return {name: replace(estimate, single=alone[name]) for name, estimate in found.items()}
 
 
+@dataclass(frozen=True, eq=False)
 class Columns:
     """A selection rule: the decision is a column.
 
@@ -117,15 +117,11 @@ class Columns:
         How far the estimate goes back towards the naive score, as a share of the way.
     """
 
-    back = 0.0
-
-    def __init__(self, table: Table) -> None:
-        self.table, self.winner = table, table.winner()
-        self.wholes = self.alone = table.wholes
-
-    def cut(self) -> list[tuple[int, int]]:
-        """Which resamples to decide on together."""
-        return self.table.cut()
+    table: Table
+    winner: int
+    wholes: list[Array]
+    alone: list[Array]
+    back: float = 0.0
 
     def draw(self, counts: Array, spread: bool) -> Draws:
         """Decide on what is present and judge on what is absent; with what an interval needs if `spread`."""
@@ -143,16 +139,8 @@ class Columns:
         sums = sums_by_unit(scores - self.wholes[0])
         return Draws(winners, judged, np.where(known, judged, rest), inside, sums, _NO_LABELS)
 
-    def together(self, draws: Draws) -> list[float | None]:
-        """For each metric the score of what was left out of any resample, together; None: the mean of the draws."""
-        return [None] * len(draws.scores)
 
-    def decision(self, draws: Draws) -> tuple[Decision | None, tuple[Note, ...]]:
-        """Return the decision beside the winner, and what a reader should know about it."""
-        return None, ()
-
-
-class Tuned(Columns):
+class Tuned:
     """A procedure: it decides anew in every resample, and its decision predicts like a configuration.
 
     Three things differ from a column (docs/evidence/tuned.md): a sample that was drawn several times is
@@ -161,6 +149,8 @@ class Tuned(Columns):
 
     Attributes
     ----------
+    winner, wholes, alone, back
+        As of `Columns`.
     decider : Decider
         The procedure bound to the table.
     final : Decisions
@@ -284,14 +274,16 @@ def sums_by_unit(off: Array) -> Array:
 
 
 # ---- from draws to estimates -----------------------------------------------------------------------------------------
-def estimates(table: Table, selector: Columns, draws: Draws) -> dict[str, Estimate]:
+def estimates(table: Table, selector: Columns | Tuned, draws: Draws) -> dict[str, Estimate]:
     """Return one estimate for each metric, all at the same winner."""
     question, winner, held = table.question, selector.winner, table.predictions
-    decision, about = selector.decision(draws)
+    tuned = selector if isinstance(selector, Tuned) else None
+    decision, about = (None, ()) if tuned is None else tuned.decision(draws)
     noted = table.notes(winner, draws.winners)
     wins = np.bincount(draws.winners[draws.winners >= 0], minlength=len(table.configurations))
     means = [_mean(table, k, scores) for k, scores in enumerate(draws.scores)]
-    values = [mean if one is None else one for mean, one in zip(means, selector.together(draws), strict=True)]
+    together = [None] * len(means) if tuned is None else tuned.together(draws)
+    values = [mean if one is None else one for mean, one in zip(means, together, strict=True)]
     calibrated = _calibrated(table, selector, values, draws) if len(draws.own) else [None] * len(values)
     found: dict[str, Estimate] = {}
     for k, metric in enumerate(question.metrics):
@@ -303,8 +295,8 @@ def estimates(table: Table, selector: Columns, draws: Draws) -> dict[str, Estima
             special.append(notes.not_above_naive(metric.name, value))
             value = naive
         bounds = calibrated[k] or Percentile(np.sort(scores), range=metric.range)
-        interval = holding(bounds.bounds((1.0 + question.level) / 2.0), value)
         is_other = bounds.name != question.interval
+        highest = max(naive, value) if max(naive, value) >= 0.5 else bounds.bounds((1.0 + question.level) / 2.0)[1]
         estimate = Estimate(
             value=value,
             naive=naive,
@@ -324,7 +316,7 @@ def estimates(table: Table, selector: Columns, draws: Draws) -> dict[str, Estima
             n_groups=None if held.groups is None else table.observed.n,
             n_left_out=held.n_left_out,
             seed=question.seed,
-            notes=(*noted, *special, *notes.of_scores(metric, scores, value, naive, interval, is_other), *about),
+            notes=(*noted, *special, *notes.of_scores(metric, scores, value, highest, is_other), *about),
             decision=decision,
             fixed_models=question.fixed_models,
             judge_alone=partial(alone, table, k),
@@ -402,7 +394,7 @@ def _mean(table: Table, metric: int, draws: Array) -> float:
     return mean
 
 
-def _calibrated(table: Table, selector: Columns, values: list[float], draws: Draws) -> list[Calibrated | None]:
+def _calibrated(table: Table, selector: Columns | Tuned, values: list[float], draws: Draws) -> list[Calibrated | None]:
     """For each metric the calibrated interval; None where nothing varies, or medians are taken."""
     question, winner, target = table.question, selector.winner, table.predictions.target
     unbounded = any(not all(map(isfinite, metric.range)) for metric in question.metrics)
@@ -413,8 +405,12 @@ def _calibrated(table: Table, selector: Columns, values: list[float], draws: Dra
             found.append(None)
             continue
         own = draws.own[k][~np.isnan(draws.own[k])]
-        variances = draws.variances() if k == 0 else np.full(len(whole), np.nan)
-        if k > 0:  # other metrics are computed of no other configuration in bag
+        variances = np.full(len(whole), np.nan)  # of every configuration's score on what is present
+        if k == 0:
+            n, total, squares = draws.sums.sum(axis=0)
+            with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+                variances = np.where(n > 1, np.maximum(squares - total**2 / n, 0.0) / (n - 1), np.nan)
+        else:  # other metrics are computed of no other configuration in bag
             inside = draws.inside[k - 1][~np.isnan(draws.inside[k - 1])]
             variances[winner] = inside.var(ddof=1) if len(inside) > 1 else np.nan
         # The size to assume where no score varies: classes and events count by the rarer kind, unless rows do.

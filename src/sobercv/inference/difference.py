@@ -22,7 +22,7 @@ from .estimate import Estimate
 from .intervals import Percentile, difference_interval, holding
 from .procedures import SelectionProcedure
 from .question import MetricLike, Options, Question
-from .selection import SelectionRule, best_of, rule_of
+from .selection import SelectionRule, best_of
 from .tables import Table, open_table
 
 #: A rule or a procedure that selects from all configurations, or the configurations that "best" selects from.
@@ -193,7 +193,7 @@ def _rule(table: Table, selection: Selection) -> SelectionRule:
     if isinstance(selection, SelectionProcedure):
         return table.question.select
     if isinstance(selection, str) or callable(selection):
-        return rule_of(selection)
+        return Question.ask(table.question.first, select=selection).select
     wanted = as_array(list(selection) if np.iterable(selection) else [selection], "first or second")[0]
     missing = [c for c in wanted.tolist() if c not in table.configurations]
     if missing or not len(wanted):

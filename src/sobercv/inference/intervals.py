@@ -289,7 +289,7 @@ def _size(scores: Array, variances: Array, winner: int, centre: float, range_: t
     near = np.exp(-(((scores[known] - centre) / width) ** 2) / 2)
     shapes = shape(scores, range_)
     pairs = (float(near @ shapes[known]), float(near @ variances[known])), (float(shapes[winner]), own)
-    sizes = [above / below for above, below in pairs if 0 < above < math.inf and 0 < below < math.inf]
+    sizes = [top / bottom for top, bottom in pairs if 0 < top < math.inf and 0 < bottom < math.inf]
     return min(sizes, default=None)
 
 

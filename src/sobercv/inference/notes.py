@@ -12,7 +12,6 @@ from ..containers import Array
 from ..errors import Note, warn
 from ..metrics import Metric
 from ..metrics.contract import GivenScore
-from ..predictions import Predictions
 from .units import Units
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
 FEW = 20  # samples or groups
 MANY_UNDEFINED = 0.05
+INCOMPLETE = Note("W601", "The cross-validation is incomplete: only samples that have predictions were used.")
 
 
 def warned(code: str, text: str) -> Note:
@@ -59,29 +59,17 @@ def adaptive(n_units: int, n_trials: int) -> Note:
     )
 
 
-def of_size(table: Predictions, units: Units, judges: Array | None = None) -> Iterator[Note]:
-    """Only some samples judge, there is nothing to select from, or little to resample."""
-    if judges is not None:
-        n, apart = len(judges), int(judges.sum())
-        yield Note(
-            "W201",
-            f"The configurations were proposed by their scores on {n - apart} of the {n} samples; all selected, and "
-            f"only the other {apart} judged: scores that led the proposals are not those that judge.",
-        )
-    if table.n_configurations == 1 and table.n_dropped:
+def of_size(n_configurations: int, n_dropped: int, units: Units) -> Iterator[Note]:
+    """There is nothing to select from, or little to resample."""
+    if n_configurations == 1 and n_dropped:
         yield Note(
             "W202",
-            f"All others ({table.n_dropped}) were dropped early, so the bootstrap had nothing to choose from; the "
-            "score may be slightly too good.",
+            f"All others ({n_dropped}) were dropped early, so the bootstrap had nothing to choose from; the score may "
+            "be slightly too good.",
         )
-    elif table.n_configurations == 1:
+    elif n_configurations == 1:
         text = "There is only one configuration, so there is no selection to correct for; the interval is still valid."
         yield warned("W202", text)
-    yield from few(units)
-
-
-def few(units: Units) -> Iterator[Note]:
-    """There is little to resample."""
     if units.n < FEW:
         off = "a score that may be off either way" if units.clustered else "a conservative score"
         yield warned("W205", f"Only {units.n} {units.names}: expect a wide interval and {off}.")
@@ -90,17 +78,25 @@ def few(units: Units) -> Iterator[Note]:
 def of_table(table: Table, winner: int) -> Iterator[Note]:
     """What is special about the samples, the folds and the responses of predictions in memory."""
     held, question, metric = table.predictions, table.question, table.question.first
-    here = held.seen[:, 0]
-    if metric.pools_scores and not question.needs_folds and held.folds_known:
-        yield from scales(metric.response_of(held)[here, winner, 0], held.fold_of[here, 0])
-    if metric.pools_scores and not question.makes_labels and held.n_classes == 2:
-        yield from labels_ranked(metric.name, metric.response_of(held)[here, winner, 0])
+    if metric.pools_scores and (held.folds_known or held.n_classes == 2):
+        here = held.seen[:, 0]
+        values = metric.response_of(held)[here, winner, 0]
+        if not question.needs_folds and held.folds_known:
+            yield from scales(values, held.fold_of[here, 0])
+        labels = not question.makes_labels and held.n_classes == 2 and values.ndim == 1 and len(values) >= FEW
+        if labels and values.min() != values.max() and ((values == 0) | (values == 1)).all():
+            yield Note(  # no warning: trees that are fully grown give nothing else
+                "W206",
+                f"The winner's predictions are all 0 or 1, as labels are, and {metric.name} ranks: it knows one "
+                "threshold only. Pass probabilities or decision values, or choose balanced_accuracy.",
+            )
     if held.n_left_out:
         yield left_out(held.n_left_out, held.n_configurations)
     of_labels = [m.responses for m in question.metrics if m.responses[0] == "predict"]
     if not question.makes_labels and any(not set(wanted) & set(held.responses) for wanted in of_labels):
         yield Note("W206", "Labels were taken from probabilities: the likeliest class.")
-    yield from incomplete(table.is_complete)
+    if not table.is_complete:
+        yield INCOMPLETE
     fewer = metric.calls_a_function and table.n_resamples < question.n_bootstraps
     if fewer and not table.is_replay and question.by == "sample":
         yield Note(
@@ -109,6 +105,15 @@ def of_table(table: Table, winner: int) -> Iterator[Note]:
             f"instead of {question.n_bootstraps:,}: the interval is coarser. sobercv.make_metric(..., max_calls=) "
             "allows more.",
         )
+
+
+def judged_apart(n_judges: int, n_samples: int) -> Note:
+    """Only samples that the proposer of the configurations has not seen have judged."""
+    return Note(
+        "W201",
+        f"The configurations were proposed by their scores on {n_samples - n_judges} of the {n_samples} samples; all "
+        f"selected, and only the other {n_judges} judged: scores that led the proposals are not those that judge.",
+    )
 
 
 def not_above_naive(name: str, value: float) -> Note:
@@ -129,12 +134,6 @@ def left_out(n_left_out: int, n_configurations: int) -> Note:
     )
 
 
-def incomplete(is_complete: bool) -> Iterator[Note]:
-    """Not every sample has been predicted in every repeat."""
-    if not is_complete:
-        yield Note("W601", "The cross-validation is incomplete: only samples that have predictions were used.")
-
-
 def of_the_model(metrics: Collection[Metric], n_folds: int) -> Note:
     """Some score was computed on the fitted models, so there is nothing finer than folds to resample."""
     names = [metric.name for metric in metrics if isinstance(metric, GivenScore)]
@@ -149,10 +148,11 @@ def of_the_model(metrics: Collection[Metric], n_folds: int) -> Note:
     )
 
 
-def of_scores(
-    metric: Metric, draws: Array, value: float, naive: float, interval: tuple[float, float], is_percentile: bool
-) -> Iterator[Note]:
-    """What is special about an estimate by one metric; `is_percentile` where the calibrated interval was asked for."""
+def of_scores(metric: Metric, draws: Array, value: float, highest: float, is_percentile: bool) -> Iterator[Note]:
+    """What is special about an estimate by one metric.
+
+    `highest` is the most that the score may be; `is_percentile` where the calibrated interval was asked for, in vain.
+    """
     n = int(np.isnan(draws).sum())
     if n > MANY_UNDEFINED * len(draws):
         yield warned(
@@ -174,24 +174,12 @@ def of_scores(
             "says nothing; the interval is the percentile one.",
         )
     # Scores that rank surely the wrong way round are hardly what was meant.
-    if metric.name in ("roc_auc", "concordance_index") and interval[1] < 0.5 and naive < 0.5:
+    if metric.name in ("roc_auc", "concordance_index") and highest < 0.5:
         what = "scores of the other class (see pos_label)" if metric.name == "roc_auc" else "times instead of risks"
         yield warned(
             "W701",
             f"{metric.name} is {value:.3f}, surely below 0.5, which is what guessing scores: the predictions rank the "
             f"wrong way round. Are they {what}?",
-        )
-
-
-def labels_ranked(name: str, values: Array) -> Iterator[Note]:
-    """Labels [N] where scores are wanted: only two values, 0 and 1."""
-    if values.ndim > 1 or len(values) < FEW or values.min() == values.max():
-        return
-    if ((values == 0) | (values == 1)).all():  # no warning: trees that are fully grown give nothing else
-        yield Note(
-            "W206",
-            f"The winner's predictions are all 0 or 1, as labels are, and {name} ranks: it knows one threshold only. "
-            "Pass probabilities or decision values, or choose balanced_accuracy.",
         )
 
 

@@ -17,12 +17,11 @@ from ..containers import Array
 from ..errors import SoberError
 from ..metrics import Metric, Scorer
 from ..metrics import get as get_metric
-from ..metrics.by_name import settle
 from ..metrics.contract import Aggregate
 from ..predictions import Predictions
 from .intervals import check_level
 from .procedures import SelectionProcedure
-from .selection import SelectionRule, best, rule_of
+from .selection import RULES, SelectionRule, best
 
 MetricLike = str | Metric | Callable[..., Any]
 Answer = TypeVar("Answer")
@@ -136,7 +135,7 @@ class Question:
             options["procedure"], select = select, best
         return cls(
             tuple(map(get_metric, many)),
-            select=rule_of(select),
+            select=RULES.get(select, select) if isinstance(select, str) else select,  # type: ignore[arg-type]
             level=confidence_level,
             seed=seeds.root(random_state),
             several=several,
@@ -167,6 +166,9 @@ class Question:
                 if (name, getattr(self, name)) == ("interval", "wilson"):
                     allowed = f'{allowed} (what was called "wilson" is "calibrated" now)'
                 yield "E122", f"`{name}` must be {allowed}; got {getattr(self, name)!r}."
+        if not callable(self.select):
+            known = '"best", simplest_within(...) or a callable'
+            yield "E122", f'`select` must be {known}; got {self.select!r}. Write select="best".'
         n = self.n_bootstraps
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
             yield "E108", f"`n_bootstraps` must be a whole number of 1 or more; got {n!r}. Write 1000."
@@ -220,7 +222,7 @@ class Question:
 
     def for_target(self, y: Any) -> Question:
         """Settle the task of metrics that leave it open, by looking at the target."""
-        settled = tuple(settle(metric, y) for metric in self.metrics)
+        settled = tuple(metric.for_target(y) for metric in self.metrics)
         same = all(a is b for a, b in zip(settled, self.metrics, strict=True))
         return self if same else replace(self, metrics=settled)
 

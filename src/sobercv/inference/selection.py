@@ -130,17 +130,8 @@ class simplest_within:
         return f"simplest_within({by})"
 
 
-def rule_of(select: str | SelectionRule) -> SelectionRule:
-    """Find a selection rule by name; callables pass."""
-    if callable(select):
-        return select
-    if select == "best":
-        return best
-    if select == "simplest_within":
-        return simplest_within()
-    raise SoberError(
-        "E122", f'`select` must be "best", simplest_within(...) or a callable; got {select!r}. Write select="best".'
-    )
+#: Selection rules by name.
+RULES: dict[str, SelectionRule] = {"best": best, "simplest_within": simplest_within()}
 
 
 def apply(rule: SelectionRule, scores: Array, unit: float, standard_error: Array | None = None) -> Array:

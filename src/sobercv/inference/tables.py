@@ -92,7 +92,8 @@ class Table:
         if question.needs_folds and not predictions.folds_known:
             wish = '`aggregate="fold"`' if question.aggregate == "fold" else "`within_folds=True`"
             raise SoberError("E113", f"{wish} needs to know the folds. Pass `folds=`, one entry per sample.")
-        self.question, self.predictions = question, predictions.only_seen()
+        self.question = question
+        self.predictions = predictions if predictions.is_complete else predictions.only_seen()
         self.configurations, self.n_samples = self.predictions.configurations, self.predictions.n_samples
         self.is_complete, self.is_replay = predictions.is_complete, counts is not None
         self.judges = None if judges is None else judges[predictions.rows]
@@ -111,7 +112,9 @@ class Table:
         if question.stratify:
             strata = y["event"].astype(np.int64) if self.predictions.task == "survival" else y
             self.units = replace(self.units, strata=strata)
-        self.n_resamples = question.first.affordable(int(question.n_bootstraps), len(self.configurations))
+        self.n_resamples = int(question.n_bootstraps)
+        if question.first.calls_a_function:
+            self.n_resamples = question.first.affordable(self.n_resamples, len(self.configurations))
         if counts is not None:
             drawn = checked_counts(counts, predictions.n_samples)[:, predictions.rows]
             self.units, self.n_resamples = replace(self.units, drawn=drawn), len(drawn)
@@ -217,7 +220,10 @@ class Table:
     # ---- for people ----------------------------------------------------------------------------------------------
     def notes(self, winner: int, chosen: Array) -> list[Note]:
         """What a reader should know about these predictions, the winner, and the winners of the resamples [B]."""
-        return [*notes.of_size(self.predictions, self.observed, self.judges), *notes.of_table(self, winner)]
+        held = self.predictions
+        apart = [] if self.judges is None else [notes.judged_apart(int(self.judges.sum()), self.n_samples)]
+        size = notes.of_size(held.n_configurations, held.n_dropped, self.observed)
+        return [*apart, *size, *notes.of_table(self, winner)]
 
     def complaint(self, metric: int) -> str:
         """What a function that scores said when it refused, as a sentence to add to ours; "" where it said nothing."""
@@ -325,8 +331,9 @@ class FoldTable(Table):
         """Say that folds were resampled, and what is special about the samples."""
         if self._memory is not None:
             return self._memory.notes(winner, chosen)
-        size = notes.of_size(self.predictions, self.observed)
-        return [*size, notes.of_the_model(self.question.metrics, self.units.n), *notes.incomplete(self.is_complete)]
+        size = notes.of_size(len(self.configurations), self.predictions.n_dropped, self.observed)
+        incomplete = [] if self.is_complete else [notes.INCOMPLETE]
+        return [*size, notes.of_the_model(self.question.metrics, self.units.n), *incomplete]
 
 
 def check_partition(n_repeats: int, groups: Array | None, fold_of: Array) -> None:
@@ -536,7 +543,8 @@ class RacedTable(Table):
         dropped = race.home != _FINISHED
         share = float(dropped[some].mean()) if len(some) else 0.0
         took_part = notes.with_dropped(int(dropped.sum()), len(dropped), share)
-        return [took_part, *notes.few(self.observed), *notes.of_table(self._race, race.reference)]
+        size = notes.of_size(len(dropped), 0, self.observed)
+        return [took_part, *size, *notes.of_table(self._race, race.reference)]
 
 
 def _sample_group(finishers: Predictions, group: Predictions, table: Table, reference: int) -> list[DroppedGroup]:

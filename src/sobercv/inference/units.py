@@ -8,8 +8,7 @@ look at. Every resample has random numbers of its own, so that any block of them
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -44,6 +43,17 @@ class Units:
         Counts that are there already: folds, or another tool's draws.
     kind : {"samples", "folds"}
         What an entry of a row of counts stands for.
+
+    Attributes
+    ----------
+    n : int
+        Number of units: groups where there are groups, else samples or folds.
+    names : {"samples", "groups", "folds"}
+        What the units are called.
+    clustered : bool
+        Whether a unit holds several samples, which may be more or less alike.
+    of_entry : int array [length]
+        The unit of each entry of a row of counts, numbered without gaps.
     """
 
     length: int
@@ -54,6 +64,10 @@ class Units:
     strata: Array | None = None
     drawn: Array | None = None
     kind: Literal["samples", "folds"] = "samples"
+    n: int = field(init=False)
+    names: str = field(init=False)
+    clustered: bool = field(init=False)
+    of_entry: Array = field(init=False)
 
     @classmethod
     def of_folds(cls, n_folds: int, n_resamples: int, seed: int, drawn: Array | None = None) -> Units:
@@ -73,49 +87,34 @@ class Units:
             todo = todo[(counts[todo] > 0).all(axis=1)]
         return cls(n_folds, seed, drawn=counts, kind="folds")
 
-    @property
-    def n(self) -> int:
-        """Number of units: groups where there are groups, else samples or folds."""
-        return self.length if self.groups is None else int(self.of_entry.max()) + 1
-
-    @property
-    def names(self) -> str:
-        """What the units are called: "samples", "groups" or "folds"."""
-        return self.kind if self.groups is None else "groups"
-
-    @property
-    def clustered(self) -> bool:
-        """Whether a unit holds several samples, which may be more or less alike."""
-        return self.names != "samples"
-
-    @cached_property
-    def of_entry(self) -> Array:
-        """The unit of each entry of a row of counts, numbered without gaps [length]."""
-        if self.groups is None:
-            return np.arange(self.length)
-        return np.unique(self.groups, return_inverse=True)[1].reshape(-1)
+    def __post_init__(self) -> None:
+        of_entry, n, names = np.arange(self.length), self.length, str(self.kind)
+        if self.groups is not None:
+            of_entry, names = np.unique(self.groups, return_inverse=True)[1].reshape(-1), "groups"
+            n = int(of_entry.max()) + 1
+        self.__dict__.update(of_entry=of_entry, n=n, names=names, clustered=names != "samples")
 
     def counts(self, start: int, stop: int) -> Array:
         """Counts of resamples start to stop - 1 [stop - start, length]."""
         if self.drawn is not None:
             return self.drawn[start:stop]
         counts = np.zeros((stop - start, self.n), np.uint8)
-        for s, members in enumerate(self._strata_of_units()):
-            part = counts if members is None else np.zeros((stop - start, len(members)), np.uint8)
-            self._draw(part, start, s)
-            if members is not None:
+        if self.strata is None:
+            self._draw(counts, start, 0)
+        else:
+            for s, members in enumerate(self._members(self.strata)):
+                part = np.zeros((stop - start, len(members)), np.uint8)
+                self._draw(part, start, s)
                 counts[:, members] = part
         return counts if self.groups is None else counts[:, self.of_entry]
 
-    def _strata_of_units(self) -> list[Array | None]:
-        if self.strata is None:
-            return [None]
-        of_unit = self.strata
+    def _members(self, strata: Array) -> list[Array]:
+        """The units of each stratum."""
         if self.groups is not None:
-            table = np.zeros((self.n, int(self.strata.max()) + 1), np.int64)
-            np.add.at(table, (self.of_entry, self.strata), 1)
-            of_unit = table.argmax(axis=1)
-        return [np.flatnonzero(of_unit == s) for s in np.unique(of_unit)]
+            table = np.zeros((self.n, int(strata.max()) + 1), np.int64)
+            np.add.at(table, (self.of_entry, strata), 1)
+            strata = table.argmax(axis=1)
+        return [np.flatnonzero(strata == s) for s in np.unique(strata)]
 
     def _draw(self, counts: Array, first: int, stratum: int) -> None:
         """Draw as many units as there are, with replacement, for each row of counts."""

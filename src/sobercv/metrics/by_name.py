@@ -23,7 +23,7 @@ import numpy as np
 
 from ..errors import SoberError, warn
 from ..responses import RESPONSES
-from ..targets import Target, TaskName, guess_task
+from ..targets import TaskName
 from . import clinic, confusion, means, ranks, survival
 from .callables import MAX_CALLS, GeneralMetric
 from .contract import Metric
@@ -83,6 +83,8 @@ def get(metric: str | Metric | Callable[..., Any], **arguments: Any) -> Metric:
     <metric fbeta(beta=2)>
     """
     if isinstance(metric, str):
+        if metric in _fast() and not arguments:
+            return _fast()[metric]
         name, written = _parsed(metric)
         return make(name, {**written, **arguments})
     if arguments:
@@ -253,15 +255,6 @@ def make_metric(
     if isinstance(max_calls, bool) or not isinstance(max_calls, (int, np.integer)) or max_calls < 1:
         raise SoberError("E108", f"`max_calls` must be a whole number of 1 or more; got {max_calls!r}.")
     return from_callable(function, name, greater_is_better, response, task, int(max_calls))
-
-
-def settle(metric: Metric, y: Any) -> Metric:
-    """Settle what a metric leaves open until the target is known: a `Target`, or the values of `y`."""
-    if isinstance(y, Target):
-        return metric.for_target(y)
-    if not isinstance(metric, GeneralMetric) or not metric.task_is_open:
-        return metric
-    return metric.for_task(guess_task(y).task)
 
 
 # ---- functions and scorers of scikit-learn ---------------------------------------------------------------------------

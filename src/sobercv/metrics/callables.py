@@ -7,7 +7,7 @@ scan. What was asked once is remembered, so that equal columns and equal rows co
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from hashlib import blake2b
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..targets import Target, TaskName
+from ..targets import Target, TaskName, guess_task
 from ..threads import ignored_warnings
 from .contract import Core, Metric, Part
 
@@ -92,8 +92,10 @@ class GeneralMetric(Metric):
         """Whether the kind of target is to be read off the data."""
         return self._known_task is None
 
-    def for_target(self, target: Target) -> Metric:
-        return self.for_task(target.task) if self.task_is_open else self
+    def for_target(self, y: Any) -> Metric:
+        if not self.task_is_open:
+            return self
+        return self.for_task(y.task if isinstance(y, Target) else guess_task(y).task)
 
     def for_task(self, task: TaskName) -> GeneralMetric:
         """Settle the kind of target."""
@@ -106,11 +108,9 @@ class GeneralMetric(Metric):
         # Each resample scores every configuration once in bag, and the winner out of bag.
         return min(n_resamples, max(_FEWEST, self._max_calls // (n_configurations + 1)))
 
-    def check_target(self, target: Target) -> None:
-        if self.task_is_open:
-            self.for_task(target.task).check_target(target)
-        else:
-            super().check_target(target)
+    def problems(self, target: Target) -> Iterator[tuple[str, str]]:
+        settled = self.for_task(target.task) if self.task_is_open else self
+        return Metric.problems(settled, target)
 
     def on_classes(self) -> Metric:
         return self  # the function gets labels as they are

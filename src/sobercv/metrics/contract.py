@@ -219,7 +219,8 @@ class Metric(ABC):
         n_jobs: int | None = None,
     ) -> Scorer:
         """Prepare for many resamples: sort, compare and square once."""
-        self.check_target(predictions.target)
+        for code, problem in self.problems(predictions.target):
+            raise SoberError(code, problem)
         if within_folds and not self.pools_scores:
             raise SoberError("E114", f"`within_folds` is for metrics that rank samples; {self.name} does not.")
         if predictions.sample_weight is not None and not self.takes_weights:
@@ -266,8 +267,8 @@ class Metric(ABC):
         """
         return 1.0 if any(end != 0 and np.isfinite(end) for end in self.range) else 0.0
 
-    def for_target(self, target: Target) -> Metric:
-        """Settle what depends on the target, such as the range of a score that is halved for two classes."""
+    def for_target(self, y: Any) -> Metric:
+        """Settle what depends on the target, a `Target` or the values of `y`: the task of a function, a range."""
         return self
 
     # ---- the same metric, read otherwise --------------------------------------------------------------------------
@@ -317,10 +318,10 @@ class Metric(ABC):
 
     def check_target(self, target: Target) -> None:
         """Refuse a kind of target, a number of classes, or classes of which the metric cannot know the positive one."""
-        for code, problem in self._problems(target):
+        for code, problem in self.problems(target):
             raise SoberError(code, problem)
 
-    def _problems(self, target: Target) -> Iterator[tuple[str, str]]:
+    def problems(self, target: Target) -> Iterator[tuple[str, str]]:
         """Why the metric cannot be used, as code and sentence; the first one is raised."""
         classes, k, name = target.classes, target.n_classes, self.name
         if target.values.ndim > 1:
@@ -380,8 +381,9 @@ class GivenScore(Metric):
     def __init__(self, name: str, task: TaskName) -> None:
         self.name, self.task = name, task
 
-    def check_target(self, target: Target) -> None:
+    def problems(self, target: Target) -> Iterator[tuple[str, str]]:
         """Take any target: the scorer has seen it."""
+        return iter(())
 
     def response_of(self, predictions: Predictions) -> NoReturn:
         """Refuse: predictions do not tell what the model scores."""
@@ -397,43 +399,54 @@ class GivenScore(Metric):
 
 
 # ---- a metric bound to a table --------------------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
 class Scorer:
-    """A metric bound to a table, ready for any number of resamples; the mean over repeats or folds is taken here."""
+    """A metric bound to a table, ready for any number of resamples; the mean over repeats or folds is taken here.
 
-    def __init__(
-        self, metric: Metric, parts: list[tuple[Array | None, Core]], equal_weight: bool, n_configurations: int
-    ) -> None:
-        self.metric = metric
-        self._parts = parts
-        self._equal = equal_weight
-        self.n_configurations = n_configurations
+    Attributes
+    ----------
+    metric : Metric
+    parts : list of (rows, core)
+        Rows are None where all samples are in the part.
+    weighs_equally : bool
+        Whether all parts count the same, as folds do; repeats count by their samples.
+    n_configurations : int
+    """
 
-    def scores(self, counts: Array) -> Array:
-        """Score every configuration: counts [B, N] -> [B, C]."""
-        return self._mean(counts, None)
+    metric: Metric
+    parts: list[tuple[Array | None, Core]]
+    weighs_equally: bool
+    n_configurations: int
 
     def picked(self, counts: Array, winners: Array) -> Array:
         """Score one configuration for each resample: counts [B, N], winners [B] -> [B]; no winner (-1) gives NaN."""
         some = winners >= 0
         if some.all():
-            return self._mean(counts, winners)[:, 0]
+            return self.scores(counts, winners)[:, 0]
         out = np.full(len(winners), np.nan)
         if some.any():
-            out[some] = self._mean(counts[some], winners[some])[:, 0]
+            out[some] = self.scores(counts[some], winners[some])[:, 0]
         return out
 
-    def _mean(self, counts: Array, winners: Array | None) -> Array:
-        """Mean over the parts in which the score is defined: repeats weigh by their samples, folds equally."""
-        if len(self._parts) == 1 and self._parts[0][0] is None:
-            mean = self._parts[0][1].scores(counts, winners)
+    def scores(self, counts: Array, winners: Array | None = None) -> Array:
+        """Score every configuration, or one per resample: counts [B, N] -> [B, C] or [B, 1].
+
+        It is the mean over the parts in which the score is defined.
+        """
+        if len(self.parts) == 1 and self.parts[0][0] is None:
+            mean = self.parts[0][1].scores(counts, winners)
         else:
             # Nothing has been seen where there is no part: every score is undefined.
             total, weight = np.zeros((2, len(counts), self.n_configurations if winners is None else 1))
-            for rows, core in self._parts:
+            for rows, core in self.parts:
                 here = counts if rows is None else counts[:, rows]
                 scores = core.scores(here, winners)
                 defined = ~np.isnan(scores)
-                size = np.ones((len(here), 1)) if self._equal else here.sum(axis=1, dtype=np.float64, keepdims=True)
+                size = (
+                    np.ones((len(here), 1))
+                    if self.weighs_equally
+                    else here.sum(axis=1, dtype=np.float64, keepdims=True)
+                )
                 w = np.where(defined, size, 0.0)
                 total += np.where(defined, scores, 0.0) * w
                 weight += w
@@ -444,4 +457,4 @@ class Scorer:
     @property
     def complaint(self) -> str:
         """What a user's function said when it first refused; "" where there is none, or where it did not."""
-        return next((core.complaint for _, core in self._parts if core.complaint), "")
+        return next((core.complaint for _, core in self.parts if core.complaint), "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -389,8 +390,8 @@ class Brier(Pointwise):
         super().__init__("classification", loss, responses=_PROBABILITY, range=(-worst, 0.0))
         self._is_halved_for_two = scale_by_half == "auto"
 
-    def for_target(self, target: Target) -> Metric:
-        if not self._is_halved_for_two or target.n_classes != 2:
+    def for_target(self, y: Any) -> Metric:
+        if not self._is_halved_for_two or not isinstance(y, Target) or y.n_classes != 2:
             return self
         made = copy(self)
         made.range = (0.0, 1.0) if self.greater_is_better else (-1.0, 0.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -134,10 +135,11 @@ class SortedScans:
         return first, last, (samples[: ends[-1]].copy(), actions[: ends[-1]].copy(), ends)
 
 
+@dataclass(frozen=True, eq=False)
 class PairsCore(Core):
     """Share of the pairs of positives and negatives that are ranked right.
 
-    Parameters
+    Attributes
     ----------
     scans : SortedScans
     all_pairs : callable
@@ -145,29 +147,25 @@ class PairsCore(Core):
     weight : float array [N] or None
     """
 
-    def __init__(self, scans: SortedScans, all_pairs: Callable[[Array], Array], weight: Array | None) -> None:
-        self._scans, self._all_pairs, self._weight = scans, all_pairs, weight
+    scans: SortedScans
+    all_pairs: Callable[[Array], Array]
+    weight: Array | None
 
     def scores(self, counts: Array, picked: Array | None = None) -> Array:
-        twice = self.right(counts, picked)
-        pairs = self._all_pairs(counts)
-        return np.divide(twice, np.where(pairs > 0, 2.0 * pairs, np.nan)[:, None], out=twice)
-
-    def right(self, counts: Array, picked: Array | None = None) -> Array:
-        """Twice the pairs that are ranked right, a tie counting half [B, C] or, of one configuration each, [B, 1]."""
         from .kernels.pairs import weigh_pairs_of
 
-        scans, weight = self._scans, self._weight
         if picked is None:
-            return count_pairs(scans.pieces(), scans.n, counts, weight).T
-        out = np.empty((len(counts), 1))
-        weight = np.ones(counts.shape[1]) if weight is None else weight
-        for first, last, steps in scans.pieces(np.unique(picked)):
-            here = np.flatnonzero((picked >= first) & (picked < last))
-            alone = np.empty(len(here))
-            weigh_pairs_of(*steps, counts, weight, picked[here] - first, here, alone)
-            out[here, 0] = alone
-        return out
+            twice = count_pairs(self.scans.pieces(), self.scans.n, counts, self.weight).T
+        else:
+            twice = np.empty((len(counts), 1))
+            weight = np.ones(counts.shape[1]) if self.weight is None else self.weight
+            for first, last, steps in self.scans.pieces(np.unique(picked)):
+                here = np.flatnonzero((picked >= first) & (picked < last))
+                alone = np.empty(len(here))
+                weigh_pairs_of(*steps, counts, weight, picked[here] - first, here, alone)
+                twice[here, 0] = alone
+        pairs = self.all_pairs(counts)
+        return np.divide(twice, np.where(pairs > 0, 2.0 * pairs, np.nan)[:, None], out=twice)
 
 
 def area(part: Part, values: Array, role: Array, n_threads: int) -> Core:
@@ -176,7 +174,7 @@ def area(part: Part, values: Array, role: Array, n_threads: int) -> Core:
     scores = np.ascontiguousarray(values.T, None if values.dtype.kind == "f" else np.float64)  # labels rank too
     scans = SortedScans(scores, stratum[None], role.astype(np.int8)[None], n_threads)
     sides = np.stack([(role == side) & (stratum == f) for side in (1, 0) for f in range(stratum.max() + 1)])
-    weights = sides * part.weights  # [2 F, N]
+    weights = sides if part.weight is None else sides * part.weight  # [2 F, N]
 
     def all_pairs(counts: Array) -> Array:
         positives, negatives = np.split(product(counts, weights), 2, axis=1)
