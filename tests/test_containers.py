@@ -161,6 +161,7 @@ def test_weights_are_float64_or_nothing():
     weights = weights_of(np.array([1, 2, 0], np.int8), 3)
     assert weights.dtype == np.float64
     assert weights.tolist() == [1, 2, 0]
+    assert weights_of(None, 3) is None
 
 
 @pytest.mark.parametrize(

@@ -144,8 +144,10 @@ def codes_of(values: Any, n: int, name: str) -> Array:
         raise SoberError("E107", f"`{name}` mixes types that cannot be sorted. Use all numbers or all text.") from None
 
 
-def weights_of(sample_weight: Any, n: int) -> Array:
-    """Return the weight of every sample as float64."""
+def weights_of(sample_weight: Any, n: int) -> Array | None:
+    """Return the weight of every sample as float64; None where there are no weights."""
+    if sample_weight is None:
+        return None
     array, present = as_array(sample_weight, "sample_weight")
     weights = as_numbers(array, "sample_weight", "E107").astype(np.float64, copy=False)
     if weights.shape != (n,):
