@@ -223,7 +223,7 @@ def test_check_names_every_error_at_once_also_as_json(sober, tmp_path):
     ("arguments", "said"),
     [
         (("report",), "Missing argument 'folder'. See sober report --help."),
-        (("fit", "--cv", "two"), "See sober fit --help."),
+        (("fit", "--seed", "two"), "See sober fit --help."),
         (("fits",), "Did you mean 'fit'? See sober --help."),
     ],
 )

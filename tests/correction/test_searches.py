@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from dask_ml.model_selection import GridSearchCV as DaskGridSearchCV
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.linear_model import LogisticRegressionCV, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegressionCV, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -17,6 +18,8 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
     cross_val_predict,
 )
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from skopt import BayesSearchCV
 
@@ -242,3 +245,25 @@ def test_parameters_are_shown_as_people_write_them():
         GridSearchCV(Ridge(), {"alpha": np.array([0.1, 1.0])}, cv=5).fit(*load_diabetes(return_X_y=True))
     )
     assert "np.float64" not in str(found)
+
+
+def test_dask_ml():
+    search = DaskGridSearchCV(TREE, GRID, cv=5, scheduler="synchronous").fit(X, Y)
+    found = sobercv.correct(search)
+    by_fold = [search.cv_results_[f"split{k}_test_score"][search.best_index_] for k in range(5)]
+    assert found.naive == pytest.approx(np.mean(by_fold))  # its own mean is weighted by the sizes of the folds
+    assert found.winner_params == search.best_params_
+    assert found.n_folds == 5
+
+
+def test_winners_are_named_by_what_was_tuned():
+    models = [Ridge(alpha=a, fit_intercept=False, max_iter=777) for a in (0.1, 10)] + [LinearRegression()]
+    space = {"model": models, "scale__with_mean": [True]}
+    pipeline = Pipeline([("scale", StandardScaler()), ("model", Ridge())])
+    search = GridSearchCV(pipeline, space, cv=5).fit(*load_diabetes(return_X_y=True))
+    found = sobercv.correct(search)
+    winner = search.best_params_["model"]
+    expected = "model=LinearRegression()" if type(winner) is LinearRegression else f"model=Ridge(alpha={winner.alpha})"
+    assert found.winner_name == expected
+    assert found.winner_params == search.best_params_
+    assert expected.replace("'", "&#x27;") in found._repr_html_()

@@ -188,3 +188,11 @@ def test_rounds_are_counted_from_a_file_too(tmp_path):
     again, _ = quietly(search(store=tmp_path / "run.sqlite", on_event=tally))
     assert parts(again) == parts(first)
     assert tally.n_done == again.race_.n_fits
+
+
+@pytest.mark.parametrize("has_widgets", [True, False])
+def test_a_notebook_without_ipywidgets_has_lines(monkeypatch, has_widgets):
+    """rich would draw nothing there and warn at every step."""
+    monkeypatch.setattr(progress, "_console", lambda: Console(file=io.StringIO(), force_jupyter=True))
+    monkeypatch.setattr(progress, "find_spec", lambda name: object() if has_widgets else None)
+    assert isinstance(progress.display(1), progress.Bars if has_widgets else progress.Lines)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.tables import Column, Roles, Schema, assign, read
+from sobercv.tables import Column, ReadingOptions, Roles, Schema, assign, read
 
 GRADES = ["None", "Mild", "Severe", "Mild"] * 15
 SITES = ["NA", "north", "N/A", "south"] * 15
@@ -187,16 +187,51 @@ def test_unsure_dates_follow_the_rest_of_the_file(tmp_path):
     assert both.frame["when"].dt.day.tolist() == list(range(1, 8)), "another column has the day first"
 
 
-def test_limits_are_read_as_their_number_and_told(tmp_path):
-    cells = ["<0.5" if i % 8 == 0 else f"{i / 8:.3f}" for i in range(80)]
-    table = read(text(tmp_path, ["crp,y", *(f"{c},{i % 2}" for i, c in enumerate(cells))]))
+def crp(tmp_path, every=8, sign="<0.5"):
+    cells = [sign if i % every == 0 else f"{i / 8:.3f}" for i in range(80)]
+    return text(tmp_path, ["crp,y", *(f"{c},{i % 2}" for i, c in enumerate(cells))])
+
+
+def test_a_few_limits_are_read_as_their_number_and_told(tmp_path):
+    table = read(crp(tmp_path, every=20))
     assert table.schema.columns["crp"].kind == "number"
     assert table.frame["crp"].iloc[0] == 0.5
     assert table.frame["crp"].iloc[1] == 0.125
     (note,) = table.notes
-    assert "limits such as '<0.5' (in 10 of 80 rows): 'crp'. They are read as the number itself, 0.5." in note.text
+    assert "limits such as '<0.5' (in 4 of 80 rows): 'crp'. They are read as the number itself, 0.5." in note.text
     new = read(text(tmp_path, ["crp", "<0.3", "> 90", "7", "low"]), schema=table.schema)
     np.testing.assert_array_equal(new.frame["crp"], [0.3, 90, 7, np.nan])
+
+
+def test_many_limits_are_asked_about(tmp_path):
+    with pytest.raises(SoberError, match=r"in 10 of 80 rows.*--limits value \(0.5\), --limits half \(0.25\)") as error:
+        read(crp(tmp_path))
+    assert error.value.code == "E808"
+    assert read(crp(tmp_path), roles=Roles(target="y", ignore=("crp",))).frame["crp"].iloc[0] == 0.5, "not used"
+
+
+@pytest.mark.parametrize(
+    ("limits", "first"), [("value", [0.5, 90]), ("half", [0.25, 90]), ("missing", [np.nan, np.nan])]
+)
+def test_limits_count_as_the_user_says_in_training_and_at_prediction(tmp_path, limits, first):
+    table = read(crp(tmp_path), ReadingOptions(limits=limits))
+    np.testing.assert_array_equal(table.frame["crp"].iloc[:2], [first[0], 0.125])
+    stored = Schema.from_dict(table.schema.to_dict(), "results.json")
+    new = read(text(tmp_path, ["crp", "<0.5", ">90", "7", "\u2264 0.5"]), schema=stored)
+    np.testing.assert_array_equal(new.frame["crp"], [*first, 7, first[0]])
+    assert new.notes == ()
+
+
+def test_a_column_that_marks_limits(tmp_path):
+    table = read(crp(tmp_path), ReadingOptions(limits="half", limit_flags=True))
+    assert list(table.frame.columns) == ["crp", "y", "crp limit"]
+    assert table.frame["crp limit"].sum() == -10
+    stored = Schema.from_dict(table.schema.to_dict(), "results.json").only(["crp", "crp limit"])
+    new = read(text(tmp_path, ["crp", "<0.5", ">90", "7", "NA"]), schema=stored)
+    assert new.frame["crp limit"].tolist() == [-1, 1, 0, 0]
+
+
+def test_words_among_numbers_are_no_limits(tmp_path):
     words = ["lost" if i % 8 == 0 else f"{i / 8:.3f}" for i in range(80)]
     other = read(text(tmp_path, ["crp,y", *(f"{c},{i % 2}" for i, c in enumerate(words))]))
     (note,) = other.notes

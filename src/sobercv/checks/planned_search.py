@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.model_selection import LeaveOneGroupOut
+
 from .. import metrics, presets
 from ..errors import SoberError
 from ..positive_class import obvious_positive
@@ -35,6 +37,8 @@ class PlannedSearch:
         `cv` is the number of folds.
     positive : label or None
         The positive class, where it was named or a metric depends on it.
+    by_group : bool
+        Whether every fold is one group.
     """
 
     preset: Preset
@@ -43,6 +47,12 @@ class PlannedSearch:
     repeats: int
     seed: int
     positive: Any = None
+    by_group: bool = False
+
+    @property
+    def splitter(self) -> Any:
+        """What divides the rows into folds: their number, or scikit-learn's splitter for one fold per group."""
+        return LeaveOneGroupOut() if self.by_group else self.cv
 
     @property
     def n_fits(self) -> int:
@@ -89,7 +99,14 @@ def plan_search(  # noqa: PLR0913 - the options of a command, by their names
     made = presets.get(preset, data.task, data.X, data.y, seed=seed, probabilities=probabilities)
     if configurations is not None:
         made = made.drawn(configurations, seed)
-    return PlannedSearch(made, names, cv, repeats, seed, label)
+    by_group = data.groups is not None and cv == data.n_groups
+    if by_group and repeats > 1:
+        raise SoberError(
+            "E114",
+            f"Each of the {cv} groups is one fold, so they divide in one way only: there is nothing to repeat. Leave "
+            "--repeats out, or use fewer folds.",
+        )
+    return PlannedSearch(made, names, cv, repeats, seed, label, by_group)
 
 
 def positive_label(classes: Sequence[Any], found: Sequence[metrics.Metric], given: str | None) -> Any:

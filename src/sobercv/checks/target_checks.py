@@ -17,9 +17,13 @@ def size(data: Dataset, cv: int) -> Iterator[Note]:
     """Too few rows or groups for folds, or for trust."""
     n, what, least = data.n_rows, "rows", 6
     if data.groups is not None:
-        n, what, least = len(np.unique(data.groups)), "groups", 3
+        n, what, least = data.n_groups, "groups", 3
     if n < least:
         yield Note("E106", f"There are {n} {what} with a target; {least} are the least. Collect more data.")
+    elif what == "groups" and n == cv:
+        text = f"Each of the {n} groups is held out once: the score is that of a group which the model has not seen."
+        few = f" {n} groups say little about how much the next one differs, so expect a wide interval."
+        yield Note("W205", text + few) if n < LEAST_ROWS else Note("S801", text)
     elif n < cv:
         yield Note("E106", f"There are {n} {what} with a target, too few for {cv} folds. Write --cv {n}.")
     elif n < LEAST_ROWS:

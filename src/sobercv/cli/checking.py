@@ -110,7 +110,8 @@ def plan_of(prepared: Prepared, guess: float | None) -> dict[str, Any] | None:
 def _plan_rows(prepared: Prepared, guess: float | None) -> list[tuple[str, Any]]:
     planned = prepared.plan
     repeats = f", repeated {planned.repeats} times" if planned.repeats > 1 else ""
-    size = f"{count(planned.preset.n_configurations, 'configuration')}, {planned.cv} folds{repeats}"
+    folds = f"{planned.cv} folds{', one per group' if planned.by_group else ''}"
+    size = f"{count(planned.preset.n_configurations, 'configuration')}, {folds}{repeats}"
     return [
         ("preset", planned.preset.description),
         ("metric", ", ".join(planned.scoring)),

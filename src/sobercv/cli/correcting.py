@@ -40,7 +40,7 @@ def correct(given: dict[str, Any]) -> int:
         found: FoldScores | ToolPredictions = read_mljar(given["predictions"])
     else:
         roles = Roles.of(settings)
-        how = ReadingOptions(settings.sheet, settings.decimal, settings.header)
+        how = ReadingOptions.of(settings)
         table = read(given["predictions"], how, roles=roles)
         _check_ignored(table.frame, settings)
         notes.extend(table.notes)

@@ -54,6 +54,11 @@ def intervals() -> list[str]:
     return ["percentile", "calibrated"]
 
 
+def limits() -> list[str]:
+    """Names that the shell completes."""
+    return ["value", "half", "missing"]
+
+
 def _option(kind: Any, *names: str, help: str, panel: str, **more: Any) -> Any:
     return Annotated[kind, Option(*names, help=help, rich_help_panel=panel, **more)]
 
@@ -93,6 +98,11 @@ OPTIONS: dict[str, Any] = {
         bool | None, "--header/--no-header", help="Whether the first row has names.", panel=ADVANCED,
         show_default=False, metavar="",
     ),
+    "limits": _text(
+        "--limits", help="What limits such as <0.5 count as: value, half or missing.", panel=ADVANCED,
+        autocompletion=limits,
+    ),
+    "limit_flags": _switch("--limit-flags", help="Add a column that marks limits such as <0.5.", panel=ADVANCED),
     "id": _text("--id", help="Identifies samples; rows that share it stay together.", panel=DATA),
     "group": _text("--group", help="Rows that share it (a patient) stay together.", panel=DATA),
     "ignore": _option(
@@ -113,7 +123,11 @@ OPTIONS: dict[str, Any] = {
         "--preset", "-p", help="quick, standard (default), thorough or paper.", panel=MODEL, autocompletion=presets
     ),
     "configurations": _number("--configurations", help="Try this many of the preset (default: all).", panel=ADVANCED),
-    "cv": _number("--cv", help="Number of folds (default: 10).", panel=MODEL),
+    "cv": _text(
+        "--cv", help="Number of folds (default: 10), or groups: hold out one group at a time, as is done by itself "
+        "where there are fewer groups than folds.", panel=MODEL,
+    ),
+    "no_drop": _switch("--no-drop", help="Run every configuration on every fold, hopeless ones too.", panel=ADVANCED),
     "repeats": _number("--repeats", help="Number of CV repeats (default: 1).", panel=MODEL),
     "all_repeats": Annotated[int, Option("--repeats", help="Number of CV repeats in all.", show_default=False)],
     "aggregate": _text(
@@ -188,7 +202,7 @@ _CALLED = {
 }
 
 ROLES = ("target", "positive", "time", "event", "event_value", "id", "group", "ignore", "task")
-READING = ("sheet", "decimal", "header")
+READING = ("sheet", "decimal", "header", "limits", "limit_flags")
 TUNING = ("metric", "preset", "configurations", "cv", "aggregate", "stratify", "within_folds", "interval")
 SHOWN = ("json", "quiet")
 

@@ -23,7 +23,7 @@ from .fold_tables import direction, holds_fold_scores, read_frame
 from .long_tables import known_reader
 from .optuna_study import is_study, read_study, read_study_predictions, with_study_winner
 from .prediction_tables import recognise
-from .searches import is_search, read_search
+from .searches import is_search, read_search, title
 from .tool_predictions import ToolPredictions, judge_predictions
 
 __all__ = [
@@ -186,10 +186,10 @@ def _predictions(thing: Any, y: Any, options: dict[str, Any]) -> ToolPredictions
 
 def _fold_scores(thing: Any, metric: str | None, n_repeats: int | None, greater_is_better: bool | None) -> FoldScores:
     """Recognise what a tool left."""
+    if is_study(study := getattr(thing, "study_", thing)):  # OptunaSearchCV's cv_results_ lacks the parameters
+        return read_study(study, metric if study is thing else metric or title(thing), n_repeats)
     if is_search(thing):
         return read_search(thing, metric, n_repeats)
-    if is_study(study := getattr(thing, "study_", thing)):
-        return read_study(study, metric, n_repeats)
     if hasattr(thing, "to_pandas") and hasattr(thing, "columns"):  # polars, pyarrow
         thing = thing.to_pandas()
     if hasattr(thing, "columns") and hasattr(thing, "iloc"):

@@ -16,6 +16,7 @@ from .. import metrics, seeds
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..inference import Estimate
+from ..inference.estimate import shown
 from ..inference.intervals import Percentile, calibrate, check_level
 from ..inference.selection import best
 from ..inference.tables import FoldMeans
@@ -79,6 +80,12 @@ class FoldScores:
         defined = np.all([~np.isnan(scores).any(axis=0) for scores in self.scores.values()], axis=0)
         return np.flatnonzero(defined)
 
+    def named(self, at: int) -> str | None:
+        """Name a configuration by its own name and by what was tuned; None where it has neither."""
+        parts = [] if self.names is None else [self.names[at]]
+        tuned = what_was_tuned(self.params, at) if self.params else ""
+        return ": ".join([*parts, tuned] if tuned else parts) or None
+
     def check(self) -> None:
         """Refuse what cannot be resampled.
 
@@ -105,6 +112,33 @@ class FoldScores:
             raise SoberError("E111", "No configuration has a score on every fold. Check the errors of the search.")
         if self.winner is not None and self.winner not in self.complete():
             raise SoberError("E111", "The configuration that the search selected lacks a score on some fold.")
+
+
+def what_was_tuned(params: Sequence[Mapping[str, Any]], at: int) -> str:
+    """Write the parameters of one configuration that differ between configurations, models by what differs in them."""
+    said = {}
+    for name, value in params[at].items():
+        others = [each[name] for each in params if name in each]
+        if len(others) == len(params) and len(params) > 1 and all(_same(other, value) for other in others):
+            continue
+        if not hasattr(value, "get_params"):
+            said[name] = value
+            continue
+        own = value.get_params(deep=False)
+        alike = [other.get_params(deep=False) for other in others if type(other) is type(value)]
+        tuned = {key: v for key, v in own.items() if any(not _same(other.get(key), v) for other in alike)}
+        said[name] = _Said(f"{type(value).__name__}({shown(tuned)})")
+    return shown(said)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or repr(one) == repr(other)
+
+
+class _Said(str):
+    """Text that is written without quotes."""
+
+    __repr__ = str.__str__
 
 
 def judge(
@@ -165,7 +199,7 @@ def judge(
             n_left_out=found.first.shape[1] - len(kept),
             seed=seed,
             notes=(*found.notes, *_notes(found, len(kept))),
-            winner_name=found.names[kept[winner]] if found.names is not None else None,
+            winner_name=found.named(int(kept[winner])),
             winner_params=dict(found.params[kept[winner]]) if found.params is not None else None,
             bounds=bounds or Percentile(np.sort(draws), range=range_of(name)),
             judge_alone=partial(_alone, found, drawn, name),

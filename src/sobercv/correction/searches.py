@@ -49,14 +49,14 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     first = _selecting(search, names, metric)
     rows, notes = _last_iteration(results)
     scores = {
-        _title(search, name): np.array(
+        title(search, name): np.array(
             [np.asarray(results[f"split{k}_test_{name}"], dtype=np.float64)[rows] for k in range(n_splits)]
         )
         for name in [first, *(name for name in names if name != first)]
     }
     params = [dict(results["params"][row]) for row in rows]
     best = getattr(search, "best_index_", None)
-    own = metric in (None, first, _title(search, first))
+    own = metric in (None, first, title(search, first))
     winner = int(np.flatnonzero(rows == best)[0]) if own and best is not None and best in rows else None
     return FoldScores(
         scores=scores,
@@ -71,7 +71,7 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
 
 def _selecting(search: Any, names: list[str], metric: str | None) -> str:
     """Name of the metric that selects."""
-    if metric is not None and (metric in names or metric == _title(search, names[0])):
+    if metric is not None and (metric in names or metric == title(search, names[0])):
         return metric if metric in names else names[0]
     refit = getattr(search, "refit", True)
     if metric is None and len(names) == 1:
@@ -87,7 +87,7 @@ def _selecting(search: Any, names: list[str], metric: str | None) -> str:
     )
 
 
-def _title(search: Any, name: str) -> str:
+def title(search: Any, name: str = "score") -> str:
     """Name of a metric as the user knows it: cv_results_ calls the only one "score"."""
     if name != "score":
         return name

@@ -59,7 +59,7 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
     if settings.tune_threshold:
         _check_threshold(settings)
     roles = Roles.of(settings)
-    table = read(str(settings.data), ReadingOptions(settings.sheet, settings.decimal, settings.header), roles=roles)
+    table = read(str(settings.data), ReadingOptions.of(settings), roles=roles)
     if sha256 is not None and table.sha256 != sha256:
         raise SoberError(
             "E502",
@@ -67,11 +67,12 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
             "file with --data, or begin a new run.",
         )
     data = assign(table.frame, roles)
-    findings = check_dataset(data, cv=settings.cv, notes=[*table.notes, *data.notes])
+    cv = data.n_folds(settings.cv)
+    findings = check_dataset(data, cv=cv, notes=[*table.notes, *data.notes])
     planned = None
     if not any(f.severity == "error" for f in findings):
         planned = plan_search(
-            data, preset=settings.preset, scoring=settings.metric, cv=settings.cv, repeats=settings.repeats,
+            data, preset=settings.preset, scoring=settings.metric, cv=cv, repeats=settings.repeats,
             seed=settings.seed, configurations=settings.configurations, positive=settings.positive,
             probabilities=settings.tune_threshold,
         )  # fmt: skip

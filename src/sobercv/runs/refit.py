@@ -53,7 +53,7 @@ def refit(folder: str | Path, table: str | Path | None = None) -> tuple[Any, Dat
     run = RunFolder(folder)
     record = RunRecord.read(run)
     settings = record.settings
-    options = ReadingOptions(settings.sheet, settings.decimal, settings.header)
+    options = ReadingOptions.of(settings)
     schema = Schema.from_dict(record.schema, str(run / RESULTS))
     data = assign(read(str(table or settings.data), options, schema=schema).frame, Roles.of(settings))
     model = clone(load(run))

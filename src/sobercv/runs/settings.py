@@ -39,14 +39,19 @@ class Settings:
     ----------
     data, target, time, event, event_value, id, group, sheet, decimal : str, optional
     header : bool, optional
+    limits : {"value", "half", "missing"}, optional
+        What limits such as `<0.5` count as.
+    limit_flags : bool
     ignore : tuple of str
     task : str, optional
     metric : tuple of str
         The first selects.
     preset : str
     configurations : int, optional
-    cv : int
-        Number of folds.
+    cv : int or "groups"
+        Number of folds, or one fold per group.
+    no_drop : bool
+        Whether every configuration runs to the end.
     repeats : int
     aggregate : {"pooled", "fold"}
     stratify, within_folds, tune_threshold, learning_curve : bool
@@ -71,10 +76,13 @@ class Settings:
     sheet: str | None = None
     decimal: str | None = None
     header: bool | None = None
+    limits: Literal["value", "half", "missing"] | None = None
+    limit_flags: bool = False
     metric: tuple[str, ...] = ()
     preset: str = "standard"
     configurations: Annotated[int, msgspec.Meta(ge=2, le=10**9)] | None = None
-    cv: Annotated[int, msgspec.Meta(ge=2, le=10**9)] = 10
+    cv: Annotated[int, msgspec.Meta(ge=2, le=10**9)] | Literal["groups"] = 10
+    no_drop: bool = False
     repeats: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 1
     aggregate: Literal["pooled", "fold"] = "pooled"
     stratify: bool = False
@@ -176,6 +184,8 @@ def _checked(given: dict[str, Any], where: str = "") -> Settings:
         plain["max_time"] = seconds_of(plain["max_time"], where)
     if isinstance(plain.get("event_value"), (int, float)):
         plain["event_value"] = str(plain["event_value"])
+    if isinstance(plain.get("cv"), str) and plain["cv"].strip().isdecimal():
+        plain["cv"] = int(plain["cv"])
     for name in {"ignore", "metric"} & plain.keys():
         plain[name] = _names(plain[name], split=name == "metric")
     if plain.get("jobs") == 0:
@@ -205,6 +215,7 @@ def _allowed(name: str, problem: str) -> str:
     kind = re.search(r"Expected `(\w+)", problem)
     bound = re.search(r"(>=|<=|>) ([0-9.e+-]+)", problem)
     words = _WORDS["array" if name in ("ignore", "metric") else kind[1] if kind and kind[1] in _WORDS else "int"]
+    words += ", or groups," if name == "cv" and not bound else ""
     return words + (f" {_BOUNDS[bound[1]]} {float(bound[2]):.10g}" if bound else "")
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
+from importlib.util import find_spec
 from os import PathLike
 from typing import Any, TextIO
 
@@ -218,7 +219,11 @@ def display(verbose: int) -> Listener | None:
     if not verbose:
         return None
     console = _console() if verbose == 1 else None
-    return Bars(console) if console is not None and (console.is_terminal or console.is_jupyter) else Lines()
+    if console is None:
+        return Lines()
+    # Without ipywidgets rich draws nothing in a notebook and warns at every step.
+    can_draw = find_spec("ipywidgets") is not None if console.is_jupyter else console.is_terminal
+    return Bars(console) if can_draw else Lines()
 
 
 @contextmanager

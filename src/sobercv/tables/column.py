@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from .date_formats import FORMATS, date_formats, dates
-from .number_marks import CONVENTIONS, PLAIN, Marks, are_codes, conventions, without_limits
+from .number_marks import CONVENTIONS, PLAIN, Marks, are_codes, conventions, sides_of_limits, without_limits
 from .raw_table import TEXT_GAPS, USUAL_GAPS, RawTable
 
 KINDS = ("number", "text", "date", "boolean")
 ROLES = ("feature", "target", "id", "group", "ignored")
+#: What a limit such as <0.5 counts as: half of it, itself, or a gap; empty where a column has none.
+LIMITS = ("", "value", "half", "missing")
 TRUE_WORDS, FALSE_WORDS = ("True", "TRUE", "true"), ("False", "FALSE", "false")
 _MARK_NAMES = {",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
 _DATE_WORDS = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%M": "minute", "%S": "second"}
@@ -42,8 +44,11 @@ class Column:
     role : {"feature", "target", "id", "group", "ignored"}
     marks : Marks
         Of numbers.
-    has_limits : bool
-        Whether numbers may be limits, such as `<0.5`, which count as the number itself.
+    limits : {"", "value", "half", "missing"}
+        What limits such as `<0.5` and `>100` count as: the number itself, half of a lower one, or a gap; empty where
+        there are none.
+    flags_of : str
+        For a column that is made, not read: -1, 0 or 1 where this column holds a lower limit, a number, an upper limit.
     date_format : str
         Of dates that were text; empty where the file itself knew that they are dates.
     missing : tuple of str
@@ -57,7 +62,8 @@ class Column:
     kind: str
     role: str = "feature"
     marks: Marks = PLAIN
-    has_limits: bool = False
+    limits: str = ""
+    flags_of: str = ""
     date_format: str = ""
     missing: tuple[str, ...] = ()
     is_code: bool = False
@@ -74,8 +80,12 @@ class Column:
         parts = [] if self.marks.decimal == "." else ["decimal comma"]
         if self.marks.thousands:
             parts.append(f"thousands {_MARK_NAMES[self.marks.thousands]}")
-        if self.has_limits:
-            parts.append("limits as numbers")
+        if self.limits:
+            parts.append(
+                {"value": "limits as numbers", "half": "half of limits", "missing": "limits missing"}[self.limits]
+            )
+        if self.flags_of:
+            parts.append(f"-1 below, 1 above a limit of {self.flags_of[:40]}")
         if self.date_format:
             name = self.date_format
             for code, word in _DATE_WORDS.items():
@@ -94,12 +104,11 @@ class Column:
             found["role"] = self.role
         if not self.marks.is_plain:
             found |= {"decimal": self.marks.decimal, "thousands": self.marks.thousands}
-        if self.date_format:
-            found["date_format"] = self.date_format
+        found |= {name: getattr(self, name) for name in ("date_format", "limits", "flags_of") if getattr(self, name)}
         for words in ("missing", "levels"):
             if getattr(self, words):
                 found[words] = list(getattr(self, words))
-        return found | {name: True for name in ("has_limits", "is_code") if getattr(self, name)}
+        return found | ({"is_code": True} if self.is_code else {})
 
     @classmethod
     def from_dict(cls, held: Any) -> Column:
@@ -107,16 +116,15 @@ class Column:
         if not isinstance(held, Mapping) or held.get("kind") not in KINDS or held.get("role", "feature") not in ROLES:
             raise ValueError("no known kind or role")
         marks = Marks(str(held.get("decimal", ".")), str(held.get("thousands", "")))
-        name, words = str(held.get("date_format", "")), [held.get(part, []) for part in ("missing", "levels")]
-        if marks not in CONVENTIONS or (name and name not in FORMATS):
+        texts = {part: str(held.get(part, "")) for part in ("date_format", "limits", "flags_of")}
+        words = [held.get(part, []) for part in ("missing", "levels")]
+        if marks not in CONVENTIONS or texts["date_format"] not in ("", *FORMATS) or texts["limits"] not in LIMITS:
             raise ValueError("no known marks")
         if not all(isinstance(part, list) and all(isinstance(word, str) for word in part) for part in words):
             raise ValueError("no words")
-        flags = {flag: held.get(flag) is True for flag in ("has_limits", "is_code")}
         missing, levels = map(tuple, words)
-        return cls(
-            held["kind"], held.get("role", "feature"), marks, date_format=name, missing=missing, levels=levels, **flags
-        )
+        role, is_code = held.get("role", "feature"), held.get("is_code") is True
+        return cls(held["kind"], role, marks, **texts, missing=missing, levels=levels, is_code=is_code)
 
 
 # ---- recognised ----------------------------------------------------------------------------------------------------
@@ -176,7 +184,9 @@ def _other_than_text(values: Any, role: str, missing: tuple[str, ...]) -> list[C
     if found:
         return found
     if len(values) - len(strays(values)) >= FEWEST_AMOUNTS:
-        found = [Column("number", role, marks, True, missing=missing) for marks in conventions(without_limits(values))]
+        found = [
+            Column("number", role, marks, "value", missing=missing) for marks in conventions(without_limits(values))
+        ]
     if found:
         return found
     return [Column("date", role, date_format=each, missing=missing) for each in date_formats(values.to_pylist())]
@@ -231,6 +241,8 @@ def convert(raw: RawTable, name: str, column: Column) -> tuple[Any, list[str]]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if column.flags_of:
+        return sides_of_limits(pc.utf8_trim_whitespace(raw.text(column.flags_of))), []
     held = raw.columns[name]
     if column.kind == "number" and column.marks.is_plain and name in raw.plain_numbers:
         return raw.plain_numbers[name], []
@@ -241,6 +253,8 @@ def convert(raw: RawTable, name: str, column: Column) -> tuple[Any, list[str]]:
     text = raw.text(name)
     cells = pc.utf8_trim_whitespace(text)
     is_gap = pc.or_kleene(pc.is_null(cells), pc.is_in(cells, value_set=pa.array(column.gaps)))
+    if column.limits == "missing":
+        is_gap = pc.or_(is_gap, pa.array(sides_of_limits(cells) != 0))
     nothing = pa.scalar(None, pa.string())
     if column.kind == "text":
         found = pc.if_else(is_gap, nothing, text).to_pandas()
@@ -258,9 +272,12 @@ def _numbers(cells: Any, column: Column) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    cells = without_limits(cells) if column.has_limits else cells
+    sides = sides_of_limits(cells) if column.limits == "half" else None
+    cells = without_limits(cells) if column.limits else cells
     found = column.marks.numbers(cells)
     values = found.to_numpy(zero_copy_only=False)
+    if sides is not None:
+        return np.where(sides < 0, values / 2, values)
     if found.null_count == 0 and len(values) and (values % 1 == 0).all():
         try:
             return np.asarray(pc.cast(column.marks.rewritten(cells), pa.int64()))

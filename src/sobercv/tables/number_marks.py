@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 #: Spaces and apostrophes that programs put between groups of three digits.
 SPACES, APOSTROPHES = " \u00a0\u2009\u202f", "'\u2019"
 _SIGNS = {"": "", ",": ",", ".": ".", " ": SPACES, "'": APOSTROPHES}
@@ -112,6 +114,17 @@ def without_limits(values: Any) -> Any:
     import pyarrow.compute as pc
 
     return pc.replace_substring_regex(values, f"^{_LIMIT}", "")
+
+
+def sides_of_limits(values: Any) -> Any:
+    """Return -1 where text is a lower limit (`<0.5`: below what could be measured), 1 for an upper one, else 0."""
+    import pyarrow.compute as pc
+
+    below, above = (
+        np.asarray(pc.match_substring_regex(values, f"^[{signs}]=?\\s*[0-9.,]").fill_null(False))
+        for signs in ("<\u2264", ">\u2265")
+    )
+    return above.astype(np.int64) - below.astype(np.int64)
 
 
 def _occurs(values: Any, sign: str) -> bool:

@@ -6,7 +6,7 @@ file can be read in two ways.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -52,11 +52,22 @@ class ReadingOptions:
         The decimal mark of columns that can be read in two ways; also "point" and "comma".
     header : bool, optional
         Whether the first row holds the names (default: looked at).
+    limits : {"value", "half", "missing"}, optional
+        What limits such as `<0.5` count as.
+    limit_flags : bool
+        Whether columns are added that mark limits.
     """
 
     sheet: str | None = None
     decimal: str | None = None
     header: bool | None = None
+    limits: str | None = None
+    limit_flags: bool = False
+
+    @classmethod
+    def of(cls, settings: Any) -> ReadingOptions:
+        """Take the options from an object that has attributes of their names."""
+        return cls(**{field.name: getattr(settings, field.name) for field in fields(cls)})
 
     def __post_init__(self) -> None:
         if self.decimal is not None:
@@ -136,7 +147,7 @@ def read(
     is_new = schema is None
     if schema is None:
         given = {} if roles is None else roles.by_column()
-        schema, inferred = Schema.infer(cells, given, options.decimal, has_header)
+        schema, inferred = Schema.infer(cells, given, options.decimal, has_header, options.limits, options.limit_flags)
         notes += inferred
     frame, lost = schema.apply(cells)
     if is_new and options.header is None:

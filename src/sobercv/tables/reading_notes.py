@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..errors import Note
 from .column import Column, amounts_with_strays
 from .naming import columns_that, some
-from .number_marks import PLAIN, Marks, without_limits
+from .number_marks import PLAIN, Marks, sides_of_limits, without_limits
 from .raw_table import RawTable
 
 _MARK_NAMES = {",": "commas", ".": "points", " ": "spaces", "'": "apostrophes"}
@@ -48,7 +46,7 @@ def number_of(example: str, column: Column) -> float:
     import pyarrow as pa
 
     cells = pa.array([example])
-    return float(column.marks.numbers(without_limits(cells) if column.has_limits else cells)[0].as_py() or 0.0)
+    return float(column.marks.numbers(without_limits(cells) if column.limits else cells)[0].as_py() or 0.0)
 
 
 def _strays(found: Mapping[str, list[str]]) -> list[Note]:
@@ -60,19 +58,31 @@ def _strays(found: Mapping[str, list[str]]) -> list[Note]:
     return [Note("W844", f"{text} {what} read as categories; correct such cells, or empty them.", (*found,))]
 
 
-def _limits(raw: RawTable, columns: Mapping[str, Column]) -> list[Note]:
+def limits_in(raw: RawTable, name: str) -> tuple[list[str], int]:
+    """Return the limits that a column holds, such as `<0.5`, and in how many rows."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    names = [name for name, column in columns.items() if column.has_limits]
+    values, counts = raw.distinct(name)
+    is_limit = sides_of_limits(values) != 0
+    return values.filter(pa.array(is_limit)).to_pylist(), int(counts[is_limit].sum())
+
+
+def _limits(raw: RawTable, columns: Mapping[str, Column]) -> list[Note]:
+    names = [name for name, column in columns.items() if column.limits]
     if not names:
         return []
-    values, counts = raw.distinct(names[0])
-    is_limit = np.asarray(pc.not_equal(values, without_limits(values)))
-    limit, n = values.filter(pa.array(is_limit))[0].as_py(), int(counts[is_limit].sum())
+    found, n = limits_in(raw, names[0])
+    limit = next((each for each in found if each[0] in "<\u2264"), found[0])
+    column = columns[names[0]]
+    number = number_of(limit, column)
+    how = {"value": f"read as the number itself, {number:g}", "missing": "missing"}
+    if limit[0] in "<\u2264":
+        how["half"] = f"read as half of it, {number / 2:g}; upper limits as themselves"
+    else:
+        how["half"] = f"upper limits and read as the number itself, {number:g}"
     text = (
         f"{columns_that(names, 'holds', 'hold')} limits such as {limit!r} (in {n} of {raw.n_rows} rows): {some(names)}."
-        f" They are read as the number itself, {number_of(limit, columns[names[0]]):g}."
+        f" They are {how[column.limits]}."
     )
     return [Note("W844", text, (*names,))]
 

@@ -121,6 +121,25 @@ class Dataset:
         return len(self.rows)
 
     @property
+    def n_groups(self) -> int:
+        """Number of groups; 0 where rows are independent."""
+        return 0 if self.groups is None else int(self.groups.max()) + 1
+
+    def n_folds(self, cv: int | str) -> int:
+        """Return the number of folds: one per group if asked for by "groups", or where there are fewer groups.
+
+        Raises
+        ------
+        SoberError
+            For "groups" without groups.
+        """
+        if cv == "groups" and self.groups is None:
+            raise SoberError("E808", "--cv groups holds out one group at a time. Name the groups with --group COLUMN.")
+        if self.groups is not None and (cv == "groups" or self.n_groups < int(cv)):
+            return self.n_groups
+        return int(cv)
+
+    @property
     def classes(self) -> list[Any]:
         """The sorted labels, where the target holds classes."""
         return np.unique(self.y).tolist() if self.task in ("binary", "multiclass") else []

@@ -15,9 +15,11 @@ from ..errors import Note, SoberError
 from .column import Column, convert, readings
 from .number_marks import Marks, fits
 from .raw_table import USUAL_GAPS, RawTable
-from .reading_notes import inferred_notes, lost_noted, now_typed_noted, number_of
+from .reading_notes import inferred_notes, limits_in, lost_noted, now_typed_noted, number_of
 
 _GERMAN = Marks(",", ".")
+#: Limits in more rows than this, and in a larger share of the rows, are more than a few: the user is asked.
+FEW_LIMITS, FEW_LIMITS_SHARE = 5, 0.05
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,13 @@ class Schema:
 
     @classmethod
     def infer(
-        cls, raw: RawTable, roles: Mapping[str, str] | None = None, decimal: str | None = None, has_header: bool = True
+        cls,
+        raw: RawTable,
+        roles: Mapping[str, str] | None = None,
+        decimal: str | None = None,
+        has_header: bool = True,
+        limits: str | None = None,
+        limit_flags: bool = False,
     ) -> tuple[Schema, tuple[Note, ...]]:
         """Recognise the columns of a table.
 
@@ -47,6 +55,10 @@ class Schema:
         decimal : {".", ","}, optional
             The decimal mark of columns that can be read in two ways.
         has_header : bool
+        limits : {"value", "half", "missing"}, optional
+            What limits such as `<0.5` count as; asked for where a column has more than a few.
+        limit_flags : bool
+            Add a column that marks them, for every column of features that has some.
 
         Returns
         -------
@@ -56,6 +68,12 @@ class Schema:
         wanted = _decimal_mark(raw, possible, decimal)
         day_first = wanted == "," or raw.suggests_commas or _says_day_first(possible.values())
         chosen = {name: _choose(raw, name, found, wanted, day_first) for name, found in possible.items()}
+        for name in [name for name, column in chosen.items() if column.limits]:
+            if limits is None:
+                _check_few_limits(raw, name, chosen[name])
+            chosen[name] = replace(chosen[name], limits=limits or chosen[name].limits)
+            if limit_flags and chosen[name].role == "feature":
+                chosen[f"{name} limit"] = Column("number", flags_of=name)
         unsure_dates = [name for name, found in possible.items() if found[0].kind == "date" and len(found) > 1]
         return cls(chosen, has_header), inferred_notes(raw, chosen, unsure_dates)
 
@@ -75,12 +93,15 @@ class Schema:
 
         made: dict[str, Any] = {}
         lost: dict[str, list[str]] = {}
-        for name in raw.columns:
-            if name in self.columns:
-                made[name], bad = convert(raw, name, self.columns[name])
-                if bad:
-                    _check_some_fit(raw, name, self.columns[name], bad)
-                    lost[name] = bad
+        made_of = {column.flags_of: name for name, column in self.columns.items() if column.flags_of}
+        for name in [
+            *(n for n in raw.columns if n in self.columns),
+            *(made_of[n] for n in raw.columns if n in made_of),
+        ]:
+            made[name], bad = convert(raw, name, self.columns[name])
+            if bad:
+                _check_some_fit(raw, name, self.columns[name], bad)
+                lost[name] = bad
         frame = pd.DataFrame(made, index=pd.RangeIndex(raw.n_rows))
         frame.attrs["named_twice"] = raw.named_twice
         return frame, (*lost_noted(lost), *now_typed_noted(raw, self.columns))
@@ -183,6 +204,20 @@ def _choose(raw: RawTable, name: str, found: Sequence[Column], wanted: str | Non
         "E808",
         f"Column {name[:40]!r} holds {example[:20]!r}, which can be {said[0]} or {said[1]}. Write "
         f"--decimal {marks[0]} for {said[0]}, --decimal {marks[1]} for {said[1]}.",
+    )
+
+
+def _check_few_limits(raw: RawTable, name: str, column: Column) -> None:
+    found, n = limits_in(raw, name)
+    if column.role == "ignored" or n <= max(FEW_LIMITS, FEW_LIMITS_SHARE * raw.n_rows):
+        return
+    number = number_of(found[0], column)
+    half = f"half ({number / 2:g})" if found[0][0] in "<\u2264" else "half (of lower limits only)"
+    raise SoberError(
+        "E808",
+        f"Column {name[:40]!r} holds limits such as {found[0][:20]!r} in {n} of {raw.n_rows} rows. Say what they count "
+        f"as: --limits value ({number:g}), --limits {half} or --limits missing; --limit-flags adds a "
+        "column that marks them.",
     )
 
 
