@@ -17,6 +17,7 @@ from sklearn.datasets import load_digits
 
 from sobercv.errors import SoberWarning
 
+from ..harness import write_results
 from ..intervals import data
 from . import measure, trained
 
@@ -51,7 +52,7 @@ def places() -> list[Key]:
         for sample in range(SAMPLES * (2 if len(sizes) == 1 else 1))
     ]
     found += [(f"lasso_{active}", 400, sample) for active in LASSO for sample in range(LASSO_SAMPLES)]
-    return sorted(found, key=lambda key: (key[2] // (16 if key[0].startswith("lasso") else 2), key))
+    return sorted(found, key=lambda key: (key[2] // (48 if key[0].startswith("lasso") else 2), key))
 
 
 def load(folders: Sequence[Path], name: str) -> data.Ready | None:
@@ -120,3 +121,11 @@ def _written(value: Any) -> Any:
     if isinstance(value, (float, np.floating)):
         return "" if np.isnan(value) else f"{value:.5g}"
     return value
+
+
+def keep_results(rows: Path, results: Path) -> None:
+    """Copy the rows to where the pages read them, ordered, with what they were made with."""
+    found = sorted(lines(rows), key=lambda r: (r["set"], int(r["n"]), int(r["sample"])))
+    write_results(
+        found, results, {"tables": len({(r["set"], r["n"], r["sample"]) for r in found})}, lambda value: value
+    )

@@ -80,7 +80,7 @@ def test_the_factor_is_what_its_definition_says():
     bounds = searched(pair_models=False).estimate_.bounds
     seen = bounds.centre * (1 - bounds.centre) / (bounds.size * CROSS_VALIDATED)
     factor = search.pair_models_.factors["accuracy"]
-    assert factor == pytest.approx(1 + missed / seen, rel=1e-6)
+    assert factor == pytest.approx(1.2 + 0.75 * (1 + missed / seen - 1.2), rel=1e-6)
     assert 1.2 < factor < 5
     assert search.estimate_.bounds.size == pytest.approx(bounds.size * 1.2 / factor)
 
@@ -92,7 +92,9 @@ def test_numbers_are_predicted_too():
     bounds = searched(Ridge(), grid, X, y, scoring="r2", pair_models=False).estimate_.bounds
     missed = slow(Ridge(**search.best_params_), X, y, r2_score, list(KFold(5).split(X)))
     seen = (1 - bounds.centre) ** 2 / (bounds.size * CROSS_VALIDATED)
-    assert search.pair_models_.factors["r2"] == pytest.approx(min(max(1.2, 1 + missed / seen), 5.0), rel=1e-6)
+    assert search.pair_models_.factors["r2"] == pytest.approx(
+        min(max(1.2 + 0.75 * (1 + missed / seen - 1.2), 1.0), 5.0), rel=1e-6
+    )
 
 
 def test_only_the_interval_changes():

@@ -4,13 +4,17 @@ from importlib import import_module
 
 import pytest
 from studies.evidence import FOLDER, Evidence, Table, filled, markdown
+from studies.excess import page as excess
 
 STUDIES = ("adaptive", "beyond", "folds", "intervals", "racing", "real", "simulation", "tuned")
 
 
-@pytest.mark.parametrize("study", STUDIES)
-def test_the_page_is_made_of_the_results(study):
-    made = import_module(f"studies.{study}.page").evidence()
+PAGES = [*(import_module(f"studies.{study}.page").evidence for study in STUDIES), *excess.PAGES]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_is_made_of_the_results(page):
+    made = page()
     assert (FOLDER / f"{made.name}.md").read_text(encoding="utf-8") == made.page()
     assert (FOLDER / f"{made.name}.svg").exists()
     for table in made.tables:
@@ -18,7 +22,7 @@ def test_the_page_is_made_of_the_results(study):
 
 
 def test_no_table_lacks_a_page():
-    found = [import_module(f"studies.{study}.page").evidence() for study in STUDIES]
+    found = [page() for page in PAGES]
     assert {path.stem for path in FOLDER.glob("*.csv")} >= {table.name for made in found for table in made.tables}
 
 

@@ -25,12 +25,14 @@ import numpy as np
 from ..containers import Array
 from ..metrics import Metric
 from ..predictions import Predictions
-from .intervals import CROSS_VALIDATED, Calibrated, shape
+from .intervals import Calibrated, shape
 from .question import Question
 
-#: A jackknife that deletes whole folds overshoots: so much of it is taken for the variance of the true score. And the
-#: largest factor that pair models can lead to: what they say is noisy. See docs/evidence/excess.md for both.
-SHARE_OF_SHARED, MOST = 0.5, 5.0
+#: A jackknife that deletes whole folds overshoots: so much of it is taken for the variance of the true score.
+SHARE_OF_SHARED = 0.5
+#: What pair models say is noisy, so that their factor is shrunken towards the usual one: so much of the way to theirs,
+#: and no further than `MOST`. Chosen on real data, each set judged by the others (docs/evidence/excess.md).
+TRUST, MOST = 0.75, 5.0
 HALVES = 4  # ways to halve the folds
 
 
@@ -116,18 +118,21 @@ def _shared(fold: Array, k: int, scores: Callable[[Array], Array]) -> float:
     return float(np.mean(known)) if known else 0.0
 
 
-def widened(bounds: Calibrated, variance: float) -> tuple[Calibrated, float]:
-    """Return bounds for the variance that a bootstrap sees and that it misses, and the factor between the two.
+def widened(bounds: Calibrated, variance: float, trust: float = TRUST) -> Calibrated:
+    """Return bounds for the variance that a bootstrap sees and that it misses.
 
     Parameters
     ----------
     bounds : Calibrated
-        With the usual factor, `CROSS_VALIDATED`, which stays the least.
+        With the factor that is assumed where nothing is known.
     variance : float
         See `Missed`.
+    trust : float
+        How far to go from that factor to the one that is measured, as a share of the way.
     """
-    seen = float(shape(np.array([bounds.centre]), bounds.range)[0]) / (bounds.size * CROSS_VALIDATED)
+    seen = float(shape(np.array([bounds.centre]), bounds.range)[0]) / (bounds.size * bounds.excess)
     if not seen > 0 or not np.isfinite(variance):
-        return bounds, CROSS_VALIDATED
-    factor = min(max(CROSS_VALIDATED, 1.0 + variance / seen), MOST)
-    return replace(bounds, size=bounds.size * CROSS_VALIDATED / factor), factor
+        return bounds
+    factor = bounds.excess + trust * (1.0 + variance / seen - bounds.excess)
+    factor = min(max(factor, 1.0), MOST)
+    return replace(bounds, size=bounds.size * bounds.excess / factor, excess=factor)

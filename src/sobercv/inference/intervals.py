@@ -148,6 +148,8 @@ class Calibrated:
     still_lost : float
         Share of what is lost (the distance from the best score) that may be left after training on all rows. It moves
         upper ends only.
+    excess : float
+        How many times more the score errs, in variance, than resampling shows; `size` has been divided by it.
     """
 
     centre: float
@@ -156,6 +158,7 @@ class Calibrated:
     range: tuple[float, float]
     freedom: float = math.inf
     still_lost: float = 1.0
+    excess: float = CROSS_VALIDATED
     name = "calibrated"
 
     def moved(self, shift: float) -> Calibrated:
@@ -272,6 +275,7 @@ def calibrate(  # noqa: PLR0913 - what was seen of a table, by name
         range=range,
         freedom=freedom,
         still_lost=trained**LEARNING,
+        excess=excess,
     )
 
 

@@ -217,6 +217,8 @@ class Summary:
     glossary: tuple[Fact, ...] = ()
     columns: Table | None = None
     checklist: tuple[ChecklistItem, ...] = ()
+    tuning: str = ""  # whether it was worth it
+    excess: float | None = None  # the factor on the variance of a calibrated interval
 
     @property
     def charts(self) -> tuple[Chart, ...]:

@@ -140,6 +140,7 @@ def summarize_estimates(
 def _of_estimates(estimates: list[Estimate], tried: int, unit: str, title: str) -> Summary:
     """Write down what estimates alone tell."""
     first, scores = estimates[0], tuple(score_of(estimate) for estimate in estimates)
+    tuning = _tuning(first)
     made = Summary(
         title=clean(title, 120),
         task="",
@@ -147,7 +148,7 @@ def _of_estimates(estimates: list[Estimate], tried: int, unit: str, title: str) 
         headline=_headline(scores[0]),
         why=_why(scores[0], tried, unit),
         scores=scores,
-        winner=Fact(clean(first._winner(), 300), _won(first, tried)),
+        winner=Fact(clean(first._winner(), 300), f"{_won(first, tried)} {tuning}".strip()),
         notes=in_order([*dict.fromkeys(n for e in estimates for n in e.notes), *judged(first)]),
         data=facts.size(first),
         versions=facts.versions(),
@@ -158,6 +159,8 @@ def _of_estimates(estimates: list[Estimate], tried: int, unit: str, title: str) 
         table_note=facts.SINGLE,
         promise=facts.promise(scores[0], "samples" if unit == "folds" else unit),
         glossary=facts.glossary("", "", scores),
+        tuning=tuning,
+        excess=getattr(first.bounds, "excess", None),
     )
     return made.with_section(_selection(draws_chart(first, scores[0])))
 
@@ -206,6 +209,18 @@ def _why(score: Score, tried: int, unit: str) -> str:
         f"Plain cross-validation quotes the best of {tried:,} scores, so part of its {naive} is luck; {again} gives "
         f"{honest}."
     )
+
+
+def _tuning(estimate: Estimate) -> str:
+    """Say whether tuning was worth it: the winner against the first configuration that is known."""
+    if estimate.judge_alone is None or estimate.n_configurations < 2 or estimate.draws is None:
+        return ""
+    first = int(estimate.configurations[0])
+    name = "the first configuration" if first == 0 else f"configuration {first}, the first that is known"
+    try:
+        return estimate.gain_over(first).sentence(name)
+    except SoberError:  # no draw judges it
+        return ""
 
 
 def _won(estimate: Estimate, tried: int) -> str:

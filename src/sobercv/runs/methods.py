@@ -34,7 +34,8 @@ def methods(record: RunRecord) -> str:
         f"(BBC-CV{early if summary.race and summary.race.n_saved else ''}; Tsamardinos et al., 2018), which repeats "
         f"the selection in {count(score.n_draws, 'bootstrap sample')} of the out-of-sample predictions and scores each "
         f"selected configuration on the samples left out: {label} **{number(score.value, score.digits)}**{interval}. "
-        f"{_interval(score)}The selected model is {md(record.winner)}. All random numbers derive from seed "
+        f"{_interval(summary, score)}{md(summary.tuning)}{' ' if summary.tuning else ''}The selected model is "
+        f"{md(record.winner)}. All random numbers derive from seed "
         f"{summary.seed}.",
         *_noted(summary),
         "# Reference",
@@ -43,15 +44,17 @@ def methods(record: RunRecord) -> str:
     return "\n\n".join(paragraphs) + "\n"
 
 
-def _interval(score: Score) -> str:
+def _interval(summary: Summary, score: Score) -> str:
     """Say how the interval was made, for a reader who wants to make it again."""
     if score.interval_method == "percentile":
         return "The interval holds the middle of these scores. "
     if score.interval_method == "calibrated":
+        factor = CROSS_VALIDATED if summary.excess is None else summary.excess
+        how = "" if factor == CROSS_VALIDATED else ", as the winner trained without each two folds tells"
         return (
             "The interval is sober's calibrated one, for the variance of the winner and of configurations that score "
-            "about the same, "
-            f"times {CROSS_VALIDATED:g} because a cross-validated score errs more than a bootstrap of samples shows. "
+            f"about the same, times {factor:.3g} because a cross-validated score errs more than a bootstrap of samples "
+            f"shows{how}. "
         )
     return ""
 

@@ -101,8 +101,8 @@ class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, Bas
     pair_models : {"auto", True, False}, default="auto"
         Train the winner again without each two folds (45 more fits for ten folds), to learn how much more its score
         errs than resampled predictions show; the interval is wider for unstable models. "auto": where these are no more
-        than a tenth of all fits. Else the factor is 1.2, which is right for most models but not for all. For one repeat
-        of at least four folds and the calibrated interval. See docs/evidence/excess.md.
+        than a tenth of all fits. Without them a factor of 1.2 is assumed, which knows nothing of the model. For one
+        repeat of at least four folds and the calibrated interval. See docs/evidence/excess.md.
     n_bootstraps : int, default=1000
     confidence_level : float, default=0.95
     stratify : bool, default=False

@@ -117,6 +117,6 @@ def with_pairs(
         estimate = estimates[metric.name]
         if isinstance(estimate.bounds, Calibrated):
             variance = missed(question, metric, own, paired, partner).variance
-            bounds, factors[metric.name] = widened(estimate.bounds, variance)
-            found[metric.name] = replace(estimate, bounds=bounds)
+            bounds = widened(estimate.bounds, variance)
+            found[metric.name], factors[metric.name] = replace(estimate, bounds=bounds), bounds.excess
     return found, factors
