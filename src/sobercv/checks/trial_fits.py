@@ -23,7 +23,7 @@ GROWTH = 1.3
 def seconds_needed(planned: PlannedSearch, data: Dataset, jobs: int | None = None) -> float:
     """Estimate the seconds that a search takes without dropping, from one fit of each family.
 
-    Steps that configurations share are counted once a fold, as the search fits them once. Families for which no time
+    Steps that configurations share are counted once per fold, as the search fits them once. Families for which no time
     is left count as the mean of those that were tried; the first is always tried.
 
     Parameters

@@ -58,7 +58,7 @@ class simplest_within:
     tolerance : float, optional
         How far below the best a score may lie, on the scale of the metric.
     standard_errors : float, optional
-        The same in bootstrap standard errors of the best configuration; 1 is Breiman's rule. Give one of the two; with
+        The same in bootstrap standard errors of the best configuration; 1 is Breiman's rule. Pass one of the two; with
         neither, one standard error.
     complexity : array-like [C], optional
         The complexity of each configuration. Default: they are listed from simple to complex.

@@ -82,7 +82,7 @@ def tibshirani(
     metric: MetricLike | Sequence[MetricLike] = "roc_auc",
     **options: Unpack[RivalOptions],
 ) -> Estimate | dict[str, Estimate]:
-    """Correct by Tibshirani and Tibshirani's method: take off how much better the choice of each fold is there.
+    """Correct by Tibshirani and Tibshirani's method: subtract the mean advantage of each fold's own choice.
 
     TT; paper, algorithm 4. `folds` are needed; all else is as for `naive`.
 
@@ -99,9 +99,9 @@ def tibshirani(
 
 
 def nested(y: Any, predictions: Any, metric: MetricLike = "roc_auc", **options: Unpack[RivalOptions]) -> Estimate:
-    """Select on all folds but one, score that one, take the mean, as in the paper's simulation.
+    """Select on all folds but one and score on that one; the mean over folds, as in the paper's simulation.
 
-    What nested cross-validation becomes when training sets do not matter; it trains anew in `sobercv.compare`. `folds`
+    This is nested cross-validation without training again; `sobercv.compare` trains again. `folds`
     are needed, and one metric is judged; all else is as for `naive`.
     """
     found: Estimate = _judged(nested_scores, y, predictions, metric, **options)

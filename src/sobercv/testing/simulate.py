@@ -58,7 +58,7 @@ def beta_accuracy(
         The paper uses (9, 6), (14, 6), (24, 6) and (54, 6).
     seed : int
     shared : bool, default=False
-        Let all configurations share one random number a sample, as the paper's formula is written. Only independent
+        Let all configurations share one random number per sample, as the paper's formula is written. Only independent
         numbers reproduce the paper's figures (a naive bias of 0.16 at N = 20 instead of 0.01), so they are the default.
     k : int, default=10
         Folds.

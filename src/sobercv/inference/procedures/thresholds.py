@@ -142,7 +142,7 @@ class ThresholdDecider(Decider):
         return ThresholdDecisions(winners, scores, self._placed(counts, winners), self)
 
     def _of_repeats(self, counts: Array) -> Array:
-        """Counts of samples as those of their predictions, one a repeat: [B, N] -> [B, N R]."""
+        """Counts of samples as those of their predictions, one per repeat: [B, N] -> [B, N R]."""
         if self.table.n_repeats == 1 and self.table.seen.all():
             return counts
         return (counts[:, :, None] * self.table.seen).reshape(len(counts), -1)
@@ -171,24 +171,24 @@ class best_with_threshold(SelectionProcedure):
     """Select the configuration and its decision threshold together, and correct for both.
 
     For metrics of true and false positives: f1, fbeta, jaccard, accuracy, balanced_accuracy, youden, matthews_corrcoef,
-    neg_cost, and, with a floor, sensitivity (recall), specificity and precision (ppv).
+    neg_cost, and, with a constraint, sensitivity (recall), specificity and precision (ppv).
 
     Parameters
     ----------
     metric : str or Metric, optional
         What the threshold is tuned for: the metric that selects. It may be left out.
     min_precision : float, optional
-        Only thresholds at which at least this share of those said to be positive are.
+        Only thresholds with at least this precision.
     at_sensitivity : float, optional
-        Only thresholds at which at least this share of the positives is found.
+        Only thresholds with at least this sensitivity.
     at_specificity : float, optional
-        Only thresholds at which at least this share of the negatives is left alone.
+        Only thresholds with at least this specificity.
     response : {"auto", "predict_proba", "decision_function"}
         What the threshold is one of; "auto" takes probabilities where there are any.
 
     Notes
     -----
-    Floors hold on the samples that a threshold is tuned on, not on new ones: list them after the metric that selects,
+    Constraints hold on the samples that a threshold is tuned on, not on new ones: list them after the selecting metric,
     as in ``metric=["sensitivity", "specificity"]``, to see how well they are kept.
 
     Examples
