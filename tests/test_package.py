@@ -44,3 +44,9 @@ def test_every_public_name_is_there_from_the_start():
     )
     done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, timeout=1200)
     assert done.stdout.startswith("[] <class"), done.stderr
+
+
+def test_modules_that_messages_name_are_found_by_the_package_alone():
+    code = "import sobercv; print(sobercv.optuna.replay, sobercv.presets.get, sobercv.feature_selection.SES)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

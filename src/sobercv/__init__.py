@@ -63,10 +63,14 @@ __all__ = [
     "tibshirani",
 ]
 
+#: Modules that messages and docs name as `sobercv.NAME`; `import sobercv` alone must find them.
+_MODULES = ("feature_selection", "mlflow", "optuna", "presets", "report", "rivals")
+
 # `sober --help` must not wait seconds for numba and scikit-learn.
 __getattr__ = late(
     __name__,
-    {
+    dict(zip(_MODULES, _MODULES, strict=True))
+    | {
         "BBCRandomizedSearchCV": "search.bbc_search_cv",
         "BBCSearchCV": "search.bbc_search_cv",
         "BernsteinDrop": "rivals.drop_rules",
