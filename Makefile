@@ -3,6 +3,7 @@
 #   make test    sets up, then lint, types, architecture and all tests
 PYTHON ?= python3
 VENV   ?= .venv
+JOBS   ?= 2
 RUN    := $(VENV)/bin/python
 UV     := $(VENV)/bin/uv
 # The demo needs little; the tests need clusters, linters and more.
@@ -39,11 +40,11 @@ architecture: $(DEV_STAMP)
 	$(VENV)/bin/lint-imports --no-cache
 
 tests: $(DEV_STAMP)
-	$(RUN) -m pytest -n 2 --dist worksteal --durations=10 tests
+	$(RUN) -m pytest -n $(JOBS) --dist worksteal --durations=10 tests
 
 # The share of lines that the tests run; quickest with Python 3.14, where coverage needs no tracer.
 coverage: $(DEV_STAMP)
-	$(RUN) -m pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered tests
+	$(RUN) -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term:skip-covered tests
 
 # Tests with the lowest versions that pyproject.toml allows, and with the newest that can be had: each in an environment of
 # its own. Those that touch every package we depend on, a few minutes; TESTS=tests runs all.
@@ -57,12 +58,12 @@ TESTS ?= tests/test_package.py tests/test_containers.py tests/test_site.py tests
 test-oldest: $(UV)
 	$(PYTHON) -m venv --clear build/oldest
 	$(UV) pip install --quiet --python build/oldest/bin/python --resolution lowest-direct --editable ".[all]" --group dev
-	build/oldest/bin/python -m pytest -n 2 $(TESTS)
+	build/oldest/bin/python -m pytest -n $(JOBS) $(TESTS)
 
 test-newest: $(UV)
 	$(PYTHON) -m venv --clear build/newest
 	$(UV) pip install --quiet --python build/newest/bin/python --upgrade --editable ".[all]" --group dev
-	build/newest/bin/python -m pytest -n 2 $(TESTS)
+	build/newest/bin/python -m pytest -n $(JOBS) $(TESTS)
 
 # The site, in build/docs/html: a copy of docs/ is built, so that generated pages never lie among the written ones.
 docs: $(DEV_STAMP)
@@ -78,7 +79,7 @@ bench: $(DEV_STAMP)
 	$(RUN) -m benchmarks $(if $(DATA),--data $(DATA))
 
 soak: $(DEV_STAMP)
-	SOBER_SOAK=1 $(RUN) -m pytest -n 2 tests
+	SOBER_SOAK=1 $(RUN) -m pytest -n $(JOBS) tests
 
 # Wheel and sdist, each installed and tried in an empty environment.
 build: $(DEV_STAMP)
