@@ -311,15 +311,11 @@ def estimates(table: Table, selector: Columns | Tuned, draws: Draws) -> dict[str
             win_counts=wins,
             n_undefined=int(np.isnan(scores).sum()),
             confidence_level=question.level,
-            n_samples=table.n_samples,
-            n_repeats=held.n_repeats,
-            n_groups=None if held.groups is None else table.observed.n,
-            n_left_out=held.n_left_out,
-            seed=question.seed,
             notes=(*noted, *special, *notes.of_scores(metric, scores, value, highest, is_other), *about),
             decision=decision,
             fixed_models=question.fixed_models,
             judge_alone=partial(alone, table, k),
+            **table.facts,
         )
         found[metric.name] = estimate.as_632plus() if question.method == "632+" else estimate
     return found
@@ -365,11 +361,8 @@ def alone(table: Table, metric: int, configuration: int) -> Estimate:
         draws=draws,
         n_undefined=int(np.isnan(draws).sum()),
         confidence_level=question.level,
-        n_samples=table.n_samples,
-        n_repeats=held.n_repeats,
-        n_groups=None if held.groups is None else table.observed.n,
-        seed=question.seed,
         fixed_models=question.fixed_models,
+        **table.facts,
     )
 
 

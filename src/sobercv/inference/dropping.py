@@ -111,15 +111,7 @@ class PredictiveDrop:
         self.min_predictions, self.n_bootstraps = min_predictions, n_bootstraps
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
-        """Test every configuration of the table against the best of them.
-
-        Parameters
-        ----------
-        predictions : Predictions
-            What the configurations still in the race have predicted so far; samples to come are there, not yet seen.
-        question : Question
-        round_index : int
-        """
+        """Test every configuration of the table against the best of them; samples to come are in it, not yet seen."""
         enough = self.min_predictions
         if enough is None:
             enough = MANY if predictions.n_samples < SMALL else FEW_WITH_ZONE if self.zone else FEW
@@ -188,14 +180,7 @@ class BootstrapDrop:
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
         """Test every configuration of the table against the best of them.
 
-        Parameters
-        ----------
-        predictions : Predictions
-            What the configurations still in the race have predicted so far.
-        question : Question
-            That of the search, so that "best" means the same. The draws come from (its seed, "drop", round_index), so
-            that a resumed run drops the same ones.
-        round_index : int
+        The draws come from (the question's seed, "drop", round_index), so that a resumed run drops the same ones.
         """
         race = _Standing.of(predictions, question, round_index, self.min_predictions)
         if race is None:
@@ -208,7 +193,7 @@ class BootstrapDrop:
         if not defined.any():
             return DropVerdict.keep_all(predictions.n_configurations)
         p = worse / defined
-        if race.grouped:
+        if race.units.clustered:
             at = np.append(np.flatnonzero(p > self.threshold), top)
             p[at] = np.minimum(p[at], self._sure(race.among(at, len(at) - 1)))
         keep = p <= self.threshold
@@ -323,19 +308,14 @@ class _Standing:
         return blocks.run(function, cut, self.question.n_threads)
 
     @property
-    def grouped(self) -> bool:
-        """Whether the units are groups."""
-        return self.units.clustered
-
-    @property
     def widening(self) -> float:
         """What the bootstrap's standard error is multiplied by: it divides by the number of units, not by one less."""
-        return float(np.sqrt(self.units.n / (self.units.n - 1))) if self.grouped else 1.0
+        return float(np.sqrt(self.units.n / (self.units.n - 1))) if self.units.clustered else 1.0
 
     def certainty(self, z: Array) -> Array:
         """How sure it is that a lead of so many standard errors is one."""
         z = np.where(np.isnan(z), 0.0, z)
-        return np.asarray(special.stdtr(self.units.n - 1, z) if self.grouped else special.ndtr(z))
+        return np.asarray(special.stdtr(self.units.n - 1, z) if self.units.clustered else special.ndtr(z))
 
 
 def best_so_far(question: Question, table: Predictions, whole: Array) -> int:
@@ -351,7 +331,7 @@ def _left(predictions: Predictions) -> float:
     """Share of the units, over all repeats, that is still to be predicted; of a group, by the share of its samples."""
     if predictions.groups is None:
         return 1.0 - float(predictions.seen.mean())
-    unit = np.unique(predictions.groups, return_inverse=True)[1].reshape(-1)
+    unit = Units(predictions.n_samples, 0, groups=predictions.groups).of_entry
     size = np.bincount(unit)
     return 1.0 - float(np.mean([np.bincount(unit, here) / size for here in predictions.seen.T]))
 

@@ -74,6 +74,8 @@ class Table:
         Resamples that the question asks for, or that were handed in.
     trained_share : float
         Share of the samples that each model was trained on, by the folds; that of ten folds where none are known.
+    facts : dict
+        What every `Estimate` of the table says about it: sizes and the seed.
     """
 
     def __init__(
@@ -104,13 +106,21 @@ class Table:
                 f"A bootstrap needs at least {MIN_UNITS} {self.observed.names} with predictions; got "
                 f"{self.observed.n}. Collect more data.",
             )
-        n_folds = len(np.unique(self.predictions.fold_of[:, 0]))  # more, where only some of them have been predicted
+        held = self.predictions
+        self.facts: dict[str, Any] = {
+            "n_samples": held.n_samples,
+            "n_repeats": held.n_repeats,
+            "n_groups": None if held.groups is None else self.observed.n,
+            "n_left_out": held.n_left_out,
+            "seed": question.seed,
+        }
+        n_folds = len(np.unique(held.fold_of[:, 0]))  # more, where only some of them have been predicted
         self.trained_share = 1.0 - self.n_samples / (n_folds * predictions.n_samples) if n_folds > 1 else TRAINED
         if question.procedure is None:
             self.scorers  # noqa: B018 - refuses what a metric cannot score
-        self.units, y = self.observed, self.predictions.y
+        self.units, y = self.observed, held.y
         if question.stratify:
-            strata = y["event"].astype(np.int64) if self.predictions.task == "survival" else y
+            strata = y["event"].astype(np.int64) if held.task == "survival" else y
             self.units = replace(self.units, strata=strata)
         self.n_resamples = int(question.n_bootstraps)
         if question.first.calls_a_function:

@@ -179,7 +179,7 @@ def need_folds(table: Table, protocol: str) -> None:
 
 def estimate_of(table: Table, method: str, value: float, metric: int = 0, n_undefined: int = 0) -> Estimate:
     """Make an estimate without draws, at the winner of the whole table."""
-    winner, whole, held = table.winner(), table.wholes[metric], table.predictions
+    winner, whole = table.winner(), table.wholes[metric]
     return Estimate(
         value=value,
         naive=float(whole[winner]),
@@ -188,11 +188,7 @@ def estimate_of(table: Table, method: str, value: float, metric: int = 0, n_unde
         scores=whole,
         method=method,
         metric=table.question.metrics[metric].name,
-        positive=table.question.metrics[metric].positive_of(held.target),
+        positive=table.question.metrics[metric].positive_of(table.predictions.target),
         n_undefined=n_undefined,
-        n_samples=table.n_samples,
-        n_repeats=held.n_repeats,
-        n_groups=None if held.groups is None else table.observed.n,
-        n_left_out=held.n_left_out,
-        seed=table.question.seed,
+        **table.facts,
     )

@@ -52,23 +52,14 @@ def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: A
     if len(defined) == 0:
         raise SoberError("E109", f"{metric.name} is undefined on every outer fold. Use fewer folds.")
     plain: Estimate = search.estimate_
-    return (
-        Estimate(
-            value=float(defined.mean()),
-            naive=plain.naive,
-            winner=plain.winner,
-            configurations=plain.configurations,
-            scores=plain.scores,
-            method="ncv",
-            metric=metric.name,
-            positive=plain.positive,
-            n_undefined=plan.n_splits - len(defined),
-            n_samples=plain.n_samples,
-            n_groups=plain.n_groups,
-            seed=question.seed,
-        ),
-        n_fits,
+    kept_fields = ("naive", "winner", "configurations", "scores", "metric", "positive", "n_samples", "n_groups", "seed")
+    estimate = Estimate(
+        value=float(defined.mean()),
+        method="ncv",
+        n_undefined=plan.n_splits - len(defined),
+        **{name: getattr(plain, name) for name in kept_fields},
     )
+    return estimate, n_fits
 
 
 def check_partition(plan: Plan) -> None:

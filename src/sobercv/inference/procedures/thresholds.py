@@ -21,14 +21,15 @@ from ...errors import Note, SoberError
 from ...metrics import Metric, get
 from ...predictions import Predictions
 from ...targets import Target
-from ..selection import best
+from ..selection import TIE, best
 from .contract import Decider, Decision, Decisions, SelectionProcedure
-from .cutting import Cuts, Floors
 
 if TYPE_CHECKING:
     from ..question import Question
 
 SCORES = ("predict_proba", "decision_function")
+_VECTOR = 64  # resamples are scanned in whole vectors
+_WEIGHTED = 64  # resamples at a time where counts are numbers with a point, which take eight times the memory
 _FEW = 20  # resamples that a range of thresholds is made of
 #: Thresholds that every score reaches, and that none does.
 _ENDS = {
@@ -85,7 +86,7 @@ class Threshold(Decision):
 
 @dataclass(frozen=True, eq=False)
 class ThresholdDecisions(Decisions):
-    """A column and a threshold a resample [B]."""
+    """A column and a threshold per resample [B]."""
 
     thresholds: Array
     decider: ThresholdDecider
@@ -109,11 +110,47 @@ class ThresholdDecisions(Decisions):
         )
 
 
+@dataclass(frozen=True)
+class Floors:
+    """What must hold at a cut; None for nothing."""
+
+    min_precision: float | None = None
+    at_sensitivity: float | None = None
+    at_specificity: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+            if value is not None and (not number or not 0 < value <= 1):
+                hint = f" Write {value / 100:g} for {value:g} %." if number and 1 < value < 100 else ""
+                raise SoberError("E108", f"`{name}` must lie above 0 and not above 1; got {value!r}.{hint}")
+
+    def bounds(self, positives: Array, negatives: Array) -> Array:
+        """The least weight of true positives and the most of false ones, for each resample [2, B]."""
+        least = (self.at_sensitivity or 0.0) * positives * (1.0 - 1e-12)  # rounding must not cost a sample
+        most = (1.0 - (self.at_specificity or 0.0)) * negatives + 1e-12 * negatives
+        return np.stack([least, most])
+
+
 class ThresholdDecider(Decider):
-    """The samples of every configuration, sorted once."""
+    """All cuts of all configurations: samples are sorted once, and one scan of them serves all resamples.
+
+    Parameters
+    ----------
+    table : Predictions
+    metrics : sequence of Metric
+        The first is the one that the threshold is tuned for.
+    response : {"predict_proba", "decision_function"}
+    floors : Floors
+    """
 
     def __init__(self, table: Predictions, metrics: Sequence[Metric], response: str, floors: Floors) -> None:
-        self.table, self.response, metric = table, response, metrics[0]
+        from ...metrics.kernels.cuts import make_cuts  # numba takes a while to import
+
+        metric = metrics[0]
+        assert metric.at_cuts is not None
+        self.table, self.response, self._floors = table, response, floors
+        self._formula, self._unit = metric.at_cuts, metric.unit
         self._asks_scores = any("predict" not in each.responses for each in metrics)
         positive = metric.pos_label if metric.pos_label is not None else table.target.positive_label
         labels = [] if table.classes is None else table.classes.tolist()
@@ -126,30 +163,67 @@ class ThresholdDecider(Decider):
         values = np.where(table.seen, values, -np.inf)
         n, repeats = table.seen.shape
         self._scores = np.ascontiguousarray(values.reshape(-1, n * repeats), np.float64)  # [C, N R]
-        positive, weight = (
-            None if each is None else np.repeat(each, repeats) for each in (table.y == self._k, table.sample_weight)
-        )
-        assert metric.at_cuts is not None
-        assert positive is not None
-        self._cuts = Cuts(self._scores, positive, weight, metric.at_cuts, floors)
-        self._unit = metric.unit
+        self._positive = np.repeat(table.y == self._k, repeats)
+        self._weight = None if table.sample_weight is None else np.repeat(table.sample_weight, repeats)
+        self._samples, self._actions = np.empty(self._scores.shape, np.int32), np.empty(self._scores.shape, np.int8)
+        # Equal scores are taken together, so that their order changes no count; sums of weights it may round.
+        order = np.argsort(self._scores, axis=1, kind=None if self._weight is None else "stable")
+        make_cuts(order, self._scores, self._positive, self._samples, self._actions)
 
     def decide(self, counts: Array) -> ThresholdDecisions:
         """Find the best cut of every configuration, select by it, and place the threshold of the winner."""
         counts = self._of_repeats(counts)
-        scores = self._cuts.best(counts)
+        step = len(counts) if self._weight is None else _WEIGHTED
+        scores = np.concatenate([self._best(counts[at : at + step]) for at in range(0, len(counts), max(1, step))])
         winners = best(scores, unit=self._unit)
         return ThresholdDecisions(winners, scores, self._placed(counts, winners), self)
 
     def _of_repeats(self, counts: Array) -> Array:
         """Counts of samples as those of their predictions, one per repeat: [B, N] -> [B, N R]."""
-        if self.table.n_repeats == 1 and self.table.seen.all():
+        if self.table.n_repeats == 1 and self.table.is_complete:
             return counts
         return (counts[:, :, None] * self.table.seen).reshape(len(counts), -1)
 
-    def _placed(self, counts: Array, winners: Array) -> Array:
-        low, high = _ENDS[self.response]
-        return np.clip(self._cuts.place(counts, winners), low, high)
+    def _best(self, counts: Array) -> Array:
+        """The best score over all cuts, of every configuration in every resample [B, C]; NaN where there is none."""
+        from ...metrics.kernels.cuts import best_cuts
+
+        n_resamples, n = counts.shape
+        wide = -(-n_resamples // _VECTOR) * _VECTOR
+        numbers, floors, total = self._numbers(counts, wide)
+        kind = np.float64 if self._weight is not None else np.uint16 if total < 2**16 else np.uint32
+        turned = np.zeros((n, wide), counts.dtype if self._weight is None else np.float64)
+        turned[:, :n_resamples] = counts.T if self._weight is None else counts.T * self._weight[:, None]
+        out = np.empty((len(self._scores), n_resamples))
+        bounded = any(value is not None for value in vars(self._floors).values())
+        best_cuts(
+            self._formula.kind, self._samples, self._actions, turned, turned.ctypes.data, numbers, floors,
+            self._floors.min_precision or 0.0, bounded, np.empty(wide, kind), np.empty(wide, kind), out,
+        )  # fmt: skip
+        return out.T
+
+    def _placed(self, counts: Array, picked: Array) -> Array:
+        """The threshold of configuration picked[b] in resample b [B]."""
+        from ...metrics.kernels.cuts import place_cuts
+
+        numbers, floors, _ = self._numbers(counts, len(counts))
+        weight = np.ones(counts.shape[1]) if self._weight is None else self._weight
+        out = np.empty(len(counts))
+        place_cuts(
+            self._formula.kind, self._samples, self._actions, self._scores, counts, weight, numbers, floors,
+            self._floors.min_precision or 0.0, picked.astype(np.int64), TIE, np.array([-np.inf, np.inf]), out,
+        )  # fmt: skip
+        return np.clip(out, *_ENDS[self.response])  # infinite where no sample parts from another
+
+    def _numbers(self, counts: Array, wide: int) -> tuple[Array, Array, float]:
+        """What the formula and the floors come to in each resample, and the weight of the largest."""
+        sides = np.zeros((2, wide))
+        for side, here in zip(sides, (self._positive, ~self._positive), strict=True):
+            if self._weight is None:
+                side[: len(counts)] = counts[:, here].sum(axis=1, dtype=np.float64)
+            else:  # row by row, because a product of all rounds by the number of rows
+                side[: len(counts)] = [row.astype(np.float64) @ self._weight[here] for row in counts[:, here]]
+        return self._formula.coefficients(*sides), self._floors.bounds(*sides), float(sides.sum(axis=0).max(initial=0))
 
     def alternatives(self) -> Predictions:
         """Return the labels of every configuration at its own best threshold."""
@@ -236,7 +310,7 @@ class best_with_threshold(SelectionProcedure):
                 f"matthews_corrcoef, accuracy or neg_cost(missed=5); {first.name} is none. Choose one of them.",
             )
         needed = first.at_cuts.one_sided
-        if needed and not any(self.floors.named(name) is not None for name in needed):
+        if needed and all(getattr(self.floors, name) is None for name in needed):
             raise SoberError(
                 "E114",
                 f"{first.name} alone has no best threshold: add a constraint. Write best_with_threshold("
@@ -287,7 +361,7 @@ class best_with_threshold(SelectionProcedure):
         )
 
     def __repr__(self) -> str:
-        given = {"metric": None if self.metric is None else self.metric.name, **self.floors.given()}
+        given = {"metric": None if self.metric is None else self.metric.name, **vars(self.floors)}
         if self.response != "auto":
             given["response"] = self.response
         words = (f"{name}={value!r}" for name, value in given.items() if value is not None)

@@ -1,0 +1,68 @@
+"""A new metric, selection rule or drop rule is one object and one registration; nothing else must know it."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import sobercv
+from sobercv.inference import DropVerdict, selection
+from sobercv.metrics import by_name
+from sobercv.metrics.confusion import Confusion, margins
+from sobercv.testing import simulate
+
+DATA = simulate.beta_accuracy(n=80, c=6, seed=2)
+
+
+def geometric_mean(part, matrices):
+    hits, _, true = margins(matrices)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.sqrt(np.prod(hits / true, axis=0))
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    module = SimpleNamespace(makers=lambda: {"geometric_mean": lambda: Confusion(geometric_mean, classes=(2, 2))})
+    monkeypatch.setattr(by_name, "_MODULES", (*by_name._MODULES, module))
+    for known in (by_name.makers, by_name._fast):
+        known.cache_clear()
+    yield
+    monkeypatch.undo()
+    for known in (by_name.makers, by_name._fast):
+        known.cache_clear()
+
+
+def test_a_metric(registered):
+    assert "geometric_mean" in sobercv.metrics.names()
+    found = sobercv.bbc(DATA.y, DATA.predictions, "geometric_mean", n_bootstraps=50)
+    best = DATA.predictions[:, found.winner]
+    shares = [np.mean(best[DATA.y == k] == k) for k in (0, 1)]
+    assert found.naive == pytest.approx(np.sqrt(np.prod(shares)))
+    assert found.value < found.naive
+
+
+def test_a_selection_rule(monkeypatch):
+    monkeypatch.setitem(selection.RULES, "second_best", lambda scores: np.argsort(-scores, axis=1, kind="stable")[:, 1])
+    found = sobercv.bbc(DATA.y, DATA.predictions, "accuracy", select="second_best", n_bootstraps=50)
+    assert found.naive == np.sort(found.scores)[-2]
+
+
+def test_a_drop_rule():
+    class KeepHalf:
+        def __call__(self, predictions, question, round_index):
+            scores = question.bind(predictions.only_seen()).scores(np.ones((1, len(predictions.rows)), np.uint8))[0]
+            keep = scores >= np.median(scores)
+            return DropVerdict(keep, np.zeros(len(keep)), int(scores.argmax()))
+
+    from sklearn.tree import DecisionTreeClassifier
+
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    search = sobercv.BBCSearchCV(
+        DecisionTreeClassifier(),
+        {"max_depth": [1, 2, 3, 4]},
+        scoring="accuracy",
+        cv=3,
+        drop=KeepHalf(),
+        n_bootstraps=50,
+    ).fit(X, X[:, 0] * X[:, 1] > 0)
+    assert (search.race_.status == "dropped").any()
