@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sobercv.checks import check_dataset
-from sobercv.checks.column_checks import says_later
+from sobercv.checks.dataset import says_later
 from sobercv.errors import CODES, Note
 from sobercv.tables import assign
 

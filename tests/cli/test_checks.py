@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from sobercv.cli.checking import show_columns
 from sobercv.cli.screen import Screen
 from sobercv.errors import CODES
@@ -84,3 +86,10 @@ def test_nothing_of_a_column_is_cut_off_on_a_narrow_screen(capsys, monkeypatch):
     for word in ("point; ?", "10293.7", "1,077,", "14"):
         assert word in shown
     assert shown.split().count("missing") == 4
+
+
+@pytest.mark.parametrize("command", [(), ("check",), ("fit",), ("predict",), ("correct",)])
+def test_switches_take_no_value_in_the_help(sober, command):
+    said = sober(*command, "--help").out
+    assert "--help" in said
+    assert "<bool>" not in said

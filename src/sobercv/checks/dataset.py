@@ -1,15 +1,39 @@
-"""check_dataset: all checks of a table, in the order in which people want to hear of them."""
+"""check_dataset: all checks of a table: its size, its target, its columns; the most important findings first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
 
 from ..errors import SEVERITIES, Note
 from ..tables import Dataset
-from . import column_checks, target_checks
+from ..tables.identifiers import is_identifier, repeats_subjects
+from ..tables.naming import columns_that, some
+from ..targets import LARGEST
 from .leaks import leaks
+from .numeric_columns import NumericColumns, not_fractions
 
 _ORDER = list(SEVERITIES.values())
+#: With fewer rows or groups every estimate is uncertain.
+FEW_ROWS = 20
+#: Beginnings of words, in several languages, for what is known only after an outcome: how long a patient was followed,
+#: discharge, death, relapse. Without accents, in small letters.
+_LATER = re.compile(
+    r"follow|fup|discharg|outcome|death|died|deceas|surviv|censor|relaps|recurren|progression|readmi|autops|"
+    r"nachbeob|beobachtung|nachsorge|entlass|verstorb|gestorb|todes|ueberleb|uberleb|rezidiv|rueckfall|ruckfall|"
+    r"verweildauer|liegedauer|zensier|endpunkt|suivi|deces|decede|survie|recidiv|rechute|seguimiento|egreso|"
+    r"muerte|fallec|defuncion|supervivencia|recaida|dimission|decesso|morte|sopravviv|ricadut|degenza|obito|"
+    r"sobrevida|acompanhamento|ontslag|overled|overlijd|overleving|recidief|ligduur"
+)
+_LATER_WORDS = frozenset({"los", "fu", "tod", "mort", "dead", "sortie", "last", "end", "endpoint"})
+#: Wide tables hold measurements with names of their own (genes), of which some sound like a word.
+MOST_NAMES = 1000
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 
 
 def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) -> list[Note]:
@@ -36,20 +60,203 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     >>> print(check_dataset(assign(frame, target="y"))[0])
     Class 'b' has 1 row, fewer than the 10 folds. Join it with another class, or leave it out.
     """
-    found = [
-        *notes,
-        *target_checks.size(data, cv),
-        *target_checks.classes(data, cv),
-        *target_checks.events(data, cv),
-    ]
-    found += [*target_checks.missing(data), *column_checks.unusable_numbers(data)]
+    found = [*notes, *size(data, cv), *classes(data, cv), *events(data, cv), *missing(data), *unusable_numbers(data)]
     if not any(note.severity == "error" for note in found):
         found += leaks(data)
-    found += [*column_checks.empty_columns(data), *column_checks.identifiers(data)]
-    found += [
-        *column_checks.repeated_subjects(data),
-        *column_checks.known_later(data),
-        *column_checks.duplicates(data),
-        *target_checks.task(data),
-    ]
+    for check in (empty_columns, identifiers, repeated_subjects, known_later, duplicates, task):
+        found += check(data)
     return sorted(found, key=lambda note: _ORDER.index(note.severity))
+
+
+# ---- the target and the size of the data ----------------------------------------------------------------------------
+def size(data: Dataset, cv: int) -> Iterator[Note]:
+    """Too few rows or groups for folds, or for trust."""
+    n, what, least = data.n_rows, "rows", 6
+    if data.groups is not None:
+        n, what, least = data.n_groups, "groups", 3
+    if n < least:
+        yield Note("E106", f"There are {n} {what} with a target; {least} are the least. Collect more data.")
+    elif what == "groups" and n == cv:
+        text = f"Each of the {n} groups is held out once: the score is that of a group which the model has not seen."
+        few = f" {n} groups say little about how much the next one differs, so expect a wide interval."
+        yield Note("W205", text + few) if n < FEW_ROWS else Note("S801", text)
+    elif n < cv:
+        yield Note("E106", f"There are {n} {what} with a target, too few for {cv} folds. Write --cv {n}.")
+    elif n < FEW_ROWS:
+        yield Note("W205", f"With {n} {what} every estimate is uncertain; expect a wide interval.")
+    elif n < 200 and data.task != "survival":
+        text = f"{n} {what} are few: --repeats 5 makes the choice steadier and the interval narrower."
+        yield Note("S802", text)
+
+
+def classes(data: Dataset, cv: int) -> Iterator[Note]:
+    """Classes that are too rare for the folds, or rare at all."""
+    if data.task not in ("binary", "multiclass"):
+        return
+    labels, counts = np.unique(data.y, return_counts=True)
+    rare = [(str(label), int(n)) for label, n in zip(labels, counts, strict=True) if n < cv]
+    if rare:
+        label, n = min(rare, key=lambda pair: pair[1])
+        text = f"Class {some([label])} has {n} {'row' if n == 1 else 'rows'}, fewer than the {cv} folds. "
+        if n >= 2:
+            text += f"Use --cv {n}, join it with another class, or leave it out."
+        else:
+            text += "Join it with another class, or leave it out."
+        yield Note("E106", text)
+        return
+    least = int(counts.min())
+    if least < 30:
+        label = str(labels[int(counts.argmin())])
+        yield Note("W804", f"Class {some([label])} has only {least} rows, so scores depend on few of them.")
+
+
+def events(data: Dataset, cv: int) -> Iterator[Note]:
+    """Too few events for the folds, or for trust."""
+    if data.task != "survival":
+        return
+    n = int(data.y["event"].sum())
+    if n < cv:
+        yield Note("E106", f"The event was seen {n} times, fewer than the {cv} folds. Use --cv {max(2, n)}.")
+    elif n < 50:
+        yield Note("W804", f"The event was seen only {n} times, so scores depend on few rows.")
+
+
+def missing(data: Dataset) -> Iterator[Note]:
+    """Rows that were left out because their target is missing."""
+    n = data.n_without_target
+    if n:
+        rows = "One row has" if n == 1 else f"{n} rows have"
+        yield Note(
+            "W813", f"{rows} no target and were left out.".replace("has no target and were", "has no target and was")
+        )
+
+
+def task(data: Dataset) -> Iterator[Note]:
+    """A target that could be read in two ways."""
+    if not data.is_guess:
+        return
+    n = len(np.unique(data.y))
+    read, other = ("classes", "regression") if data.task == "multiclass" else ("numbers", "multiclass")
+    yield Note("S801", f"The target has {n} different whole numbers and is read as {read}. If not so: --task {other}.")
+
+
+# ---- the columns to learn from --------------------------------------------------------------------------------------
+def empty_columns(data: Dataset) -> Iterator[Note]:
+    """Columns without a value, with one value only, or mostly missing."""
+    share = data.X.isna().mean()
+    empty = [c for c, s in share.items() if s == 1]
+    if empty:
+        yield Note("W809", f"{columns_that(empty)} no value at all: {some(empty)}. Left out of every model.", (*empty,))
+    constant = [c for c in _constant(data.X) if c not in empty]
+    if constant:
+        text = f"{columns_that(constant)} the same value in every row: {some(constant)}. Left out of every model."
+        yield Note("W809", text, (*constant,))
+    if len(empty) + len(constant) == data.X.shape[1]:
+        yield Note("E818", "Every column is constant or empty, so nothing can be learned. Add other columns.")
+    gappy = [c for c, s in share.items() if 0.5 < s < 1]
+    if gappy:
+        text = f"{columns_that(gappy)} more gaps than values: {some(gappy)}. Gaps are filled by the median and marked."
+        yield Note("W809", text, (*gappy,))
+
+
+def _constant(X: Any) -> list[str]:
+    """Columns with one value in every row; a gap is a value of its own."""
+    numbers = NumericColumns.of(X)
+    varied = set(numbers.positions[(numbers.values != numbers.values[:1]).any(axis=0)].tolist())
+    return [c for i, c in enumerate(X.columns) if i not in varied and X[c].nunique(dropna=False) == 1]
+
+
+def unusable_numbers(data: Dataset) -> Iterator[Note]:
+    """Columns with infinite numbers, or with numbers so large that arithmetic with them overflows."""
+    numbers = NumericColumns.of(data.X)
+    for i in np.flatnonzero(np.isinf(numbers.values).any(axis=0) | (numbers.largest > LARGEST)):
+        name = numbers.names[i]
+        what = "infinite values" if np.isinf(numbers.values[:, i]).any() else f"numbers beyond {LARGEST:g}"
+        text = (
+            f"Column {some([name])} holds {what}, with which no model can work. Correct them, or leave the cells empty."
+        )
+        yield Note("E102", text, (name,))
+
+
+def known_later(data: Dataset) -> Iterator[Note]:
+    """Columns that, by their names or because they are dates, could have been written down only after the outcome."""
+    found = [c for c, dtype in data.X.dtypes.items() if dtype.kind not in "iufb" and _dates(data.X[c].dropna())]
+    later = [c for c in found if says_later(str(c))]
+    if later:
+        text = f"{columns_that(later, 'is a date that', 'are dates that')} may come after the outcome: {some(later)}. "
+        yield Note("W806", text + "Write --ignore for what is not known when the prediction is made.", (*later,))
+    plain = [c for c in found if c not in later]
+    if plain:
+        text = f"{columns_that(plain, 'holds', 'hold')} dates: {some(plain)}. Are they known before the outcome?"
+        yield Note("S801", text, (*plain,))
+    others = [str(c) for c in data.X.columns if c not in found and says_later(str(c))]
+    if others and data.X.shape[1] < MOST_NAMES:
+        text = f"{columns_that(others, 'is', 'are')} by name known only after the outcome: {some(others)}. If so, write"
+        yield Note("S801", f"{text} --ignore; if it is known when the prediction is made, all is well.", (*others,))
+
+
+def says_later(name: str) -> bool:
+    """Whether a name, in one of several languages, says that a column is known only after an outcome."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode().lower()
+    parts = re.findall(r"[a-z]+", plain)
+    return any(part in _LATER_WORDS or _LATER.match(part) for part in parts)
+
+
+def _dates(known: Any) -> bool:
+    if known.dtype.kind == "M":
+        return True
+    if known.dtype.kind in "iufb" or not len(known):
+        return False
+    return all(isinstance(v, str) and _DATE.match(v.strip()) for v in known.head(20))
+
+
+def duplicates(data: Dataset) -> Iterator[Note]:
+    """Rows that repeat another in every column: perhaps the same sample, which would train and test.
+
+    Rows with different ids are different samples, and rows of one group stay together.
+    """
+    if data.groups is not None or "id" in data.roles.values() or data.X.shape[1] < 2:
+        return
+    # Rows that are the same everywhere are so in their numbers; few are, and only those are compared in full.
+    numbers = NumericColumns.of(data.X).values + 0.0
+    sizes = Counter(keys := [row.tobytes() for row in numbers])
+    alike = np.array([sizes[key] > 1 for key in keys], dtype=bool)
+    try:
+        repeats = data.X.loc[alike].duplicated(keep="first")
+    except TypeError:  # cells that cannot be compared
+        return
+    n = int(repeats.sum())
+    if not n:
+        return
+    with_target = data.X.loc[alike].assign(**{"\0target": [str(value) for value in data.y[alike]]})
+    same = int(with_target.duplicated(keep="first").sum())
+    rows = "One row repeats" if n == 1 else f"{n} rows repeat"
+    target = {0: "with another target", n: "with the same target"}.get(same, f"{same} of them with the same target")
+    text = (
+        f"{rows} another in all {data.X.shape[1]} columns, {target}. If these are copies of one sample, keep one; if "
+        "they are different samples, name what tells them apart with --id; several rows of one patient need --group."
+    )
+    yield Note("W301" if n >= 0.01 * data.n_rows or n > 5 else "S801", text)
+
+
+def identifiers(data: Dataset) -> Iterator[Note]:
+    """Find columns that look like identifiers, by name or by content."""
+    found = [name for name in not_fractions(data.X) if is_identifier(data.X[name], name)]
+    if found:
+        what = columns_that(found, "looks", "look")
+        yield Note("W809", f"{what} like an identifier: {some(found)}. Write --id or --ignore for it.", (*found,))
+
+
+def repeated_subjects(data: Dataset) -> Iterator[Note]:
+    """Find columns that seem to tell patients apart, where no group was named."""
+    if data.groups is not None:
+        return
+    for name in not_fractions(data.X):
+        column = data.X[name]
+        if repeats_subjects(column, name):
+            text = (
+                f"{some([name])} has {column.nunique()} different values in {len(column)} rows. If it tells patients "
+                f"apart, write --group {name[:40]}, or rows of one patient are in training and test at once."
+            )
+            yield Note("W301", text, (name,))

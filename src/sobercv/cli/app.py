@@ -12,13 +12,36 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+import typer.core
 
 from ..signals import last_raised
 from .exit_code import exit_code_of
 from .options import READING, ROLES, SHOWN, TUNING, takes
 
+
+class _PlainHelp:
+    """Writes switches without typer's <bool> behind them, as if a value were wanted."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options, switches without the name of a type."""
+        found = super().get_params(ctx)  # type: ignore[misc]
+        for option in found:
+            if getattr(option, "is_flag", False):
+                option.metavar = ""
+        return found
+
+
+class _Command(_PlainHelp, typer.core.TyperCommand):
+    pass
+
+
+class _Group(_PlainHelp, typer.core.TyperGroup):
+    pass
+
+
 app = typer.Typer(
     name="sober",
+    cls=_Group,
     help="Tune by cross-validation, and say honestly how good the winner is.",
     epilog="First: sober check data.csv --target y.  Then: sober fit data.csv --target y -o run.  No table at hand: "
     "sober example breast_cancer",
@@ -71,7 +94,7 @@ def _top(
     pass
 
 
-@app.command()
+@app.command(cls=_Command)
 @takes("data", *ROLES, *READING, *TUNING, "no_drop", "repeats", "seed", "jobs", "settings", *SHOWN)
 def check(**given: Any) -> int:
     """Look at a table: what is in it, what would be run, how long it takes. Trains nothing large."""
@@ -83,7 +106,7 @@ def check(**given: Any) -> int:
     return go(asked)
 
 
-@app.command()
+@app.command(cls=_Command)
 @takes(
     "data", *ROLES, *READING, *TUNING, "no_drop", "tune_threshold", "learning_curve", "repeats", "half_width", "seed",
     "jobs", "max_time", "output", "overwrite", "fast", "no_report", "settings", *SHOWN,
@@ -99,7 +122,7 @@ def fit(**given: Any) -> int:
     return go(asked, given["overwrite"])
 
 
-@app.command()
+@app.command(cls=_Command)
 @takes("folder", "moved_data", "jobs", "max_time", "fast", "no_report", *SHOWN)
 def resume(**given: Any) -> int:
     """Continue a run that was interrupted or ran out of time."""
@@ -109,7 +132,7 @@ def resume(**given: Any) -> int:
     return go_on(given)
 
 
-@app.command()
+@app.command(cls=_Command)
 @takes("folder", "all_repeats", "moved_data", "jobs", "max_time", "fast", "no_report", *SHOWN)
 def extend(**given: Any) -> int:
     """Add repeats to a run; what is there is not trained again."""
@@ -119,7 +142,7 @@ def extend(**given: Any) -> int:
     return go_on(given)
 
 
-@app.command()
+@app.command(cls=_Command)
 @takes("folder", "output", "replace", "format", *SHOWN)
 def report(**given: Any) -> int:
     """Show the result of a run and write its report again, or its tables (--format)."""
@@ -129,7 +152,7 @@ def report(**given: Any) -> int:
     return go(**given)
 
 
-@app.command()
+@app.command(cls=_Command)
 @takes("folder", "new_data", "sheet", "threshold", "at", "output", "replace", "quiet")
 def predict(**given: Any) -> int:
     """Predict new rows with the model of a run; default: CSV to standard output."""
@@ -139,7 +162,7 @@ def predict(**given: Any) -> int:
     return go(given)
 
 
-@app.command()
+@app.command(cls=_Command)
 @takes(
     "predictions", "target", "positive", "time", "event", "event_value", "group", "ignore", *READING, "metric",
     "aggregate", "stratify", "within_folds", "interval", "fixed_models",
@@ -156,7 +179,7 @@ def correct(**given: Any) -> int:
     return go(given)
 
 
-@app.command()
+@app.command(cls=_Command)
 @takes("data", *ROLES, *READING, *TUNING, "seed", "jobs", "protocols", "settings", *SHOWN)
 def compare(**given: Any) -> int:
     """Compare protocols side by side: what each claims, how many models it trains, how long it takes."""
@@ -168,7 +191,7 @@ def compare(**given: Any) -> int:
     return go(asked, given["protocols"])
 
 
-@app.command()
+@app.command(cls=_Command)
 @takes("example_name", "output")
 def example(**given: Any) -> int:
     """Write a small table to try the commands on: breast_cancer, clinic or oof."""

@@ -72,7 +72,7 @@ def _number(*names: str, help: str, panel: str) -> Any:
 
 
 def _switch(*names: str, help: str, panel: str) -> Any:
-    return _option(bool, *names, help=help, panel=panel, metavar="")  # typer shows <bool>, as if a value were wanted
+    return _option(bool, *names, help=help, panel=panel)
 
 
 #: Every option and argument; those that are True or False unless given are switches.
@@ -96,7 +96,7 @@ OPTIONS: dict[str, Any] = {
     "decimal": _text("--decimal", help="The decimal mark, . or , where numbers are ambiguous.", panel=ADVANCED),
     "header": _option(
         bool | None, "--header/--no-header", help="Whether the first row has names.", panel=ADVANCED,
-        show_default=False, metavar="",
+        show_default=False,
     ),
     "limits": _text(
         "--limits", help="What limits such as <0.5 count as: value, half or missing.", panel=ADVANCED,
