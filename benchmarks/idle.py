@@ -136,12 +136,12 @@ def run(quick: bool = False, large: bool = False) -> Sequence[report.Section]:
         finally:
             FitQueue._later = later  # type: ignore[method-assign]
         ratio = wall / (log.n_fits * seconds / n_workers)
-        rows.append([label, f"{log.n_fits}", f"{log.n_fits_in_vain}", f"{wall:.2f}", report.ratio(ratio)])
+        rows.append([label, f"{log.n_fits}", f"{log.n_fits_discarded}", f"{wall:.2f}", report.ratio(ratio)])
     text = f"{CONFIGURATIONS} configurations, {FOLDS} folds, {n_workers} workers, fits that sleep {seconds} s"
     return [
         report.Section(
             f"Idle workers: {text}",
-            ["race", "models", "made in vain", "seconds", "over the least possible"],
+            ["race", "models", "discarded", "seconds", "over the least possible"],
             rows,
             [
                 f"Alive after each fold: {', '.join(map(str, SURVIVORS[1:]))}; the least is models x seconds / workers",

@@ -28,7 +28,7 @@ def test_a_killed_search_ends_with_the_same_bits(zygote, tmp_path, n_jobs, recor
     answer = zygote.run(whole, seconds=FIT, options=options)
     assert answer["bits"] == zygote.truth  # a store changes nothing
     zygote.run(alone, seconds=FIT)
-    needed = Counter(runs.fits(alone / "fits.log"))  # by the race: two workers also begin what may be in vain
+    needed = Counter(runs.fits(alone / "fits.log"))  # by the race: two workers also begin fits that may be discarded
     assert set(needed.values()) == {1}
     rng = np.random.default_rng(n_jobs)
     kills, sizes, case = 0, [], 0

@@ -144,11 +144,11 @@ def test_who_comes_first():
     assert later(4) == []  # there is no later round
 
 
-def test_what_was_made_in_vain_is_counted():
+def test_discarded_fits_are_counted():
     _, log = run(Eager(100))
     assert log.n_fits == 4 + 4 + 3 * 3
-    assert log.n_fits_in_vain == 3  # folds 3 to 5 of configuration 2, made before it was dropped
-    assert run(SerialPool())[1].n_fits_in_vain == 0
+    assert log.n_fits_discarded == 3  # folds 3 to 5 of configuration 2, made before it was dropped
+    assert run(SerialPool())[1].n_fits_discarded == 0
 
 
 def test_errors_that_are_to_be_raised_are_met_in_their_round():
@@ -162,7 +162,7 @@ def test_idle_processes_make_speculative_fits(tmp_path):
     # Slow fits of two rounds take two of them; the third begins the other nine fits of three rounds.
     raced = run(make_pool(3), folder=tmp_path, wait_for=9)
     same(run(SerialPool()), raced)
-    assert raced[1].n_fits_in_vain > 0
+    assert raced[1].n_fits_discarded > 0
 
 
 @pytest.mark.parametrize("n_threads", [2, 32])
@@ -174,7 +174,7 @@ def test_idle_threads_make_speculative_fits(tmp_path, n_threads):
         raced = run(make_pool(), folder=tmp_path, wait_for=3 * 5 if n_threads == 32 else 4)
     same(run(SerialPool()), raced)
     if n_threads == 32:
-        assert raced[1].n_fits_in_vain == 3
+        assert raced[1].n_fits_discarded == 3
     deadline = time.monotonic() + 120
     while threading.active_count() > before:  # they have been told to end
         assert time.monotonic() < deadline

@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Protocol
 
@@ -75,7 +75,7 @@ class RaceLog:
         What ended the race.
     n_fits_left : int
         Fits that an early end left undone; what is not `n_fits` or saved.
-    n_fits_in_vain : int
+    n_fits_discarded : int
         Fits that idle workers made before their round, of configurations that were then dropped; not in `n_fits`.
     signal : int or None
         The number of the signal that interrupted or terminated it.
@@ -94,7 +94,7 @@ class RaceLog:
     stopped: str = "finished"
     n_fits_left: int = 0
     signal: int | None = None
-    n_fits_in_vain: int = 0
+    n_fits_discarded: int = 0
     n_recalled: int = 0
 
     @property
@@ -172,8 +172,7 @@ def race(
         if stop.reason == "max_seconds":
             for configuration, failure in state.leave_out_unreached(plan, store):
                 tell(Failed(configuration, len(state.alive_by_round), failure))
-    log = state.close(store, perf_counter() - start, stop, queue.n_unused)
-    return replace(log, n_recalled=queue.n_recalled)
+    return state.close(store, perf_counter() - start, stop, queue)
 
 
 class _State:
@@ -246,13 +245,14 @@ class _State:
         missing, wanted = ~store.done, self.alive | self.unreached
         return int(store.done.sum()), int(missing[~wanted].sum()), int(missing[wanted].sum())
 
-    def close(self, store: MemoryStore, seconds: float, stop: Stop, n_in_vain: int) -> RaceLog:
+    def close(self, store: MemoryStore, seconds: float, stop: Stop, queue: FitQueue) -> RaceLog:
         status = np.where(self.alive, "finished", "dropped").astype("<U8")
         status[list(self.failures)] = "failed"
         done, saved, left = self.count(store)
         return RaceLog(
             status, self.dropped_at, self.p, dict(self.failures), done, saved, np.asarray(self.alive_by_round), seconds,
-            stop.reason if stop.reason is not None and left else "finished", left, stop.signal, n_in_vain,
+            stop.reason if stop.reason is not None and left else "finished", left, stop.signal, queue.n_unused,
+            queue.n_recalled,
         )  # fmt: skip
 
 

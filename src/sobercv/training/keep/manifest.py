@@ -1,7 +1,6 @@
-"""Manifest: what a stored run is a run of, as fingerprints.
+"""Manifest: what a stored run is a run of, as digests and texts that another process can compare.
 
-Takes the parts of a search, gives digests and texts that can be compared with those of another process; never holds
-data and never reads files. Two manifests may be united where one extends the other: more splits, more configurations.
+Two manifests may be united where one extends the other: more splits, more configurations.
 """
 
 from __future__ import annotations
@@ -139,17 +138,7 @@ class Manifest:
             Where it is anything else.
         """
         held = json.loads(text)
-        return cls(
-            data={str(k): str(v) for k, v in held["data"].items()},
-            estimator=str(held["estimator"]),
-            code={str(k): str(v) for k, v in held["code"].items()},
-            responses=tuple(map(str, held["responses"])),
-            seed=int(held["seed"]),
-            splits=tuple(map(str, held["splits"])),
-            configurations={str(k): str(v) for k, v in held["configurations"].items()},
-            versions={str(k): str(v) for k, v in held["versions"].items()},
-            asked=str(held["asked"]),
-        )
+        return cls(**held | {name: tuple(held[name]) for name in ("responses", "splits")})
 
 
 #: Of problems that are alive: each trial of a study has a manifest of its own, and all have the same data.
