@@ -76,7 +76,9 @@ def bbc(
     interval : {"calibrated", "percentile"}, default="calibrated"
         The calibrated interval, which knows the metric's range and that a cross-validated score errs more than a
         bootstrap of samples shows, or the paper's percentiles of the draws. How each is made, and how often it covers:
-        docs/evidence/intervals.md.
+        docs/evidence/intervals.md. Predictions alone do not tell how unstable the models are: the calibrated interval
+        assumes what suits most, and is too narrow for, say, a lasso with more features than samples. A search can
+        measure it (`pair_models` of `BBCSearchCV`).
     fixed_models : bool, default=False
         The predictions are those of models that were trained on other data (a test set, an external cohort): nothing
         was cross-validated, so that `interval="calibrated"` is narrower.
