@@ -24,11 +24,11 @@ def geometric_mean(part, matrices):
 def registered(monkeypatch):
     module = SimpleNamespace(makers=lambda: {"geometric_mean": lambda: Confusion(geometric_mean, classes=(2, 2))})
     monkeypatch.setattr(by_name, "_MODULES", (*by_name._MODULES, module))
-    for known in (by_name.makers, by_name._fast):
+    for known in (by_name.makers, by_name._fast, by_name.functions):
         known.cache_clear()
     yield
     monkeypatch.undo()
-    for known in (by_name.makers, by_name._fast):
+    for known in (by_name.makers, by_name._fast, by_name.functions):
         known.cache_clear()
 
 

@@ -28,7 +28,7 @@ def test_arguments_function_and_range(name):
     takes = by_name.parameters(name)
     spelled = [key if p.default is p.empty else f"{key}={p.default!r}" for key, p in takes.items()]
     assert arguments == ", ".join(spelled)
-    assert function in {"", *(known for known, entry in by_name.KNOWN.items() if entry.name == name)}
+    assert function in {"", *(known for known, metric in by_name.functions().items() if metric == name)}
     metric = sobercv.metrics.get(name, **{key: NEEDED[key] for key, p in takes.items() if p.default is p.empty})
     if name not in ("net_benefit", "neg_cost"):  # whose lower ends depend on their arguments
         numbers = [float(end.replace("−", "-").replace("∞", "inf")) for end in ends.split(" to ")]

@@ -42,16 +42,13 @@ def test_every_scoring_string_has_a_fast_path(name):
     assert (by_scorer.greater_is_better, by_scorer.range) == (by_name.greater_is_better, by_name.range)
 
 
-@pytest.mark.parametrize("name", sorted(by_name.KNOWN))
+@pytest.mark.parametrize("name", sorted(by_name.functions()))
 def test_every_argument_of_a_known_function_is_known(name):
     """A new version of scikit-learn may bring arguments; this test says which."""
-    function = getattr(sk, name, None)
-    if function is None:
-        pytest.skip("not in this version of scikit-learn")
-    known = by_name.KNOWN[name]
+    function = getattr(sk, name)
     about_rows = {"y_true", "y_pred", "y_score", "y_proba", "pred_decision", "y1", "y2"}
     arguments = set(inspect.signature(function).parameters) - about_rows - {"sample_weight"}
-    taken = set(by_name.parameters(known.name)) | set(known.ignored) | set(known.fixed)
+    taken = {*by_name.parameters(by_name.functions()[name]), *by_name._IGNORED, "normalize"}
     assert arguments <= taken
 
 

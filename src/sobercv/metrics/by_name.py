@@ -15,7 +15,7 @@ import ast
 import difflib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
@@ -258,76 +258,27 @@ def make_metric(
 
 
 # ---- functions and scorers of scikit-learn ---------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Known:
-    """A function of scikit-learn that has a fast path.
+#: Arguments of scikit-learn's functions that change nothing here, unless a metric takes them itself: what they tell is
+#: known from the table, or concerns several outputs.
+_IGNORED = ("labels", "pos_label", "multioutput", "force_finite", "replace_undefined_by")
 
-    Attributes
-    ----------
-    name : str
-        Of the metric.
-    ignored : tuple of str
-        Arguments that change nothing here: what they tell is known from the table, or concerns several outputs.
-    fixed : mapping of str to value
-        Arguments that have a fast path for this value only.
+
+@lru_cache(maxsize=1)
+def functions() -> dict[str, str]:
+    """Names of the functions of `sklearn.metrics` that have a fast path, and of the metrics that they are.
+
+    A metric has the name of scikit-learn's scorer, which follows from that of its function: f1_score is f1, max_error
+    neg_max_error, and brier_score_loss neg_brier_score.
     """
+    import sklearn.metrics
 
-    name: str
-    ignored: tuple[str, ...] = ()
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-
-
-_MEAN = {"normalize": True}  # a sum over the samples is no mean, and means nothing where samples are left out
-_SHARES = {
-    "f1_score": Known("f1"),
-    "fbeta_score": Known("fbeta"),
-    "precision_score": Known("precision"),
-    "recall_score": Known("recall"),
-    "jaccard_score": Known("jaccard"),
-}
-_LABELS = {
-    "accuracy_score": Known("accuracy", fixed=_MEAN),
-    "zero_one_loss": Known("neg_zero_one_loss", fixed=_MEAN),
-    "hamming_loss": Known("neg_hamming_loss"),
-    "balanced_accuracy_score": Known("balanced_accuracy"),
-    "matthews_corrcoef": Known("matthews_corrcoef"),
-    "cohen_kappa_score": Known("cohen_kappa", ignored=("replace_undefined_by",)),
-}
-_SCORES = {
-    "log_loss": Known("neg_log_loss", ignored=("labels",), fixed=_MEAN),
-    "brier_score_loss": Known("neg_brier_score", ignored=("labels", "pos_label")),
-    "hinge_loss": Known("neg_hinge_loss", ignored=("labels",)),
-    "top_k_accuracy_score": Known("top_k_accuracy", ignored=("labels",), fixed=_MEAN),
-    "d2_log_loss_score": Known("d2_log_loss_score", ignored=("labels",)),
-    "d2_brier_score": Known("d2_brier_score", ignored=("labels", "pos_label")),
-    "roc_auc_score": Known("roc_auc", ignored=("labels",)),
-    "average_precision_score": Known("average_precision"),
-}
-_ONE_OUTPUT = ("multioutput", "force_finite")
-_NUMBERS = {
-    function: Known(name, ignored=_ONE_OUTPUT)
-    for function, name in {
-        "mean_squared_error": "neg_mean_squared_error",
-        "root_mean_squared_error": "neg_root_mean_squared_error",
-        "mean_absolute_error": "neg_mean_absolute_error",
-        "median_absolute_error": "neg_median_absolute_error",
-        "mean_absolute_percentage_error": "neg_mean_absolute_percentage_error",
-        "mean_squared_log_error": "neg_mean_squared_log_error",
-        "root_mean_squared_log_error": "neg_root_mean_squared_log_error",
-        "mean_poisson_deviance": "neg_mean_poisson_deviance",
-        "mean_gamma_deviance": "neg_mean_gamma_deviance",
-        "mean_tweedie_deviance": "neg_mean_tweedie_deviance",
-        "mean_pinball_loss": "neg_mean_pinball_loss",
-        "max_error": "neg_max_error",
-        "r2_score": "r2",
-        "explained_variance_score": "explained_variance",
-        "d2_absolute_error_score": "d2_absolute_error_score",
-        "d2_pinball_score": "d2_pinball_score",
-        "d2_tweedie_score": "d2_tweedie_score",
-    }.items()
-}
-#: Functions of `sklearn.metrics`, by their names there.
-KNOWN: dict[str, Known] = _LABELS | _SHARES | _SCORES | _NUMBERS
+    found = {}
+    for name in map(str, sklearn.metrics.__all__):
+        readings = (name, name.removesuffix("_score"), f"neg_{name}", f"neg_{name.removesuffix('_loss')}")
+        metric = next((reading for reading in readings if reading in makers()), None)
+        if metric is not None:
+            found[name] = metric
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,15 +323,15 @@ def needs_model(function: Callable[..., Any]) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _functions() -> list[tuple[Any, Known]]:
-    """The functions themselves, as this version of scikit-learn has them."""
+def _by_function() -> list[tuple[Any, str]]:
+    """The functions themselves, and the names of their metrics."""
     import sklearn.metrics
 
-    found = [(getattr(sklearn.metrics, name, None), known) for name, known in KNOWN.items()]
+    found = [(getattr(sklearn.metrics, function), name) for function, name in functions().items()]
     for name in ("positive_likelihood_ratio", "neg_negative_likelihood_ratio"):  # not public but as scorers
         inside = unwrap(sklearn.metrics.get_scorer(name))
         if inside is not None:
-            found.append((inside.function, Known(name)))
+            found.append((inside.function, name))
     return found
 
 
@@ -399,16 +350,16 @@ def recognise(
     inner: Any = function
     while isinstance(inner, partial) and not inner.args:
         inner, arguments = inner.func, {**inner.keywords, **arguments}
-    known = next((known for one, known in _functions() if one is inner), None)
-    if known is None:
+    name = next((name for one, name in _by_function() if one is inner), None)
+    if name is None:
         return None
-    told = {key: value for key, value in arguments.items() if key not in known.ignored}
-    for key, value in known.fixed.items():
-        if told.pop(key, value) is not value:
-            return None
-    told = _translated(known.name, told)
+    ignored = [key for key in _IGNORED if key not in parameters(name) and key in inspect.signature(inner).parameters]
+    told = {key: value for key, value in arguments.items() if key not in ignored}
+    if told.pop("normalize", True) is not True:
+        return None  # a sum over the samples is no mean, and means nothing where samples are left out
+    told = _translated(name, told)
     try:
-        metric = make(known.name, told)
+        metric = make(name, told)
     except SoberError:  # arguments without a fast path; the function itself says what is wrong with them
         return None
     return metric if responses is None else _computed_from(metric, responses)
