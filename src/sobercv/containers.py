@@ -74,7 +74,7 @@ def check_order(first: Any, name: str, others: dict[str, Any]) -> None:
 
 
 def as_numbers(values: Array, name: str, code: str = "E102") -> Array:
-    """Give the array as floats that every kernel takes, or say in one sentence why it cannot be.
+    """Return the array as floats that every kernel takes, or say in one sentence why it cannot be.
 
     float32 stays float32 and float16 becomes it; all else becomes float64. Flags, dates and complex numbers are no
     numbers.
@@ -179,7 +179,7 @@ def frame_of(columns: Mapping[str, Any], backend: str = "pandas") -> Any:
 
 
 def _plain_column(values: Any, backend: str) -> Any:
-    """Give a column that either library takes: missing entries are None, other objects text where polars needs it."""
+    """Return a column that either library takes: missing entries are None, other objects text where polars needs it."""
     if isinstance(values, np.ma.MaskedArray):
         values = values.tolist() if values.mask.any() else values.data
     array = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)

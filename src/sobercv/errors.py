@@ -106,7 +106,7 @@ class SoberError(ValueError):
 
 
 def also(kind: type[Exception]) -> type[SoberError]:
-    """Give the class of errors that are a `SoberError` and of another type as well, for those who catch that one."""
+    """Return the class of errors that are a `SoberError` and of another type as well, for those who catch that one."""
     if issubclass(SoberError, kind):
         return SoberError
     try:
@@ -121,7 +121,7 @@ def _again(kind: type[Exception], code: str, message: str) -> SoberError:
 
 
 class SoberWarning(UserWarning):
-    """Something that the user should know about a result; `code` names it for ever."""
+    """Something that the user should know about a result; `code` names it forever."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(code, message)
@@ -156,7 +156,7 @@ class Note:
 
     @property
     def severity(self) -> str:
-        """Give "error", "warning" or "suggestion"."""
+        """Return "error", "warning" or "suggestion"."""
         return SEVERITIES[self.code[0]]
 
     @property

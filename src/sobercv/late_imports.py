@@ -9,7 +9,7 @@ from typing import Any
 
 
 def late(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Give the `__getattr__` of a package.
+    """Return the `__getattr__` of a package.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ _NEGATIONS = """
 
 
 def obvious_positive(classes: Sequence[Any]) -> Any:
-    """Give the positive one of two classes where their names leave no doubt, such as 1/0, yes/no, case/control.
+    """Return the positive one of two classes where their names leave no doubt, such as 1/0, yes/no, case/control.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ class Predictions:
         return (probabilities > 0.5).astype(np.int8)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Give all predictions as a tidy data frame: one row for each sample, configuration and repeat.
+        """Return all predictions as a tidy data frame: one row for each sample, configuration and repeat.
 
         Columns are `sample`, `configuration`, `repeat`, `fold`, the truth (`y`, or `event` and `time`), and one a
         response; probabilities of more than two classes have a column for each class, `predict_proba_<class>`.
@@ -256,7 +256,7 @@ class Predictions:
 
 
 def _arrays(predictions: Any, target: Target) -> tuple[dict[str, Array], Array | None]:
-    """Give each response as [N, C, R(, K)], and which predictions are there [N, C, R]; None where all are."""
+    """Return each response as [N, C, R(, K)], and which predictions are there [N, C, R]; None where all are."""
     given = predictions if isinstance(predictions, Mapping) else {"": predictions}
     if not given:
         raise SoberError("E101", "`predictions` is an empty dict. Pass at least one array of predictions.")

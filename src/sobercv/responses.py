@@ -79,7 +79,7 @@ def with_axes(array: Array, here: Array | None, target: Target) -> tuple[Array, 
 
 
 def read_response(name: str, array: Array, seen: Array, target: Target, responses: Sequence[str]) -> tuple[str, Array]:
-    """Tell which response an array is, check what has been seen of it, and give it in its one form.
+    """Tell which response an array is, check what has been seen of it, and return it in its one form.
 
     Parameters
     ----------

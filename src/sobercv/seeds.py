@@ -1,6 +1,6 @@
 """The only maker of random generators: a generator from (root seed, purpose, index).
 
-Takes what scikit-learn calls a `random_state`, gives integers and generators. What is drawn for one purpose and
+What is drawn for one purpose and
 index never depends on what was drawn before, by whom or in which order.
 """
 

@@ -284,7 +284,7 @@ def has_several_outputs(y: Any) -> bool:
 
 
 def _as_rows(y: Any) -> Any:
-    """Give what has a shape, or nothing: rows of different lengths have none."""
+    """Return what has a shape, or nothing: rows of different lengths have none."""
     try:
         return np.asarray(y)
     except ValueError:
@@ -292,7 +292,7 @@ def _as_rows(y: Any) -> Any:
 
 
 def task_name(task: str) -> TaskName:
-    """Give the task that one of `TABLE_TASKS` stands for."""
+    """Return the task that one of `TABLE_TASKS` stands for."""
     return "classification" if task in ("binary", "multiclass") else task  # type: ignore[return-value]
 
 

@@ -26,7 +26,7 @@ THREAD_VARIABLES = (
 
 
 def thread_shares(n_workers: int, n_cores: int) -> dict[str, str]:
-    """Give the environment variables that share cores among worker processes; what the user has set stays.
+    """Return the environment variables that share cores among worker processes; what the user has set stays.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def ignored_warnings() -> Iterator[None]:
     """Ignore all warnings while any thread is inside.
 
     Filters belong to the process: where `warnings.catch_warnings` overlaps in several threads, the last one out may
-    restore what another had set, and warnings stay ignored for ever. So the first one in saves the filters, and the
+    restore what another had set, and warnings stay ignored forever. So the first one in saves the filters, and the
     last one out restores them.
     """
     if getattr(sys.flags, "context_aware_warnings", False):  # each thread has filters of its own

@@ -1,7 +1,7 @@
 """Differences: two ways to select from one table, judged on the same draws.
 
-Takes a table of predictions and two selections (a rule, a procedure, or some of the configurations), gives the
-corrected difference of what they come to, with an interval; trains nothing. Both select on what is present in a
+Two selections (a rule, a procedure, or some of the configurations) from one table of predictions become the corrected
+difference of what they come to, with an interval; nothing is trained. Both select on what is present in a
 resample and are judged on what is absent from it, so that what is hard for both cancels.
 """
 

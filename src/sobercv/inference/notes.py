@@ -23,7 +23,7 @@ INCOMPLETE = Note("W601", "The cross-validation is incomplete: only samples that
 
 
 def warned(code: str, text: str) -> Note:
-    """Warn, and give the same as a note."""
+    """Warn, and return the same as a note."""
     warn(code, text)
     return Note(code, text)
 
@@ -101,7 +101,7 @@ def of_table(table: Table, winner: int) -> Iterator[Note]:
     if fewer and not table.is_replay and question.by == "sample":
         yield Note(
             "W201",
-            f"{metric.name} is a function that is called for every score, so {table.n_resamples} resamples were drawn "
+            f"{metric.name} is a function that is called forevery score, so {table.n_resamples} resamples were drawn "
             f"instead of {question.n_bootstraps:,}: the interval is coarser. sobercv.make_metric(..., max_calls=) "
             "allows more.",
         )

@@ -135,7 +135,7 @@ RULES: dict[str, SelectionRule] = {"best": best, "simplest_within": simplest_wit
 
 
 def apply(rule: SelectionRule, scores: Array, unit: float, standard_error: Array | None = None) -> Array:
-    """Run a rule on scores by a metric of this `unit`, and check what it gives."""
+    """Run a rule on scores by a metric of this `unit`, and check what it returns."""
     if rule is best:
         return best(scores, unit=unit)
     told = (scores, standard_error) if getattr(rule, "needs_standard_errors", False) else (scores,)

@@ -6,7 +6,7 @@ table of predictions has none.
 
 scikit-learn has no public way to look into what `make_scorer` returned. It is read defensively: only objects of exactly
 the type that `make_scorer` makes are looked into, only for what a scorer must hold, and where that is not found, the
-object is a scorer that needs the model, which is right for every scorer and only slower.
+object is a scorer that needs the model, which is right forevery scorer and only slower.
 """
 
 from __future__ import annotations
@@ -213,17 +213,17 @@ def make_metric(
     """Make a metric of your own function, for `sobercv.bbc` and `sobercv.BBCSearchCV`.
 
     scikit-learn's functions, and `partial` of them, are recognised and become the fast metrics that they are. Any other
-    function is called for every resample and configuration, which is far slower.
+    function is called forevery resample and configuration, which is far slower.
 
     Parameters
     ----------
     function : callable or str
         `f(y_true, y_pred) -> float`, what scikit-learn's `make_scorer` returned, or the name of a metric.
-        Raise ValueError, or give NaN, where it is not defined.
+        Raise ValueError, or return NaN, where it is not defined.
     name : str, optional
         How it is called in results (default: the name of the function).
     greater_is_better : bool, optional
-        False for losses: the score is negated, as scikit-learn does. True unless given, except for scikit-learn's own
+        False for losses: the score is negated, as scikit-learn does. Default: True, except for scikit-learn's own
         losses, which are known to be some.
     response : {"predict", "predict_proba", "decision_function"}, optional
         What the function wants as `y_pred` (default: "predict").

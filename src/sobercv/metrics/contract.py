@@ -353,7 +353,7 @@ class Metric(ABC):
             )
 
     def positive_of(self, target: Target) -> Any:
-        """Give the class that a score is of, where it depends on which class is the positive one; else None."""
+        """Return the class that a score is of, where it depends on which class is the positive one; else None."""
         if not self.depends_on_positive:
             return None
         return target.positive_label if self.pos_label is None else self.pos_label

@@ -1,6 +1,6 @@
 """Contract suites: subclass one, name your object, and pytest checks what the library relies on.
 
-Takes a metric, a drop rule, a selection rule or procedure of yours, gives test methods; uses plain asserts only.
+For a metric, a drop rule, a selection rule or a procedure of yours; plain asserts only.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from . import simulate
 
 
 class SelectionRuleContract(ABC):
-    """What every selection rule must do; subclass it and give `rule`."""
+    """What every selection rule must do; subclass it and define `rule`."""
 
     @abstractmethod
     def rule(self) -> Any:
-        """Give the rule to test."""
+        """Return the rule to test."""
 
     def _scores(self) -> Array:
         return generator(0, "contract selection").normal(size=(7, 5))
@@ -49,32 +49,32 @@ class SelectionRuleContract(ABC):
 
 
 class SelectionProcedureContract(ABC):
-    """What every selection procedure must do; subclass it and give `procedure`, `question` and `predictions`."""
+    """What every selection procedure must do; subclass it and define `procedure`, `question` and `predictions`."""
 
     @abstractmethod
     def procedure(self) -> SelectionProcedure:
-        """Give the procedure to test."""
+        """Return the procedure to test."""
 
     @abstractmethod
     def question(self) -> Question:
-        """Give a question that it serves."""
+        """Return a question that it serves."""
 
     @abstractmethod
     def predictions(self) -> Predictions:
-        """Give a table that it can decide on, of one repeat."""
+        """Return a table that it can decide on, of one repeat."""
 
     def _counts(self, n: int) -> Array:
         rng = generator(0, "contract procedure")
         return np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(6)]).astype(np.uint8)
 
     def _predicted(self, table: Predictions, counts: Array) -> list[Array]:
-        """Decide, and give all that the decisions predict."""
+        """Decide, and return all that the decisions predict."""
         decided = self.procedure().bind(table, self.question()).decide(counts).predictions()
         assert decided.n_configurations == len(counts)
         return [np.asarray(values, np.float64) for values in decided.responses.values()]
 
     def test_gives_a_valid_configuration_for_each_row(self) -> None:
-        """One position below C for each row, and a score for every configuration."""
+        """One position below C for each row, and a score forevery configuration."""
         table = self.predictions()
         found = self.procedure().bind(table, self.question()).decide(self._counts(table.n_samples))
         assert found.winners.shape == (6,)
@@ -116,22 +116,22 @@ class SelectionProcedureContract(ABC):
 
 
 class MetricContract(ABC):
-    """What every metric must do; subclass it and give `metric` and `predictions`."""
+    """What every metric must do; subclass it and define `metric` and `predictions`."""
 
     @abstractmethod
     def metric(self) -> Metric:
-        """Give the metric to test."""
+        """Return the metric to test."""
 
     @abstractmethod
     def predictions(self) -> Predictions:
-        """Give a table that the metric can score."""
+        """Return a table that the metric can score."""
 
     def _counts(self, n: int) -> Array:
         rng = generator(0, "contract metric")
         return np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(6)])
 
     def test_shape(self) -> None:
-        """[B, N] gives [B, C]."""
+        """[B, N] becomes [B, C]."""
         table = self.predictions()
         scores = self.metric().scores(table, self._counts(table.n_samples))
         assert scores.shape == (6, table.n_configurations)
@@ -147,12 +147,12 @@ class MetricContract(ABC):
             np.testing.assert_allclose(score, again, rtol=1e-10, atol=1e-12)
 
     def test_picked_is_a_part_of_scores(self) -> None:
-        """Scoring winners only gives the same numbers as scoring everybody."""
+        """Scoring winners only gives the same numbers as scoring all configurations."""
         table = self.predictions()
         counts = self._counts(table.n_samples)
         winners = np.arange(len(counts)) % table.n_configurations
-        everybody = self.metric().scores(table, counts)[np.arange(len(counts)), winners]
-        np.testing.assert_allclose(self.metric().picked(table, counts, winners), everybody, rtol=1e-10, atol=1e-12)
+        all_scores = self.metric().scores(table, counts)[np.arange(len(counts)), winners]
+        np.testing.assert_allclose(self.metric().picked(table, counts, winners), all_scores, rtol=1e-10, atol=1e-12)
 
     def test_configurations_do_not_matter_to_each_other(self) -> None:
         """A configuration's score is the same when it is alone."""
@@ -172,14 +172,14 @@ class MetricContract(ABC):
 
 
 class DropRuleContract(ABC):
-    """What every drop rule must do; subclass it and give `rule`, see `sobercv.inference.DropRule`."""
+    """What every drop rule must do; subclass it and define `rule`, see `sobercv.inference.DropRule`."""
 
     @abstractmethod
     def rule(self) -> Any:
-        """Give the rule to test."""
+        """Return the rule to test."""
 
     def _table(self) -> tuple[Predictions, int]:
-        """Give a table of which six in ten samples have been predicted, and the position of its best configuration."""
+        """Return a table with six in ten samples predicted, and the position of its best configuration."""
         data = simulate.beta_accuracy(n=200, c=12, a=3, b=3, seed=5)
         table = Predictions.build(
             data.y, data.predictions, task="classification", folds=data.folds, seen=data.folds < 6

@@ -1,6 +1,6 @@
 """Simulated out-of-sample predictions whose truth is known.
 
-Takes sizes and a seed, gives `Simulated`: a table as a search would have made it, and the true score of every
+`Simulated` is a table as a search would have made it, and the true score of every
 configuration. Paper: section 6.1.
 """
 

@@ -1,6 +1,6 @@
 """Ensembles: mixes of configurations, put together anew in every resample.
 
-Takes probabilities or predicted numbers, gives a weight for each configuration: none is negative, and they add up to 1.
+Every configuration gets a weight: none is negative, and they add up to 1.
 Greedy selection and stacking minimise the squared error of the mix (for classes the Brier score) on what is present,
 whatever metric judges: it is smooth, so that there is less to fit by chance than in a rank or a share.
 """

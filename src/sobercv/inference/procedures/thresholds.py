@@ -1,10 +1,10 @@
 """Thresholds: the configuration and the cut of its scores that together score best, found anew in every resample.
 
-Takes scores or probabilities of two classes and a metric of true and false positives, gives a column with a threshold.
-A sample is positive from the threshold on. The threshold lies midway between the scores of two samples that are
-present, so that it knows nothing of those that are absent; tied samples fall on the same side. Where the
-cross-validation was repeated, one threshold serves all repeats: it is tuned on the scores of all of them together, as
-the final model scores a sample once and not as a mean of models.
+For scores or probabilities of two classes and a metric of true and false positives. A sample is positive from the
+threshold on. The threshold lies midway between the scores of two samples that are present, so that it knows nothing of
+those that are absent; tied samples fall on the same side. Where the cross-validation was repeated, one threshold serves
+all repeats: it is tuned on the scores of all of them together, as the final model scores a sample once and not as a
+mean of models.
 """
 
 from __future__ import annotations
