@@ -176,7 +176,7 @@ errors clipped at 25). "Width" is relative to the paper's percentile interval.
 **Sixths of all {sum(n for *_, n in sixths):,} intervals by what pair models say** (1 + missed by seen, before limits):
 {"; ".join(f"{said:.2f} said, {right:.2f} right" for said, right, _ in sixths)}.
 
-**Other constants instead**, on the sets that had no part in the choice (covers, lower bound holds):
+**Other constants instead**, on the other sets (covers, lower bound holds):
 {"; ".join(f"{name}: {both}, {lower}" for name, both, lower in constants)}.
 
 **Where it is on.** `BBCSearchCV(pair_models="auto")` trains pair models where they are no more than a tenth of all
@@ -203,8 +203,8 @@ of the label, 30 penalties). Each table is judged by two metrics, for the tuned 
         "excess",
         "How much more does a cross-validated score err?",
         f"About {needed(tuned([r for r in rows if not is_lasso(r)])):.1f} times in variance for tuned winners on real "
-        f"data, and 3 to 4 times for an unstable learner; pair models of the winner tell. On sets that had no part in "
-        f"any choice, 95 % intervals with them cover {share(b[0])} and lower bounds hold {share(b[1])} (without: "
+        f"data, and 3 to 4 times for an unstable learner; pair models of the winner tell. On sets beside those of the "
+        f"choice, 95 % intervals with them cover {share(b[0])} and lower bounds hold {share(b[1])} (without: "
         f"{share(a[0])} and {share(a[1])}; worst set {share(worst[low])}, {low}).",
         "What pair models say about the factor, and the factor that was right, in sixths of all intervals",
         text,

@@ -1,5 +1,7 @@
 """Pair models: the winner trained again without each two folds, and an interval that is wider for unstable models."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -11,7 +13,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 import sobercv
 from sobercv import SoberError
 from sobercv.inference.intervals import CROSS_VALIDATED
-from sobercv.search.pairs import pair_plan
+from sobercv.report import summarize
+from sobercv.search.pairs import pair_plan, pairs_pay
 from sobercv.training import Plan, Problem
 
 X, Y = make_classification(80, 40, n_informative=4, random_state=0)
@@ -130,3 +133,23 @@ def test_a_store_remembers_them(tmp_path):
 def test_what_means_nothing_is_refused():
     with pytest.raises(SoberError, match='`pair_models` must be "auto", True or False; got 3'):
         searched(pair_models=3)
+
+
+def test_a_report_knows_the_factor_and_whether_tuning_was_worth_it():
+    search = searched(pair_models=True)
+    made = summarize(search)
+    assert made.excess == search.pair_models_.factors["accuracy"]
+    assert made.tuning == search.gain_over(0).sentence()
+    assert made.winner.text.endswith(made.tuning)
+
+
+def test_no_time_is_left_for_them():
+    """The search is done, but what is left of its time is too little for ten more fits."""
+    search = searched(pair_models=True, max_seconds=60)
+    assert search.pair_models_ is not None
+    store, plan = SimpleNamespace(done=np.ones((1, 5), bool)), SimpleNamespace(n_splits=10)
+    store.fit_seconds = store.predict_seconds = np.full((1, 5), 0.5)
+    asked = (search, search.question_, store, 0, plan)
+    assert pairs_pay(*asked, seconds_left=None)
+    assert pairs_pay(*asked, seconds_left=10.0)
+    assert not pairs_pay(*asked, seconds_left=9.0)
