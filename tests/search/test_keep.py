@@ -56,4 +56,5 @@ def test_models_without_probabilities_keep_their_decisions():
     assert set(own) == {"predict", "decision_function"}
     assert own["decision_function"].shape[-1] == 3
     assert (own["decision_function"].argmax(axis=-1) == own["predict"]).all()
-    assert [chart.name for chart in summarize(search).charts] == ["roc"], "no chart is left out"
+    charts = [chart.name for chart in summarize(search).charts]
+    assert charts == ["draws", "roc", "confusion"], "no chart is left out"
