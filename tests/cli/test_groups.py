@@ -51,3 +51,14 @@ def test_no_drop_runs_all_to_the_end(sober, centres):
     assert told["n_dropped"] == 0
     assert told["n_finished"] == told["n_configurations"]
     assert "--no-drop" in told["command"]
+
+
+def test_groups_are_copied_into_predictions(sober, centres):
+    roles = (*ROLES, "--preset", "quick", "--configurations", "2", "-o", "run", "--no-report", "--quiet")
+    assert sober("fit", *roles).code == 0
+    said = sober("predict", "run", "centres.csv")
+    lines = said.out.splitlines()
+    assert lines[0].split(",")[:2] == ["hospital", ".row"]
+    assert lines[1].startswith("A,1,")
+    centres.drop(columns="hospital").to_csv("new.csv", index=False)
+    assert sober("predict", "run", "new.csv").out.startswith(".row,")

@@ -28,8 +28,8 @@ class Predicted:
     Attributes
     ----------
     frame : pandas.DataFrame
-        See `predict_table`; where the run has an id column, that comes first. Survival has `.pred`, the risk, and
-        `.pred_survival_<time>` for each time that was asked for.
+        See `predict_table`; the columns of --id and --group come first, where the new rows have them. Survival has
+        `.pred`, the risk, and `.pred_survival_<time>` for each time that was asked for.
     meaning : str
         One sentence: which label is given when, or which risk is the greater.
     notes : tuple of Note
@@ -94,8 +94,8 @@ def predict(folder: RunFolder, source: str | Path, sheet: str | None = None, ask
     asked.check(record)
     model, columns = load(folder), list(facts.columns)
     schema = Schema.from_dict(record.schema, str(folder / RESULTS))
-    needed = columns if facts.id is None else [*columns, facts.id]
-    table = read(source, ReadingOptions(sheet=sheet), schema=schema.only(needed))
+    copied = [name for name, column in schema.columns.items() if column.role in ("id", "group")]
+    table = read(source, ReadingOptions(sheet=sheet), schema=schema.only([*columns, *copied]))
     frame = table.frame
     missing = [name for name in columns if name not in frame.columns]
     if missing:
@@ -107,8 +107,8 @@ def predict(folder: RunFolder, source: str | Path, sheet: str | None = None, ask
         meaning = _survival(found, facts, asked)
     else:
         meaning = _label(found, getattr(model, "classes_", [None])[0], facts, asked)
-    if facts.id in frame.columns:
-        found.insert(0, facts.id, frame[facts.id].to_numpy())
+    for name in reversed([name for name in copied if name in frame.columns]):
+        found.insert(0, name, frame[name].to_numpy())
     return Predicted(found, meaning, table.notes)
 
 
