@@ -231,11 +231,12 @@ class Averaged(Metric):
         return MatrixCore(part, self._score)
 
     def _score(self, part: Part, matrices: Array) -> Array:
-        hits, predicted, true = margins(matrices)
         if self._average == "binary":
             k = part.index_of_positive(self.pos_label)
-            hits, predicted, true = (v[1 - k if self._other else k] for v in (hits, predicted, true))
+            k = 1 - k if self._other else k
+            hits, predicted, true = matrices[k, k], matrices[0, k] + matrices[1, k], matrices[k, 0] + matrices[k, 1]
             return undefined_if(true <= 0, divide(*self._share(hits, predicted, true), self._zero))
+        hits, predicted, true = margins(matrices)
         if self._labels is not None:
             at = self._positions(part)
             hits, predicted, true = (v[at] for v in (hits, predicted, true))
