@@ -95,7 +95,7 @@ def _top(
 
 
 @app.command(cls=_Command)
-@takes("data", *ROLES, *READING, *TUNING, "no_drop", "repeats", "seed", "jobs", "settings", *SHOWN)
+@takes("data", *ROLES, *READING, *TUNING, "no_drop", "by", "repeats", "seed", "jobs", "settings", *SHOWN)
 def check(**given: Any) -> int:
     """Look at a table: what is in it, what would be run, how long it takes. Trains nothing large."""
     from .arguments import Arguments
@@ -108,8 +108,8 @@ def check(**given: Any) -> int:
 
 @app.command(cls=_Command)
 @takes(
-    "data", *ROLES, *READING, *TUNING, "no_drop", "tune_threshold", "learning_curve", "repeats", "half_width", "seed",
-    "jobs", "max_time", "output", "overwrite", "fast", "no_report", "settings", *SHOWN,
+    "data", *ROLES, *READING, *TUNING, "no_drop", "by", "tune_threshold", "learning_curve", "repeats", "half_width",
+    "seed", "jobs", "max_time", "output", "overwrite", "fast", "no_report", "settings", *SHOWN,
 )  # fmt: skip
 def fit(**given: Any) -> int:
     """Tune, judge honestly, train the final model, and write a folder with a report."""

@@ -128,6 +128,10 @@ OPTIONS: dict[str, Any] = {
         "where there are fewer groups than folds.", panel=MODEL,
     ),
     "no_drop": _switch("--no-drop", help="Run every configuration on every fold, hopeless ones too.", panel=ADVANCED),
+    "by": _option(
+        list[str] | None, "--by", metavar="<str>", help="Columns whose values are scored apart, such as sex,site.",
+        panel=MODEL,
+    ),
     "repeats": _number("--repeats", help="Number of CV repeats (default: 1).", panel=MODEL),
     "all_repeats": Annotated[int, Option("--repeats", help="Number of CV repeats in all.", show_default=False)],
     "aggregate": _text(

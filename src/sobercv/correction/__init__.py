@@ -65,6 +65,25 @@ class Estimates(dict[str, Estimate]):
 
     __repr__ = __str__
 
+    def report(self, path: Any, *, title: str | None = None, command: str | None = None) -> Any:
+        """Write a report of these estimates: one HTML file that works offline, its tables, or JSON.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends with `.html`, `.md`, `.tex`, `.csv` or `.json`. What is there is replaced.
+        title : str, optional
+        command : str, optional
+            What repeats the analysis; printed at the end of the page.
+
+        Returns
+        -------
+        Path
+        """
+        from ..report import summarize_estimates, write
+
+        return write(summarize_estimates(self, title=title, command=command), path)
+
     def _repr_html_(self) -> str:
         from html import escape
 

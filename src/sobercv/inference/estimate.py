@@ -323,6 +323,25 @@ class Estimate:
         notes = "".join(f"<p>{escape(note.text)}</p>" for note in self.notes)
         return f"<table>{rows}</table>{notes}"
 
+    def report(self, path: Any, *, title: str | None = None, command: str | None = None) -> Any:
+        """Write a report of this estimate: one HTML file that works offline, its tables, or JSON.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends with `.html`, `.md`, `.tex`, `.csv` or `.json`. What is there is replaced.
+        title : str, optional
+        command : str, optional
+            What repeats the analysis; printed at the end of the page.
+
+        Returns
+        -------
+        Path
+        """
+        from ..report import summarize_estimates, write
+
+        return write(summarize_estimates(self, title=title, command=command), path)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON: undefined draws become None."""
 

@@ -48,6 +48,11 @@ ITEMS = (
     ("27", "Usability: poor or missing input, skills of users, next steps"),
 )  # fmt: skip
 
+#: How the presets handle missing values.
+FILLED = (
+    " Inside each training fold, missing numbers were replaced by the median, with an indicator column; missing "
+    "categories were a category of their own."
+)
 #: The note that tells how the table was read; it limits nothing.
 HOW_READ = "W801"
 
@@ -71,12 +76,16 @@ def _answers(summary: Summary) -> dict[str, str]:
     level = f"{100 * score.level:g} % interval"
     held = "" if score.interval is None else f" ({level} {between(score.interval, score.digits)})"
     shown = [c.title for section in summary.sections if section.name == "curves" for c in section.charts]
+    by = [table for table in summary.tables if table.name.startswith("by-")]
+    grouped = f"Groups ({fact['Groups']})." if "Groups" in fact else ""
+    titles = ", ".join(table.title for table in by)
+    apart = f" Scored apart, with a random-effects prediction interval: {titles}." if by else ""
     found = {
         "4": "Development with internal validation.",
         "12a": f"All samples were used for both, by cross-validation ({fact['Cross-validation']}).",
         "12b": "Encoded, imputed and scaled inside the training folds only." if summary.columns else "",
         "12c": f"{summary.method} {count(tried, 'configuration')} compared; the winner: {summary.winner.label}.",
-        "12d": f"Groups ({fact['Groups']})." if "Groups" in fact else "",
+        "12d": f"{grouped}{apart}".strip(),
         "12e": f"{', '.join(s.label for s in summary.scores)}; plots: {', '.join(shown) or 'none'}.",
         "12g": "Out-of-sample: each sample by models that were trained without it.",
         "18f": f"{summary.command} (seed {summary.seed}; sobercv {_version(summary)}).",
@@ -86,13 +95,14 @@ def _answers(summary: Summary) -> dict[str, str]:
         "23a": f"{score.label} {number(score.value, score.digits)}{held}, corrected for the choice among "
         f"{count(tried, 'configuration')}; plain cross-validation would claim "
         f"{number(score.naive, score.digits)}.",
+        "23b": " ".join(table.sentence for table in by),
         "26": " ".join(n.text for n in summary.notes if n.severity == "warning" and n.code != HOW_READ),
     }
     if summary.columns:
         found["7"] = f"See how each of {count(len(summary.columns.rows) - 1, 'column')} was read, in the report."
         missing = fact["Missing cells"]
-        imputed = "" if missing.startswith("0 ") else " Imputed inside the training folds."
-        found["11"] = f"Missing cells: {missing}.{imputed}"
+        filled = "" if missing.startswith("0 ") else FILLED
+        found["11"] = f"Missing cells: {missing}.{filled}"
     if summary.task == "classification":
         found["13"] = f"No resampling of classes; {fact['Target']}."
         found["15"] = "Class and, where the model gives it, its probability; see decisions by threshold."

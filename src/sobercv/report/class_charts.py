@@ -213,6 +213,7 @@ def calibration(evidence: Evidence) -> Chart | None:
     smooth = _smooth(evidence, probabilities, positive)
     if smooth is not None:
         lines.insert(0, smooth)
+    said, below = _line_of_logits(evidence, probabilities, positive)
     return Chart(
         name="calibration",
         title="Calibration",
@@ -222,8 +223,8 @@ def calibration(evidence: Evidence) -> Chart | None:
         y_range=(0.0, 1.0),
         lines=tuple(lines),
         reference=(0.0, 0.0, 1.0, 1.0),
-        sentence="Where a line runs above the dashed diagonal, the event was more frequent than predicted. "
-        + _line_of_logits(evidence, probabilities, positive),
+        sentence="Where a line runs above the dashed diagonal, the event was more frequent than predicted. " + said,
+        below=below,
     )
 
 
@@ -255,8 +256,10 @@ def _smooth(evidence: Evidence, probabilities: Array, positive: Array) -> Line |
     return line_of("smooth", places, evidence.banded(curve))
 
 
-def _line_of_logits(evidence: Evidence, probabilities: Array, positive: Array) -> str:
-    """Say the slope and the intercept of the truth on the logits."""
+def _line_of_logits(
+    evidence: Evidence, probabilities: Array, positive: Array
+) -> tuple[str, tuple[tuple[str, ...], ...]]:
+    """Say the slope and the intercept of the truth on the logits, in words and as a small table."""
     table = Predictions(
         target=Target("classification", positive.astype(np.int64), evidence.classes, 1),
         responses={"predict_proba": probabilities[:, None]},
@@ -267,12 +270,13 @@ def _line_of_logits(evidence: Evidence, probabilities: Array, positive: Array) -
     ones = np.ones((1, len(positive)), np.uint8)
     slope, intercept = (float(get(name).scores(table, ones)[0, 0]) for name in LINE)
     if not np.isfinite(slope + intercept):
-        return "The slope is not defined: the probabilities separate the classes, or are all alike."
-    return (
+        return "The slope is not defined: the probabilities separate the classes, or are all alike.", ()
+    text = (
         f"Slope {number(slope, 2)} (best 1; {'above 1, predictions are not' if slope > 1 else 'below 1, they are too'} "
         f"extreme{' enough' if slope > 1 else ''}), intercept {number(intercept, 2)} "
         f"(best 0; {'below 0, they are too high' if intercept < 0 else 'above 0, they are too low'})."
     )
+    return text, (("slope", "intercept"), (number(slope, 2), number(intercept, 2)))
 
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)

@@ -77,6 +77,31 @@ class Importance:
         return Table("importance", "Permutation importance", (head, *rows), self.sentence, folded=True)
 
 
+def coefficients(model: Any) -> Table | None:
+    """Tabulate the coefficients of a linear model with one equation; None for any other."""
+    while type(model).__name__ in ("FixedThresholdClassifier", "FrozenEstimator"):
+        model = model.estimator
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    weights = np.asarray(getattr(last, "coef_", ()), dtype=np.float64)
+    weights = weights[0] if weights.ndim == 2 and len(weights) == 1 else weights
+    if weights.ndim != 1 or not len(weights):
+        return None
+    try:
+        names = list(model[:-1].get_feature_names_out() if hasattr(model, "steps") else model.feature_names_in_)
+    except (AttributeError, ValueError, TypeError):  # a step that names nothing
+        names = []
+    names = names if len(names) == len(weights) else [f"term {i + 1}" for i in range(len(weights))]
+    rows = [("Term", "Coefficient")]
+    intercept = np.ravel(getattr(last, "intercept_", ()))
+    rows += [("(intercept)", f"{float(intercept[0]):.4g}")] if len(intercept) == 1 else []
+    used = [(clean(name, 80), float(w)) for name, w in zip(names, weights, strict=True) if w != 0]
+    rows += [(name, f"{w:.4g}") for name, w in sorted(used, key=lambda each: -abs(each[1]))]
+    zero = len(weights) - len(used)
+    sentence = "Coefficients of the final model, on its columns as they were filled and scaled in training."
+    sentence += f" {count(zero, 'term has', 'terms have')} a coefficient of 0." if zero else ""
+    return Table("coefficients", "Coefficients of the final model", tuple(rows), sentence, folded=True)
+
+
 def model_section(
     search: Any,
     X: Any,
@@ -99,8 +124,9 @@ def model_section(
         cause = f"{type(error).__name__}: {clean(error, 160)}"
         text = f"The model refused changed columns ({cause}), so the effects of columns were left out."
         drawn, notes = (), (Note("W704", text),)
-    charts = (*found.charts(), *drawn)
-    return Section("importance", "What the final model leans on", charts, (found.table(),)), notes
+    linear = coefficients(search.best_estimator_)
+    tables = (found.table(),) if linear is None else (found.table(), linear)
+    return Section("importance", "What the final model leans on", (*found.charts(), *drawn), tables), notes
 
 
 def importance(

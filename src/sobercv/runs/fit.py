@@ -183,7 +183,8 @@ def record_of(search: Any, prepared: Prepared, settings: Settings, summary: Summ
         n_folds=prepared.plan.cv,
         n_judged=len(search.predictions_.rows),
         is_complete=bool(search.is_complete_),
-        families=_families(prepared.plan),
+        families=tuple(families_of(prepared.plan)),
+        space=tuple(_in_words(name, params) for name, params in families_of(prepared.plan).items()),
         winner=winner_in_words(search),
         stopped=search.stopped_,
         signal=int(getattr(search, "signal_", 0) or 0),
@@ -199,9 +200,31 @@ def record_of(search: Any, prepared: Prepared, settings: Settings, summary: Summ
     )
 
 
-def _families(planned: PlannedSearch) -> tuple[str, ...]:
-    models = [c.params["model"] for c in planned.preset.configurations if "model" in c.params]
-    return tuple(dict.fromkeys(family_of(model) for model in models))
+def families_of(planned: PlannedSearch) -> dict[str, list[dict[str, Any]]]:
+    """Parameters of the configurations of each kind of model."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for configuration in planned.preset.configurations:
+        if "model" in configuration.params:
+            found.setdefault(family_of(configuration.params["model"]), []).append(dict(configuration.params))
+    return found
+
+
+def _in_words(family: str, listed: list[dict[str, Any]]) -> str:
+    """Write a kind of model with what was tried: 8 of ridge logistic regression (C 0.001 to 100)."""
+    values: dict[str, list[Any]] = {}
+    for params in listed:
+        for name, value in params.items():
+            if not hasattr(value, "get_params") and name not in ("model", "select"):
+                values.setdefault(name.rpartition("__")[2], []).append(value)
+    told = []
+    for name, tried in values.items():
+        distinct: list[Any] = list(dict.fromkeys(v for v in tried if isinstance(v, (int, float, str)) or v is None))
+        if distinct and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in distinct):
+            ends = (min(distinct), max(distinct))
+            told.append(f"{name} {ends[0]:.4g}" + (f" to {ends[1]:.4g}" if ends[0] != ends[1] else ""))
+        elif distinct:
+            told.append(f"{name} {' or '.join(map(str, distinct))}")
+    return f"{len(listed)} of {family}" + (f" ({', '.join(told)})" if told else "")
 
 
 def _model_facts(search: Any, prepared: Prepared) -> ModelFacts:

@@ -68,6 +68,8 @@ def learning_curve(
             return None, _left_out(asked, f"the winner could not be trained on {share:.0%} of the training rows")
         sizes.append(found[0])
         tables.append(found[1])
+    if len(set(sizes)) < 2:
+        return None, _left_out(asked, "so few groups have only one smaller part")
     scores = _scores(search, tables, [test for _, test in search.splits_[:n_folds]])  # [1 + resamples, sizes]
     if np.isnan(scores).any():
         return None, _left_out(asked, "the score is not defined within every fold")

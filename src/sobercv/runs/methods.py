@@ -1,4 +1,4 @@
-"""METHODS.md: a paragraph for a paper, with the run's own numbers and the right citation.
+"""METHODS.md: methods and results for a paper, with the run's own numbers and the right citation.
 
 Labels, parameters and notes come from data and are escaped, so that Markdown shows them as they are.
 """
@@ -8,40 +8,152 @@ from __future__ import annotations
 from ..inference.intervals import CROSS_VALIDATED
 from ..report.notes import AFTER_THE_RUN
 from ..report.records import Score, Summary
-from ..report.words import between, clean, count, md, number
+from ..report.words import between, clean, count, md, metric_label, number, within
 from .record import RunRecord
+
+#: More predictors, or terms of a linear model, are listed in the report only.
+MOST_NAMED, MOST_COEFFICIENTS = 30, 40
 
 
 def methods(record: RunRecord) -> str:
-    """Write the paragraph from the record of a run."""
-    summary, score = record.summary, record.score
-    label = score.label
-    label = label if label[1:2].isupper() or label[1:2] == "\u00b2" else label[:1].lower() + label[1:]
-    label = md(label)
-    interval = (
-        "" if score.interval is None else f" ({100 * score.level:g} % CI {between(score.interval, score.digits)})"
-    )
-    early = "; with early dropping of inferior configurations, in the manner of BCED-CV, also known as BBCD-CV"
+    """Write the methods and results of a run for a paper, from its record."""
+    summary = record.summary
     paragraphs = [
         "# Methods",
-        f"Models were tuned and assessed with sober {record.versions['sobercv']}. The data comprised "
-        f"{_data(record)}. We compared {count(record.n_configurations, 'configuration')} of {_listed(record.families)} "
-        f"(preset {record.settings.preset}), tuned by {_folds(record)}. Cleaning, imputation, scaling and feature "
-        f"selection were fitted inside the training folds only.{_penalties(record.families)} "
-        f"{_dropping(record)}{_incomplete(record)}{_selection(record, label)}",
-        f"Because the winner was chosen on the same predictions, its cross-validated {label} of "
-        f"{number(score.naive, score.digits)} is optimistic. We therefore report the bootstrap bias corrected estimate "
-        f"(BBC-CV{early if summary.race and summary.race.n_saved else ''}; Tsamardinos et al., 2018), which repeats "
-        f"the selection in {count(score.n_draws, 'bootstrap sample')} of the out-of-sample predictions and scores each "
-        f"selected configuration on the samples left out: {label} **{number(score.value, score.digits)}**{interval}. "
-        f"{_interval(summary, score)}{md(summary.tuning)}{' ' if summary.tuning else ''}The selected model is "
-        f"{md(record.winner)}. All random numbers derive from seed "
-        f"{summary.seed}.",
+        f"**Data.** {_outcome(record)} {_predictors(record)} {_missing(record)}",
+        f"**Models.** We compared {count(record.n_configurations, 'configuration')} (preset {record.settings.preset}): "
+        f"{_space(record)}. Cleaning, imputation, scaling and feature selection were fitted inside the training folds "
+        f"only.{_penalties(record.families)}",
+        f"**Validation.** Models were tuned by {_folds(record)}. {_dropping(record)}{_incomplete(record)}"
+        f"{_selection(record, _named(record.score))} {_trained(record)} {_correction(record)}",
+        f"**Software.** {_software(record)} All random numbers derive from seed {summary.seed}.",
+        "# Results",
+        f"{_performance(record)} {md(summary.tuning)}".rstrip(),
+        *_calibration(summary),
+        *(md(table.sentence) for table in summary.tables if table.name.startswith("by-")),
+        f"The selected model is {md(record.winner)}.",
+        *_coefficients(summary),
         *_noted(summary),
         "# Reference",
         summary.citation,
     ]
     return "\n\n".join(paragraphs) + "\n"
+
+
+def _named(score: Score) -> str:
+    """Write the name of a metric in the middle of a sentence."""
+    return md(within(score.label))
+
+
+def _outcome(record: RunRecord) -> str:
+    """Say what was predicted, in how many rows, and how often it occurred."""
+    data = record.data
+    names = " and ".join(md(clean(name, 60)) for name in data["target"])
+    rows = f"{data['rows']:,} rows"
+    if data["groups"]:
+        named = f" ({md(clean(record.settings.group or record.settings.id, 60))})"
+        rows += f" of {count(data['groups'], 'group')}{named}, whose rows were kept together in folds and resamples"
+    if "events" in data:
+        share = data["events"] / data["rows"]
+        seen = f"{data['events']:,} ({100 * share:.1f} %)"
+        return f"The outcome was the time to an event ({names}); the event was observed in {seen} of {rows}."
+    if "classes" not in data:
+        low, high = data["range"]
+        return f"The outcome was {names}, a number from {low:.4g} to {high:.4g}, in {rows}."
+    sizes = sorted(data["classes"].items(), key=lambda each: -each[1])
+    shown = ", ".join(f"{md(clean(label, 60))}: {n:,} ({100 * n / data['rows']:.1f} %)" for label, n in sizes[:6])
+    return f"The outcome was {names} ({shown}{' and others' if len(sizes) > 6 else ''}), in {rows}."
+
+
+def _predictors(record: RunRecord) -> str:
+    """Name the predictors, or say where they are listed."""
+    read = record.data["columns_read"]
+    names = [md(clean(c["name"], 60)) for c in read if c["role"] == "feature"]
+    kinds = ", ".join(f"{n:,} {kind}" for kind, n in record.data["kinds"].items())
+    text = f"There were {count(record.data['columns'], 'candidate predictor')} ({kinds})"
+    if len(names) <= MOST_NAMED and len(names) == record.data["columns"]:
+        return f"{text}: {', '.join(names)}."
+    return f"{text}, listed in the report."
+
+
+def _missing(record: RunRecord) -> str:
+    """Say how many values are missing, where, and what became of them."""
+    data = record.data
+    cells, all_cells = data["missing_cells"], data["rows"] * data["columns"]
+    left = data["rows_without_target"]
+    lacking = f" {count(left, 'row')} without an outcome {'was' if left == 1 else 'were'} left out." if left else ""
+    if not cells:
+        return f"No value of a predictor was missing.{lacking}"
+    lacking_some = [c for c in data["columns_read"] if c["role"] == "feature" and c["n_missing"]]
+    worst = sorted(lacking_some, key=lambda c: -c["n_missing"])
+    named = ", ".join(f"{md(clean(c['name'], 60))} {c['n_missing']:,}" for c in worst[:5])
+    return (
+        f"{cells:,} of {all_cells:,} values of predictors ({100 * cells / all_cells:.1f} %) were missing, in "
+        f"{count(len(worst), 'column')} (most in {named}). Inside each training fold, missing numbers were replaced by "
+        f"the median, with an indicator column, and missing categories were a category of their own.{lacking}"
+    )
+
+
+def _trained(record: RunRecord) -> str:
+    """How many models were trained, as on the screen."""
+    final = "" if record.model is None else ", the final one included"
+    return f"In all, {count(record.n_fits, 'model was', 'models were')} trained{final}."
+
+
+def _space(record: RunRecord) -> str:
+    return "; ".join(md(each) for each in record.space) or "one pipeline"
+
+
+def _software(record: RunRecord) -> str:
+    names = ", ".join(f"{'Python' if n == 'python' else n} {v}" for n, v in record.versions.items() if n != "sobercv")
+    return f"sober {record.versions['sobercv']} (Python package sobercv) with {names}."
+
+
+def _correction(record: RunRecord) -> str:
+    race, score = record.summary.race, record.score
+    early = "; with early dropping of inferior configurations, in the manner of BCED-CV, also known as BBCD-CV"
+    unit = "groups" if record.data["groups"] else "samples"
+    return (
+        f"Because the winner is selected on the predictions that score it, its cross-validated score is optimistic. We "
+        f"therefore report the bootstrap bias corrected estimate (BBC-CV{early if race and race.n_saved else ''}; "
+        f"Tsamardinos et al., 2018), which repeats the selection in {count(score.n_draws, 'bootstrap sample')} of the "
+        f"{unit} and scores each selected configuration on the {unit} left out. {_interval(record.summary, score)}"
+    ).rstrip()
+
+
+def _performance(record: RunRecord) -> str:
+    """Every metric with its interval and its natural sign."""
+    parts = []
+    for score in (record.score, *record.others):
+        sign = -1.0 if score.metric.startswith("neg_") else 1.0
+        label = metric_label(score.metric.removeprefix("neg_"), score.positive)
+        ends = None if score.interval is None else sorted(sign * v for v in score.interval)
+        held = "" if ends is None else f" ({100 * score.level:g} % CI {between(ends, score.digits)})"
+        strong = f"**{number(sign * score.value, score.digits)}**"
+        plain = number(sign * score.naive, score.digits)
+        parts.append(f"{md(within(label))} of {strong}{held}; without the correction it would be {plain}")
+    first, *others = parts
+    text = f"The winner, selected by {_named(record.score)}, has a corrected {first}."
+    return text + (f" By other metrics: {'. '.join(o[:1].upper() + o[1:] for o in others)}." if others else "")
+
+
+def _calibration(summary: Summary) -> list[str]:
+    below = next((chart.below for chart in summary.charts if chart.name == "calibration"), ())
+    if len(below) < 2:
+        return []
+    values = dict(zip(below[0], below[1], strict=True))
+    return ["Calibration of its out-of-sample probabilities: " + ", ".join(f"{n} {v}" for n, v in values.items()) + "."]
+
+
+def _coefficients(summary: Summary) -> list[str]:
+    """Write the coefficients of a linear winner, where they are few."""
+    found = next((table for table in summary.tables if table.name == "coefficients"), None)
+    if found is None:
+        return []
+    if len(found.rows) > MOST_COEFFICIENTS:
+        return [f"It has {len(found.rows) - 1:,} terms; the report lists them."]
+    head, *rows = (f"| {' | '.join(md(cell) for cell in row)} |" for row in found.rows)
+    return ["\n".join([head, "|" + " --- |" * len(found.rows[0]), *rows]), md(found.sentence)]
 
 
 def _interval(summary: Summary, score: Score) -> str:
@@ -52,9 +164,9 @@ def _interval(summary: Summary, score: Score) -> str:
         factor = CROSS_VALIDATED if summary.excess is None else summary.excess
         how = "" if factor == CROSS_VALIDATED else ", as the winner trained without each two folds tells"
         return (
-            "The interval is sober's calibrated one, for the variance of the winner and of configurations that score "
-            f"about the same, times {factor:.3g} because a cross-validated score errs more than a bootstrap of samples "
-            f"shows{how}. "
+            "The confidence interval is sober's calibrated one: it allows for the variance of the winner and of "
+            f"configurations that score about the same, times {factor:.3g}, because a cross-validated score "
+            f"errs more than a bootstrap of samples shows{how}. "
         )
     return ""
 
@@ -65,25 +177,6 @@ def _noted(summary: Summary) -> list[str]:
     return ["# Limitations that the run noted", *found] if found else []
 
 
-def _data(record: RunRecord) -> str:
-    data = record.data
-    rows = count(data["rows"], "row")
-    if data["groups"]:
-        rows += f" of {count(data['groups'], 'group')} (kept together in folds and resamples)"
-    text = f"{rows} and {count(data['columns'], 'candidate predictor')}"
-    if "events" in data:
-        return f"{text}; the event was observed in {count(data['events'], 'row')}"
-    if "classes" not in data:
-        return f"{text}; the target was numeric"
-    sizes = sorted(data["classes"].items(), key=lambda each: -each[1])
-    shown = ", ".join(f"{md(clean(label, 60))}: {n}" for label, n in sizes[:6])
-    return f"{text}; classes {shown}" + (" and others" if len(sizes) > 6 else "")
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names) or "one pipeline"
-
-
 def _penalties(families: tuple[str, ...]) -> str:
     """Say what was made from the whole table before any split: the grid of the elastic nets' penalties."""
     if not any(name.startswith("elastic") for name in families):
@@ -92,6 +185,8 @@ def _penalties(families: tuple[str, ...]) -> str:
 
 
 def _folds(record: RunRecord) -> str:
+    if record.settings.cv == "groups":
+        return f"leave-one-group-out cross-validation (each of {record.n_folds} groups held out in turn)"
     kind = "stratified " if record.data["task"] != "regression" else ""
     repeats = record.settings.repeats
     again = f", repeated {repeats} times with new folds" if repeats > 1 else ""
@@ -123,7 +218,4 @@ def _dropping(record: RunRecord) -> str:
     if not record.n_dropped or race is None:
         return ""
     counted = "; they took part in the correction with the predictions that they had" if race.counted else ""
-    return (
-        f"{count(record.n_dropped, 'configuration')} that {md(race.reason)} were dropped early, which left "
-        f"{race.n_trained:,} fits{counted}. "
-    )
+    return f"{count(record.n_dropped, 'configuration')} that {md(race.reason)} were dropped early{counted}. "

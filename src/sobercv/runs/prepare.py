@@ -5,20 +5,27 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .. import metrics
 from ..checks import PlannedSearch, check_dataset, plan_search
+from ..checks.planned_search import DEFAULT_METRICS
+from ..containers import Array
 from ..errors import Note, SoberError, SoberWarning
 from ..inference import Question, best_with_threshold
+from ..report.subgroups import MOST as MOST_SUBGROUPS
 from ..tables import Dataset, ReadingOptions, Roles, Table, assign, read
 from ..tables.column_facts import column_facts
+from ..tables.roles import find
 from ..tables.source_bytes import check_source
 from ..targets import Target, task_name
 from .folder import SETTINGS, RunFolder
 from .record import Begun, versions
 from .settings import Settings
+
+#: Below so many groups, each is held out in turn.
+FEW_GROUPS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +41,8 @@ class Prepared:
         Errors among them forbid to begin.
     planned : PlannedSearch or None
         None where errors forbid to plan.
+    subgroups : dict of str to array [N]
+        By column, the subgroup of each row.
     """
 
     settings: Settings
@@ -41,6 +50,7 @@ class Prepared:
     data: Dataset
     findings: list[Note]
     planned: PlannedSearch | None
+    subgroups: dict[str, Array] = field(default_factory=dict)
 
     @property
     def plan(self) -> PlannedSearch:
@@ -67,19 +77,53 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
             "file with --data, or begin a new run.",
         )
     data = assign(table.frame, roles)
-    cv = data.n_folds(settings.cv)
-    findings = check_dataset(data, cv=cv, notes=[*table.notes, *data.notes])
+    settings, folds = _with_folds(settings, data)
+    subgroups = _subgroups(settings, table, data)
+    findings = check_dataset(data, cv=folds, notes=[*table.notes, *data.notes])
     planned = None
     if not any(f.severity == "error" for f in findings):
         planned = plan_search(
-            data, preset=settings.preset, scoring=settings.metric, cv=cv, repeats=settings.repeats,
+            data, preset=settings.preset, scoring=settings.metric, cv=folds, repeats=settings.repeats,
             seed=settings.seed, configurations=settings.configurations, positive=settings.positive,
             probabilities=settings.tune_threshold,
         )  # fmt: skip
     if settings.tune_threshold and planned is not None:
         target = Target.read(data.y, task_name(data.task), pos_label=planned.positive)
         best_with_threshold().check_table(target, settings.repeats)
-    return Prepared(settings, table, data, findings, planned)
+    return Prepared(settings, table, data, findings, planned, subgroups)
+
+
+def _with_folds(settings: Settings, data: Dataset) -> tuple[Settings, int]:
+    """Decide how the rows are divided: into so many folds, or each group held out in turn where there are few."""
+    folds = data.n_folds(settings.cv)
+    if data.groups is None or folds != data.n_groups or (settings.cv == folds and folds >= FEW_GROUPS):
+        return settings, folds
+    if settings.repeats > 1:
+        raise SoberError(
+            "E808", f"Each of the {folds} groups is held out in turn, and every repeat would be the same. Leave "
+            "--repeats out, or name a smaller number of folds with --cv.",
+        )  # fmt: skip
+    # Samples of different centres are not ranked against each other: their levels differ, and a new centre is one.
+    ranks = [metrics.get(name) for name in settings.metric or (DEFAULT_METRICS[data.task],)]
+    return settings.with_(cv="groups", within_folds=any(metric.pools_scores for metric in ranks)), folds
+
+
+def _subgroups(settings: Settings, table: Table, data: Dataset) -> dict[str, Array]:
+    """Labels [N] of the subgroups that are scored apart, by column: those of --by, and groups where they are few."""
+    for name in settings.by:
+        find(table.frame, name)
+    found = {}
+    for name in dict.fromkeys((*settings.by, *([settings.group] if settings.group else []))):
+        labels = table.frame[name].iloc[data.rows].astype(str).to_numpy(object)
+        n = len(set(labels.tolist()))
+        if 2 <= n <= MOST_SUBGROUPS:
+            found[name] = labels
+        elif name in settings.by:
+            raise SoberError(
+                "E808", f"--by {name} has {n:,} different values; 2 to {MOST_SUBGROUPS} can be scored apart. Put them "
+                "into classes first.",
+            )  # fmt: skip
+    return found
 
 
 def begin(folder: RunFolder, prepared: Prepared) -> Settings:

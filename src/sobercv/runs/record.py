@@ -86,6 +86,8 @@ class RunRecord:
     is_complete : bool
     families : tuple of str
         Kinds of models that were compared.
+    space : tuple of str
+        Each kind with the values that its parameters had, in words.
     winner : str
         For people.
     stopped : str
@@ -121,6 +123,7 @@ class RunRecord:
     n_judged: int
     is_complete: bool
     families: tuple[str, ...]
+    space: tuple[str, ...]
     winner: str
     stopped: Literal["finished", "interrupted", "terminated", "max_seconds", "half_width"]
     signal: int

@@ -14,6 +14,7 @@ from typing import Any
 from ..errors import Note
 from ..report.model_charts import MOST_COLUMNS, model_section
 from ..report.records import Fact, Section, Summary, Table
+from ..report.subgroups import subgroup_section
 from ..report.summary import finished, summarize_numbers, with_charts
 from ..report.words import clean, count
 from ..tables import Dataset
@@ -69,6 +70,9 @@ def summarize_run(
     on_phase("drawing the charts")
     if deadline.left > CHART_SECONDS * search.predictions_.seen.sum():
         summary = with_charts(summary, search)
+        for name, labels in prepared.subgroups.items():
+            found = subgroup_section(search, name, labels, name == prepared.settings.group)
+            summary = summary if found is None else summary.with_section(found)
     else:
         summary = summary.with_notes([Note("W704", "Charts were left out: the time limit was reached.")])
     seconds = deadline.share(LEARNING_SHARE)

@@ -55,6 +55,8 @@ class Settings:
     repeats : int
     aggregate : {"pooled", "fold"}
     stratify, within_folds, tune_threshold, learning_curve : bool
+    by : tuple of str
+        Columns whose values are subgroups that are scored apart.
     interval : {"percentile", "calibrated"}
     seed, jobs : int
     max_time : float, optional
@@ -89,6 +91,7 @@ class Settings:
     within_folds: bool = False
     tune_threshold: bool = False
     learning_curve: bool = False
+    by: tuple[str, ...] = ()
     interval: Literal["percentile", "calibrated"] = "calibrated"
     seed: Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)] = 0
     jobs: Annotated[int, msgspec.Meta(ge=-1024, le=1024)] = -1
@@ -126,7 +129,8 @@ class Settings:
             if isinstance(value, bool):
                 words.append(option if value else option.replace("--", "--no-", 1))
                 continue
-            for one in value if field.name == "ignore" else [",".join(value)] if field.name == "metric" else [value]:
+            values = value if isinstance(value, tuple) else [value]
+            for one in [",".join(values)] if field.name == "metric" else values:
                 words += [option, str(one)]
         return shlex.join(words)
 
@@ -186,8 +190,8 @@ def _checked(given: dict[str, Any], where: str = "") -> Settings:
         plain["event_value"] = str(plain["event_value"])
     if isinstance(plain.get("cv"), str) and plain["cv"].strip().isdecimal():
         plain["cv"] = int(plain["cv"])
-    for name in {"ignore", "metric"} & plain.keys():
-        plain[name] = _names(plain[name], split=name == "metric")
+    for name in {"ignore", "metric", "by"} & plain.keys():
+        plain[name] = _names(plain[name], split=name != "ignore")
     if plain.get("jobs") == 0:
         raise _wrong("jobs", "-1 for all cores, or a number of workers", 0, where)
     try:
@@ -214,8 +218,8 @@ def _allowed(name: str, problem: str) -> str:
         return " or ".join(choices)
     kind = re.search(r"Expected `(\w+)", problem)
     bound = re.search(r"(>=|<=|>) ([0-9.e+-]+)", problem)
-    words = _WORDS["array" if name in ("ignore", "metric") else kind[1] if kind and kind[1] in _WORDS else "int"]
-    words += ", or groups," if name == "cv" and not bound else ""
+    words = _WORDS["array" if name in ("ignore", "metric", "by") else kind[1] if kind and kind[1] in _WORDS else "int"]
+    words += ", or groups" if name == "cv" and not bound else ""
     return words + (f" {_BOUNDS[bound[1]]} {float(bound[2]):.10g}" if bound else "")
 
 

@@ -1,0 +1,256 @@
+"""Scores by subgroup: each held-out centre, each sex, each site; how much they differ, and what a new centre may see.
+
+The winner's out-of-sample predictions are scored within each subgroup. Between subgroups the scores are taken as draws
+of a random-effects model. Its between-subgroup variance is known badly from few subgroups, so that it is not estimated
+by one number: the interval for a new subgroup averages over its confidence distribution, which the Q statistic gives
+exactly (Viechtbauer 2007; Nagashima, Noma and Furukawa 2019). docs/centres.md has what it covers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from ..containers import Array
+from ..inference.units import Units
+from ..metrics import Metric
+from ..predictions import Predictions
+from .facts import estimates_of
+from .records import Chart, Section, Table, Whisker
+from .words import between, clean, count, digits_for, metric_label, number, within
+
+N_RESAMPLES = 400
+#: More subgroups than these are a column of its own kind, such as an id.
+MOST = 40
+#: Below this, the spread between subgroups is hardly known.
+FEW = 10
+
+
+@dataclass(frozen=True)
+class Subgroup:
+    """The winner's score on the rows of one subgroup that were predicted by models trained without them."""
+
+    label: str
+    n: int
+    events: int | None
+    score: float | None
+    low: float | None
+    high: float | None
+    variance: float | None = None
+
+
+@dataclass(frozen=True)
+class Heterogeneity:
+    """How much subgroups differ.
+
+    Attributes
+    ----------
+    mean : float
+        Over subgroups, weighted by how well each is known.
+    between : float
+        Standard deviation of true scores between subgroups, DerSimonian and Laird's.
+    low, high : float
+        Prediction interval for the true score in a new subgroup.
+    """
+
+    mean: float
+    between: float
+    low: float
+    high: float
+
+
+def heterogeneity(scores: Array, variances: Array, level: float = 0.95) -> Heterogeneity:
+    """Describe the spread of scores [k] with sampling variances [k] between subgroups.
+
+    Parameters
+    ----------
+    scores, variances : array [k]
+        At least 3 subgroups.
+    level : float
+        Of the interval for a new subgroup.
+    """
+    k, weight = len(scores), 1.0 / variances
+    mean = weight @ scores / weight.sum()
+    q = weight @ (scores - mean) ** 2
+    tau2 = max(0.0, (q - (k - 1)) / (weight.sum() - weight @ weight / weight.sum()))
+    # P(tau2 <= t) = P(chi2 >= Q(t)): weights of a grid of between-variances, and the normal around each of them.
+    grid = np.append(0.0, np.geomspace(1e-4, 400.0, 300)) * (scores.var(ddof=1) + variances.max())
+    each = 1.0 / (variances + grid[:, None])  # [G, k]
+    centre = each @ scores / each.sum(axis=1)
+    chance = stats.chi2.sf((each * (scores - centre[:, None]) ** 2).sum(axis=1), k - 1)
+    chance[-1] = 1.0
+    share = np.diff(chance, prepend=0.0)
+    spread = np.sqrt(grid + 1.0 / each.sum(axis=1))
+    reach = 12.0 * np.sqrt(scores.var(ddof=1) + variances.max())
+    places = np.linspace(scores.min() - reach, scores.max() + reach, 8001)
+    below = share @ stats.norm.cdf((places - centre[:, None]) / spread[:, None])
+    tail = (1.0 - level) / 2.0
+    low, high = np.interp((tail, 1.0 - tail), below, places)
+    return Heterogeneity(float(centre @ share), float(np.sqrt(tau2)), float(low), float(high))
+
+
+def scores_by(
+    table: Predictions, labels: Array, metric: Metric, level: float, seed: int, within_folds: bool = False
+) -> list[Subgroup]:
+    """Score one configuration within each subgroup, with a bootstrap of the rows, or groups, inside it.
+
+    Parameters
+    ----------
+    table : Predictions
+        Of the winner alone.
+    labels : array of str [N]
+    metric : Metric
+    level : float
+    seed : int
+    within_folds : bool
+        Whether metrics that rank compare only rows of the same fold, as the search did.
+    """
+    found, scorer = [], metric.bind(table, within_folds=within_folds and metric.pools_scores, n_jobs=1)
+    for label in sorted(set(labels.tolist())):
+        here = labels == label
+        rows = np.flatnonzero(here & table.seen.any(axis=1))
+        if not len(rows):
+            continue
+        inside = table.groups[rows] if table.groups is not None else None
+        inside = None if inside is None or len(np.unique(inside)) < 2 else inside  # a centre is resampled by its rows
+        counts = np.zeros((1 + N_RESAMPLES, table.n_samples), np.uint8)
+        counts[0, rows] = 1
+        counts[1:, rows] = Units(len(rows), seed, "subgroups", groups=inside).counts(0, N_RESAMPLES)
+        values = scorer.scores(counts)[:, 0]
+        draws = values[1:][~np.isnan(values[1:])]
+        known = not np.isnan(values[0]) and len(draws) > N_RESAMPLES // 2
+        tail = (1.0 - level) / 2.0
+        low, high = np.quantile(draws, (tail, 1.0 - tail)) if known else (None, None)
+        found.append(
+            Subgroup(
+                clean(label, 60), len(rows), _events(table, rows), float(values[0]) if known else None,
+                None if low is None else float(low), None if high is None else float(high),
+                float(draws.var(ddof=1)) if known else None,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _events(table: Predictions, rows: Array) -> int | None:
+    if table.task == "survival":
+        return int(table.y["event"][rows].sum())
+    if table.classes is None or len(table.classes) != 2:
+        return None
+    positive = 1 if table.target.positive is None else table.target.positive
+    return int((table.y[rows] == positive).sum())
+
+
+def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) -> Section | None:
+    """Return a forest plot and a table of the winner's scores by subgroup; its sentence says what they mean.
+
+    Parameters
+    ----------
+    search : BBCSearchCV
+        Fitted.
+    column : str
+        What tells the subgroups apart.
+    labels : array of str [N]
+    held_out : bool
+        Whether each subgroup was predicted by models trained without all of it.
+    """
+    if not 2 <= len(set(labels.tolist())) <= MOST or not search.winner_predictions_.responses:
+        return None
+    estimates, metrics = estimates_of(search), list(search.question_.metrics)
+    table, level, ranks = search.winner_predictions_, search.confidence_level, search.question_.within_folds
+    by_metric = [scores_by(table, labels, metric, level, search.seed_, ranks) for metric in metrics[:3]]
+    first, label = by_metric[0], metric_label(estimates[0].metric, estimates[0].positive)
+    scored = [s for s in first if s.score is not None and s.variance is not None]
+    if len(scored) < 2:
+        return None
+    digits = digits_for([v for s in scored for v in (s.score, s.low, s.high) if v is not None])
+    optimism = max(0.0, estimates[0].optimism)
+    spread = _spread(scored, level, optimism, metrics[0]) if len(scored) > 2 else None
+    told = _sentence(column, label, scored, spread, digits, held_out, level)
+    name = f"by-{'-'.join(clean(column, 40).lower().split())}"
+    title = f"Each {clean(column, 40)} held out" if held_out else f"Scores by {clean(column, 40)}"
+    chart = _forest(name, column, label, scored, spread, digits)
+    rows = _rows(column, [metric_label(e.metric, e.positive) for e in estimates], by_metric, digits)
+    return Section(name, title, (chart,), (Table(name, title, rows, told),))
+
+
+def _spread(scored: list[Subgroup], level: float, optimism: float, metric: Metric) -> Heterogeneity:
+    """Heterogeneity, moved by what selecting the winner cost and kept within the range of the metric."""
+    sizes = np.array([s.n for s in scored], float)
+    variances = np.array([s.variance for s in scored], float)
+    # A subgroup on which all is right shows no variance; it has at least a quarter of what others of its size have.
+    variances = np.maximum(variances, np.mean(sizes * variances) / sizes / 4.0)
+    variances = np.maximum(variances, 1e-8)
+    found = heterogeneity(np.array([s.score for s in scored], float), variances, level)
+    least, most = metric.range
+    ends = [min(max(v - optimism, least), most) for v in (found.mean, found.low, found.high)]
+    return Heterogeneity(ends[0], found.between, ends[1], ends[2])
+
+
+def _rows(column: str, names: list[str], by_metric: list[list[Subgroup]], digits: int) -> tuple[tuple[str, ...], ...]:
+    events = by_metric[0][0].events is not None
+    head = (
+        clean(column, 40),
+        "Rows",
+        *(("Events",) if events else ()),
+        names[0],
+        "Interval",
+        *names[1 : len(by_metric)],
+    )
+    made = [head]
+    for i, one in enumerate(by_metric[0]):
+        interval = "" if one.low is None else between((one.low, one.high), digits)
+        others = (number(each[i].score, digits) for each in by_metric[1:])
+        counted = (f"{one.events:,}",) if events and one.events is not None else ()
+        made.append((one.label, f"{one.n:,}", *counted, number(one.score, digits), interval, *others))
+    return tuple(made)
+
+
+def _forest(
+    name: str, column: str, label: str, scored: list[Subgroup], spread: Heterogeneity | None, digits: int
+) -> Chart:
+    """Draw each subgroup with its interval and, below, the mean with the interval for a new one."""
+    whiskers = [
+        Whisker(float(i), s.low or 0.0, s.high or 0.0, s.score, f"{s.label}: {number(s.score, digits)}")
+        for i, s in enumerate(scored)
+    ]
+    names = [f"{s.label} ({s.n:,})" for s in scored]
+    if spread is not None:
+        hint = f"a new one: {between((spread.low, spread.high), digits)}"
+        whiskers.append(Whisker(float(len(scored)), spread.low, spread.high, spread.mean, hint, hollow=True))
+        names.append("a new one")
+    ends = [v for w in whiskers for v in (w.low, w.high)]
+    room = 0.05 * (max(ends) - min(ends)) or 0.05
+    new = " The diamond is their mean with the prediction interval for a new one." if spread is not None else ""
+    return Chart(
+        name, f"{label} by {clean(column, 40)}", label, "", (min(ends) - room, max(ends) + room),
+        (len(whiskers) - 0.5, -0.5), whiskers=tuple(whiskers), y_names=tuple(names),
+        sentence=f"The winner's score on the rows of each, with a bootstrap interval; in brackets, rows.{new}",
+    )  # fmt: skip
+
+
+def _sentence(
+    column: str, label: str, scored: list[Subgroup], spread: Heterogeneity | None, digits: int, held_out: bool,
+    level: float,
+) -> str:  # fmt: skip
+    """Say what the subgroups say, and what so few can and cannot."""
+    k, name = len(scored), within(label)
+    ends = [s.score for s in scored if s.score is not None]
+    text = f"{label} ranges from {number(min(ends), digits)} to {number(max(ends), digits)} over {k} values of {column}"
+    text += ", each predicted by models that were trained without it." if held_out else "."
+    if spread is None:
+        return f"{text} Two tell nothing about how much others would differ."
+    text += (
+        f" Beyond chance, they differ by a standard deviation of {number(spread.between, digits)}. In a new one, "
+        f"{name} is expected between {number(spread.low, digits)} and {number(spread.high, digits)} "
+        f"({100 * level:g} % prediction interval, corrected for the selection)."
+    )
+    if k < FEW and held_out:
+        text += (
+            f" {count(k, 'value')} of {column} can show whether the model fails in one of them; they cannot show how "
+            "much it varies between many: the interval for a new one is wide because so few were seen. Only more of "
+            "them narrow it, more rows of each do not."
+        )
+    return text

@@ -1,0 +1,74 @@
+"""Reports of estimates without their search: from correct, from bbc and from Optuna's objective."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+import sobercv
+from sobercv.errors import SoberError
+from sobercv.report import summarize_estimates
+
+GRID = {"C": [1e-4, 1e-2, 1.0]}
+X, Y = make_classification(120, 6, flip_y=0.2, random_state=0)
+
+
+@pytest.fixture(scope="module", params=["correct", "correct, two metrics", "bbc", "optuna"])
+def estimate(request):
+    if request.param == "bbc":
+        scores = Y[:, None] + 1.5 * np.random.default_rng(0).normal(size=(120, 8))
+        return sobercv.bbc(Y, scores, "roc_auc", random_state=0)
+    if request.param == "optuna":
+        optuna = pytest.importorskip("optuna")
+        from sobercv.optuna import Objective
+
+        def make(trial):
+            return LogisticRegression(C=trial.suggest_float("C", 1e-4, 1.0, log=True))
+
+        objective = Objective(make, X, Y, scoring="roc_auc", cv=4, random_state=0)
+        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+        study.optimize(objective, n_trials=4)
+        return objective.estimate(study)
+    several = (
+        {"scoring": ["roc_auc", "accuracy"], "refit": "roc_auc"} if "," in request.param else {"scoring": "roc_auc"}
+    )
+    return sobercv.correct(GridSearchCV(LogisticRegression(), GRID, cv=5, **several).fit(X, Y))
+
+
+@pytest.mark.filterwarnings("ignore::sobercv.SoberWarning")
+def test_the_page_says_what_the_estimate_says(estimate, tmp_path):
+    first = next(iter(estimate.values())) if isinstance(estimate, dict) else estimate
+    path = estimate.report(tmp_path / "report.html", title="Ours", command="python tune.py")
+    page = path.read_text(encoding="utf-8")
+    summary = summarize_estimates(estimate)
+    assert (summary.scores[0].value, summary.scores[0].naive) == (first.value, first.naive)
+    score = summary.scores[0]
+    for words in (
+        "Ours",
+        "python tune.py",
+        f"{score.value:.{score.digits}f}",
+        "How the number came about",
+        "BBC",
+        "Configurations",
+    ):
+        assert words in page, words
+    assert "Training" not in re.findall("<button[^>]*>([^<]*)<", page), "columns of which nothing is known are left out"
+    assert page.count("<tr class=") == first.n_configurations
+    for note in first.notes:
+        assert note.code in page
+
+
+def test_tables_and_data_of_an_estimate(estimate, tmp_path):
+    assert estimate.report(tmp_path / "r.md").read_text().startswith("## Scores of the winner")
+    data = json.loads(estimate.report(tmp_path / "r.json").read_text())
+    assert [chart["name"] for section in data["sections"] for chart in section["charts"]] == ["draws"]
+    assert data["race"] is None
+
+
+def test_nothing_is_refused_in_a_sentence():
+    with pytest.raises(SoberError, match="no estimate to report"):
+        summarize_estimates({})

@@ -1,0 +1,94 @@
+"""Scores by subgroup: what each scores, how much they differ, and the interval for a new one."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.model_selection import LeaveOneGroupOut
+
+from sobercv.metrics import get
+from sobercv.report.subgroups import heterogeneity, scores_by, subgroup_section
+
+from . import cases
+
+
+@pytest.fixture(scope="module")
+def search():
+    rng = np.random.default_rng(0)
+    centre = np.repeat(["north", "south", "east", "west"], [60, 50, 40, 30])
+    X = rng.normal(size=(180, 4))
+    y = np.where(X[:, 0] + rng.normal(size=180) > 0, "case", "control")
+    table = pd.DataFrame(X, columns=list("abcd"))
+    found = cases.fitted(LogisticRegression(), {"C": [0.01, 1.0]}, table, y, scoring=["roc_auc", "accuracy"],
+                         cv=LeaveOneGroupOut().split(X, y, centre), keep="all")  # fmt: skip
+    return found, centre, y
+
+
+def test_each_subgroup_has_the_score_of_its_rows(search):
+    found, centre, _ = search
+    table = found.winner_predictions_
+    for metric, score in (("roc_auc", roc_auc_score), ("accuracy", accuracy_score)):
+        rows = scores_by(table, centre, get(metric), 0.95, 0)
+        assert [row.label for row in rows] == ["east", "north", "south", "west"]
+        for row in rows:
+            here = centre == row.label
+            values = table.responses["decision_function" if metric == "roc_auc" else "predict"][here, 0, 0]
+            assert row.score == pytest.approx(score(table.y[here], values))
+            assert row.low < row.score < row.high
+            assert row.n == here.sum()
+
+
+def test_a_subgroup_of_one_class_has_no_score_and_is_not_drawn(search):
+    found, _, y = search
+    labels = np.where((np.arange(len(y)) < 8) & (y == "case"), "cases only", np.where(np.arange(len(y)) % 2, "a", "b"))
+    (only,) = [
+        r for r in scores_by(found.winner_predictions_, labels, get("roc_auc"), 0.95, 0) if r.label == "cases only"
+    ]
+    assert only.score is None
+    section = subgroup_section(found, "x", labels, held_out=False)
+    assert [name.split(" (")[0] for name in section.charts[0].y_names] == ["a", "b"]
+    assert section.tables[0].rows[3][3] == "\u2013"
+    assert "Two tell nothing" in section.tables[0].sentence
+
+
+def test_the_section_says_what_few_centres_cannot_say(search):
+    found, centre, _ = search
+    section = subgroup_section(found, "hospital", centre, held_out=True)
+    (chart,), (table,) = section.charts, section.tables
+    assert section.title == "Each hospital held out"
+    assert chart.y_names[-1] == "a new one"
+    new = chart.whiskers[-1]
+    assert 0.0 <= new.low < new.value < new.high <= 1.0
+    assert "4 values of hospital can show" in table.sentence
+    assert "prediction interval" in table.sentence
+    assert table.rows[0] == ("hospital", "Rows", "Events", "ROC AUC", "Interval", "Accuracy")
+    assert subgroup_section(found, "id", np.arange(180).astype(str), held_out=False) is None
+
+
+def test_equal_scores_have_no_spread():
+    found = heterogeneity(np.full(6, 0.8), np.full(6, 0.001))
+    assert found.between == 0.0
+    assert found.mean == pytest.approx(0.8)
+    assert 0.7 < found.low < 0.8 < found.high < 0.9
+
+
+def test_dersimonian_and_laird_by_hand():
+    scores, variances = np.array([0.6, 0.7, 0.9]), np.array([0.01, 0.02, 0.01])
+    weight = 1 / variances
+    mean = np.average(scores, weights=weight)
+    q = (weight * (scores - mean) ** 2).sum()
+    tau2 = (q - 2) / (weight.sum() - (weight**2).sum() / weight.sum())
+    assert heterogeneity(scores, variances).between == pytest.approx(np.sqrt(max(tau2, 0.0)))
+
+
+@pytest.mark.parametrize("k", [4, 6, 10])
+def test_the_interval_for_a_new_one_covers(k):
+    rng, covered = np.random.default_rng(k), []
+    for i in range(300):
+        tau = (0.0, 0.03, 0.08)[i % 3]
+        variances = rng.uniform(0.0005, 0.004, k)
+        scores = 0.75 + tau * rng.normal(size=k) + np.sqrt(variances) * rng.normal(size=k)
+        found = heterogeneity(scores, variances)
+        covered.append(found.low < 0.75 + tau * rng.normal() < found.high)
+    assert 0.92 <= np.mean(covered) <= 0.995  # three standard errors of .955 are .036
