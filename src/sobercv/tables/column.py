@@ -257,9 +257,10 @@ def convert(raw: RawTable, name: str, column: Column) -> tuple[Any, list[str]]:
         is_gap = pc.or_(is_gap, pa.array(sides_of_limits(cells) != 0))
     nothing = pa.scalar(None, pa.string())
     if column.kind == "text":
-        found = pc.if_else(is_gap, nothing, text).to_pandas()
+        # Not if_else: up to pyarrow 18 at least it garbles the last cells of a sliced array.
+        found = pc.replace_with_mask(text, is_gap, nothing).to_pandas()
         return found.astype("category") if column.is_code else found, []
-    cells = pc.if_else(is_gap, nothing, cells)
+    cells = pc.replace_with_mask(cells, is_gap, nothing)
     if column.kind == "date":
         made = dates(cells.to_pylist(), column.date_format or "%Y-%m-%d")
     else:
