@@ -201,10 +201,7 @@ worst 95 % coverage is {simulated_95}. With the constant chosen on the other dat
 ## Where its constants come from
 {METHOD.format(**constants)}
 
-{alternatives(read("alternatives"))}
-
-## Data
-{SOURCES}"""
+{alternatives(read("alternatives"))}"""
     return Evidence(
         name="intervals",
         title="Do the intervals cover?",
@@ -222,6 +219,7 @@ worst 95 % coverage is {simulated_95}. With the constant chosen on the other dat
                   groups(real, {"metric": "metric", "n": "samples", "set": "data set"})),
             Table("intervals-simulated", "by simulated setting", GROUPS, groups(simulated, {"setting": "setting"})),
             tried(excess),
+            Table("intervals-sets", "where the data sets come from", ("source", "sets"), SOURCES),
         ),
         commands="""
 python -m studies.intervals --data FOLDER --work FOLDER        # the results

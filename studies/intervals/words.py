@@ -53,10 +53,19 @@ because cross-validated scores err more than any resample of rows shows. A facto
 lies between {low:.2f} and {high:.2f} on {sets} sets and does not know where the score errs (rank correlation with the
 right factor: {agree:.2f}), so one factor serves all."""
 
-SOURCES = """\
-NAME.npz files with `X` and `y` (or `time` and `event`) in the `--data` folders: sylvine, jasmine, madeline, gina,
-ada, sylva, hiva (AutoML and agnostic-learning challenges, OpenML), madelon, dexter, gisette (NIPS 2003), basehock,
-pcmac (20 newsgroups), farm_ads (UCI), cells (R modeldata), breast_cancer_wdbc, diabetes, digits (scikit-learn),
-gbsg2, flchain (scikit-survival), breast_gravier, prostate_singh, alzheimers, dlbcl_rosenwald (gene expression),
-diamonds (plotnine), fair, randhie (statsmodels), actg175, regimes (lifelines), rott2, support2 (SurvSet), satellite,
-vowel, letterrecognition, dna (R mlbench). Sets that are missing are left out."""
+#: Where the data sets come from: each is a NAME.npz file with `X` and `y` (or `time` and `event`).
+SOURCES = (
+    ("AutoML and agnostic-learning challenges (OpenML)", "sylvine, jasmine, madeline, gina, ada, sylva, hiva"),
+    ("NIPS 2003", "madelon, dexter, gisette"),
+    ("20 newsgroups", "basehock, pcmac"),
+    ("UCI", "farm_ads"),
+    ("R package modeldata", "cells; two of its columns also serve as regression targets"),
+    ("scikit-learn", "breast_cancer_wdbc, diabetes, digits"),
+    ("scikit-survival", "gbsg2, flchain"),
+    ("gene expression studies", "breast_gravier, prostate_singh, alzheimers, dlbcl_rosenwald"),
+    ("plotnine", "diamonds"),
+    ("statsmodels", "fair, randhie"),
+    ("lifelines", "actg175, regimes"),
+    ("SurvSet", "rott2, support2"),
+    ("R package mlbench", "satellite, vowel, letterrecognition, dna"),
+)
