@@ -100,7 +100,7 @@ def test_cv_results_that_were_saved(tmp_path):
     search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3, None]}, cv=5)
     search.fit(*load_iris(return_X_y=True))
     pd.DataFrame(search.cv_results_).to_csv(tmp_path / "results.csv")
-    found = sobercv.correct(pd.read_csv(tmp_path / "results.csv"))
+    found = sobercv.correct(pd.read_csv(tmp_path / "results.csv", float_precision="round_trip"))
     expected = sobercv.correct(search)
     assert np.array_equal(found.draws, expected.draws)
     assert found.winner == expected.winner
