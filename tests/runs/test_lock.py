@@ -31,7 +31,7 @@ def other(tmp_path):
 
 
 def test_another_process_keeps_us_out(tmp_path, other):
-    with pytest.raises(SoberError, match="going on") as caught, RunFolder(tmp_path).locked():
+    with pytest.raises(SoberError, match="is writing to") as caught, RunFolder(tmp_path).locked():
         pass
     assert caught.value.code == "E501"
 
@@ -45,7 +45,7 @@ def test_a_dead_process_keeps_no_other_out(tmp_path, other, number):
 
 
 def test_a_lock_in_this_process_counts_too_and_is_given_back(tmp_path):
-    with RunFolder(tmp_path).locked(), pytest.raises(SoberError, match="going on"), RunFolder(tmp_path).locked():
+    with RunFolder(tmp_path).locked(), pytest.raises(SoberError, match="is writing to"), RunFolder(tmp_path).locked():
         pass
     with RunFolder(tmp_path).locked():
         pass
