@@ -85,3 +85,18 @@ def test_optuna_search_cv():
     assert (found.metric, found.n_folds) == ("accuracy", 5)
     assert found.naive == pytest.approx(search.best_score_)
     assert found.winner_params == search.best_params_
+    assert any(note.code == "W811" for note in found.notes)
+
+
+@pytest.mark.parametrize("sampler", [optuna.samplers.TPESampler, optuna.samplers.RandomSampler])
+def test_a_sampler_that_learns_from_scores_is_noted(sampler):
+    made = optuna.create_study(direction="maximize", sampler=sampler(seed=0))
+
+    def objective(trial):
+        trial.suggest_float("x", 0, 1)
+        as_list(trial, SCORES[trial.number])
+        return SCORES[trial.number].mean()
+
+    made.optimize(objective, n_trials=len(SCORES))
+    noted = any(note.code == "W811" for note in sobercv.correct(made).notes)
+    assert noted == (sampler is optuna.samplers.TPESampler)

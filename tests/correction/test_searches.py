@@ -196,7 +196,7 @@ def test_bayes_search_of_scikit_optimize():
     found = sobercv.correct(search)
     assert found.naive == pytest.approx(search.best_score_)
     assert found.n_folds == 4
-    assert any(note.code == "W205" for note in found.notes)
+    assert {"W205", "W811"} <= {note.code for note in found.notes}  # few folds; proposed by earlier scores
 
 
 def test_bbc_search_gives_its_own_estimate():

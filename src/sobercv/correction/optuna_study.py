@@ -17,6 +17,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError, also
 from ..inference import Estimate
+from ..inference.notes import adaptive
 from .fold_scores import FoldScores
 from .tool_predictions import ToolPredictions
 
@@ -60,7 +61,7 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
         params=[dict(trial.params) for trial, _ in kept],
         names=[f"trial {trial.number}" for trial, _ in kept],
         n_repeats=n_repeats or 1,
-        notes=_left_out(study, len(kept), "fold scores"),
+        notes=(*_left_out(study, len(kept), "fold scores"), *([adaptive(None, len(kept))] if learns(study) else [])),
     )
 
 
@@ -98,7 +99,7 @@ def read_study_predictions(
         {f"trial {trial.number}": column for trial, column in kept},
         method,
         params=[dict(trial.params) for trial, _ in kept],
-        is_adaptive=_learns(study),
+        is_adaptive=learns(study),
         notes=_left_out(study, len(kept), "predictions"),
     )
 
@@ -158,7 +159,7 @@ def _left_out(study: Any, n_judged: int, what: str) -> tuple[Note, ...]:
     return (Note("W204", text),)
 
 
-def _learns(study: Any) -> bool:
+def learns(study: Any) -> bool:
     """Whether the sampler looked at scores."""
     try:
         from ..optuna.judging import learns_from_scores

@@ -15,7 +15,9 @@ from sklearn.base import is_classifier, is_regressor
 
 from ..containers import Array
 from ..errors import Note, SoberError
+from ..inference.notes import adaptive
 from .fold_scores import FoldScores
+from .optuna_study import learns
 
 SPLIT = re.compile(r"split(\d+)_test_(.+)")
 
@@ -65,7 +67,7 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
         test_share=_test_share(search),
         winner=winner,
         rule=_rule(search.refit, names, results, rows) if callable(getattr(search, "refit", None)) else None,
-        notes=(*notes, *_dependence(search)),
+        notes=(*notes, *_dependence(search), *([adaptive(None, len(params))] if _learns(search) else [])),
     )
 
 
@@ -137,6 +139,13 @@ def _test_share(search: Any) -> float | None:
         return test / train
     usual = 0.2 if isinstance(cv, GroupShuffleSplit) else 0.1
     return usual / (1 - usual)
+
+
+def _learns(search: Any) -> bool:
+    """Whether the search proposed configurations by the scores of earlier ones, as far as it says so."""
+    if hasattr(search, "study_"):  # OptunaSearchCV
+        return learns(search.study_)
+    return hasattr(search, "optimizer_results_")  # BayesSearchCV
 
 
 def _dependence(search: Any) -> tuple[Note, ...]:

@@ -25,6 +25,8 @@ from .question import MetricLike, Options, Question
 from .selection import SelectionRule, best_of
 from .tables import Table, open_table
 
+#: With fewer folds or groups than this, a difference is never called clear: they may all agree by chance.
+FEW_UNITS = 6
 #: A rule or a procedure that selects from all configurations, or the configurations that "best" selects from.
 Selection = str | SelectionRule | SelectionProcedure | Sequence[int]
 
@@ -39,7 +41,8 @@ class Difference:
         Corrected score of the first minus that of the second: `first.value - second.value`.
     interval : (float, float)
         Percentiles of the draws; with `fixed_models` nearer together, as the draws of few absent samples vary more than
-        the whole table. It reaches 0 where both select the same.
+        the whole table; with folds or groups wider, as Student's t is wider than the normal. It reaches 0 where both
+        select the same.
     first, second : Estimate
         What each selection comes to.
     draws : array [B]
@@ -67,8 +70,9 @@ class Difference:
         same = (first.winner, first.decision) == (second.winner, second.decision)
         fixed = first.fixed_models
         value = first.value - second.value
-        interval = holding(difference_interval(draws, confidence_level, fixed_models=fixed, same=same), value)
-        return cls(value, interval, first, second, draws, confidence_level)
+        few = first.n_folds or first.n_groups
+        found = difference_interval(draws, confidence_level, fixed_models=fixed, same=same, n_units=few)
+        return cls(value, holding(found, value), first, second, draws, confidence_level)
 
     @property
     def naive(self) -> float:
@@ -90,7 +94,10 @@ class Difference:
         bounds = (low, high) if self.value >= 0 else (-high, -low)
         gap, low_, high_ = (f"{abs(x) if x == 0 else x:.{digits}f}" for x in (abs(self.value), *bounds))
         verdict = "clearly better than" if low > 0 else "clearly worse than" if high < 0 else "not clearly better than"
-        level = f"{100 * self.confidence_level:g} %"
+        level, n_units = f"{100 * self.confidence_level:g} %", self.first.n_folds or self.first.n_groups
+        if n_units is not None and n_units < FEW_UNITS and not low <= 0 <= high:
+            units = "folds" if self.first.n_folds else "groups"
+            verdict = f"{n_units} {units} are too few to say that the winner differs from"
         return f"Tuning {did} {gap} ({level} interval {low_} to {high_}): {verdict} {other}."
 
     def __repr__(self) -> str:

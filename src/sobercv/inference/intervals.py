@@ -107,7 +107,9 @@ def percentile_interval(draws: Array, level: float) -> tuple[float, float]:
     return Percentile(draws).bounds((1.0 + check_level(level)) / 2.0)
 
 
-def difference_interval(draws: Array, level: float, *, fixed_models: bool, same: bool) -> tuple[float, float]:
+def difference_interval(
+    draws: Array, level: float, *, fixed_models: bool, same: bool, n_units: int | None = None
+) -> tuple[float, float]:
     """Interval of the difference of two selections.
 
     Parameters
@@ -120,11 +122,18 @@ def difference_interval(draws: Array, level: float, *, fixed_models: bool, same:
         by the absent samples alone, and are drawn together; else that room is needed (docs/evidence/tuned.md).
     same : bool
         Whether both select the same on the whole table: then there is no difference, and the interval reaches 0.
+    n_units : int, optional
+        Number of folds or groups, where these were resampled: a bootstrap of few units shows too little variance, by
+        (n - 1) / n, and its quantiles are normal where Student's belong.
     """
     low, high = percentile_interval(draws, level)
-    if fixed_models:
+    factor = STEADIER if fixed_models else 1.0
+    if n_units is not None and n_units > 1:
+        share = (1 + level) / 2
+        factor *= float(special.stdtrit(n_units - 1, share) / special.ndtri(share)) * math.sqrt(n_units / (n_units - 1))
+    if factor != 1.0:
         centre = float(np.nanmean(draws))
-        low, high = (centre + STEADIER * (end - centre) for end in (low, high))
+        low, high = (centre + factor * (end - centre) for end in (low, high))
     return holding((low, high), 0.0) if same else (low, high)
 
 

@@ -44,8 +44,19 @@ ADAPTIVE_TRIALS = (50, 200, 1000)
 ADAPTIVE_BIAS = ((0.015, 0.04, 0.041), (0.012, 0.032, 0.033), (0.009, 0.02, 0.022), (0.003, 0.01, 0.01))
 
 
-def adaptive(n_units: int, n_trials: int) -> Note:
+def adaptive(n_units: int | None, n_trials: int) -> Note:
     """A tuner proposed configurations by the scores of earlier ones: say how much of that is not corrected."""
+    known = (
+        "Later configurations were chosen by the scores of earlier ones, on the same samples; the correction knows of "
+        "the choice among them, but not of that. "
+    )
+    if n_units is None:  # fold scores do not tell how many samples there were
+        most, least = ADAPTIVE_BIAS[0][-1], ADAPTIVE_BIAS[-1][0]
+        return Note(
+            "W811",
+            f"{known}In simulations the corrected accuracy was {least:.3f} ({ADAPTIVE_SAMPLES[-1]:,} samples) to "
+            f"{most:.3f} ({ADAPTIVE_SAMPLES[0]} samples) too good.",
+        )
     i, j = (
         int(np.abs(np.log(np.array(grid) / max(size, 1))).argmin())
         for grid, size in ((ADAPTIVE_SAMPLES, n_units), (ADAPTIVE_TRIALS, n_trials))
@@ -53,8 +64,7 @@ def adaptive(n_units: int, n_trials: int) -> Note:
     more = " More trials, as here, add to it." if n_trials > 2 * ADAPTIVE_TRIALS[-1] else ""
     return Note(
         "W811",
-        "Later configurations were chosen by the scores of earlier ones, on the same samples; the correction knows of "
-        f"the choice among them, but not of that. In simulations with {ADAPTIVE_TRIALS[j]:,} trials on "
+        f"{known}In simulations with {ADAPTIVE_TRIALS[j]:,} trials on "
         f"{ADAPTIVE_SAMPLES[i]:,} samples the corrected accuracy was {ADAPTIVE_BIAS[i][j]:.3f} too good.{more}",
     )
 
