@@ -1,7 +1,8 @@
 """`python -m studies.centres`: 200 simulated studies of 4, 6 and 10 centres, each centre held out in turn.
 
 What is asked: is the honest score unbiased for the mean score in new centres, and does the prediction interval hold the
-score of the final model in a new centre? Studies that are already in the work file are not made again.
+score of the final model in a new centre? Studies that are already in the work file are not made again. The form of the
+interval was chosen on seeds from 0 on; the published table is of seeds from 1000 on, which played no part in that.
 """
 
 from __future__ import annotations
@@ -97,6 +98,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, default=Path("build/centres.jsonl"), help="keeps the studies")
     parser.add_argument("--studies", type=int, default=66, help="for each number of centres")
+    parser.add_argument("--first", type=int, default=1000, help="seed of the first study")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "centres.csv")
     options = parser.parse_args()
     options.work.parent.mkdir(parents=True, exist_ok=True)
@@ -104,7 +106,8 @@ def main() -> None:
     done = {(row["k"], row["seed"]) for row in kept}
     with options.work.open("a") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for k, seed in ((k, seed) for seed in range(options.studies) for k in (4, 6, 10) if (k, seed) not in done):
+        seeds = range(options.first, options.first + options.studies)
+        for k, seed in ((k, seed) for seed in seeds for k in (4, 6, 10) if (k, seed) not in done):
             kept.append(study(k, seed))
             file.write(json.dumps(kept[-1]) + "\n")
             file.flush()

@@ -163,3 +163,13 @@ def test_samples_are_not_capped():
     for seed in range(10):
         found = sobercv.bbc(y, y[:, None] * 0.5 + rng.normal(size=(60, 2)), "roc_auc", n_bootstraps=100)
         assert found.value == np.nanmean(found.draws), seed
+
+
+@pytest.mark.filterwarnings("ignore::sobercv.SoberWarning")
+def test_draws_without_a_judge_are_blamed_on_the_groups():
+    """A resample of three groups often holds all of them; stratify=True, which was the advice, changes nothing there."""
+    table, _ = study(0, n_groups=3, c=4)
+    found = sobercv.bbc(None, table, "roc_auc", n_bootstraps=200, random_state=0)
+    (text,) = [note.text for note in found.notes if note.code == "W201"]
+    assert "3 groups can hold all of them" in text
+    assert "stratify" not in text

@@ -285,13 +285,14 @@ def estimates(table: Table, selector: Columns | Tuned, draws: Draws) -> dict[str
     together = [None] * len(means) if tuned is None else tuned.together(draws)
     values = [mean if one is None else one for mean, one in zip(means, together, strict=True)]
     calibrated = _calibrated(table, selector, values, draws) if len(draws.own) else [None] * len(values)
+    n_groups = table.units.n if table.units.names == "groups" else None
     found: dict[str, Estimate] = {}
     for k, metric in enumerate(question.metrics):
         value, scores, special = values[k], draws.scores[k], list[Note]()
         naive = float(selector.wholes[k][winner])
         if isfinite(naive):
             value = value + selector.back * (naive - value)
-        if k == 0 and table.units.names == "groups" and table.units.n < notes.FEW and value > naive:
+        if k == 0 and n_groups is not None and n_groups < notes.FEW and value > naive:
             special.append(notes.not_above_naive(metric.name, value))
             value = naive
         bounds = calibrated[k] or Percentile(np.sort(scores), range=metric.range)
@@ -311,7 +312,7 @@ def estimates(table: Table, selector: Columns | Tuned, draws: Draws) -> dict[str
             win_counts=wins,
             n_undefined=int(np.isnan(scores).sum()),
             confidence_level=question.level,
-            notes=(*noted, *special, *notes.of_scores(metric, scores, value, highest, is_other), *about),
+            notes=(*noted, *special, *notes.of_scores(metric, scores, value, highest, is_other, n_groups), *about),
             decision=decision,
             fixed_models=question.fixed_models,
             judge_alone=partial(alone, table, k),

@@ -111,7 +111,7 @@ def of_table(table: Table, winner: int) -> Iterator[Note]:
     if fewer and not table.is_replay and question.by == "sample":
         yield Note(
             "W201",
-            f"{metric.name} is a function that is called forevery score, so {table.n_resamples} resamples were drawn "
+            f"{metric.name} is a function that is called for every score, so {table.n_resamples} resamples were drawn "
             f"instead of {question.n_bootstraps:,}: the interval is coarser. sobercv.make_metric(..., max_calls=) "
             "allows more.",
         )
@@ -158,19 +158,24 @@ def of_the_model(metrics: Collection[Metric], n_folds: int) -> Note:
     )
 
 
-def of_scores(metric: Metric, draws: Array, value: float, highest: float, is_percentile: bool) -> Iterator[Note]:
+def of_scores(
+    metric: Metric, draws: Array, value: float, highest: float, is_percentile: bool, n_groups: int | None
+) -> Iterator[Note]:
     """What is special about an estimate by one metric.
 
     `highest` is the most that the score may be; `is_percentile` where the calibrated interval was asked for, in vain.
     """
     n = int(np.isnan(draws).sum())
     if n > MANY_UNDEFINED * len(draws):
-        yield warned(
-            "W201",
-            f"{metric.name} was undefined on {n} of {len(draws)} draws, which were left out of the mean: a class, or "
-            "every unit, was absent from what judges. With many samples stratify=True keeps every class in every "
-            "resample.",
-        )
+        left_out = f"{metric.name} was undefined on {n} of {len(draws)} draws, which were left out of the mean: "
+        if n_groups is None:
+            why = (
+                "a class, or every sample, was absent from what judges. With many samples stratify=True keeps every "
+                "class in every resample."
+            )
+        else:
+            why = f"a resample of {n_groups} groups can hold all of them, or leave out too few to judge."
+        yield warned("W201", left_out + why)
     if is_percentile and not metric.selects:
         yield Note(
             "W201",

@@ -6,7 +6,7 @@ table of predictions has none.
 
 scikit-learn has no public way to look into what `make_scorer` returned. It is read defensively: only objects of exactly
 the type that `make_scorer` makes are looked into, only for what a scorer must hold, and where that is not found, the
-object is a scorer that needs the model, which is right forevery scorer and only slower.
+object is a scorer that needs the model, which is right for every scorer and only slower.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def make_metric(
     """Make a metric of your own function, for `sobercv.bbc` and `sobercv.BBCSearchCV`.
 
     scikit-learn's functions, and `partial` of them, are recognised and become the fast metrics that they are. Any other
-    function is called forevery resample and configuration, which is far slower.
+    function is called for every resample and configuration, which is far slower.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Nested cross-validation by training anew forevery outer fold (paper, algorithm 3), no model twice."""
+"""Nested cross-validation by training anew for every outer fold (paper, algorithm 3), no model twice."""
 
 from __future__ import annotations
 

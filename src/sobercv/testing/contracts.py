@@ -74,7 +74,7 @@ class SelectionProcedureContract(ABC):
         return [np.asarray(values, np.float64) for values in decided.responses.values()]
 
     def test_gives_a_valid_configuration_for_each_row(self) -> None:
-        """One position below C for each row, and a score forevery configuration."""
+        """One position below C for each row, and a score for every configuration."""
         table = self.predictions()
         found = self.procedure().bind(table, self.question()).decide(self._counts(table.n_samples))
         assert found.winners.shape == (6,)

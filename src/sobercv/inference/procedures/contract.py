@@ -57,7 +57,7 @@ class Decisions(ABC):
 
     @abstractmethod
     def predictions(self) -> Predictions:
-        """What each decision predicts forevery sample, as B configurations."""
+        """What each decision predicts for every sample, as B configurations."""
 
     @abstractmethod
     def decision(self, resamples: Sequence[Decisions]) -> Decision:
