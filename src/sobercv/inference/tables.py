@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -21,7 +20,7 @@ from ..containers import Array
 from ..errors import Note, SoberError, warn
 from ..metrics import Metric, blocks
 from ..predictions import Predictions
-from ..threads import one_blas_thread
+from ..threads import computed_once, one_blas_thread
 from . import notes
 from .question import Question
 from .selection import SelectionRule, apply
@@ -129,12 +128,12 @@ class Table:
             drawn = checked_counts(counts, predictions.n_samples)[:, predictions.rows]
             self.units, self.n_resamples = replace(self.units, drawn=drawn), len(drawn)
 
-    @cached_property
+    @computed_once
     def scorers(self) -> Sequence[Scores]:
         """One per metric; the first selects, all judge."""
         return [self.question.bind(self.predictions, metric) for metric in self.question.metrics]
 
-    @cached_property
+    @computed_once
     def wholes(self) -> list[Array]:
         """For each metric the score of every configuration on all samples [C]."""
         once = np.ones((1, self.units.length), np.uint8)
@@ -205,7 +204,7 @@ class Table:
         other.question = question
         return other
 
-    @cached_property
+    @computed_once
     def _rule(self) -> tuple[SelectionRule, Array | None]:
         """The selection rule, told of the configurations of this table, and the standard errors that it needs."""
         needed = self.question.needs_standard_errors
@@ -391,7 +390,7 @@ class DroppedGroup:
     entries: Array
     share: float
 
-    @cached_property
+    @computed_once
     def lead(self) -> Array:
         """Score of each minus that of the winner, on all that they have; mostly negative [C]."""
         return self._ahead(np.ones((1, len(self.entries)), np.uint8))[0]
