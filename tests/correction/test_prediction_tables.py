@@ -1,6 +1,7 @@
 """Wide tables: columns that number or place rows are no configurations, whatever they hold."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sobercv.correction import recognise
@@ -76,3 +77,9 @@ def test_measurements_that_are_taken_for_predictions_are_questioned():
     assert "'area'" in note.text
     assert "sober fit" in note.text
     assert recognise(wide(area=area), target="y", ignore=("area",)).notes == ()
+
+
+def test_huge_numbers_are_compared_without_overflow():
+    """A spread of 1e308 was squared, which warned, and could not be told from infinity."""
+    frame = pd.DataFrame({"y": np.arange(12) % 2, "m1": np.linspace(0, 1, 12), "m2": [0.0] * 11 + [1e308]})
+    assert any(note.code == "W206" for note in recognise(frame, target="y").notes)

@@ -115,13 +115,12 @@ def _scales_noted(values: list[Array], names: list[str]) -> list[Note]:
     """Ask whether columns of very different scales are predictions of one target."""
     if any(v.dtype == object for v in values):
         return []
-    spreads = (np.ma.std(np.ma.masked_invalid(np.ma.asarray(v, np.float64))) for v in values)
-    spread = np.array([float(np.ma.filled(each, 0.0)) for each in spreads])
+    spread = np.array([_spread(v) for v in values])
     known = np.flatnonzero(spread > 0)
     if len(known) < 2 or spread[known].max() < SCALES_APART * spread[known].min():
         return []
     least, most = (names[known[pick(spread[known])]] for pick in (np.argmin, np.argmax))
-    times = spread[known].max() / spread[known].min()
+    times = float(spread[known].max()) / float(spread[known].min())
     return [
         Note(
             "W206",
@@ -129,6 +128,13 @@ def _scales_noted(values: list[Array], names: list[str]) -> list[Note]:
             "To tune models on measurements write sober fit; --ignore leaves columns out.",
         )
     ]
+
+
+def _spread(values: Array) -> float:
+    """Standard deviation of the finite values, of whatever size: squares of large ones would overflow."""
+    finite = np.ma.masked_invalid(np.ma.asarray(values, np.float64)).compressed()
+    largest = float(np.abs(finite).max(initial=0.0))
+    return largest * float(np.std(finite / largest)) if largest > 0 else 0.0
 
 
 def _subjects_noted(kept: Any, roles: Roles) -> list[Note]:

@@ -16,7 +16,7 @@ from ..inference import Estimate
 from ..inference.bbc import bbc
 from ..inference.notes import adaptive
 from ..positive_class import obvious_positive
-from ..targets import guess_task
+from ..targets import classes_of, guess_task
 
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 #: This many rows all predicted correctly are more likely training rows than a perfect model.
@@ -97,7 +97,7 @@ class ToolPredictions:
     @property
     def classes(self) -> list[Any]:
         """The classes of the truth in sorted order; an empty list where it holds numbers or times."""
-        return np.unique(self.y).tolist() if guess_task(self.y).task == "classification" else []
+        return classes_of(self.y)[1].tolist() if guess_task(self.y).task == "classification" else []
 
     def names_no_class(self) -> bool:
         """Whether columns hold scores of one of two classes without saying of which."""
