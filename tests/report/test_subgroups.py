@@ -82,7 +82,7 @@ def test_dersimonian_and_laird_by_hand():
     assert heterogeneity(scores, variances).between == pytest.approx(np.sqrt(max(tau2, 0.0)))
 
 
-@pytest.mark.parametrize("k", [4, 6, 10])
+@pytest.mark.parametrize("k", [pytest.param(4, marks=pytest.mark.soak), 6, pytest.param(10, marks=pytest.mark.soak)])
 def test_the_interval_for_a_new_one_covers(k):
     rng, covered = np.random.default_rng(k), []
     for i in range(300):
