@@ -13,6 +13,11 @@ from hypothesis import HealthCheck, settings
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
+# Tests start hundreds of processes: without bytecode on disk each of them compiles scikit-learn, pandas and numba again
+# and takes 8 s to start instead of 3.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # In the background of a shell and under nohup these are ignored, also by what tests start, which must hear them.
 for number, usual in ((signal.SIGINT, signal.default_int_handler), (getattr(signal, "SIGHUP", 0), signal.SIG_DFL)):
     if number and signal.getsignal(number) is signal.SIG_IGN:
