@@ -41,8 +41,6 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
 
     Parameters
     ----------
-    data : Dataset
-    cv : int, default=10
     notes : iterable of Note
         What the reader of the file noted.
 

@@ -36,12 +36,7 @@ _SCORES = {"regression": "squared rank correlation", "survival": "concordance"}
 
 
 def leaks(data: Dataset) -> Iterator[Note]:
-    """Find columns that alone predict the target nearly perfectly, and say so of those that are ignored.
-
-    Parameters
-    ----------
-    data : Dataset
-    """
+    """Find columns that alone predict the target nearly perfectly, and say so of those that are ignored."""
     if data.n_rows < 20:
         return
     most = min(MOST_ROWS, max(200, MOST_CELLS // max(1, data.X.shape[1])))
@@ -76,14 +71,7 @@ def leaks(data: Dataset) -> Iterator[Note]:
 
 
 def single_scores(X: Any, y: Array, task: str) -> dict[str, float]:
-    """Return the score of each column by itself, between 0 and 1.
-
-    Parameters
-    ----------
-    X : pandas.DataFrame [n, P]
-    y : array [n]
-    task : {"binary", "multiclass", "regression", "survival"}
-    """
+    """Return the score of each column by itself, between 0 and 1."""
     found = dict.fromkeys(map(str, X.columns), 0.0)
     for block in _blocks(X, task):
         for name, score in zip(block.names, _scored(block, y, task).tolist(), strict=True):

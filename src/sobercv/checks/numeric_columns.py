@@ -16,7 +16,6 @@ class NumericColumns:
 
     Attributes
     ----------
-    names : list of str
     positions : int array [P]
         Where they stand in the frame.
     values : float array [N, P]
@@ -29,12 +28,7 @@ class NumericColumns:
 
     @classmethod
     def of(cls, X: Any) -> NumericColumns:
-        """Take whole numbers and fractions out of a frame.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame
-        """
+        """Take whole numbers and fractions out of a frame."""
         held = [i for i, dtype in enumerate(X.dtypes) if dtype.kind in "iuf"]
         values = X.iloc[:, held].to_numpy(dtype=np.float64, na_value=np.nan)
         names = X.columns.tolist()
@@ -53,12 +47,7 @@ class NumericColumns:
 
 
 def not_fractions(X: Any) -> list[str]:
-    """Name the columns that are no measurements with fractions: whole numbers, text, dates, flags.
-
-    Parameters
-    ----------
-    X : pandas.DataFrame
-    """
+    """Name the columns that are no measurements with fractions: whole numbers, text, dates, flags."""
     numbers = NumericColumns.of(X)
     fractions = set(numbers.positions[~numbers.whole].tolist())
     return [name for i, name in enumerate(X.columns) if i not in fractions]

@@ -76,8 +76,6 @@ def plan_search(  # noqa: PLR0913 - the options of a command, by their names
 
     Parameters
     ----------
-    data : Dataset
-    preset : str, default="standard"
     scoring : sequence of str
         Metrics. Default: ROC AUC for two classes, balanced accuracy for more, R2 for numbers, concordance for survival.
     cv, repeats, seed : int
@@ -116,7 +114,6 @@ def positive_label(classes: Sequence[Any], found: Sequence[metrics.Metric], give
     ----------
     classes : sequence of labels
         Empty where the target has none.
-    found : sequence of Metric
     given : str or None
         What the user wrote.
     """

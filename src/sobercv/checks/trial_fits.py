@@ -28,8 +28,6 @@ def seconds_needed(planned: PlannedSearch, data: Dataset, jobs: int | None = Non
 
     Parameters
     ----------
-    planned : PlannedSearch
-    data : Dataset
     jobs : int, optional
         Workers, as in scikit-learn.
     """

@@ -24,15 +24,7 @@ _NAMES = ("target", "time", "event", "event_value", "id", "group", "ignore", "sh
 
 @dataclass(frozen=True)
 class Arguments:
-    """What was asked for.
-
-    Attributes
-    ----------
-    settings : Settings
-    output : Path or None
-    report : {"full", "fast", "none"}
-    json, quiet : bool
-    """
+    """What was asked for."""
 
     settings: Settings
     output: Path | None
@@ -126,7 +118,6 @@ def check_output(output: Path, run: Path, overwrite: bool, data: object = None) 
 
     Parameters
     ----------
-    output : Path
     run : Path
         The folder of the run; none of its files is written over.
     overwrite : bool

@@ -129,7 +129,6 @@ def show_columns(screen: Screen, facts: list[dict[str, Any]], n_features: int) -
 
     Parameters
     ----------
-    screen : Screen
     facts : list of dict
         See `ColumnFact`.
     n_features : int

@@ -72,13 +72,8 @@ class Estimates(dict[str, Estimate]):
         ----------
         path : str or path
             Ends with `.html`, `.md`, `.tex`, `.csv` or `.json`. What is there is replaced.
-        title : str, optional
         command : str, optional
             What repeats the analysis; printed at the end of the page.
-
-        Returns
-        -------
-        Path
         """
         from ..report import summarize_estimates, write
 

@@ -48,7 +48,6 @@ class FoldScores:
     rule : callable or None
         Scores of the folds present in a resample, by metric [F, C], -> position of the winner; None for the highest
         mean.
-    notes : tuple of Note
     """
 
     scores: Mapping[str, Array]
@@ -148,7 +147,6 @@ def judge(
 
     Parameters
     ----------
-    found : FoldScores
     n_bootstraps, confidence_level, random_state
         As in `sobercv.bbc`.
     """

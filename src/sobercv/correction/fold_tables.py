@@ -43,7 +43,6 @@ def read_frame(
 
     Parameters
     ----------
-    frame : pandas DataFrame
     metric : str, optional
         The measure that selected. Needed for a table of several measures in rows; default: the first column of a
         measure.

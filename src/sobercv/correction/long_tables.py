@@ -267,8 +267,6 @@ def arrays_of(tool: str, parts: Parts, ignore: Sequence[str] = (), is_adaptive: 
 
     Parameters
     ----------
-    tool : str
-    parts : Parts
     ignore : sequence of str
         Configurations to leave out.
     is_adaptive : bool

@@ -35,7 +35,6 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
 
     Parameters
     ----------
-    study : optuna.Study
     metric : str, optional
         A name for the score (default: "value").
     n_repeats : int, optional
@@ -72,7 +71,6 @@ def read_study_predictions(
 
     Parameters
     ----------
-    study : optuna.Study
     y : array-like [N]
         The truth.
     predictions : str or mapping of int to array, default="oof"

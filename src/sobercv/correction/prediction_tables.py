@@ -32,7 +32,6 @@ def recognise(
 
     Parameters
     ----------
-    frame : pandas.DataFrame
     roles : Roles, optional
         The column with the truth (long tables of known tools tell it themselves), or time and event in wide tables of
         risks; a group whose rows are resampled together; columns or, in long tables, configurations to leave out.

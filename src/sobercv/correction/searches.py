@@ -32,7 +32,6 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
 
     Parameters
     ----------
-    search : fitted search
     metric : str, optional
         The metric that selects, where the search has several and no `refit` names one.
     n_repeats : int, optional

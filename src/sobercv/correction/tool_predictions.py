@@ -31,21 +31,16 @@ class ToolPredictions:
 
     Attributes
     ----------
-    tool : str
-    y : array [N]
     responses : mapping of str to masked array [N, C, R] or [N, C, R, K]
         By "predict" or "predict_proba", or "" where a bare column can be either.
     names : list of str
         Of the configurations.
     params : list of dict or None
         Parameters of the configurations, where they are known.
-    groups : array [N] or None
-    folds : int array [N, R] or None
     is_adaptive : bool
         Whether later configurations were chosen by the scores of earlier ones.
     is_trusted : bool
         Whether these are surely out-of-fold predictions of the caller's own, so that no name or score is suspect.
-    n_repeats : int
     notes : tuple of Note
         What the reader should know about how the table was understood.
     """
@@ -68,11 +63,8 @@ class ToolPredictions:
 
         Parameters
         ----------
-        tool : str
-        y : array-like [N]
         predictions : mapping of str to array [N] or [N, K]
             Of each model; columns are classes in sorted order, and of two classes the greater one's counts.
-        method : {"predict", "predict_proba", "predict_log_proba", "decision_function"}
         **about
             Other attributes.
         """
@@ -130,7 +122,6 @@ def judge_predictions(
 
     Parameters
     ----------
-    found : ToolPredictions
     metric : str, Metric, callable or a sequence of them, optional
         Default: ROC AUC for scores of two classes, accuracy for labels, R2 for numbers.
     force : bool

@@ -30,7 +30,6 @@ def train_final_model(search: Any, data: Dataset, seconds: float = math.inf) -> 
     ----------
     search : BBCSearchCV
         Fitted with `refit=False`.
-    data : Dataset
     seconds : float
         After which it is given up.
 

@@ -67,15 +67,12 @@ def execute(
 
     Parameters
     ----------
-    prepared : Prepared
     settings : Settings
         With the path of the data.
     folder : RunFolder
         Locked.
-    deadline : Deadline
     report : {"full", "fast", "none"}
         "fast" leaves out what takes long: the importance of columns, and charts. "none" writes no report.html either.
-    progress : Progress
     """
     with noted() as notes:
         search = tune(prepared, folder.store, deadline, progress.on_event)
@@ -104,7 +101,6 @@ def tune(
 
     Parameters
     ----------
-    prepared : Prepared
     store : Path, optional
         The file that keeps every fit.
     deadline : Deadline, optional

@@ -30,13 +30,11 @@ def judge_again(
 
     Parameters
     ----------
-    folder : RunFolder
     names : sequence of str
         All metrics of the run where there are none.
     positive : str, optional
         The positive class, for metrics that judge; default: the run's own. Refused where the metric that selected
         depends on it, because another class would select another winner.
-    jobs : int, optional
 
     Returns
     -------

@@ -51,7 +51,6 @@ def learning_curve(
 
     Returns
     -------
-    Chart or None
     tuple of Note
         W704, where the curve was asked for and left out.
     """

@@ -81,11 +81,8 @@ def predict(folder: RunFolder, source: str | Path, sheet: str | None = None, ask
 
     Parameters
     ----------
-    folder : RunFolder
-    source : path or "-"
     sheet : str, optional
         Of a workbook.
-    asked : Asked, optional
     """
     asked, record = asked or Asked(), RunRecord.read(folder)
     facts = record.model

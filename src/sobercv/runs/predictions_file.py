@@ -29,7 +29,6 @@ def long_table(table: Predictions, rows: Array) -> Any:
 
     Parameters
     ----------
-    table : Predictions
     rows : int array [N]
         Where each sample stood in the file, counted from 0.
 
@@ -111,9 +110,6 @@ def predict_table(model: Any, X: Any, task: str, classes: list[Any]) -> Any:
 
     Parameters
     ----------
-    model : fitted pipeline
-    X : pandas.DataFrame
-    task : str
     classes : list
         Labels, where the target holds classes.
 

@@ -34,9 +34,6 @@ class Prepared:
 
     Attributes
     ----------
-    settings : Settings
-    table : Table
-    data : Dataset
     findings : list of Note
         Errors among them forbid to begin.
     planned : PlannedSearch or None

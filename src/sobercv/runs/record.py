@@ -59,7 +59,6 @@ class ModelFacts:
         That was tuned.
     id : str, optional
         The column that names rows.
-    survival : SurvivalCurve, optional
     """
 
     columns: tuple[str, ...]
@@ -80,10 +79,8 @@ class RunRecord:
         Of the metric that selected.
     others : tuple of Score
         The other metrics, at the same winner.
-    n_configurations, n_finished, n_dropped, n_failed, n_fits, n_folds : int
     n_judged : int
         Rows that the score rests on; all of them where the run is complete.
-    is_complete : bool
     families : tuple of str
         Kinds of models that were compared.
     space : tuple of str
@@ -98,14 +95,12 @@ class RunRecord:
         What the user was told.
     command : str
         That repeats the run.
-    settings : Settings
     data : dict
         What is in the table.
     schema : dict
         How each column was read; `sober predict` reads new rows in the same way.
     findings : tuple of Note
         What checks of the table found.
-    versions : dict
     model : ModelFacts or None
         None where there is no final model.
     summary : Summary

@@ -48,10 +48,6 @@ def summarize_run(
     ----------
     search : BBCSearchCV
         Fitted.
-    prepared : Prepared
-    settings : Settings
-    deadline : Deadline
-    report : {"full", "fast", "none"}
     on_phase : callable
         Hears what goes on.
     """

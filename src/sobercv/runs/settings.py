@@ -37,28 +37,16 @@ class Settings:
 
     Attributes
     ----------
-    data, target, time, event, event_value, id, group, sheet, decimal : str, optional
-    header : bool, optional
     limits : {"value", "half", "missing"}, optional
         What limits such as `<0.5` count as.
-    limit_flags : bool
-    ignore : tuple of str
-    task : str, optional
     metric : tuple of str
         The first selects.
-    preset : str
-    configurations : int, optional
     cv : int or "groups"
         Number of folds, or one fold per group.
     no_drop : bool
         Whether every configuration runs to the end.
-    repeats : int
-    aggregate : {"pooled", "fold"}
-    stratify, within_folds, tune_threshold, learning_curve : bool
     by : tuple of str
         Columns whose values are subgroups that are scored apart.
-    interval : {"percentile", "calibrated"}
-    seed, jobs : int
     max_time : float, optional
         Seconds that the whole command may take.
     half_width : float, optional

@@ -40,8 +40,6 @@ class Column:
 
     Attributes
     ----------
-    kind : {"number", "text", "date", "boolean"}
-    role : {"feature", "target", "id", "group", "ignored"}
     marks : Marks
         Of numbers.
     limits : {"", "value", "half", "missing"}
@@ -133,8 +131,6 @@ def readings(raw: RawTable, name: str, role: str) -> list[Column]:
 
     Parameters
     ----------
-    raw : RawTable
-    name : str
     role : str
         Of the column.
     """
@@ -226,12 +222,6 @@ def _looks_like_numbers(values: Any, counts: Any) -> bool:
 # ---- converted -----------------------------------------------------------------------------------------------------
 def convert(raw: RawTable, name: str, column: Column) -> tuple[Any, list[str]]:
     """Read a column of a table; what does not fit becomes a gap.
-
-    Parameters
-    ----------
-    raw : RawTable
-    name : str
-    column : Column
 
     Returns
     -------

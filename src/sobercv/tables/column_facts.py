@@ -20,14 +20,10 @@ class ColumnFact:
 
     Attributes
     ----------
-    name : str
-    role : {"feature", "target", "id", "group", "ignored"}
-    kind : {"number", "text", "date", "boolean", "constant", "empty", "identifier"}
     read_as : str
         What was special in reading it, such as "decimal comma"; empty where nothing was.
     values : str
         Least and greatest, or how many different ones.
-    n_missing : int
     """
 
     name: str
@@ -47,7 +43,6 @@ def column_facts(table: Table, data: Dataset) -> list[ColumnFact]:
 
     Parameters
     ----------
-    table : Table
     data : Dataset
         Made from it.
     """

@@ -18,8 +18,6 @@ def read_columnar(raw: bytes, kind: str, name: str) -> RawTable:
 
     Parameters
     ----------
-    raw : bytes
-    kind : {"parquet", "arrow"}
     name : str
         How the file is called in messages.
     """

@@ -46,7 +46,6 @@ def dates(text: Any, name: str) -> Any:
 
     Parameters
     ----------
-    text : list of str, None for a gap
     name : str
         One of `FORMATS`.
     """

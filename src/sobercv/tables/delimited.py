@@ -28,12 +28,10 @@ def read_delimited(raw: bytes, name: str, delimiter: str | None = None, has_head
 
     Parameters
     ----------
-    raw : bytes
     name : str
         How the file is called in messages.
     delimiter : str, optional
         Default: found by looking at the first rows.
-    has_header : bool
     """
     text, encoding, notes = decode(raw, name)
     if not text.strip():

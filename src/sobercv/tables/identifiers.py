@@ -23,13 +23,7 @@ _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 
 
 def is_identifier(column: Any, name: str) -> bool:
-    """Whether a column only tells rows apart: a running number, a key, text that never repeats.
-
-    Parameters
-    ----------
-    column : pandas.Series
-    name : str
-    """
+    """Whether a column only tells rows apart: a running number, a key, text that never repeats."""
     known = column.dropna()
     if len(known) < LEAST_ROWS or column.dtype.kind in "bM":
         return False
@@ -60,11 +54,6 @@ def repeats_subjects(column: Any, name: str) -> bool:
     """Whether a column seems to tell patients apart of whom there are several rows.
 
     By its name (patient, subject, id, ...), or because it is text whose values nearly all occur a few times.
-
-    Parameters
-    ----------
-    column : pandas.Series
-    name : str
     """
     if column.dtype.kind in "bM" or column.isna().any() or len(column) < 2 * LEAST_ROWS:
         return False

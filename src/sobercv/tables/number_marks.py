@@ -23,13 +23,7 @@ _LIMIT = "[<>\u2264\u2265]=?\\s*"
 
 @dataclass(frozen=True)
 class Marks:
-    """One way to write numbers.
-
-    Attributes
-    ----------
-    decimal : {".", ","}
-    thousands : {"", ",", ".", " ", "'"}
-    """
+    """One way to write numbers."""
 
     decimal: str = "."
     thousands: str = ""

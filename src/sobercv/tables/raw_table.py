@@ -41,7 +41,6 @@ class RawTable:
         Names that several columns share.
     suggests_commas : bool
         Whether the file looks as if written where decimals begin with a comma.
-    notes : tuple of Note
     """
 
     columns: dict[str, Any]
@@ -150,12 +149,7 @@ def _whole_numbers(cells: Any, values: Array) -> Array:
 
 
 def text_of(column: Any) -> Any:
-    """Write the cells of any column as text, whole numbers without a decimal point: pyarrow.StringArray.
-
-    Parameters
-    ----------
-    column : pandas.Series
-    """
+    """Write the cells of any column as text, whole numbers without a decimal point: pyarrow.StringArray."""
     import pyarrow as pa
 
     gaps = column.isna().tolist()

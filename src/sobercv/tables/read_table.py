@@ -89,17 +89,14 @@ class Table:
 
     Attributes
     ----------
-    frame : pandas.DataFrame
     name : str
         How the file is called in messages.
     path : Path or None
         None for standard input.
-    format : {"csv", "tsv", "xlsx", "parquet", "arrow"}
     sha256 : str
         Fingerprint of the bytes, unpacked.
     schema : Schema
         How the columns were read.
-    notes : tuple of Note
     raw : bytes
         What was read, unpacked.
     """
@@ -127,15 +124,10 @@ def read(
     ----------
     source : path or "-"
         "-" is standard input. The format is told by the first bytes, then by the suffix; gzip is unpacked.
-    options : ReadingOptions, optional
     roles : Roles, optional
         What the columns are for: ids and groups are never read as numbers.
     schema : Schema, optional
         Read the columns that it names as they were read then, instead of recognising them.
-
-    Returns
-    -------
-    Table
     """
     path = None if str(source) == "-" else Path(source)
     name = "standard input" if path is None else path.name

@@ -19,8 +19,6 @@ def inferred_notes(raw: RawTable, columns: Mapping[str, Column], unsure_dates: S
 
     Parameters
     ----------
-    raw : RawTable
-    columns : mapping of str to Column
     unsure_dates : sequence of str
         Columns of dates that could begin with the day or the month.
     """

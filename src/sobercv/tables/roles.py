@@ -84,7 +84,6 @@ class Dataset:
         Labels, numbers, or records of (event, time).
     groups : array [N] or None
         Rows of one patient share a value.
-    task : {"binary", "multiclass", "regression", "survival"}
     target : tuple of str
         The name of the target, or of time and event.
     rows : int array [N]
@@ -99,7 +98,6 @@ class Dataset:
         What the event column holds where the event was seen, if not 1.
     ignored : pandas.DataFrame [N, .] or None
         The columns to be ignored: no model sees them, but checks say what they would have predicted.
-    notes : tuple of Note
     """
 
     X: Any
@@ -150,8 +148,6 @@ def assign(frame: Any, roles: Roles | None = None, **given: Any) -> Dataset:
 
     Parameters
     ----------
-    frame : pandas.DataFrame
-    roles : Roles, optional
     **given
         Names of `Roles`, instead of it.
     """
@@ -180,14 +176,7 @@ def assign(frame: Any, roles: Roles | None = None, **given: Any) -> Dataset:
 
 
 def find(frame: Any, name: str, what: str = "column") -> None:
-    """Refuse a name that is no column of the frame, and say which is meant.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    name : str
-    what : str
-    """
+    """Refuse a name that is no column of the frame, and say which is meant."""
     columns = [str(c) for c in frame.columns]
     if name in columns:
         if name in frame.attrs.get("named_twice", ()):

@@ -24,13 +24,7 @@ FEW_LIMITS, FEW_LIMITS_SHARE = 5, 0.05
 
 @dataclass(frozen=True)
 class Schema:
-    """How a table is read.
-
-    Attributes
-    ----------
-    columns : mapping of str to Column
-    has_header : bool
-    """
+    """How a table is read."""
 
     columns: Mapping[str, Column] = field(default_factory=dict)
     has_header: bool = True
@@ -49,20 +43,14 @@ class Schema:
 
         Parameters
         ----------
-        raw : RawTable
         roles : mapping of str to str, optional
             "target", "id", "group" or "ignored" for columns that are no features. Ids and groups stay text.
         decimal : {".", ","}, optional
             The decimal mark of columns that can be read in two ways.
-        has_header : bool
         limits : {"value", "half", "missing"}, optional
             What limits such as `<0.5` count as; asked for where a column has more than a few.
         limit_flags : bool
             Add a column that marks them, for every column of features that has some.
-
-        Returns
-        -------
-        (Schema, notes)
         """
         possible = {name: _possible(raw, name, (roles or {}).get(name, "feature")) for name in raw.columns}
         wanted = _decimal_mark(raw, possible, decimal)
@@ -84,10 +72,6 @@ class Schema:
         ----------
         raw : RawTable
             Columns that only one of the two has are left out.
-
-        Returns
-        -------
-        (pandas.DataFrame, notes)
         """
         import pandas as pd
 
@@ -120,7 +104,6 @@ class Schema:
 
         Parameters
         ----------
-        held : dict
         where : str
             The file that it comes from, for the message.
         """

@@ -21,12 +21,7 @@ _CHUNK = 1 << 20
 
 
 def check_source(source: str | Path | None) -> None:
-    """Refuse what is no table for sure, before anything slow begins: no name, no file, a folder.
-
-    Parameters
-    ----------
-    source : path, "-" or None
-    """
+    """Refuse what is no table for sure, before anything slow begins: no name, no file, a folder."""
     if source is None:
         raise SoberError("E808", "Name the file with the table, or - for standard input.")
     if str(source) == "-":
@@ -51,12 +46,7 @@ def _not_there(path: Path) -> SoberError:
 
 
 def source_bytes(path: Path | None) -> bytes:
-    """Read a file, or standard input where there is no path; unpack gzip.
-
-    Parameters
-    ----------
-    path : Path or None
-    """
+    """Read a file, or standard input where there is no path; unpack gzip."""
     name = "Standard input" if path is None else path.name
     packed = _standard_input() if path is None else _file(path)
     if not packed.startswith(b"\x1f\x8b"):

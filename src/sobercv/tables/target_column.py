@@ -18,7 +18,6 @@ def plain_target(column: Any, name: str, task: str | None) -> tuple[Array, str, 
     ----------
     column : pandas.Series
         Without gaps.
-    name : str
     task : str, optional
         Default: inferred from the values.
     """
@@ -97,13 +96,7 @@ def _not_a_number(values: Array) -> str:
 
 
 def survival_target(kept: Any, names: list[str]) -> tuple[Array, str, bool]:
-    """Give records of (event, time).
-
-    Parameters
-    ----------
-    kept : pandas.DataFrame
-    names : [time, event]
-    """
+    """Give records of (event, time)."""
     time, event = kept[names[0]], kept[names[1]]
     if _kind(time) != "number":
         raise SoberError("E112", f"The time {names[0]!r} must hold numbers, such as days. Convert it.")
@@ -133,13 +126,8 @@ def as_events(column: Any, name: str, value: str | None = None) -> tuple[Any, tu
     ----------
     column : pandas.Series
         Without gaps.
-    name : str
     value : str, optional
         What the column holds where the event was seen; all else counts as not seen.
-
-    Returns
-    -------
-    (column, notes)
     """
     counts = _as_written(column).value_counts().sort_index()
     if value is None:

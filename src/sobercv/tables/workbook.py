@@ -29,12 +29,10 @@ def read_workbook(raw: bytes, name: str, sheet: str | None = None, has_header: b
 
     Parameters
     ----------
-    raw : bytes
     name : str
         How the file is called in messages.
     sheet : str, optional
         Needed where several hold something.
-    has_header : bool
     """
     import pandas as pd
 
