@@ -16,13 +16,11 @@ import numpy as np
 
 from ..errors import SoberError
 from ..inference import Estimate
-from ..tables import Roles
 from .automl import is_mljar, read_autogluon, read_mljar
 from .fold_scores import FoldScores, judge
 from .fold_tables import direction, holds_fold_scores, read_frame
-from .long_tables import known_reader
 from .optuna_study import is_study, read_study, read_study_predictions, with_study_winner
-from .prediction_tables import recognise
+from .prediction_tables import read_known, recognise
 from .searches import is_search, read_search, title
 from .tool_predictions import ToolPredictions, judge_predictions
 
@@ -193,9 +191,7 @@ def _predictions(thing: Any, y: Any, options: dict[str, Any]) -> ToolPredictions
         return read_autogluon(thing)
     if isinstance(thing, (str, os.PathLike)) and os.path.isdir(thing):
         return read_mljar(thing)
-    if hasattr(thing, "iloc") and not holds_fold_scores(thing) and (reader := known_reader(thing)) is not None:
-        return reader(thing, Roles())
-    return None
+    return read_known(thing) if hasattr(thing, "iloc") and not holds_fold_scores(thing) else None
 
 
 def _fold_scores(thing: Any, metric: str | None, n_repeats: int | None, greater_is_better: bool | None) -> FoldScores:

@@ -69,15 +69,9 @@ class FoldScores:
         """Number of folds of one repeat."""
         return len(self.first) // self.n_repeats
 
-    def repeats(self) -> list[slice]:
-        """Rows of each repeat."""
-        k = self.n_folds
-        return [slice(r * k, (r + 1) * k) for r in range(self.n_repeats)]
-
     def complete(self) -> Array:
         """Positions of the configurations that have a score on every fold, by every metric."""
-        defined = np.all([~np.isnan(scores).any(axis=0) for scores in self.scores.values()], axis=0)
-        return np.flatnonzero(defined)
+        return np.flatnonzero(np.all([~np.isnan(scores).any(axis=0) for scores in self.scores.values()], axis=0))
 
     def named(self, at: int) -> str | None:
         """Name a configuration by its own name and by what was tuned; None where it has neither."""
@@ -86,13 +80,7 @@ class FoldScores:
         return ": ".join([*parts, tuned] if tuned else parts) or None
 
     def check(self) -> None:
-        """Refuse what cannot be resampled.
-
-        Raises
-        ------
-        SoberError
-            If there is one split only, if the folds do not divide into the repeats, or if no configuration is complete.
-        """
+        """Refuse what cannot be resampled: one split, folds that do not divide into the repeats, nothing complete."""
         n_splits = len(self.first)
         if n_splits % self.n_repeats:
             raise SoberError(
@@ -143,37 +131,69 @@ class _Said(str):
 def judge(
     found: FoldScores, *, n_bootstraps: int = 1000, confidence_level: float = 0.95, random_state: Any = 0
 ) -> dict[str, Estimate]:
-    """Correct the winner's score for having been selected, by every metric: BBC-F within each repeat.
-
-    Parameters
-    ----------
-    n_bootstraps, confidence_level, random_state
-        As in `sobercv.bbc`.
-    """
+    """Correct the winner's score for having been selected, by every metric: BBC-F within each repeat."""
     found.check()
     check_level(confidence_level)
-    kept = found.complete()
+    kept, seed = found.complete(), seeds.root(random_state)
     scores = {name: table[:, kept] for name, table in found.scores.items()}
     means = {name: table.mean(axis=0) for name, table in scores.items()}
+    repeats = {name: [FoldMeans(one) for one in np.split(table, found.n_repeats)] for name, table in scores.items()}
+    counts = Units.of_folds(found.n_folds, n_bootstraps, seed).counts(0, n_bootstraps)  # [B, K], for all repeats
     first = next(iter(scores))
     winner = int(best(means[first][None])[0]) if found.winner is None else int(np.searchsorted(kept, found.winner))
-    seed = seeds.root(random_state)
-    counts = Units.of_folds(found.n_folds, n_bootstraps, seed).counts(0, n_bootstraps)
-    drawn = [_Repeat(found, {name: table[rows] for name, table in scores.items()}, counts) for rows in found.repeats()]
-    wins = np.bincount(np.concatenate([one.winners for one in drawn]), minlength=len(kept))
+    if found.rule is None:
+        winners = [best(one.scores(counts)) for one in repeats[first]]
+    else:
+        each = range(found.n_repeats)
+        winners = [_by_rule(found, {name: held[r].table for name, held in repeats.items()}, counts) for r in each]
+
+    def judged(name: str, chosen: list[Array]) -> list[Array]:
+        """Score of configuration chosen[r][b] on the folds that are absent from resample b, by repeat."""
+        return [one.picked(counts == 0, at) for one, at in zip(repeats[name], chosen, strict=True)]
+
+    def estimate(name: str, at: int, draws: Array, **more: Any) -> Estimate:
+        return Estimate(
+            **{"value": float(np.mean(draws)), "configurations": kept, "scores": means[name], **more},
+            naive=float(means[name][at]),
+            winner=int(kept[at]),
+            method="bbc-f",
+            metric=name,
+            draws=draws,
+            n_repeats=found.n_repeats,
+            n_folds=found.n_folds,
+            winner_name=found.named(int(kept[at])),
+            winner_params=None if found.params is None else dict(found.params[kept[at]]),
+        )
+
+    def alone(name: str, configuration: int) -> Estimate:
+        """Judge one configuration, with nothing selected."""
+        if configuration not in kept:
+            raise SoberError(
+                "E122",
+                f"There is no configuration {configuration!r} to compare with: it failed on some fold or does not "
+                f"exist. Name one of {kept[0]} to {kept[-1]}.",
+            )
+        at = int(np.searchsorted(kept, configuration))
+        draws = np.mean(judged(name, [np.full(len(counts), at)] * found.n_repeats), axis=0)
+        bounds = Percentile(np.sort(draws), range=range_of(name))
+        return estimate(name, at, draws, configurations=kept[[at]], scores=means[name][[at]], bounds=bounds)
+
+    # Repeats share samples, so that their variances are not divided; overlapping test sets have Nadeau and Bengio's
+    # correction.
+    wider = 1.0 if found.test_share is None else 1.0 + found.n_folds * found.test_share
+    wins = np.bincount(np.concatenate(winners), minlength=len(kept))
+    notes = (*found.notes, *_notes(found, len(kept)))
     out = {}
     for name in scores:
-        draws = np.mean([one.draws[name] for one in drawn], axis=0)
-        naive = float(means[name][winner])
-        # Repeats share samples, so that their variances are not divided; overlapping test sets have Nadeau and Bengio's
-        # correction.
-        wider = 1.0 if found.test_share is None else 1.0 + found.n_folds * found.test_share
+        draws = np.mean(judged(name, winners), axis=0)
+        value = float(np.mean(draws))
+        own = judged(name, [np.full(len(counts), winner)] * found.n_repeats)
         bounds = calibrate(
             means[name],
-            np.mean([one.variances(name) for one in drawn], axis=0) * wider,
+            np.mean([one.scores(counts).var(axis=0, ddof=1) for one in repeats[name]], axis=0) * wider,
             winner,
-            float(np.mean(draws)),
-            float(np.mean([np.mean(one.draws_of(name, winner)) for one in drawn])),
+            value,
+            float(np.mean([np.mean(one) for one in own])),
             range_of(name),
             found.n_folds,
             float(found.n_folds),
@@ -181,76 +201,20 @@ def judge(
             folds=True,
             trained=1.0 - 1.0 / found.n_folds,
         )
-        out[name] = Estimate(
-            value=min(float(np.mean(draws)), naive) if name == first else float(np.mean(draws)),
-            naive=naive,
-            winner=int(kept[winner]),
-            configurations=kept,
-            scores=means[name],
-            method="bbc-f",
-            metric=name,
-            draws=draws,
+        out[name] = estimate(
+            name,
+            winner,
+            draws,
+            value=min(value, float(means[name][winner])) if name == first else value,
+            bounds=bounds or Percentile(np.sort(draws), range=range_of(name)),
             win_counts=wins,
             confidence_level=confidence_level,
-            n_repeats=found.n_repeats,
-            n_folds=found.n_folds,
             n_left_out=found.first.shape[1] - len(kept),
             seed=seed,
-            notes=(*found.notes, *_notes(found, len(kept))),
-            winner_name=found.named(int(kept[winner])),
-            winner_params=dict(found.params[kept[winner]]) if found.params is not None else None,
-            bounds=bounds or Percentile(np.sort(draws), range=range_of(name)),
-            judge_alone=partial(_alone, found, drawn, name),
+            notes=notes,
+            judge_alone=partial(alone, name),
         )
     return out
-
-
-def _alone(found: FoldScores, drawn: list[_Repeat], name: str, configuration: int) -> Estimate:
-    """Judge one configuration, with nothing selected, on the folds that are absent from each resample."""
-    kept = found.complete()
-    if configuration not in kept:
-        raise SoberError(
-            "E122",
-            f"There is no configuration {configuration!r} to compare with: it failed on some fold or does not exist. "
-            f"Name one of {kept[0]} to {kept[-1]}.",
-        )
-    where = int(np.searchsorted(kept, configuration))
-    draws = np.mean([one.draws_of(name, where) for one in drawn], axis=0)
-    score = np.concatenate([one.scores[name][:, where] for one in drawn]).mean(keepdims=True)
-    return Estimate(
-        value=float(np.mean(draws)),
-        naive=float(score[0]),
-        winner=int(configuration),
-        configurations=kept[[where]],
-        scores=score,
-        method="bbc-f",
-        metric=name,
-        draws=draws,
-        n_repeats=found.n_repeats,
-        n_folds=found.n_folds,
-        winner_name=found.names[configuration] if found.names is not None else None,
-        winner_params=dict(found.params[configuration]) if found.params is not None else None,
-        bounds=Percentile(np.sort(draws), range=range_of(name)),
-    )
-
-
-class _Repeat:
-    """The resamples of one partition into folds."""
-
-    def __init__(self, found: FoldScores, scores: dict[str, Array], counts: Array) -> None:
-        names = list(scores)
-        self.in_bag = FoldMeans(scores[names[0]]).scores(counts)
-        self.winners = best(self.in_bag) if found.rule is None else _by_rule(found, scores, counts)
-        self.draws = {name: FoldMeans(scores[name]).picked(counts == 0, self.winners) for name in names}
-        self.scores, self.counts = scores, counts
-
-    def draws_of(self, name: str, configuration: int) -> Array:
-        """Score of one configuration on the folds left out of each resample [B]."""
-        return FoldMeans(self.scores[name]).picked(self.counts == 0, np.full(len(self.counts), configuration))
-
-    def variances(self, name: str) -> Array:
-        """Variance of every configuration's in-bag score [C]."""
-        return np.asarray(FoldMeans(self.scores[name]).scores(self.counts).var(axis=0, ddof=1))
 
 
 def _by_rule(found: FoldScores, scores: dict[str, Array], counts: Array) -> Array:

@@ -7,17 +7,39 @@ a column of folds, a column per measure, and columns that tell configurations ap
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from ..errors import Note, SoberError
-from .column_names import CONFIGURATION, FOLD, REPEAT, SCORE, first_named, joined, plain_name
 from .fold_scores import FoldScores
 from .searches import SPLIT, read_search
 
+#: Columns that number samples, tell patients apart, or say where a row was in the cross-validation. They are never
+#: predictions of a configuration. Where several are present, the first in the list plays the part.
+SAMPLE = (
+    "sample", "sample_id", "sampleid", "sample_index", "sample_nr", "row", "row_id", "rowid", "row_ids", "row_index",
+    "rowindex", "row_number", "index", "idx", "id", "obs_id", "observation",
+)  # fmt: skip
+SUBJECT = ("patient", "patient_id", "subject", "subject_id", "person", "person_id", "case", "case_id")
+FOLD = ("resample", "fold", "folds", "fold_id", "foldid", "cv_fold", "outer_fold", "split")
+REPEAT = ("repeat", "repeats", "repeat_id", "repetition", "rep")
+PLACE = frozenset((*SAMPLE, *SUBJECT, *FOLD, *REPEAT))
+#: Columns that name configurations, or hold the truth, a predicted class, a predicted number, or a score.
+CONFIGURATION = (
+    "config", "model", "models", "model_id", "model_name", "config_id", "configuration", "learner_id", "learner",
+    "algorithm", "method", "classifier", "regressor", "estimator", "pipeline", "trial", "trial_id", "candidate",
+    "setting",
+)  # fmt: skip
+TRUTH = ("y_true", "ytrue", "truth", "true", "true_label", "y", "target", "label", "obs", "observed", "actual")
+LABEL = ("y_pred", "ypred", "pred", "pred_class", "predicted", "prediction", "predicted_class", "yhat", "y_hat")
+NUMBER = (
+    "prob", "proba", "probability", "score", "y_prob", "y_proba", "y_score", "decision", "risk", "pred", "prediction",
+    "predicted", "y_pred", "ypred", "yhat", "y_hat",
+)  # fmt: skip
+SCORE = ("estimate", "score", "test_score", "value")
 FOLDS = (*FOLD, "iteration", "iter", "id2", "id")
 MODELS = (*CONFIGURATION, "params")
 #: Columns of tables of predictions, which hold folds as well.
@@ -34,6 +56,34 @@ GAIN = re.compile(
     r"concordance.*|average_precision|neg_.+)",
     re.I,
 )
+
+
+def plain_name(column: Any) -> str:
+    """Write the name of a column in small letters with underscores, as the lists above do."""
+    return re.sub(r"[\s.\-]+", "_", str(column).strip().casefold()).strip("_")
+
+
+def named(frame: Any, words: Collection[str], leave_out: Collection[Any] = ()) -> list[str]:
+    """Return the columns whose names are among words, in the order of the table."""
+    return [c for c in frame.columns if plain_name(c) in words and c not in leave_out]
+
+
+def first_named(frame: Any, words: Iterable[str]) -> Any:
+    """Return the column that has the first of the words as its name; None if there is none."""
+    names = {plain_name(column): column for column in reversed(list(frame.columns))}
+    return next((names[word] for word in words if word in names), None)
+
+
+def joined(frame: Any, columns: list[str]) -> Any:
+    """Name each row's configuration by the columns that tell configurations apart."""
+    if not columns:
+        return frame.iloc[:, 0].map(lambda _: "the only one")
+    if len(columns) == 1 and plain_name(columns[0]) in CONFIGURATION:
+        return frame[columns[0]].astype(str)
+    text = f"{columns[0]}=" + frame[columns[0]].astype(str)
+    for column in columns[1:]:
+        text = text + f", {column}=" + frame[column].astype(str)
+    return text
 
 
 def read_frame(
@@ -151,9 +201,7 @@ def _telling_apart(frame: Any, fold: Any, repeat: Any) -> list[Any]:
     return others if len(others) > 1 and frame.duplicated([*places, model]).any() else [model]
 
 
-def _pivot(
-    frame: Any, keys: Sequence[tuple[str, str]], by: list[Any], fold: Any, score: Any
-) -> tuple[Any, list[str], int]:
+def _pivot(frame: Any, keys: list[tuple[str, str]], by: list[Any], fold: Any, score: Any) -> tuple[Any, list[str], int]:
     """Long to wide: scores [F, C] with the folds of each repeat together, names of models, number of repeats."""
     models = joined(frame, by).tolist()
     if len(set(models)) < 2:
