@@ -287,7 +287,7 @@ def _by_shape(frame: Any, roles: Roles) -> Parts:
         raise SoberError("E812", f"No column of this long table holds predictions. {WANTED}")
     return Parts(
         f"long table by {sample!r} and {model!r}", kept[sample], kept[model].astype(str), kept[truth],
-        *(kept.get(name) for name in (repeat, fold, roles.group, label, number)), chances=chances,
+        kept.get(repeat), kept.get(fold), kept.get(roles.group), kept.get(label), kept.get(number), chances=chances,
     )  # fmt: skip
 
 
