@@ -2,8 +2,8 @@
 
 import ast
 import builtins
+import contextlib
 import importlib
-import json
 import marshal
 import pickle
 import sqlite3
@@ -13,20 +13,18 @@ import numpy as np
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.training import Experiment, MemoryStore, Plan, Problem, Split, expand, stored_seed
+from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, stored_seed
 from sobercv.training.fit.task import Failure, Outcome
 from sobercv.training.keep.cache import SCHEMA, OutcomeCache
 from sobercv.training.keep.manifest import Manifest
-from sobercv.training.keep.outcome_bytes import decode, encode
 
 from ..training_estimators import RANKS, Troubled
 
-FILES = ("fingerprint", "own_code", "manifest", "outcome_bytes", "cache")
+FILES = ("fingerprint", "manifest", "cache")
 rng = np.random.default_rng(0)
 N = 24
 X = rng.normal(size=(N, 2))
 Y = np.arange(N) % 2
-KEY = b"k" * 32
 
 
 def made(path, n_repeats=1, n=3, y=Y):
@@ -34,7 +32,7 @@ def made(path, n_repeats=1, n=3, y=Y):
     plan = Plan.build(problem, 3, n_repeats)
     configurations = expand({"size": list(range(n))})
     experiment = Experiment(problem, Troubled(), RANKS)
-    return OutcomeCache(path, experiment, plan, Manifest.build(experiment, configurations, plan, seed=11))
+    return OutcomeCache(path, plan, Manifest.build(experiment, configurations, plan, seed=11))
 
 
 def outcomes(store):
@@ -73,6 +71,13 @@ def test_what_was_kept_is_recalled(tmp_path):
     assert not (tmp_path / "nothing").exists()
 
 
+def brought_back(path, outcome):
+    with made(path) as store:
+        store.keep(outcome)
+    with made(path) as store:
+        return store.recall(outcome.configuration, store.plan.splits[outcome.fold])
+
+
 @pytest.mark.parametrize(
     "responses",
     [
@@ -82,20 +87,20 @@ def test_what_was_kept_is_recalled(tmp_path):
         {"predict": np.array([1.5], np.float32)},
     ],
 )
-def test_arrays_come_back_as_they_were(responses):
-    row = encode(Outcome(3, 1, 2, responses, 0.1, 0.2), b"c", b"s", KEY)
-    back = decode(row, KEY, 5, split(len(next(iter(responses.values()))), 0, 1), n_classes=9)
-    assert (back.configuration, back.repeat, back.fold, back.is_recalled) == (5, 0, 1, True)
+def test_arrays_come_back_as_they_were(tmp_path, responses):
+    back = brought_back(tmp_path / "run.sqlite", Outcome(2, 0, 1, responses, 0.1, 0.2, answers={"predict": 1 / 3}))
+    assert (back.configuration, back.repeat, back.fold, back.is_recalled) == (2, 0, 1, True)
+    assert back.answers == {"predict": 1 / 3}
+    assert (back.fit_seconds, back.predict_seconds) == (0.1, 0.2)
     for name, values in responses.items():
         np.testing.assert_array_equal(back.responses[name], values)
         assert back.responses[name].dtype == values.dtype
         assert back.responses[name].shape == values.shape
 
 
-def test_failures_come_back_as_they_were():
-    failure = Failure("raised", "no\x00 \ud800 luck", "Error", 1, 2, "frames")
-    row = encode(Outcome(3, 1, 2, {}, 0.1, 0.0, failure), b"c", b"s", KEY)
-    back = decode(row, KEY, 3, split(4, 1, 2), n_classes=2).failure
+def test_failures_come_back_as_they_were(tmp_path):
+    failure = Failure("raised", "no\x00 \ud800 luck", "Error", 0, 2, "frames")
+    back = brought_back(tmp_path / "run.sqlite", Outcome(1, 0, 2, {}, 0.1, 0.0, failure)).failure
     assert back == failure
     assert back.traceback == "frames"
 
@@ -112,61 +117,41 @@ def test_passing_failures_are_tried_again(tmp_path):
         assert store.recall(2, store.plan.splits[0]) is None
 
 
-def split(n, repeat=0, fold=0):
-    return Split(repeat, fold, np.arange(n, 2 * n), np.arange(n))
-
-
-def whole(row, key=KEY):
-    return decode(row, key, 0, split(3), n_classes=2) is not None
-
-
-def test_any_change_breaks_the_checksum():
-    row = encode(Outcome(0, 0, 0, {"predict": np.arange(3.0)}, 0.1, 0.2), b"conf", b"split", KEY)
-    assert whole(row)
-    for i, part in enumerate(row):
-        others = (None, 7, "text", b"", part[::-1] + b"x" if isinstance(part, bytes) else part + 1)
-        for other in others:
-            spoiled = (*row[:i], other, *row[i + 1 :])
-            assert not whole(spoiled), (i, other)
-    assert not whole(row, b"another run")
-    assert not any(map(whole, ((), row[:3], None)))
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        [["predict", "|O8", [3]]], [["predict", "<f8", [-1]]], [["predict", "<f8", [2]]], [["predict", "<f8", [2**62]]],
-        [["predict", "<M8", [3]]], [["predict"]], {"kind": "raised"}, "text", 3, None, [["predict", "<f8", [True, 3]]],
-        [],
-    ],
-)  # fmt: skip
-def test_forged_forms_are_refused(form):
-    from sobercv.training.keep.outcome_bytes import _checksum
-
-    for text in (json.dumps(form), "[" * 100_000):
-        body = (b"c", b"s", 0.1, 0.2, text.encode(), np.arange(3.0).tobytes())
-        row = (*body, _checksum(KEY, *body))
-        assert not whole(row)
-
-
-@pytest.mark.parametrize(
-    "values",
-    [np.full(8, np.nan), np.full(8, np.inf), np.zeros(7), np.zeros((8, 2)), np.full(8, 2), np.full(8, -1)],
-    ids=["NaN", "infinite", "too short", "too wide", "no such class", "negative class"],
-)
-def test_predictions_that_no_fit_would_give_are_damaged(tmp_path, values):
+@pytest.mark.parametrize("column", ["configuration", "split", "form", "data", "checksum"])
+@pytest.mark.parametrize("value", [None, 7, "text", b"", b"{}", "another row"])
+def test_any_change_of_a_row_is_damage(tmp_path, column, value):
     path = tmp_path / "run.sqlite"
     fill(path)
-    store = made(path)
-    with store:
-        store.keep(Outcome(0, 0, 0, {"decision_function": values}))
-        store.keep(Outcome(0, 0, 1, {"predict": np.zeros(8)}))
-    with store:
-        for place in store.plan.splits[:2]:
+    db = sqlite3.connect(path)
+    rows = db.execute(f"SELECT rowid, {column} FROM outcomes ORDER BY rowid").fetchall()
+    value = next(other for _, other in rows if other != rows[0][1]) if value == "another row" else value
+    with contextlib.suppress(sqlite3.IntegrityError):  # keys of another row
+        db.execute(f"UPDATE outcomes SET {column} = ? WHERE rowid = ?", (value, rows[0][0]))
+    changed = db.total_changes > 0
+    db.commit()
+    db.close()
+    with made(path) as store:
+        if column in ("configuration", "split") or not changed:
+            assert sum(outcome is None for outcome in recalled(store)) == changed  # it is fitted again
+        else:
             with pytest.raises(SoberError, match="is damaged") as error:
-                store.recall(0, place)
+                recalled(store)
             assert error.value.code == "E505"
-        assert store.recall(1, store.plan.splits[0]) is not None
+
+
+def test_rows_of_another_run_are_damage(tmp_path):
+    """Copied from a store of other data, with the keys of its splits and configurations."""
+    path, other = tmp_path / "run.sqlite", tmp_path / "other.sqlite"
+    fill(path)
+    fill(other, y=1 - Y)
+    db = sqlite3.connect(path)
+    db.execute("ATTACH ? AS other", (str(other),))
+    db.execute("UPDATE outcomes SET (form, data, checksum) = (SELECT form, data, checksum FROM other.outcomes AS o "
+               "WHERE o.configuration = outcomes.configuration AND o.split = outcomes.split)")  # fmt: skip
+    db.commit()
+    db.close()
+    with made(path) as store, pytest.raises(SoberError, match="is damaged"):
+        recalled(store)
 
 
 def test_a_manifest_of_nonsense_is_damage(tmp_path):

@@ -233,7 +233,7 @@ def test_every_kind_of_prediction(tmp_path, kind):
 def test_other_versions_are_named_and_refused(tmp_path, monkeypatch):
     path = tmp_path / "run.sqlite"
     truth = runs.bits(runs.search(path))
-    monkeypatch.setattr("sobercv.training.keep.own_code.platform.python_version_tuple", lambda: ("2", "7", "18"))
+    monkeypatch.setattr("sobercv.training.keep.fingerprint.platform.python_version_tuple", lambda: ("2", "7", "18"))
     with pytest.raises(SoberError, match=r"the installed versions \(python 3\.\d+, now 2\.7\)") as error:
         runs.search(path)
     assert error.value.code == "E502"

@@ -8,6 +8,7 @@ damaged is refused.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections.abc import Sequence
@@ -15,28 +16,29 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
+import numpy as np
+
 from ...errors import SoberError, warn
 from ..fit.experiment import Experiment
 from ..fit.plan import Plan, Split
-from ..fit.response import NOTHING
 from ..fit.space import Configuration
-from ..fit.task import Outcome
+from ..fit.task import Failure, Outcome
 from .manifest import Manifest
-from .outcome_bytes import decode, encode
 
 #: Says "a store of sober" in the header of the file.
 APPLICATION = 0x50BE7C4
 #: Files with another number were written by another release.
-FORMAT = 2
+FORMAT = 3
 SCHEMA = {
-    "manifest": "CREATE TABLE manifest (id INTEGER PRIMARY KEY, body BLOB, checksum BLOB)",
-    "outcomes": "CREATE TABLE outcomes (configuration BLOB, split BLOB, fit_seconds REAL, predict_seconds REAL, "
-    "form BLOB, data BLOB, checksum BLOB, PRIMARY KEY (configuration, split))",
+    "manifest": "CREATE TABLE manifest (body BLOB, checksum BLOB)",
+    "outcomes": "CREATE TABLE outcomes (configuration BLOB, split BLOB, form BLOB, data BLOB, checksum BLOB, "
+    "PRIMARY KEY (configuration, split))",
 }
 #: Seconds to wait for a lock: a process that is just ending needs some.
 _LOCK_SECONDS = 1.0
 #: What reading a damaged file can raise: SQLite's messages quote it, and are then no text; sizes in it may be absurd.
 _ERRORS = (sqlite3.Error, UnicodeError, MemoryError)
+_FAILURE = ("kind", "message", "error", "traceback")
 
 
 def kept_outcomes(
@@ -44,23 +46,12 @@ def kept_outcomes(
 ) -> OutcomeCache | None:
     """Return the cache of a search in a file; None without a path.
 
-    Raises
-    ------
-    SoberError
-        E123 where the path is none that keeps anything, E602 where a parameter cannot be told from another one.
+    Raises E123 where the path is none that keeps anything, E602 where a parameter cannot be told from another one.
     """
     if path is None:
         return None
     check_path(path)
-    manifest = Manifest.build(experiment, configurations, plan, seed)
-    if manifest.unknown:
-        listed = ", ".join(f"{name} ({kind})" for name, kind in manifest.unknown.items())
-        warn(
-            "W501",
-            f"Your code uses objects that a store cannot identify: {listed}. After a change of it, old fits would "
-            "be taken for new ones; then name another file.",
-        )
-    return OutcomeCache(path, experiment, plan, manifest)
+    return OutcomeCache(path, plan, Manifest.build(experiment, configurations, plan, seed))
 
 
 def stored_seed(path: Any) -> int | None:
@@ -71,11 +62,8 @@ def stored_seed(path: Any) -> int | None:
     if not os.path.exists(path):
         return None
     try:
-        file = _File(os.fspath(path))
-        try:
+        with _File(os.fspath(path)) as file:
             return None if file.is_new() else file.manifest().seed
-        finally:
-            file.close()
     except SoberError as error:
         if error.code == "E505":
             return None  # said when the file is opened
@@ -83,24 +71,17 @@ def stored_seed(path: Any) -> int | None:
 
 
 def check_path(path: Any) -> None:
-    """Refuse what SQLite would open without keeping anything, and what is no path.
-
-    Raises
-    ------
-    SoberError
-        E123
-    """
+    """Refuse what SQLite would open without keeping anything, and what is no path (E123)."""
+    reason = ""
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
-        raise SoberError("E123", f'`store` must be the path of a file or None; got {path!r}. Write store="run.sqlite".')
-    name = os.fspath(path)
-    if not name.strip() or name == ":memory:" or name.startswith("file:") or "\0" in name:
-        raise SoberError(
-            "E123", f'`store` must be the path of a file that can be kept; got {name!r}. Write store="run.sqlite".'
-        )
-    if os.path.exists(name) and not os.path.isfile(name):
-        raise SoberError(
-            "E123", f'`store` must be the path of a file; {name!r} is a folder or a device. Write store="run.sqlite".'
-        )
+        reason = f"or None; got {path!r}"
+    elif not (name := os.fspath(path)).strip() or name == ":memory:" or name.startswith("file:") or "\0" in name:
+        reason = f"that can be kept; got {name!r}"
+    elif os.path.exists(name) and not os.path.isfile(name):
+        reason = f"; {name!r} is a folder or a device"
+    if reason:
+        between = "" if reason.startswith(";") else " "
+        raise SoberError("E123", f'`store` must be the path of a file{between}{reason}. Write store="run.sqlite".')
 
 
 class OutcomeCache:
@@ -110,21 +91,17 @@ class OutcomeCache:
     ----------
     path : path
         Made where it does not exist.
-    experiment : Experiment
     plan : Plan
     manifest : Manifest
         What the file must be a run of, or what extends it.
     """
 
-    def __init__(self, path: str | os.PathLike[str], experiment: Experiment, plan: Plan, manifest: Manifest) -> None:
+    def __init__(self, path: str | os.PathLike[str], plan: Plan, manifest: Manifest) -> None:
         self.path = os.fspath(path)
         self.plan = plan
         self.manifest = manifest
         self._configurations = [bytes.fromhex(key) for key in manifest.configurations]
         self._splits = [bytes.fromhex(key) for key in manifest.splits]
-        classes = experiment.problem.classes
-        self._n_classes = 0 if classes is None else len(classes)
-        self._needed = {each[0] for each in experiment.wanted if each[-1] != NOTHING}
         self._stored: set[tuple[bytes, bytes]] = set()
         self._file: _File | None = None
         self._identity: tuple[int, int] | None = None  # of the file; None where it is gone
@@ -144,9 +121,9 @@ class OutcomeCache:
                         "that made it, or name another file.",
                     )
                 file.check()
-                united = held.united(self.manifest)
-                if united.to_json() != held.to_json():
-                    file.run("UPDATE manifest SET body = ?, checksum = ?", _with_checksum(united))
+                body = held.united(self.manifest).to_json()
+                if body != held.to_json():
+                    file.run("UPDATE manifest SET body = ?, checksum = ?", (body, _checksum(body)))
             self._stored = set(file.run("SELECT configuration, split FROM outcomes"))
         except BaseException:
             file.close()
@@ -161,28 +138,16 @@ class OutcomeCache:
             self._file = None
 
     def recall(self, configuration: int, split: Split) -> Outcome | None:
-        """Return a stored outcome, or None.
-
-        Raises
-        ------
-        SoberError
-            E505 where it is damaged.
-        """
+        """Return a stored outcome, or None. Raises E505 where it is damaged."""
         key = self._key(configuration, split.repeat, split.fold)
         if key not in self._stored:
             return None
         assert self._file is not None
-        ((*row,),) = self._file.run("SELECT * FROM outcomes WHERE configuration = ? AND split = ?", key)
-        outcome = decode(row, self.manifest.checksum_key, configuration, split, self._n_classes)
-        if outcome is None or not self._is_whole(outcome):
-            raise damaged(self.path, f"the outcome of configuration {configuration} on {split.place} is not whole")
-        return outcome
-
-    def _is_whole(self, outcome: Outcome) -> bool:
-        is_failed = outcome.failure is not None
-        return is_failed or (
-            outcome.responses.keys() >= self._needed and bool(outcome.answers) == bool(self.manifest.asked)
-        )
+        found = self._file.run("SELECT form, data, checksum FROM outcomes WHERE configuration = ? AND split = ?", key)
+        for form, data, checksum in found:
+            if isinstance(form, bytes) and isinstance(data, bytes) and checksum == self._checksum(key, form, data):
+                return _decoded(form, data, configuration, split)
+        raise _damaged(self.path, f"the outcome of configuration {configuration} on {split.place} is not whole")
 
     def keep(self, outcome: Outcome) -> None:
         """Write an outcome down; when this returns, no end of the process can lose it, unless the file is deleted."""
@@ -198,12 +163,43 @@ class OutcomeCache:
                 "kept nowhere; it cannot be resumed.",
             )
             return
-        key = self._key(outcome.configuration, outcome.repeat, outcome.fold)
-        row = encode(outcome, *key, self.manifest.checksum_key)
-        self._file.run("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        key, (form, data) = self._key(outcome.configuration, outcome.repeat, outcome.fold), _encoded(outcome)
+        row = (*key, form, data, self._checksum(key, form, data))
+        self._file.run("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?)", row)
 
     def _key(self, configuration: int, repeat: int, fold: int) -> tuple[bytes, bytes]:
         return self._configurations[configuration], self._splits[self.plan.positions[repeat, fold]]
+
+    def _checksum(self, key: tuple[bytes, bytes], form: bytes, data: bytes) -> bytes:
+        """Return a checksum that is good only for this row of this run."""
+        return _checksum(b"".join((*key, len(form).to_bytes(8), form, data)), self.manifest.checksum_key)
+
+
+def _encoded(outcome: Outcome) -> tuple[bytes, bytes]:
+    """Return an outcome as JSON, and the raw bytes of its arrays; no pickle, no code."""
+    arrays = {name: np.ascontiguousarray(values) for name, values in outcome.responses.items()}
+    form = {
+        "seconds": (outcome.fit_seconds, outcome.predict_seconds),
+        "failure": outcome.failure and {name: getattr(outcome.failure, name) for name in _FAILURE},
+        "answers": {name: float(value) for name, value in outcome.answers.items()},
+        # Rows are read by any machine, so the order of the bytes is written down with them.
+        "arrays": [(name, array.dtype.str, array.shape) for name, array in arrays.items()],
+    }
+    return json.dumps(form).encode(), b"".join(array.tobytes() for array in arrays.values())
+
+
+def _decoded(form: bytes, data: bytes, configuration: int, split: Split) -> Outcome:
+    held, responses, start = json.loads(form), {}, 0
+    failure = held["failure"] and Failure(**held["failure"], repeat=split.repeat, fold=split.fold)
+    for name, dtype, shape in held["arrays"]:
+        values = np.frombuffer(data, dtype, int(np.prod(shape)), start).reshape(shape)
+        responses[name], start = values, start + values.nbytes
+    place = configuration, split.repeat, split.fold
+    return Outcome(*place, responses, *held["seconds"], failure, held["answers"], is_recalled=True)
+
+
+def _checksum(body: bytes, key: bytes = b"") -> bytes:
+    return blake2b(body, key=key, digest_size=16).digest()
 
 
 class _File:
@@ -227,6 +223,12 @@ class _File:
         except BaseException:
             self.close()
             raise
+
+    def __enter__(self) -> _File:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Let the file go; what was committed is in it, or beside it where the disk is full."""
@@ -257,14 +259,14 @@ class _File:
             )
         # In another mode, what lies in the side file would be overlooked.
         if schema != SCHEMA or self.run("PRAGMA journal_mode") != [("wal",)]:
-            raise damaged(self.path, "its tables are not those of a store")
+            raise _damaged(self.path, "its tables are not those of a store")
         return False
 
     def check(self) -> None:
         """Refuse a structure that does not hold together: writing to it could lose what is there."""
         found = self.run("PRAGMA quick_check(1)")
         if not found or found[0][0] != "ok":
-            raise damaged(self.path, "its structure does not hold together")
+            raise _damaged(self.path, "its structure does not hold together")
 
     def create(self, manifest: Manifest) -> None:
         """Make the tables, all or nothing."""
@@ -275,7 +277,8 @@ class _File:
         self.run(f"PRAGMA user_version = {FORMAT}")
         for statement in SCHEMA.values():
             self.run(statement)
-        self.run("INSERT INTO manifest (body, checksum) VALUES (?, ?)", _with_checksum(manifest))
+        body = manifest.to_json()
+        self.run("INSERT INTO manifest VALUES (?, ?)", (body, _checksum(body)))
         self.run("COMMIT")
         self.run("PRAGMA synchronous = NORMAL")
 
@@ -284,11 +287,11 @@ class _File:
         rows = self.run("SELECT body, checksum FROM manifest")
         try:
             ((body, checksum),) = rows
-            if checksum != blake2b(body, digest_size=16).digest():
+            if checksum != _checksum(body):
                 raise ValueError
             return Manifest.from_json(body)
         except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
-            raise damaged(self.path, "its manifest cannot be read") from None
+            raise _damaged(self.path, "its manifest cannot be read") from None
 
     def run(self, statement: str, values: Any = ()) -> list[Any]:
         """Run a statement and return its rows."""
@@ -298,7 +301,7 @@ class _File:
             raise _explained(error, self.path) from error
 
 
-def damaged(path: str, reason: str) -> SoberError:
+def _damaged(path: str, reason: str) -> SoberError:
     """Return the error of a damaged file."""
     return SoberError(
         "E505",
@@ -331,7 +334,7 @@ def _explained(error: Exception, path: str) -> SoberError:
             f"The disk cannot be read or written for {path} ({error}). All outcomes that were stored are kept; "
             "check the disk and repeat the call to go on.",
         )
-    return damaged(path, str(error))
+    return _damaged(path, str(error))
 
 
 def _not_writable(path: str, reason: str) -> SoberError:
@@ -340,8 +343,3 @@ def _not_writable(path: str, reason: str) -> SoberError:
         f"{path} cannot be opened for writing ({reason}). See that its folder exists and that both may be written to. "
         "What is stored is kept.",
     )
-
-
-def _with_checksum(manifest: Manifest) -> tuple[bytes, bytes]:
-    body = manifest.to_json().encode()
-    return body, blake2b(body, digest_size=16).digest()

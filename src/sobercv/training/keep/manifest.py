@@ -6,9 +6,8 @@ Two manifests may be united where one extends the other: more splits, more confi
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -16,8 +15,7 @@ from ..fit.experiment import Experiment
 from ..fit.plan import Plan
 from ..fit.problem import Problem
 from ..fit.space import Configuration
-from .fingerprint import digest, fingerprint
-from .own_code import versions
+from .fingerprint import Writer, digest, versions
 
 #: Bytes of the keys under which outcomes are kept.
 KEY = 8
@@ -32,10 +30,10 @@ class Manifest:
     ----------
     data : mapping of str to str
         A digest for each of X, y and what goes with them.
-    estimator : str
-        Class and parameters.
-    code : mapping of str to str
-        A digest of each piece of the user's own code that takes part, by name.
+    estimator, asked : str
+        Class and parameters; what else is asked of every fitted model, empty where nothing is.
+    code, versions : mapping of str to str
+        Digests of the user's own modules that take part; the versions of Python and installed packages.
     responses : tuple of str
         What every fit is asked for.
     seed : int
@@ -43,43 +41,36 @@ class Manifest:
         A key for each split, of its training and test rows, in the order of the plan.
     configurations : mapping of str to str
         From a key to the parameters, in the order of the indices.
-    versions : mapping of str to str
-        Of Python, the machine and the installed packages that take part.
-    asked : str
-        What else is asked of every fitted model; empty where nothing is.
-    unknown : mapping of str to str
-        What the user's code uses but cannot be described: name and type. Not written into the file.
     """
 
     data: Mapping[str, str]
     estimator: str
+    asked: str
     code: Mapping[str, str]
+    versions: Mapping[str, str]
     responses: tuple[str, ...]
     seed: int
     splits: tuple[str, ...]
     configurations: Mapping[str, str]
-    versions: Mapping[str, str]
-    asked: str = ""
-    unknown: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def build(cls, experiment: Experiment, configurations: Sequence[Configuration], plan: Plan, seed: int) -> Manifest:
         """Take the fingerprints of a search."""
-        found = fingerprint(experiment.estimator)
-        each = [fingerprint(dict(configuration.params)) for configuration in configurations]
-        asked = None if experiment.asks is None else fingerprint(experiment.asks)
-        everything = [found, *each, *([] if asked is None else [asked])]
+        writer = Writer()
+        estimator = writer.write(experiment.estimator)
+        params = [writer.write(dict(configuration.params)) for configuration in configurations]
+        asked = "" if experiment.asks is None else writer.write(experiment.asks)
+        code, packages = writer.code()
         return cls(
             data=_data_digests(experiment.problem),
-            estimator=found.text,
-            code={name: code for part in everything for name, code in part.code.items()},
+            estimator=estimator,
+            asked=asked,
+            code=code,
+            versions=versions(packages),
             responses=tuple(" or ".join(alternatives) for alternatives in experiment.wanted),
             seed=seed,
             splits=tuple(digest(split.train, split.test, size=KEY).hex() for split in plan.splits),
-            configurations=_keyed([part.text for part in each]),
-            versions=versions({package for part in everything for package in part.packages}),
-            asked="" if asked is None else asked.text,
-            unknown={name: kind for part in everything for name, kind in part.unknown.items()},
+            configurations=_keyed(params),
         )
 
     @cached_property
@@ -95,9 +86,9 @@ class Manifest:
             found.append(f"the data ({', '.join(changed)})")
         edited = [name for name, code in self.code.items() if now.code.get(name, code) != code]
         if edited:
-            found.append(f"the code ({_listed(edited)})")
+            found.append(f"the code ({', '.join(sorted(edited))})")
         elif self.estimator != now.estimator:
-            found.append(f"the estimator ({_first_difference(_shown(self.estimator), _shown(now.estimator))})")
+            found.append(f"the estimator ({_first_difference(self.estimator, now.estimator)})")
         if self.responses != now.responses:
             found.append(
                 f"what scoring asks of an estimator (was {', '.join(self.responses)}; is {', '.join(now.responses)})"
@@ -115,8 +106,7 @@ class Manifest:
         gone = [text for key, text in self.configurations.items() if key not in now.configurations]
         if gone and not edited:
             n = len(self.configurations)
-            first = _shown(gone[0])
-            found.append(f"the grid ({len(gone)} of {n} stored configurations are not in it, the first is {first})")
+            found.append(f"the grid ({len(gone)} of {n} stored configurations are not in it, the first is {gone[0]})")
         return found
 
     def united(self, now: Manifest) -> Manifest:
@@ -124,19 +114,13 @@ class Manifest:
         splits = max(self.splits, now.splits, key=len)
         return replace(now, splits=splits, versions={**self.versions, **now.versions})
 
-    def to_json(self) -> str:
+    def to_json(self) -> bytes:
         """Write as a text."""
-        return json.dumps({name: getattr(self, name) for name in self.__dataclass_fields__ if name != "unknown"})
+        return json.dumps(asdict(self)).encode()
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Manifest:
-        """Read what `to_json` wrote.
-
-        Raises
-        ------
-        ValueError, KeyError, TypeError
-            Where it is anything else.
-        """
+    def from_json(cls, text: bytes) -> Manifest:
+        """Read what `to_json` wrote; raises ValueError, KeyError or TypeError where it is anything else."""
         held = json.loads(text)
         return cls(**held | {name: tuple(held[name]) for name in ("responses", "splits")})
 
@@ -165,17 +149,6 @@ def _keyed(texts: Sequence[str]) -> dict[str, str]:
         times[text] = times.get(text, 0) + 1
         keyed[digest(text, times[text], size=KEY).hex()] = text
     return keyed
-
-
-def _listed(names: Sequence[str], most: int = 4) -> str:
-    """Name the first few."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(sorted(names)[:most]) + more
-
-
-def _shown(text: str) -> str:
-    """Leave out the digest of the code, which says nothing to a reader."""
-    return re.sub(r" code#[0-9a-f]{16}$", "", text)
 
 
 def _first_difference(was: str, now: str) -> str:

@@ -33,7 +33,7 @@ from ...errors import SoberError, warn
 from ..fit.experiment import Experiment
 from ..fit.space import Configuration
 from ..fit.task import Outcome
-from ..keep.own_code import is_installed_file
+from ..keep.fingerprint import is_installed_file
 from . import guard
 from .base import LOOK_SECONDS, FuturePool, Pool, Report
 from .batches import Batch
