@@ -194,8 +194,9 @@ def _decoded(form: bytes, data: bytes, configuration: int, split: Split) -> Outc
     for name, dtype, shape in held["arrays"]:
         values = np.frombuffer(data, dtype, int(np.prod(shape)), start).reshape(shape)
         responses[name], start = values, start + values.nbytes
-    place = configuration, split.repeat, split.fold
-    return Outcome(*place, responses, *held["seconds"], failure, held["answers"], is_recalled=True)
+    fit, predict = held["seconds"]
+    answers = held["answers"]
+    return Outcome(configuration, split.repeat, split.fold, responses, fit, predict, failure, answers, True)
 
 
 def _checksum(body: bytes, key: bytes = b"") -> bytes:
