@@ -123,3 +123,26 @@ def test_an_ignored_leak_is_said_and_what_is_left():
     assert (found.code, found.columns) == ("S801", ("leak",))
     assert "All scores are without it" in found.text
     assert not [note for note in notes(frame.drop(columns="leak"), ignore=("x3",)) if "gnored" in note.text]
+
+
+@pytest.mark.parametrize("auc", [0.95, 0.97])
+def test_a_leak_among_measurements_that_are_as_good_is_asked_for(auc):
+    rng = np.random.default_rng(1)
+    frame = planted(auc)
+    is_ill = (frame["y"] == "ill").to_numpy()
+    good = pd.DataFrame(is_ill[:, None] * np.linspace(1.5, 2.9, 12) + rng.normal(size=(len(frame), 12)))
+    good = good.add_prefix("good")
+    found = [note for note in notes(pd.concat([good, frame], axis=1)) if "leak" in note.columns]
+    assert [note.code for note in found] == ["S801"]
+    assert "are all of them known when the prediction is made?" in found[0].text
+
+
+def test_two_leaks_of_the_same_kind_far_from_the_rest_are_named():
+    frame = planted(0.95)
+    again = frame["leak"] + 0.1 * np.random.default_rng(3).normal(size=len(frame))
+    frame = frame.drop(columns=[f"x{i}" for i in range(299) if i % 3])
+    few = pd.DataFrame(np.random.default_rng(4).normal(size=(len(frame), 40))).add_prefix("n")
+    (found,) = [
+        note for note in notes(few.assign(leak=frame["leak"], again=again, y=frame["y"])) if note.code == "W806"
+    ]
+    assert set(found.columns) == {"leak", "again"}

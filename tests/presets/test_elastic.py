@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sobercv.presets.elastic import ElasticNetCox, ElasticNetLogistic, penalty_path
+from sobercv.targets import SURVIVAL
 
 from . import networks
 
@@ -90,3 +91,15 @@ def test_separated_classes_end_quietly():
             assert np.isfinite(net.coef_).all()
         survival = np.array([(True, t) for t in np.exp(5 * X[:, 0])], dtype=[("event", bool), ("time", float)])
         assert np.isfinite(ElasticNetCox(1e-6, 0.5).fit(X, survival).coef_).all()
+
+
+def test_a_weight_is_a_repeated_row_and_a_weight_of_zero_an_absent_one():
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(80, 5)), rng.integers(0, 4, 80)
+    y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
+    times = np.array(list(zip(y == 1, rng.exponential(size=80).round(1), strict=True)), SURVIVAL)
+    for net, target in ((ElasticNetLogistic, y), (ElasticNetCox, times)):
+        weighted = net(0.02, 0.5, tol=1e-9).fit(X, target, weight)
+        repeated = net(0.02, 0.5, tol=1e-9).fit(np.repeat(X, weight, axis=0), np.repeat(target, weight))
+        np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-8)
+    np.testing.assert_allclose(weighted.baseline_.hazard, repeated.baseline_.hazard, atol=1e-8)

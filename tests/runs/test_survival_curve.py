@@ -49,3 +49,12 @@ def test_a_risk_that_tells_nothing_and_one_that_tells_all():
 def test_a_damaged_curve_is_refused():
     with pytest.raises(ValueError, match="one length"):
         SurvivalCurve(0.0, 1.0, 1.0, (1.0, 2.0), (0.5,), 2.0)
+
+
+def test_a_weight_is_a_repeated_row():
+    risk, y = rows(ties=True)
+    weight = np.random.default_rng(1).integers(1, 4, len(risk))
+    weighted = SurvivalCurve.fit(risk, y, weight.astype(float))
+    repeated = SurvivalCurve.fit(np.repeat(risk, weight), np.repeat(y, weight))
+    for time in (1.0, 5.0, 12.5):
+        np.testing.assert_allclose(weighted.survival(risk, time), repeated.survival(risk, time), rtol=1e-8)

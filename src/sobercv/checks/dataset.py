@@ -59,6 +59,7 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     Class 'b' has 1 row, fewer than the 10 folds. Join it with another class, or leave it out.
     """
     found = [*notes, *size(data, cv), *classes(data, cv), *events(data, cv), *missing(data), *unusable_numbers(data)]
+    found += weights(data)
     if not any(note.severity == "error" for note in found):
         found += leaks(data)
     for check in (empty_columns, identifiers, repeated_subjects, known_later, duplicates, task):
@@ -127,6 +128,21 @@ def missing(data: Dataset) -> Iterator[Note]:
         yield Note(
             "W813", f"{rows} no target and were left out.".replace("has no target and were", "has no target and was")
         )
+
+
+def weights(data: Dataset) -> Iterator[Note]:
+    """How much the weighted rows are worth, and which models are left out because they take no weights."""
+    if data.weight is None:
+        return
+    w = data.weight
+    worth = float(w.sum() ** 2 / (w @ w))  # Kish's effective size
+    unable = "survival SVMs" if data.task == "survival" else "nearest neighbours"
+    text = (
+        f"Weights from {w.min():g} to {w.max():g}: scores are as uncertain as those of {worth:.0f} rows of equal "
+        f"weight (Kish). They count in fits and scores, not in cleaning and choosing columns; {unable} take no weights "
+        "and are left out."
+    )
+    yield Note("W205" if worth < 0.5 * data.n_rows else "S801", text)
 
 
 def task(data: Dataset) -> Iterator[Note]:

@@ -19,18 +19,22 @@ from ..tables import Dataset
 from ..tables.naming import some
 from .numeric_columns import NumericColumns
 
-#: A column is suspected from the first score on where it is the only one, and from the second on with others, where
-#: they stand apart from the rest (with more than two classes a good measurement may separate them, as the petals of
-#: iris do) ...
-ONLY_SUSPECT, SUSPECT, SUSPECT_CLASSES = 0.94, 0.97, 0.995
-#: ... so that the rest misses at least this many times as much; or anyway, where a column separates perfectly.
-TIMES_APART, PERFECT = 2.5, 0.999
+#: Columns are suspected from this score on (with more than two classes a good measurement may separate them, as the
+#: petals of iris do) where they stand apart from the rest ...
+SUSPECT, SUSPECT_CLASSES = 0.94, 0.995
+#: ... so that the rest misses at least so many times as much: one column, or several from the score on that follows;
+#: several below it; or anyway, where a column separates perfectly.
+TIMES_APART, SEVERAL, TIMES_APART_SEVERAL, PERFECT = 2.5, 0.97, 5.0, 0.999
+#: More columns below that score are good measurements.
+MOST_LEAKS = 3
+#: A column of this score that does not stand apart, because honest ones are as good, is asked for.
+STRONG, MOST_ASKED = 0.95, 10
 #: Smaller classes are separated by chance in wide tables.
 LEAST_SEPARATED = 20
 #: Columns of so few different values are scored as categories, where each value has enough rows on average.
 FEW, ROWS_PER_VALUE = 20, 5
 #: Rows and cells that are looked at; concordance compares every pair of rows.
-MOST_ROWS, MOST_CELLS, MOST_PAIRED_ROWS, MOST_PAIRED_COLUMNS = 2000, 4_000_000, 700, 60
+MOST_ROWS, MOST_CELLS, MOST_PAIRED_ROWS, MOST_PAIRED_COLUMNS = 20_000, 4_000_000, 700, 60
 
 _SCORES = {"regression": "squared rank correlation", "survival": "concordance"}
 
@@ -56,6 +60,18 @@ def leaks(data: Dataset) -> Iterator[Note]:
         text = f"{what} the target{by_itself} ({score}): {said}{more}{beside}. "
         text += "Write --ignore for what is not known before the outcome: every score would depend on it."
         yield Note("W806", text, tuple(found))
+    asked = [name for name in sorted(alone, key=lambda name: -alone[name]) if alone[name] >= STRONG]
+    asked = [name for name in asked if name not in found]
+    if asked:
+        said = "; ".join(f"{some([name])} {alone[name]:.3f}" for name in asked[:MOST_ASKED])
+        more = f" and {len(asked) - MOST_ASKED} more" if len(asked) > MOST_ASKED else ""
+        one = len(asked) == 1
+        text = (
+            f"{'One column predicts' if one else f'{len(asked)} columns, each alone, predict'} the target well "
+            f"({score}): {said}{more}. Good measurements can, and so does a leak: "
+            f"{'is it' if one else 'are all of them'} known when the prediction is made? If not, write --ignore."
+        )
+        yield Note("S801", text, tuple(asked))
     if data.ignored is not None and data.ignored.shape[1]:
         aside = single_scores(data.ignored.iloc[rows], y, data.task)
         left = [
@@ -84,15 +100,14 @@ def _suspects(alone: dict[str, float], task: str, smallest: int) -> list[str]:
     ordered = sorted(alone, key=lambda name: -alone[name])
     limit = SUSPECT_CLASSES if task == "multiclass" else SUSPECT
     high = [name for name in ordered if alone[name] >= limit]
-    if not high and task != "multiclass":
-        high = [name for name in ordered if alone[name] >= ONLY_SUSPECT]
-        high = high if len(high) == 1 else []
-    if not high:
-        return []
-    rest = alone[ordered[len(high)]] if len(ordered) > len(high) else 0.0
-    least_error = max(1 - alone[high[-1]], 0.5 / smallest)  # no score is known better than to half a row
-    if 1 - rest >= TIMES_APART * least_error:
-        return high
+    for k in range(len(high), 0, -1):
+        if k > MOST_LEAKS and alone[high[k - 1]] < SEVERAL:
+            continue
+        rest = alone[ordered[k]] if len(ordered) > k else 0.0
+        least_error = max(1 - alone[high[k - 1]], 0.5 / smallest)  # no score is known better than to half a row
+        times = TIMES_APART if k == 1 or alone[high[k - 1]] >= SEVERAL else TIMES_APART_SEVERAL
+        if 1 - rest >= times * least_error:
+            return high[:k]
     return [name for name in high if alone[name] >= PERFECT and smallest >= LEAST_SEPARATED]
 
 

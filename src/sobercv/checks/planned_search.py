@@ -94,7 +94,9 @@ def plan_search(  # noqa: PLR0913 - the options of a command, by their names
     for metric in found:
         metric.check_target(target)
     probabilities = probabilities or any(metric.responses == ("predict_proba",) or metric.times for metric in found)
-    made = presets.get(preset, data.task, data.X, data.y, seed=seed, probabilities=probabilities)
+    made = presets.get(
+        preset, data.task, data.X, data.y, seed=seed, probabilities=probabilities, weighted=data.weight is not None
+    )
     if configurations is not None:
         made = made.drawn(configurations, seed)
     by_group = data.groups is not None and cv == data.n_groups

@@ -19,7 +19,7 @@ from ..tables.source_bytes import check_source
 #: Parameters of commands that are no settings.
 _OWN = ("settings", "overwrite", "protocols", "folder", *OUTWARD)
 #: Options that name what is in the table.
-_NAMES = ("target", "time", "event", "event_value", "id", "group", "ignore", "sheet")
+_NAMES = ("target", "time", "event", "event_value", "id", "group", "weight", "ignore", "sheet")
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,8 @@ def table_rows(facts: dict[str, Any]) -> list[tuple[str, Any]]:
         rows.append(("gaps", f"{facts['missing_cells']:,} of {cells:,} cells are missing"))
     if facts["groups"]:
         rows.append(("groups", f"{facts['groups']:,}; rows of one group stay together"))
+    if facts["weights"]:
+        rows.append(("weights", f"{facts['weights'][0]:g} to {facts['weights'][1]:g}; in fits and scores"))
     rows.append(("target", f"{' and '.join(facts['target'])}: {WORDS[facts['task']]}{_target(facts)}"))
     return rows
 

@@ -41,7 +41,8 @@ def compare(arguments: Arguments, protocols: str | None) -> int:
                 planned.preset.estimator, planned.preset.configurations, data.X, data.y, protocols=wanted,
                 scoring=planned.scoring[0], pos_label=planned.positive, cv=planned.splitter,
                 aggregate=settings.aggregate, stratify=settings.stratify, within_folds=settings.within_folds,
-                groups=data.groups, interval=settings.interval, n_jobs=settings.jobs, random_state=planned.seed,
+                groups=data.groups, sample_weight=data.weight, interval=settings.interval, n_jobs=settings.jobs,
+                random_state=planned.seed,
             )  # fmt: skip
     finally:
         screen.done()

@@ -105,6 +105,7 @@ OPTIONS: dict[str, Any] = {
     "limit_flags": _switch("--limit-flags", help="Add a column that marks limits such as <0.5.", panel=ADVANCED),
     "id": _text("--id", help="Identifies samples; rows that share it stay together.", panel=DATA),
     "group": _text("--group", help="Rows that share it (a patient) stay together.", panel=DATA),
+    "weight": _text("--weight", help="How much each row counts, in fits and in scores.", panel=ADVANCED),
     "ignore": _option(
         list[str] | None, "--ignore", metavar="<str>", help="A column that models must not see; can be repeated.",
         panel=DATA,
@@ -205,7 +206,7 @@ _CALLED = {
     "replace": "overwrite",
 }
 
-ROLES = ("target", "positive", "time", "event", "event_value", "id", "group", "ignore", "task")
+ROLES = ("target", "positive", "time", "event", "event_value", "id", "group", "weight", "ignore", "task")
 READING = ("sheet", "decimal", "header", "limits", "limit_flags")
 TUNING = ("metric", "preset", "configurations", "cv", "aggregate", "stratify", "within_folds", "interval")
 SHOWN = ("json", "quiet")

@@ -22,7 +22,7 @@ from sklearn.linear_model import ElasticNet
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..containers import Array
+from ..containers import Array, weights_of
 from ..errors import SoberError
 from ..targets import Target, classes_of, survival_of, task_name
 
@@ -31,21 +31,23 @@ _LEAST_WEIGHT = 1e-5  # as in glmnet: no sample is ever certain
 
 class _Loss(Protocol):
     start: float
+    total: float  # the sum of weights: the number of samples where all weigh 1
 
     def __call__(self, eta: Array) -> tuple[float, Array, Array]:
         """Return the loss, the negative gradient and the curvature at the linear predictor, summed over samples."""
 
 
 class _Logistic:
-    def __init__(self, positive: Array) -> None:
-        self.positive = positive.astype(float)
-        share = float(np.clip(self.positive.mean(), _LEAST_WEIGHT, 1 - _LEAST_WEIGHT))
+    def __init__(self, positive: Array, weight: Array) -> None:
+        self.positive, self.weight, self.total = positive.astype(float), weight, float(weight.sum())
+        share = float(np.clip(np.average(self.positive, weights=weight), _LEAST_WEIGHT, 1 - _LEAST_WEIGHT))
         self.start = float(np.log(share / (1 - share)))
 
     def __call__(self, eta: Array) -> tuple[float, Array, Array]:
         p = expit(eta)
-        loss = float(np.logaddexp(0, eta).sum() - self.positive @ eta)
-        return loss, self.positive - p, p * (1 - p)
+        w = self.weight
+        loss = float((w * np.logaddexp(0, eta)).sum() - (w * self.positive) @ eta)
+        return loss, w * (self.positive - p), w * (p * (1 - p))
 
 
 class _Cox:
@@ -53,9 +55,10 @@ class _Cox:
 
     start = 0.0
 
-    def __init__(self, event: Array, time: Array) -> None:
-        self.order = np.argsort(-time, kind="stable")
-        self.event, time = event[self.order].astype(float), time[self.order]
+    def __init__(self, event: Array, time: Array, weight: Array) -> None:
+        self.order, self.total = np.argsort(-time, kind="stable"), float(weight.sum())
+        self.weight, time = weight[self.order], time[self.order]
+        self.event = self.weight * event[self.order].astype(float)
         self.starts = np.flatnonzero(np.r_[True, time[1:] != time[:-1]])
         self.sizes = np.diff(np.r_[self.starts, len(time)])
         self.deaths = np.add.reduceat(self.event, self.starts)
@@ -63,7 +66,7 @@ class _Cox:
     def __call__(self, eta: Array) -> tuple[float, Array, Array]:
         eta = eta[self.order]
         eta = eta - eta.max()
-        risk = np.exp(eta)
+        risk = self.weight * np.exp(eta)
         at_risk = np.maximum(np.cumsum(np.add.reduceat(risk, self.starts)), 1e-100)  # its square must not underflow
         loss = float(self.deaths @ np.log(at_risk) - self.event @ eta)
         first, second = self.deaths / at_risk, self.deaths / at_risk**2
@@ -71,20 +74,20 @@ class _Cox:
         squared = np.repeat(np.cumsum(second[::-1])[::-1], self.sizes)
         gradient, curvature = np.empty_like(eta), np.empty_like(eta)
         gradient[self.order] = self.event - risk * hazard
-        curvature[self.order] = np.maximum(risk * hazard - risk**2 * squared, 0.0)
+        curvature[self.order] = np.maximum(risk * hazard - risk * np.exp(eta) * squared, 0.0)
         return loss, gradient, curvature
 
 
 def _fit(X: Any, loss: _Loss, alpha: float, l1_ratio: float, max_iter: int, tol: float) -> tuple[Array, float, int]:
     """Return coefficients, intercept and the number of steps."""
-    n, p = X.shape
+    n, p = loss.total, X.shape[1]
     coef, intercept = np.zeros(p), loss.start
     inner = ElasticNet(l1_ratio=l1_ratio, warm_start=True, tol=1e-4, max_iter=300)
 
     def penalised(value: float, coef: Array) -> float:
         return value / n + alpha * (l1_ratio * np.abs(coef).sum() + 0.5 * (1 - l1_ratio) * float(coef @ coef))
 
-    value, gradient, curvature = loss(np.full(n, intercept))
+    value, gradient, curvature = loss(np.full(X.shape[0], intercept))
     null, current, step = max(value, np.finfo(float).tiny), penalised(value, coef), 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the next step goes on where this one stopped
@@ -113,6 +116,15 @@ def _fit(X: Any, loss: _Loss, alpha: float, l1_ratio: float, max_iter: int, tol:
     return coef, intercept, step
 
 
+def _weighted(X: Any, y: Array, sample_weight: Any) -> tuple[Any, Array, Array]:
+    """Return the rows that weigh anything, and their weights; all weigh 1 by default."""
+    weight = weights_of(sample_weight, len(y))
+    if weight is None:
+        return X, y, np.ones(len(y))
+    keep = weight > 0
+    return (X, y, weight) if keep.all() else (X[keep], y[keep], weight[keep])
+
+
 class ElasticNetLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Logistic regression with glmnet's penalty; several classes one against the rest.
 
@@ -132,15 +144,17 @@ class ElasticNetLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_iter = max_iter
         self.tol = tol
 
-    def fit(self, X: Any, y: Any) -> ElasticNetLogistic:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ElasticNetLogistic:
         """Fit to labels."""
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F")
         check_classification_targets(y)
+        X, y, weight = _weighted(X, y, sample_weight)
         codes, self.classes_ = classes_of(y)
         if len(self.classes_) < 2:
             raise SoberError("E112", f"Two classes are needed; all samples are of one class, {self.classes_[0]!r}.")
         wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        fits = [_fit(X, _Logistic(codes == k), self.alpha, self.l1_ratio, self.max_iter, self.tol) for k in wanted]
+        losses = [_Logistic(codes == k, weight) for k in wanted]
+        fits = [_fit(X, loss, self.alpha, self.l1_ratio, self.max_iter, self.tol) for loss in losses]
         self.coef_ = np.array([coef for coef, _, _ in fits])
         self.intercept_ = np.array([intercept for _, intercept, _ in fits])
         self.n_iter_ = max(steps for _, _, steps in fits)
@@ -187,13 +201,14 @@ class ElasticNetCox(BaseEstimator):  # type: ignore[misc]
         self.max_iter = max_iter
         self.tol = tol
 
-    def fit(self, X: Any, y: Any) -> ElasticNetCox:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ElasticNetCox:
         """Fit to records of (event, time)."""
         X = validate_data(self, X, accept_sparse="csc", dtype=np.float64, order="F")
-        records = survival_of(y)
-        loss = _Cox(records["event"], records["time"])
+        X, records, weight = _weighted(X, survival_of(y), sample_weight)
+        loss = _Cox(records["event"], records["time"], weight)
         self.coef_, _, self.n_iter_ = _fit(X, loss, self.alpha, self.l1_ratio, self.max_iter, self.tol)
-        self.baseline_ = Breslow(np.asarray(X @ self.coef_).ravel(), records["event"], records["time"])
+        log_risk = np.asarray(X @ self.coef_).ravel()
+        self.baseline_ = Breslow(log_risk, records["event"], records["time"], weight)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -224,7 +239,7 @@ def penalty_path(X: Any, y: Any, task: str, l1_ratio: float, n: int = 10) -> lis
     if task == "regression":
         pulls = [values - values.mean()]
     elif task == "survival":
-        pulls = [_Cox(values["event"], values["time"])(np.zeros(len(values)))[1]]
+        pulls = [_Cox(values["event"], values["time"], np.ones(len(values)))(np.zeros(len(values)))[1]]
     else:
         pulls = [(values == k) - np.mean(values == k) for k in range(target.n_classes)]
     samples, columns = X.shape
@@ -259,15 +274,15 @@ class Breslow:
     ----------
     log_risk : float array [N]
         Of the training rows.
-    event, time : arrays [N]
+    event, time, weight : arrays [N]
     """
 
-    def __init__(self, log_risk: Array, event: Array, time: Array) -> None:
+    def __init__(self, log_risk: Array, event: Array, time: Array, weight: Array) -> None:
         self.times, code = np.unique(time, return_inverse=True)
         self._shift = float(log_risk.max())  # so that no risk overflows
-        risk = np.bincount(code.reshape(-1), np.exp(log_risk - self._shift))
+        risk = np.bincount(code.reshape(-1), weight * np.exp(log_risk - self._shift))
         at_risk = np.cumsum(risk[::-1])[::-1]
-        deaths = np.bincount(code.reshape(-1), event.astype(np.float64))
+        deaths = np.bincount(code.reshape(-1), weight * event)
         self.hazard = np.cumsum(np.divide(deaths, at_risk, out=np.zeros_like(deaths), where=deaths > 0))
 
     def curves(self, log_risk: Array) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from .. import seeds
 from ..errors import SoberError
@@ -64,7 +65,7 @@ class Preset:
         return replace(self, param_grid=grids, configurations=chosen, description=text)
 
 
-def get(
+def get(  # noqa: PLR0913 - what a space depends on
     name: str,
     task: str,
     X: Any,
@@ -74,6 +75,7 @@ def get(
     seed: int = 0,
     n_trees: int | None = None,
     probabilities: bool = False,
+    weighted: bool = False,
 ) -> Preset:
     """Make the pipeline and the search space of a preset for a table.
 
@@ -94,6 +96,9 @@ def get(
         Whether every model must give probabilities, as log loss, the Brier score and the AUC of several classes want:
         then SVMs are calibrated, which takes four fits instead of one. Of survival, Brier scores want them: then SVMs
         are left out, and forests keep whole survival curves.
+    weighted : bool, default=False
+        Whether every model must take `sample_weight`: then nearest neighbours and survival SVMs, which do not, are left
+        out.
 
     Returns
     -------
@@ -131,10 +136,16 @@ def get(
     )
     space = {"regression": space_of_numbers, "survival": space_of_times}.get(task, space_of_classes)
     default, grids = space(inputs)
+    grids = [grid for grid in grids if not weighted or takes_weights(grid["model"][0])]
     estimator = Pipeline([("clean", cleaner), ("select", "passthrough"), ("model", clone(default))])
     listed = expand(grids)
     text = f"{name}: {len(listed)} configurations for {task} targets, {level.summary}."
     return Preset(name, estimator, grids, listed, text)
+
+
+def takes_weights(model: Any) -> bool:
+    """Whether `fit` of a model takes `sample_weight`; around a regressor, what it is around says so."""
+    return has_fit_parameter(getattr(model, "regressor", model), "sample_weight")
 
 
 def _check_target(task: str, y: Any, X: Any) -> None:

@@ -19,11 +19,12 @@ from .sklearn_models import RootForest, silent_at_cap
 class NoRisk(BaseEstimator):  # type: ignore[misc]
     """The baseline: the same risk for every row."""
 
-    def fit(self, X: Any, y: Any) -> NoRisk:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NoRisk:
         """Learn when events happen, and nothing of whom."""
         self.n_features_in_ = X.shape[1]
         records = survival_of(y)
-        self.baseline_ = Breslow(np.zeros(len(records)), records["event"], records["time"])
+        weight = np.ones(len(records)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        self.baseline_ = Breslow(np.zeros(len(records)), records["event"], records["time"], weight)
         return self
 
     def predict(self, X: Any) -> Array:

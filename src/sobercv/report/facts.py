@@ -83,7 +83,7 @@ def data(search: Any, X: Any = None) -> tuple[Fact, ...]:
         facts.append(Fact("Columns", f"{n_columns:,}"))
     facts.append(Fact("Target", _target(table)))
     if table.sample_weight is not None:
-        facts.append(Fact("Weights", "samples are weighted, in every score"))
+        facts.append(Fact("Weights", "samples are weighted, in fits and in every score"))
     folds = search.n_splits_ // table.n_repeats
     repeats = f", repeated {table.n_repeats} times" if table.n_repeats > 1 else ""
     facts.append(Fact("Cross-validation", f"{count(folds, 'fold')}{repeats}"))

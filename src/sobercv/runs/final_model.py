@@ -62,7 +62,7 @@ def _none(reason: str, remedy: str) -> Note:
 
 
 def _here(model: Any, data: Dataset) -> Any:
-    model.fit(data.X, data.y)
+    model.fit(data.X, data.y, **data.fit_arguments)
     return model
 
 
@@ -70,7 +70,7 @@ def _elsewhere(model: Any, data: Dataset, seconds: float) -> Any:
     """Train in another process; None when the time is over, which ends that process."""
     with TemporaryDirectory(prefix="sober-") as name:
         place = Path(name)
-        (place / TASK).write_bytes(pickle.dumps((model, data.X, data.y), protocol=5))
+        (place / TASK).write_bytes(pickle.dumps((model, data.X, data.y, data.fit_arguments), protocol=5))
         # Its standard input stays open until it is done: that it closes tells it that we are gone, whatever killed us.
         process = subprocess.Popen(
             [sys.executable, "-P", "-W", "ignore", fit_alone.__file__, name],

@@ -131,7 +131,7 @@ def tune(
         on_event=on_event,
         keep="all",
     )
-    return search.fit(data.X, data.y, groups=data.groups)
+    return search.fit(data.X, data.y, groups=data.groups, sample_weight=data.weight)
 
 
 def choice_noted(estimate: Estimate, ended_early: bool = False) -> Note | None:
@@ -270,4 +270,5 @@ def _curve(search: Any) -> SurvivalCurve | None:
     if table.task != "survival":
         return None
     here, column = table.seen[:, 0], int(np.flatnonzero(table.configurations == search.best_index_)[0])
-    return SurvivalCurve.fit(table.responses["predict"][here, column, 0], table.y[here])
+    weight = None if table.sample_weight is None else table.sample_weight[here]
+    return SurvivalCurve.fit(table.responses["predict"][here, column, 0], table.y[here], weight)

@@ -1,7 +1,7 @@
 """A script, run in a process of its own by its path: it fits what lies in a folder, and leaves the model there.
 
-Takes a folder with a pickled (estimator, X, y), which the process that started this one has made; never outlives that
-process. Imports nothing before it can be ended.
+The folder holds a pickled (estimator, X, y, arguments of fit), made by the process that started this one; it never
+outlives that process. Imports nothing before it can be ended.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def die_with_parent() -> None:
 def work(place: Path) -> None:
     """Fit, and write the model or the exception; whole, or not at all."""
     try:
-        model, X, y = pickle.loads((place / TASK).read_bytes())
-        model.fit(X, y)
+        model, X, y, arguments = pickle.loads((place / TASK).read_bytes())
+        model.fit(X, y, **arguments)
         found: Any = model
     except Exception as error:
         found = error

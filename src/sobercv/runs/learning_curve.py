@@ -96,8 +96,8 @@ def _trained_on(
 ) -> tuple[float, Predictions] | None:
     """Mean number of training rows, and predictions of models that were trained on so many; None where one fails."""
     metric = search.question_.first
-    problem = Problem.build(data.X, data.y, task=like.task, groups=data.groups).with_positive(search.pos_label)
-    experiment = Experiment(problem, search.estimator, metric.wanted)
+    problem = Problem.build(data.X, data.y, task=like.task, groups=data.groups, fit_params=data.fit_arguments)
+    experiment = Experiment(problem.with_positive(search.pos_label), search.estimator, metric.wanted)
     configuration = Configuration(search.best_index_, search.best_params_)
     responses = {name: np.zeros_like(values) for name, values in like.responses.items()}
     sizes = []

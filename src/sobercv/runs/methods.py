@@ -53,6 +53,12 @@ def _outcome(record: RunRecord) -> str:
     if data["groups"]:
         named = f" ({md(clean(record.settings.group or record.settings.id, 60))})"
         rows += f" of {count(data['groups'], 'group')}{named}, whose rows were kept together in folds and resamples"
+    if data.get("weights"):
+        low, high = data["weights"]
+        rows += (
+            f" (weighted by {md(clean(record.settings.weight, 60))}, from {low:.4g} to {high:.4g}, in model fits and "
+            "in every score, but not in cleaning and feature selection; the counts here are unweighted)"
+        )
     if "events" in data:
         share = data["events"] / data["rows"]
         seen = f"{data['events']:,} ({100 * share:.1f} %)"

@@ -20,8 +20,8 @@ from .folder import RunFolder
 
 FILE = "predictions.parquet"
 
-#: How columns of predictions and of decision values begin, and what the column of groups is called.
-PREDICTED, DECISION, GROUP = ".pred", ".decision", ".group"
+#: How columns of predictions and of decision values begin, and what the columns of groups and weights are called.
+PREDICTED, DECISION, GROUP, WEIGHT = ".pred", ".decision", ".group", ".weight"
 
 
 def long_table(table: Predictions, rows: Array) -> Any:
@@ -35,8 +35,8 @@ def long_table(table: Predictions, rows: Array) -> Any:
     Returns
     -------
     pyarrow.Table
-        `.row` (from 1), `.config`, `id` (repeat), `id2` (fold), `.group` where there are groups, `.pred_class`,
-        `.pred_<class>`, `.pred`, `.pred_survival_at(<time>)`, `truth`.
+        `.row` (from 1), `.config`, `id` (repeat), `id2` (fold), `.group` and `.weight` where there are some,
+        `.pred_class`, `.pred_<class>`, `.pred`, `.pred_survival_at(<time>)`, `truth`.
     """
     import pyarrow as pa
 
@@ -60,6 +60,8 @@ def _rows_of(table: Predictions, rows: Array) -> Any:
     }
     if table.groups is not None:
         columns[GROUP] = pa.array(np.tile(table.groups[sample], c))
+    if table.sample_weight is not None:
+        columns[WEIGHT] = pa.array(np.tile(table.sample_weight[sample], c))
     for name, values in table.responses.items():
         picked = np.moveaxis(values[sample, :, repeat], 1, 0)  # [C, M(, K)]
         columns.update(_response(name, picked.reshape(c * m, *picked.shape[2:]), table))
@@ -164,17 +166,18 @@ def _predictions(table: Any, task: TaskName) -> Predictions:
     present, fold = np.zeros((n, c, r), bool), np.zeros((n, r), np.int64)
     present[at] = True
     fold[at[0], repeat] = _codes(table["id2"])[1]
-    groups = None
-    if GROUP in table.column_names:
-        groups = np.zeros(n, np.int64)
-        groups[at[0]] = _numbers(table[GROUP])
+    of_rows: dict[str, Array | None] = {GROUP: None, WEIGHT: None}
+    for name in of_rows.keys() & set(table.column_names):
+        of_rows[name] = found = np.zeros(n, np.int64 if name == GROUP else np.float64)
+        found[at[0]] = _numbers(table[name])
     target = _target(table, at[0], n, task)
     everybody = Predictions(
         target=target,
         responses={name: _spread(values, at, (n, c, r)) for name, values in _responses(table, target).items()},
         seen=np.asarray(present.any(axis=1)),
         fold_of=fold,
-        groups=groups,
+        groups=of_rows[GROUP],
+        sample_weight=of_rows[WEIGHT],
         configurations=np.array([int(name.removeprefix("Configuration")) for name in names]),
     )
     patterns, which = np.unique(np.moveaxis(present, 1, 0).reshape(c, -1), axis=0, return_inverse=True)

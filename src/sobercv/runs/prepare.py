@@ -156,6 +156,7 @@ def table_facts(prepared: Prepared) -> dict[str, Any]:
         "missing_cells": int(data.X.isna().sum().sum()),
         "target": list(data.target),
         "task": data.task,
+        "weights": None if data.weight is None else [float(data.weight.min()), float(data.weight.max())],
         "groups": None if data.groups is None else int(data.groups.max()) + 1,
         "columns_read": [fact.to_dict() for fact in column_facts(table, data)],
     }

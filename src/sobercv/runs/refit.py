@@ -59,4 +59,4 @@ def refit(folder: str | Path, table: str | Path | None = None) -> tuple[Any, Dat
     model = clone(load(run))
     if isinstance(getattr(model, "estimator", None), FrozenEstimator):  # a tuned threshold around the pipeline
         model.set_params(estimator=clone(model.estimator.estimator))
-    return model.fit(data.X, data.y), data
+    return model.fit(data.X, data.y, **data.fit_arguments), data

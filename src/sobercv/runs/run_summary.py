@@ -75,7 +75,7 @@ def summarize_run(
     summary = _with_curve(summary, search, data, on_phase, seconds=seconds, asked=settings.learning_curve)
     on_phase(f"shuffling {count(min(data.X.shape[1], MOST_COLUMNS), 'column')} for their importance")
     section, notes = model_section(
-        search, data.X, data.y, n_permutations=n_shuffles(data.X),
+        search, data.X, data.y, sample_weight=data.weight, n_permutations=n_shuffles(data.X),
         seconds=min(IMPORTANCE_SECONDS, deadline.share(IMPORTANCE_SHARE)),
         effect_seconds=min(EFFECT_SECONDS, deadline.share(0.2)),
     )  # fmt: skip

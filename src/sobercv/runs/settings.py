@@ -60,6 +60,7 @@ class Settings:
     event_value: str | None = None
     id: str | None = None
     group: str | None = None
+    weight: str | None = None
     ignore: tuple[str, ...] = ()
     task: str | None = None
     positive: str | None = None

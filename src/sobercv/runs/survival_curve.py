@@ -47,7 +47,7 @@ class SurvivalCurve:
             raise ValueError("times and hazard must have one length, and the scale be above 0")
 
     @classmethod
-    def fit(cls, risk: Array, y: Array) -> SurvivalCurve:
+    def fit(cls, risk: Array, y: Array, weight: Array | None = None) -> SurvivalCurve:
         """Fit the curve.
 
         Parameters
@@ -56,15 +56,17 @@ class SurvivalCurve:
             The greater, the earlier the event.
         y : array [N]
             Records of (event, time).
+        weight : array [N], optional
         """
         center, scale = float(risk.mean()), float(risk.std()) or 1.0
         order = np.argsort(-y["time"], kind="stable")  # whoever comes first is at risk for longest
-        z, time, event = (risk[order] - center) / scale, y["time"][order], y["event"][order]
+        z, time = (risk[order] - center) / scale, y["time"][order]
+        event, w = y["event"][order], np.ones(len(z)) if weight is None else weight[order]
         # With ties, all of one time are at risk together.
         last = len(time) - 1 - np.searchsorted(time[::-1], time, side="left")
-        slope = _slope(z, event, last)
-        at_risk = np.cumsum(np.exp(slope * z))[last]
-        steps = np.where(event, 1 / at_risk, 0.0)[::-1]
+        slope = _slope(z, event, w, last)
+        at_risk = np.cumsum(w * np.exp(slope * z))[last]
+        steps = np.divide(w, at_risk, out=np.zeros(len(z)), where=event & (w > 0))[::-1]
         times, first = np.unique(time[::-1], return_index=True)
         hazard = np.add.reduceat(steps, first).cumsum()
         kept = np.unique(np.linspace(0, len(times) - 1, min(len(times), MOST_STEPS)).astype(int))
@@ -77,15 +79,15 @@ class SurvivalCurve:
         return np.exp(-hazard * np.exp(self.slope * (np.asarray(risk, float) - self.center) / self.scale))
 
 
-def _slope(z: Array, event: Array, last: Array) -> float:
+def _slope(z: Array, event: Array, w: Array, last: Array) -> float:
     """Maximise the partial likelihood by Newton's steps, each cut to 1."""
     slope = 0.0
     for _ in range(100):
-        weight = np.exp(slope * z)
-        total, first, second = (np.cumsum(weight * z**k)[last] for k in (0, 1, 2))
+        risk = w * np.exp(slope * z)
+        total, first, second = (np.cumsum(risk * z**k)[last] for k in (0, 1, 2))
         mean = first / total
-        gradient = float((z - mean)[event].sum())
-        curvature = float((second / total - mean**2)[event].sum())
+        gradient = float((w * (z - mean))[event].sum())
+        curvature = float((w * (second / total - mean**2))[event].sum())
         if curvature <= 1e-12:
             break
         step = float(np.clip(gradient / curvature, -1.0, 1.0))

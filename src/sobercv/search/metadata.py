@@ -8,6 +8,7 @@ from typing import Any
 
 from sklearn import get_config
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRequest,
@@ -46,6 +47,17 @@ class Routed:
     weighted_fit: bool = True
     split_params: dict[str, Any] | None = None
     score_params: list[dict[str, Any]] | None = None
+
+
+def plainly_routed(estimator: Any, groups: Any, sample_weight: Any, fit_params: Mapping[str, Any]) -> Routed:
+    """Send metadata without scikit-learn's routing: weights to metrics and `fit`, those of a pipeline to its last step.
+
+    scikit-learn's own searches refuse weights for pipelines, whose `fit` takes them only by the name of a step.
+    """
+    if sample_weight is None or not isinstance(estimator, Pipeline):
+        return Routed(groups, sample_weight, dict(fit_params))
+    last = f"{estimator.steps[-1][0]}__sample_weight"
+    return Routed(groups, sample_weight, {last: sample_weight, **fit_params}, weighted_fit=False)
 
 
 class _Weighted:
@@ -130,7 +142,7 @@ class MetadataMixin:
         """Send metadata as requested; without metadata routing, weights to `fit` and metrics, all else to `fit`."""
         if not get_config()["enable_metadata_routing"]:
             others = {name: value for name, value in params.items() if name != "sample_weight"}
-            return Routed(groups, params.get("sample_weight"), others)
+            return plainly_routed(self.estimator, groups, params.get("sample_weight"), others)
         given = {name: value for name, value in params.items() if value is not None or name != "sample_weight"}
         if groups is not None and _is_requested(self.cv, "groups"):
             given["groups"] = groups  # all else that is done with groups needs no request

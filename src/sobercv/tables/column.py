@@ -16,7 +16,7 @@ from .number_marks import CONVENTIONS, PLAIN, Marks, are_codes, conventions, sid
 from .raw_table import TEXT_GAPS, USUAL_GAPS, RawTable
 
 KINDS = ("number", "text", "date", "boolean")
-ROLES = ("feature", "target", "id", "group", "ignored")
+ROLES = ("feature", "target", "id", "group", "weight", "ignored")
 #: What a limit such as <0.5 counts as: half of it, itself, or a gap; empty where a column has none.
 LIMITS = ("", "value", "half", "missing")
 TRUE_WORDS, FALSE_WORDS = ("True", "TRUE", "true"), ("False", "FALSE", "false")

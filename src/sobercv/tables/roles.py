@@ -16,7 +16,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..targets import TABLE_TASKS
-from .target_column import as_events, plain_target, survival_target
+from .target_column import as_events, kind_of, plain_target, survival_target
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Roles:
         Tells samples apart. Models never see it; where values occur more than once, those rows stay together.
     group : str, optional
         Rows with the same value stay together. Models never see it.
+    weight : str, optional
+        How much each row counts in fits and scores. Models never see it.
     ignore : tuple of str
         Columns that models must not see.
     task : {"binary", "multiclass", "regression", "survival"}, optional
@@ -47,6 +49,7 @@ class Roles:
     event_value: str | None = None
     id: str | None = None
     group: str | None = None
+    weight: str | None = None
     ignore: tuple[str, ...] = ()
     task: str | None = None
 
@@ -63,11 +66,12 @@ class Roles:
     def by_column(self) -> dict[str, str]:
         """Return the role of every column that models must not see; the target can have no other."""
         found = dict.fromkeys(self.target_names, "target")
-        for name, role in [(self.id, "id"), (self.group, "group"), *((n, "ignored") for n in self.ignore)]:
+        named = [(self.id, "id"), (self.group, "group"), (self.weight, "weight")]
+        for name, role in [*named, *((n, "ignored") for n in self.ignore)]:
             if name is None:
                 continue
-            if found.get(name) == "target":
-                raise SoberError("E808", f"{name!r} cannot be both the target and {role}. Name another column.")
+            if found.get(name) == "target" or (role == "weight" and name in found):
+                raise SoberError("E808", f"{name!r} cannot be both the {found[name]} and {role}. Name another column.")
             found.setdefault(name, role)
         return found
 
@@ -98,6 +102,8 @@ class Dataset:
         What the event column holds where the event was seen, if not 1.
     ignored : pandas.DataFrame [N, .] or None
         The columns to be ignored: no model sees them, but checks say what they would have predicted.
+    weight : float array [N] or None
+        How much each row counts in fits and scores.
     """
 
     X: Any
@@ -112,11 +118,17 @@ class Dataset:
     event_value: str | None = None
     notes: tuple[Note, ...] = ()
     ignored: Any = None
+    weight: Array | None = None
 
     @property
     def n_rows(self) -> int:
         """Number of rows, N."""
         return len(self.rows)
+
+    @property
+    def fit_arguments(self) -> dict[str, Array]:
+        """What a preset's pipeline needs beside X and y: the weights, for its last step."""
+        return {} if self.weight is None else {"model__sample_weight": self.weight}
 
     @property
     def n_groups(self) -> int:
@@ -172,6 +184,7 @@ def assign(frame: Any, roles: Roles | None = None, **given: Any) -> Dataset:
     return Dataset(
         X, y, _groups(kept, roles), found, tuple(names), np.flatnonzero(keep), int((~keep).sum()), is_guess, others,
         roles.event_value, notes, kept[[c for c, role in others.items() if role == "ignored"]].reset_index(drop=True),
+        None if roles.weight is None else _weights(kept[roles.weight], roles.weight),
     )  # fmt: skip
 
 
@@ -237,6 +250,26 @@ def check_target(roles: Roles, columns: Iterable[Any]) -> None:
 
 def _said(names: Sequence[str]) -> str:
     return " and ".join(repr(n[:60]) for n in names)
+
+
+def _weights(column: Any, name: str) -> Array:
+    """Return the weights of rows; refuse what is no weight, with the first row that is wrong."""
+    if kind_of(column) != "number":
+        raise SoberError("E107", f"The weights {name!r} must be numbers; the column holds other values. Convert it.")
+    values = column.to_numpy(np.float64)
+    for wrong, what in (
+        (np.isnan(values), "missing"), (np.isinf(values), "infinite"), (values < 0, "negative"),
+    ):  # fmt: skip
+        if wrong.any():
+            n, first = int(wrong.sum()), int(column.index[wrong][0]) + 1
+            rows = f"row {first}" if n == 1 else f"{n} rows, the first of them row {first}"
+            raise SoberError(
+                "E107", f"The weight {name!r} is {what} in {rows} of the table. Every row needs a weight of 0 or more: "
+                "correct the column, or leave those rows out.",
+            )  # fmt: skip
+    if not values.any():
+        raise SoberError("E107", f"The weight {name!r} is 0 in every row, so that no row counts. Name another column.")
+    return np.asarray(values)
 
 
 def _groups(kept: Any, roles: Roles) -> Array | None:

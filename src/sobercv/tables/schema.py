@@ -44,7 +44,7 @@ class Schema:
         Parameters
         ----------
         roles : mapping of str to str, optional
-            "target", "id", "group" or "ignored" for columns that are no features. Ids and groups stay text.
+            "target", "id", "group", "weight" or "ignored" for columns that are no features. Ids and groups stay text.
         decimal : {".", ","}, optional
             The decimal mark of columns that can be read in two ways.
         limits : {"value", "half", "missing"}, optional

@@ -21,7 +21,7 @@ def plain_target(column: Any, name: str, task: str | None) -> tuple[Array, str, 
     task : str, optional
         Default: inferred from the values.
     """
-    kind = _kind(column)
+    kind = kind_of(column)
     if kind == "date":
         raise SoberError("E112", f"The target {name!r} holds dates. Give what is to be predicted as a class or number.")
     values = column.to_numpy(dtype=object if kind == "text" else None)
@@ -55,7 +55,8 @@ def plain_target(column: Any, name: str, task: str | None) -> tuple[Array, str, 
     return values, "binary" if len(distinct) == 2 else "multiclass", is_guess
 
 
-def _kind(column: Any) -> str:
+def kind_of(column: Any) -> str:
+    """Return date, flag, number or text."""
     import pandas as pd
 
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
@@ -98,9 +99,9 @@ def _not_a_number(values: Array) -> str:
 def survival_target(kept: Any, names: list[str]) -> tuple[Array, str, bool]:
     """Give records of (event, time)."""
     time, event = kept[names[0]], kept[names[1]]
-    if _kind(time) != "number":
+    if kind_of(time) != "number":
         raise SoberError("E112", f"The time {names[0]!r} must hold numbers, such as days. Convert it.")
-    if _kind(event) not in ("number", "flag") or not event.isin([0, 1]).all():
+    if kind_of(event) not in ("number", "flag") or not event.isin([0, 1]).all():
         other = next((v for v in event if v not in (0, 1)), None)
         raise SoberError(
             "E112", f"The event {names[1]!r} must be 1 (seen) or 0 (censored); got {str(other)[:30]!r}. Recode it."
