@@ -24,7 +24,7 @@ from .numeric_columns import NumericColumns
 SUSPECT, SUSPECT_CLASSES = 0.94, 0.995
 #: ... so that the rest misses at least so many times as much: one column, or several from the score on that follows;
 #: several below it; or anyway, where a column separates perfectly.
-TIMES_APART, SEVERAL, TIMES_APART_SEVERAL, PERFECT = 2.5, 0.97, 5.0, 0.999
+TIMES_APART, SEVERAL, TIMES_APART_SEVERAL, PERFECT = 2.5, 0.97, 6.0, 0.999
 #: More columns below that score are good measurements.
 MOST_LEAKS = 3
 #: A column of this score that does not stand apart, because honest ones are as good, is asked for.
