@@ -18,7 +18,8 @@ from scipy import stats
 import sobercv
 from sobercv.inference import Question
 from sobercv.inference.bootstrap import corrected
-from sobercv.inference.tables import FoldTable, RacedTable, Table
+from sobercv.inference.raced import RacedTable
+from sobercv.inference.tables import Table
 
 from ..harness import read_options, write_results
 from ..race import replay
@@ -64,14 +65,9 @@ def judge(kind: str, n: int, rho: float, seed: int) -> list[float]:
     by = "fold" if kind == "folds drawn" else "sample"
     question = Question.ask("accuracy", by=by, n_bootstraps=N_BOOTSTRAPS, random_state=seed)
     raced = replay(table, sobercv.PredictiveDrop(), question)
-
-    def alone(some: sobercv.Predictions) -> Table:
-        memory = Table(some, question)
-        return FoldTable.of(memory) if by == "fold" else memory
-
-    survivors = alone(raced.survivors)
+    survivors = Table(raced.survivors, question)
     tables = [
-        alone(table),
+        Table(table, question),
         survivors,
         RacedTable(raced.survivors, raced.dropped, question) if raced.dropped else survivors,
     ]

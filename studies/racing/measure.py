@@ -15,7 +15,8 @@ import numpy as np
 import sobercv
 from sobercv.inference import DropRule, Question
 from sobercv.inference.bootstrap import corrected
-from sobercv.inference.tables import RacedTable, Table
+from sobercv.inference.raced import RacedTable
+from sobercv.inference.tables import Table
 
 from ..race import Replay, replay
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sobercv
-from sobercv import Predictions, SoberError
+from sobercv import Predictions
 from sobercv.inference import Question, notes
 from sobercv.inference.bootstrap import corrected
 from sobercv.inference.tables import Table
@@ -44,14 +44,6 @@ def test_proposals_that_only_suit_what_was_looked_at_win_nothing():
     error = np.std(values["apart"], ddof=1) / np.sqrt(60)
     assert abs(np.mean(values["apart"]) - 0.5) < 5 * error
     assert np.mean(values["bbc"]) > 0.55
-
-
-def test_a_compromise_with_the_plain_score_is_refused():
-    data = simulate.beta_accuracy(n=60, c=8, seed=2)
-    table = Predictions.build(data.y, data.predictions, task="classification")
-    with pytest.raises(SoberError) as error:
-        Table(table, Question.ask("accuracy", method="632+"), judges=np.arange(60) < 30)
-    assert error.value.code == "E114"
 
 
 def test_the_note_says_how_much_is_left():

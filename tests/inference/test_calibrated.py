@@ -10,10 +10,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import sobercv
-from sobercv.inference.intervals import CROSS_VALIDATED, calibrate
+from sobercv.inference.intervals import CROSS_VALIDATED, Calibrated, Evidence
 from tests.oracles import calibrated as oracle
 
 ENDS = ((0.0, 1.0), (-1.0, 1.0), (-math.inf, 0.0), (-math.inf, 1.0), (0.0, math.inf), (-math.inf, math.inf))
+
+
+def calibrate(*args, **named):
+    return Calibrated.of(Evidence(*args, **named))
+
+
 LEVELS = st.floats(0.01, 0.999)
 SHARES = st.floats(0.0, 1.0)
 

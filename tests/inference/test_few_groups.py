@@ -9,7 +9,7 @@ from scipy import stats
 
 import sobercv
 from sobercv.inference import Question
-from sobercv.inference.tables import RacedTable
+from sobercv.inference.raced import RacedTable
 from sobercv.inference.units import Units
 from sobercv.predictions import Predictions
 

@@ -9,7 +9,7 @@ import sobercv
 from sobercv import SoberError
 from sobercv.inference.bootstrap import corrected
 from sobercv.inference.question import Question
-from sobercv.inference.tables import FoldTable
+from sobercv.inference.tables import Table
 from sobercv.metrics.by_name import make_metric
 from sobercv.testing import simulate
 
@@ -96,7 +96,7 @@ def test_scores_of_fitted_models_are_resampled_by_folds():
     )
     scores = RNG.normal(0.7, 0.05, (10, 8))
     question = Question.ask("roc_auc", by="fold", interval="calibrated")
-    (found,) = corrected(FoldTable(table, [scores], question)).values()
+    (found,) = corrected(Table(table, question, scores=[scores])).values()
     assert found.interval_method == "calibrated"
     assert found.interval[0] < found.value < found.interval[1]
 

@@ -55,7 +55,6 @@ def test_nested_selection_compares_within_folds_where_asked():
     [
         ({"aggregate": "mean"}, "E122", '"pooled" or "fold"; got .mean'),
         ({"by": "row"}, "E122", '"sample" or "fold"; got .row'),
-        ({"method": "ncv"}, "E122", '"bbc" or "632.*ncv'),
         ({"n_bootstraps": 0}, "E108", "n_bootstraps.*0"),
         ({"confidence_level": 95}, "E108", "95.*0.95"),
         ({"select": "worst"}, "E122", "worst"),

@@ -12,7 +12,8 @@ from sklearn.linear_model import LogisticRegression
 import sobercv
 from sobercv.inference import Question
 from sobercv.inference.bootstrap import corrected
-from sobercv.inference.tables import RacedTable, Table
+from sobercv.inference.raced import RacedTable
+from sobercv.inference.tables import Table
 from sobercv.inference.units import Units
 from sobercv.predictions import Predictions
 from sobercv.testing import simulate

@@ -1,12 +1,13 @@
-"""A new metric, selection rule or drop rule is one object and one registration; nothing else must know it."""
+"""A new metric, selection rule, interval or drop rule is one object and one registration; nothing else must know it."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import sobercv
-from sobercv.inference import DropVerdict, selection
+from sobercv.inference import DropVerdict, intervals, selection
 from sobercv.metrics import by_name
 from sobercv.metrics.confusion import Confusion, margins
 from sobercv.testing import simulate
@@ -45,6 +46,28 @@ def test_a_selection_rule(monkeypatch):
     monkeypatch.setitem(selection.RULES, "second_best", lambda scores: np.argsort(-scores, axis=1, kind="stable")[:, 1])
     found = sobercv.bbc(DATA.y, DATA.predictions, "accuracy", select="second_best", n_bootstraps=50)
     assert found.naive == np.sort(found.scores)[-2]
+
+
+def test_an_interval(monkeypatch):
+    class Normal(intervals.Interval):
+        name, needs_spread = "normal", False
+
+        def __init__(self, seen):
+            self.range, self.mean, self.error = seen.range, seen.value, np.nanstd(seen.draws)
+
+        @classmethod
+        def of(cls, seen):
+            return cls(seen)
+
+        def bounds(self, share):
+            return self.mean - norm.ppf(share) * self.error, self.mean + norm.ppf(share) * self.error
+
+    monkeypatch.setitem(intervals.INTERVALS, "normal", Normal)
+    found = sobercv.bbc(DATA.y, DATA.predictions, "accuracy", interval="normal", n_bootstraps=50)
+    half = 1.959964 * np.nanstd(found.draws)
+    assert found.interval == pytest.approx((found.value - half, found.value + half))
+    assert found.interval_method == "normal"
+    assert "normal interval" in found.summary()
 
 
 def test_a_drop_rule():

@@ -1,6 +1,6 @@
 """The calibrated interval as literal loops: sums over configurations one by one, bounds by halving an interval.
 
-The twin of `sobercv.inference.intervals.calibrate`: slow, obvious, and ignorant of roots and of arrays.
+The twin of `sobercv.inference.intervals.Calibrated`: slow, obvious, and ignorant of roots and of arrays.
 """
 
 from __future__ import annotations

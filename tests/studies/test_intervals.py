@@ -23,12 +23,12 @@ def estimate():
 
 def test_the_bounds_are_those_of_the_estimate(estimate):
     kept = row(estimate, truth=0.7, error=0.0)
-    paper = sobercv.inference.intervals.percentile_interval
+    paper = sobercv.inference.intervals.Percentile(estimate.draws)
     for level in LEVELS:
         low, high, lower = ends(kept, "calibrated", level)
         assert (low, high) == pytest.approx(estimate.interval_at(level))
         assert lower == pytest.approx(estimate.lower_bound(level))
-        assert ends(kept, "percentile", level)[:2] == paper(estimate.draws, level)
+        assert ends(kept, "percentile", level)[:2] == paper.bounds((1 + level) / 2)
 
 
 def test_a_larger_factor_is_wider(estimate):

@@ -17,7 +17,7 @@ from ..containers import Array
 from ..errors import Note, SoberError
 from ..inference import Estimate
 from ..inference.estimate import shown
-from ..inference.intervals import Percentile, calibrate, check_level
+from ..inference.intervals import Calibrated, Evidence, Percentile, check_level
 from ..inference.selection import best
 from ..inference.tables import FoldMeans
 from ..inference.units import Units
@@ -188,7 +188,7 @@ def judge(
         draws = np.mean(judged(name, winners), axis=0)
         value = float(np.mean(draws))
         own = judged(name, [np.full(len(counts), winner)] * found.n_repeats)
-        bounds = calibrate(
+        seen = Evidence(
             means[name],
             np.mean([one.scores(counts).var(axis=0, ddof=1) for one in repeats[name]], axis=0) * wider,
             winner,
@@ -200,13 +200,14 @@ def judge(
             clustered=True,
             folds=True,
             trained=1.0 - 1.0 / found.n_folds,
+            draws=draws,
         )
         out[name] = estimate(
             name,
             winner,
             draws,
             value=min(value, float(means[name][winner])) if name == first else value,
-            bounds=bounds or Percentile(np.sort(draws), range=range_of(name)),
+            bounds=Calibrated.of(seen) or Percentile.of(seen),
             win_counts=wins,
             confidence_level=confidence_level,
             n_left_out=found.first.shape[1] - len(kept),

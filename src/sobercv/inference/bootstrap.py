@@ -22,7 +22,7 @@ from ..predictions import Predictions
 from ..threads import one_blas_thread
 from . import notes
 from .estimate import Estimate
-from .intervals import CROSS_VALIDATED, DOUBT, STEADIER, Calibrated, Percentile, calibrate
+from .intervals import CROSS_VALIDATED, DOUBT, INTERVALS, STEADIER, Evidence, Percentile
 from .procedures import Decision, Decisions, SelectionProcedure
 from .tables import Table
 
@@ -35,35 +35,18 @@ _NO_LABELS = np.zeros((0, 0), np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """What some resamples came to.
+    """What some resamples came to; what only some intervals need is there with `Interval.needs_spread` alone."""
 
-    Attributes
-    ----------
-    winners : int array [B]
-        Position of the configuration selected on each resample; -1 for none.
-    scores : array [M, B]
-        For each metric the score of the decision on what is absent.
-    own : array [M, B]
-        For each metric the score of the final decision on what is absent; without metrics where no interval needs it.
-    inside : array [M - 1, B]
-        For each metric but the first the score of the final decision on what is present; likewise.
-    sums : array [U, 3, C]
-        For the metric that selects, in units of 64 resamples: how many scores on what is present are defined, and the
-        sum and the sum of squares of how much they differ from those of the whole table. Unit by unit, so that threads
-        and blocks cannot change a bit.
-    labels : int array [K, N]
-        How often each absent sample was given each label, where a decision makes labels.
-    decisions : tuple of Decisions
-        What was decided, where it is more than a column.
-    """
-
-    winners: Array
-    scores: Array
-    own: Array
-    inside: Array
+    winners: Array  # position of the configuration selected on each resample [B]; -1 for none
+    scores: Array  # for each metric the score of the decision on what is absent [M, B]
+    own: Array  # for each metric the score of the final decision on what is absent [M, B]; needs_spread
+    inside: Array  # for each metric but the first the score of the final decision on what is present; needs_spread
+    #: For the metric that selects, in units of 64 resamples [U, 3, C]: how many scores on what is present are defined,
+    #: and the sum and the sum of squares of how much they differ from those of the whole table. Unit by unit, so that
+    #: threads and blocks cannot change a bit; needs_spread.
     sums: Array
-    labels: Array
-    decisions: tuple[Decisions, ...] = ()
+    labels: Array  # how often each absent sample was given each label [K, N], where a decision makes labels
+    decisions: tuple[Decisions, ...] = ()  # what was decided, where it is more than a column
 
     @classmethod
     def joined(cls, parts: Sequence[Draws]) -> Draws:
@@ -88,7 +71,7 @@ def corrected(table: Table) -> dict[str, Estimate]:
         selector = Columns(table, table.winner(), table.wholes, table.wholes)
     else:
         selector = Tuned(table, question.procedure)
-    spread = question.interval != "percentile"  # the draws are all that percentiles need
+    spread = INTERVALS[question.interval].needs_spread
 
     def block(start: int, stop: int) -> Draws:
         return selector.draw(table.units.counts(start, stop), spread)
@@ -103,25 +86,13 @@ def corrected(table: Table) -> dict[str, Estimate]:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """A selection rule: the decision is a column.
-
-    Attributes
-    ----------
-    winner : int
-        Position of the configuration that the final decision, on all samples, is for.
-    wholes : list of array [C]
-        For each metric the score of every configuration on all samples, and of the final decision in its place.
-    alone : list of array [C]
-        The same, but without the final decision.
-    back : float
-        How far the estimate goes back towards the naive score, as a share of the way.
-    """
+    """A selection rule: the decision is a column."""
 
     table: Table
-    winner: int
-    wholes: list[Array]
-    alone: list[Array]
-    back: float = 0.0
+    winner: int  # position of the configuration that the final decision, on all samples, is for
+    wholes: list[Array]  # for each metric the score on all samples of every configuration, and of the final decision
+    alone: list[Array]  # the same without the final decision
+    back: float = 0.0  # how far the estimate goes back towards the naive score, as a share of the way
 
     def draw(self, counts: Array, spread: bool) -> Draws:
         """Decide on what is present and judge on what is absent; with what an interval needs if `spread`."""
@@ -145,20 +116,12 @@ class Tuned:
 
     Three things differ from a column (docs/evidence/tuned.md): a sample that was drawn several times is
     decided on once, labels of all resamples are judged together, and the estimate moves a tenth of the way back to the
-    naive score.
-
-    Attributes
-    ----------
-    winner, wholes, alone, back
-        As of `Columns`.
-    decider : Decider
-        The procedure bound to the table.
-    final : Decisions
-        The one decision on the whole table.
+    naive score. `decider` is the procedure bound to the table, `final` the one decision on the whole table; all else
+    as of `Columns`.
     """
 
     def __init__(self, table: Table, procedure: SelectionProcedure) -> None:
-        if type(table) is not Table or table.judges is not None:
+        if type(table) is not Table or table.units.kind == "folds" or table.judges is not None:
             raise SoberError(
                 "E114",
                 f"{procedure!r} decides on predictions that are in memory, all of the same samples, and resampled by "
@@ -276,37 +239,37 @@ def sums_by_unit(off: Array) -> Array:
 # ---- from draws to estimates -----------------------------------------------------------------------------------------
 def estimates(table: Table, selector: Columns | Tuned, draws: Draws) -> dict[str, Estimate]:
     """Return one estimate for each metric, all at the same winner."""
-    question, winner, held = table.question, selector.winner, table.predictions
+    question, winner = table.question, selector.winner
     tuned = selector if isinstance(selector, Tuned) else None
     decision, about = (None, ()) if tuned is None else tuned.decision(draws)
     noted = table.notes(winner, draws.winners)
     wins = np.bincount(draws.winners[draws.winners >= 0], minlength=len(table.configurations))
     means = [_mean(table, k, scores) for k, scores in enumerate(draws.scores)]
     together = [None] * len(means) if tuned is None else tuned.together(draws)
-    values = [mean if one is None else one for mean, one in zip(means, together, strict=True)]
-    calibrated = _calibrated(table, selector, values, draws) if len(draws.own) else [None] * len(values)
+    unbounded = any(not all(map(isfinite, metric.range)) for metric in question.metrics)
+    kurtoses = table.kurtoses(winner) if len(draws.own) and unbounded else [3.0] * len(means)
     n_groups = table.units.n if table.units.names == "groups" else None
     found: dict[str, Estimate] = {}
     for k, metric in enumerate(question.metrics):
-        value, scores, special = values[k], draws.scores[k], list[Note]()
+        joint = together[k]
+        value, scores, special = means[k] if joint is None else joint, draws.scores[k], list[Note]()
+        seen = _evidence(table, selector, draws, k, value, kurtoses[k])
         naive = float(selector.wholes[k][winner])
         if isfinite(naive):
             value = value + selector.back * (naive - value)
         if k == 0 and n_groups is not None and n_groups < notes.FEW and value > naive:
             special.append(notes.not_above_naive(metric.name, value))
             value = naive
-        bounds = calibrated[k] or Percentile(np.sort(scores), range=metric.range)
-        is_other = bounds.name != question.interval
+        # Medians are taken of what is best in the middle, and only percentiles know them.
+        bounds = (INTERVALS[question.interval].of(seen) if metric.selects else None) or Percentile.of(seen)
         highest = max(naive, value) if max(naive, value) >= 0.5 else bounds.bounds((1.0 + question.level) / 2.0)[1]
-        estimate = Estimate(
+        is_other = bounds.name != question.interval
+        found[metric.name] = table.estimate(
+            k,
+            winner,
             value=value,
             naive=naive,
-            winner=int(table.configurations[winner]),
-            configurations=table.configurations,
             scores=selector.alone[k],
-            method="bbc-f" if question.by == "fold" else "bbc",
-            metric=metric.name,
-            positive=metric.positive_of(held.target),
             bounds=bounds,
             draws=scores,
             win_counts=wins,
@@ -316,24 +279,13 @@ def estimates(table: Table, selector: Columns | Tuned, draws: Draws) -> dict[str
             decision=decision,
             fixed_models=question.fixed_models,
             judge_alone=partial(alone, table, k),
-            **table.facts,
         )
-        found[metric.name] = estimate.as_632plus() if question.method == "632+" else estimate
     return found
 
 
 def alone(table: Table, metric: int, configuration: int) -> Estimate:
-    """Judge one configuration, with nothing selected, on what is absent from each resample.
-
-    Parameters
-    ----------
-    table : Table
-    metric : int
-        Position of the metric.
-    configuration : int
-        Its id.
-    """
-    question, member, held = table.question, table.configurations == configuration, table.predictions
+    """Judge one configuration, by its id, with nothing selected, on what is absent from each resample."""
+    question, member = table.question, table.configurations == configuration
     if not member.any():
         raise SoberError(
             "E122",
@@ -343,27 +295,24 @@ def alone(table: Table, metric: int, configuration: int) -> Estimate:
     if question.procedure is not None:  # what is tuned beside the column is tuned for this one, too
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SoberWarning)
-            found = corrected(Table(held.take_configurations(member), question))
+            found = corrected(Table(table.predictions.take_configurations(member), question))
         return list(found.values())[metric]
-    judge, scorer, where = question.metrics[metric], table.scorers[metric], int(np.flatnonzero(member)[0])
+    scorer, where = table.scorers[metric], int(np.flatnonzero(member)[0])
     drawn = (table.units.counts(start, stop) for start, stop in table.cut())
     draws = np.concatenate([scorer.picked(table.absent(counts), np.full(len(counts), where)) for counts in drawn])
     score = table.wholes[metric][member]
-    return Estimate(
+    return table.estimate(
+        metric,
+        where,
         value=_mean(table, metric, draws),
         naive=float(score[0]),
-        winner=int(configuration),
         configurations=table.configurations[member],
         scores=score,
-        method="bbc-f" if question.by == "fold" else "bbc",
-        metric=judge.name,
-        positive=judge.positive_of(held.target),
-        bounds=Percentile(np.sort(draws), range=judge.range),
+        bounds=Percentile(np.sort(draws), range=question.metrics[metric].range),
         draws=draws,
         n_undefined=int(np.isnan(draws).sum()),
         confidence_level=question.level,
         fixed_models=question.fixed_models,
-        **table.facts,
     )
 
 
@@ -388,18 +337,12 @@ def _mean(table: Table, metric: int, draws: Array) -> float:
     return mean
 
 
-def _calibrated(table: Table, selector: Columns | Tuned, values: list[float], draws: Draws) -> list[Calibrated | None]:
-    """For each metric the calibrated interval; None where nothing varies, or medians are taken."""
-    question, winner, target = table.question, selector.winner, table.predictions.target
-    unbounded = any(not all(map(isfinite, metric.range)) for metric in question.metrics)
-    kurtoses = table.kurtoses(winner) if unbounded else [3.0] * len(values)
-    found: list[Calibrated | None] = []
-    for k, (metric, whole) in enumerate(zip(question.metrics, selector.wholes, strict=True)):
-        if not metric.selects:
-            found.append(None)
-            continue
+def _evidence(table: Table, selector: Columns | Tuned, draws: Draws, k: int, value: float, kurtosis: float) -> Evidence:
+    """What the bootstrap has seen by metric k; without variances where the interval does not look at them."""
+    question, target, winner, scores = table.question, table.predictions.target, selector.winner, selector.wholes[k]
+    metric, own, variances = question.metrics[k], scores[winner : winner + 1], np.full(len(scores), np.nan)
+    if len(draws.own):
         own = draws.own[k][~np.isnan(draws.own[k])]
-        variances = np.full(len(whole), np.nan)  # of every configuration's score on what is present
         if k == 0:
             n, total, squares = draws.sums.sum(axis=0)
             with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -407,29 +350,27 @@ def _calibrated(table: Table, selector: Columns | Tuned, values: list[float], dr
         else:  # other metrics are computed of no other configuration in bag
             inside = draws.inside[k - 1][~np.isnan(draws.inside[k - 1])]
             variances[winner] = inside.var(ddof=1) if len(inside) > 1 else np.nan
-        # The size to assume where no score varies: classes and events count by the rarer kind, unless rows do.
-        assumed = float(table.observed.n)
-        if target.task == "survival":
-            assumed = min(assumed, float(max(target.values["event"].sum(), 1)))
-        elif target.classes is not None and not metric.linear:
-            sizes = np.unique(target.values, return_counts=True)[1]
-            assumed = min(assumed, len(sizes) ** 2 / float((1.0 / sizes).sum()))
-        found.append(
-            calibrate(
-                whole,
-                variances,
-                winner,
-                values[k],
-                float(own.mean()) if len(own) else float(whole[winner]),
-                metric.range,
-                table.units.n,
-                assumed,
-                kurtosis=kurtoses[k],
-                clustered=table.units.clustered or table.predictions.groups is not None,
-                folds=table.units.kind == "folds",
-                excess=1.0 if question.fixed_models else CROSS_VALIDATED,
-                trained=1.0 if question.fixed_models else table.trained_share,
-                doubt=DOUBT if question.procedure is None else question.procedure.doubt,
-            )
-        )
-    return found
+    # The size to assume where no score varies: classes and events count by the rarer kind, unless rows do.
+    assumed = float(table.observed.n)
+    if target.task == "survival":
+        assumed = min(assumed, float(max(target.values["event"].sum(), 1)))
+    elif target.classes is not None and not metric.linear:
+        sizes = np.unique(target.values, return_counts=True)[1]
+        assumed = min(assumed, len(sizes) ** 2 / float((1.0 / sizes).sum()))
+    return Evidence(
+        draws=draws.scores[k],
+        value=value,
+        scores=scores,
+        variances=variances,
+        winner=winner,
+        own=float(own.mean()) if len(own) else float(scores[winner]),
+        range=metric.range,
+        units=table.units.n,
+        assumed=assumed,
+        kurtosis=kurtosis,
+        clustered=table.units.clustered or table.predictions.groups is not None,
+        folds=table.units.kind == "folds",
+        excess=1.0 if question.fixed_models else CROSS_VALIDATED,
+        trained=1.0 if question.fixed_models else table.trained_share,
+        doubt=DOUBT if question.procedure is None else question.procedure.doubt,
+    )

@@ -247,7 +247,7 @@ def families(table: Predictions, question: Question, labels: Mapping[int, str]) 
             "E114",
             "Families are compared by predictions, and here only models were scored. Name a metric of predictions.",
         )
-    question = replace(question.by_the_first(), method="bbc")
+    question = question.by_the_first()
     opened = open_table(table, question)
     whole = _judged(opened, opened.question.select)
     assert whole.win_counts is not None

@@ -13,7 +13,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..targets import titled
-from .intervals import Calibrated, Percentile, check_level, compromise, difference_interval, holding
+from .intervals import Interval, check_level, compromise, difference_interval, holding
 
 if TYPE_CHECKING:
     from .difference import Difference
@@ -31,7 +31,6 @@ METHODS = {
     "wmcs-raw": "WMCS with the observed scores, weighted by chances from shrunken ones",
     "ipl": "IPL: winners on fewer samples, and the power law through their scores",
 }
-INTERVALS = {"percentile": "percentile interval", "calibrated": "calibrated interval"}
 
 
 def shown(params: Mapping[str, Any], width: int = 100) -> str:
@@ -146,7 +145,7 @@ class Estimate:
     positive: Any = None
     winner_name: str | None = None
     winner_params: dict[str, Any] | None = None
-    bounds: Calibrated | Percentile | None = None
+    bounds: Interval | None = None
     decision: Decision | None = None
     single: Estimate | None = None
     fixed_models: bool = False
@@ -254,7 +253,7 @@ class Estimate:
         return holding(bounds, self.value) if self.interval_method == "calibrated" and level >= 0.5 else bounds
 
     @property
-    def _bounds(self) -> Calibrated | Percentile:
+    def _bounds(self) -> Interval:
         if self.bounds is None:
             raise SoberError("E114", f"The method {self.method!r} has no draws, so no interval. Use sobercv.bbc.")
         return self.bounds
@@ -283,7 +282,7 @@ class Estimate:
             low, high = self.gain_interval
             beside = f"{self.single.value:.4f}   the mix is {self.gain:+.4f} [{low:+.4f}, {high:+.4f}] better"
             rows.append(("winner alone", beside))
-        how = "" if self.interval_method is None else f"; {INTERVALS[self.interval_method]}"
+        how = "" if self.interval_method is None else f"; {self.interval_method} interval"
         rows.append(("method", METHODS.get(self.method, self.method) + how))
         rows.append(("data", size))
         if self.n_undefined and self.draws is not None:

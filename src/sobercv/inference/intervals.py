@@ -7,14 +7,15 @@ interval for a share, the variance v is taken at the bound and not at the estima
 of the range: `v(x) = (high - x)(x - low) / size` for a metric with two ends, `(high - x)^2 / size` with one (then on
 the scale of logarithms), `1 / size` with none. Five constants were measured on real data: docs/evidence/intervals.md.
 
-Both kinds have a `name`, the `range` of the metric, `bounds(share)` (the one-sided bounds that hold with this
-confidence, lower and upper) and `moved(shift)` (the same for an estimate that was moved).
+A new kind of interval is a subclass of `Interval` and a line of `INTERVALS`, at the end: `interval=` takes its name.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 from scipy import special
@@ -55,25 +56,63 @@ def check_level(level: float, name: str = "confidence_level") -> float:
     return float(level)
 
 
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a bootstrap has seen of a table, by one metric."""
+
+    scores: Array  # of every configuration on the whole table [C]; NaN where undefined
+    variances: Array  # of these scores over resamples [C]; NaN where not known
+    winner: int  # position of the selected configuration
+    value: float  # mean score of the resamples' winners on what was left out: the estimate of BBC
+    own: float  # the same of the selected configuration alone, in all resamples
+    range: tuple[float, float]  # smallest and largest possible score
+    units: int  # how many units were resampled
+    assumed: float  # the size to assume where no score varies: samples, groups, or events and the rarer class
+    kurtosis: float = 3.0  # of what each unit adds to the winner's score; 3 where it is not known
+    clustered: bool = False  # whether groups or folds were resampled
+    folds: bool = False  # whether folds were
+    excess: float = CROSS_VALIDATED  # how many times more the score errs, in variance, than resampling shows
+    trained: float = 1.0  # share of the rows that each model was trained on: .9 for ten folds
+    doubt: float = DOUBT  # standard deviation of the correction, in units of the correction
+    draws: Array = field(default_factory=lambda: np.empty(0))  # of which `value` is the mean [B]; NaN where undefined
+
+
+class Interval(ABC):
+    """Bounds at any level."""
+
+    name: ClassVar[str]
+    needs_spread: ClassVar[bool] = True  # whether `of` looks at more than the draws, their mean and the scores
+    range: tuple[float, float]  # smallest and largest possible score
+
+    @classmethod
+    @abstractmethod
+    def of(cls, seen: Evidence) -> Interval | None:
+        """Make it of what a bootstrap has seen; None where nothing tells its width."""
+
+    @abstractmethod
+    def bounds(self, share: float) -> tuple[float, float]:
+        """Lower and upper bound, each with this confidence."""
+
+    def moved(self, shift: float) -> Interval:
+        """Return the interval of an estimate that was moved."""
+        return self
+
+
 # ---- percentiles -----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
-class Percentile:
-    """Order statistics of the draws.
+class Percentile(Interval):
+    """Order statistics of the draws."""
 
-    Attributes
-    ----------
-    draws : array [B]
-        Sorted, NaN last.
-    shift : float
-        How far the estimate was moved from the mean of the draws; bounds move along, within the range.
-    range : (float, float)
-        Smallest and largest possible score.
-    """
-
-    draws: Array
-    shift: float = 0.0
+    draws: Array  # sorted, NaN last [B]
+    shift: float = 0.0  # how far the estimate was moved from the mean of the draws; bounds move along, within the range
     range: tuple[float, float] = (-math.inf, math.inf)
     name = "percentile"
+    needs_spread = False
+
+    @classmethod
+    def of(cls, seen: Evidence) -> Percentile:
+        """Sort the draws."""
+        return cls(np.sort(seen.draws), range=seen.range)
 
     def bounds(self, share: float) -> tuple[float, float]:
         """Lower and upper bound, each with this confidence."""
@@ -102,34 +141,21 @@ def quantile(draws: Array, share: float) -> float:
     return float(defined[min(max(position, 1), len(defined)) - 1])
 
 
-def percentile_interval(draws: Array, level: float) -> tuple[float, float]:
-    """Two-sided interval that leaves the same share of draws out on each side."""
-    return Percentile(draws).bounds((1.0 + check_level(level)) / 2.0)
-
-
 def difference_interval(
     draws: Array, level: float, *, fixed_models: bool, same: bool, n_units: int | None = None
 ) -> tuple[float, float]:
-    """Interval of the difference of two selections.
+    """Interval of the difference of two selections, from that in each resample [B]; NaN where undefined.
 
-    Parameters
-    ----------
-    draws : array [B]
-        Difference in each resample; NaN where undefined.
-    level : float
-    fixed_models : bool
-        Whether nothing was cross-validated. Then draws vary more than the table's difference does, for they are judged
-        by the absent samples alone, and are drawn together; else that room is needed (docs/evidence/tuned.md).
-    same : bool
-        Whether both select the same on the whole table: then there is no difference, and the interval reaches 0.
-    n_units : int, optional
-        Number of folds or groups, where these were resampled: a bootstrap of few units shows too little variance, by
-        (n - 1) / n, and its quantiles are normal where Student's belong.
+    With `fixed_models` nothing was cross-validated: draws vary more than the table's difference does, for they are
+    judged by the absent samples alone, and are drawn together; else that room is needed (docs/evidence/tuned.md).
+    Where both select the `same` on the whole table there is no difference, and the interval reaches 0. `n_units` is the
+    number of folds or groups, where these were resampled: a bootstrap of few units shows too little variance, by
+    (n - 1) / n, and its quantiles are normal where Student's belong.
     """
-    low, high = percentile_interval(draws, level)
+    share = (1.0 + check_level(level)) / 2.0
+    low, high = Percentile(draws).bounds(share)
     factor = STEADIER if fixed_models else 1.0
     if n_units is not None and n_units > 1:
-        share = (1 + level) / 2
         factor *= float(special.stdtrit(n_units - 1, share) / special.ndtri(share)) * math.sqrt(n_units / (n_units - 1))
     if factor != 1.0:
         centre = float(np.nanmean(draws))
@@ -139,40 +165,57 @@ def difference_interval(
 
 # ---- the calibrated interval -----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Calibrated:
-    """Bounds at any level; made by `calibrate`.
+class Calibrated(Interval):
+    """The construction above, with all its numbers."""
 
-    Attributes
-    ----------
-    centre : float
-        Halfway between BBC, which is too strict, and BBC.632+, which is too kind.
-    size : float
-        How many units would give the variance that resampling shows, were they shares or sizes of errors; fewer where
-        the score errs more than resampling shows.
-    doubt : float
-        Variance of the correction for selection.
-    range : (float, float)
-    freedom : float
-        Degrees of freedom of the quantiles; infinite for normal ones.
-    still_lost : float
-        Share of what is lost (the distance from the best score) that may be left after training on all rows. It moves
-        upper ends only.
-    excess : float
-        How many times more the score errs, in variance, than resampling shows; `size` has been divided by it.
-    """
-
-    centre: float
+    centre: float  # halfway between BBC, which is too strict, and BBC.632+, which is too kind
+    #: How many units would give the variance that resampling shows, were they shares or sizes of errors; fewer where
+    #: the score errs more than that.
     size: float
-    doubt: float
+    doubt: float  # variance of the correction for selection
     range: tuple[float, float]
-    freedom: float = math.inf
+    freedom: float = math.inf  # degrees of freedom of the quantiles; infinite for normal ones
+    #: Share of what is lost (the distance from the best score) that may be left after training on all rows. It moves
+    #: upper ends only.
     still_lost: float = 1.0
-    excess: float = CROSS_VALIDATED
+    excess: float = (
+        CROSS_VALIDATED  # how many times more the score errs than resampling shows; `size` was divided by it
+    )
     name = "calibrated"
 
-    def moved(self, shift: float) -> Calibrated:
-        """Stay: the interval knows BBC and BBC.632+ already."""
-        return self
+    @classmethod
+    def of(cls, seen: Evidence) -> Calibrated | None:
+        """Make the interval; None where no score varies and the metric has no two ends."""
+        naive, bounded = float(seen.scores[seen.winner]), all(map(math.isfinite, seen.range))
+        # BBC's estimate without the noise of its draws: what they say of one fixed configuration is known better.
+        corrected = min(max(seen.value - (seen.own - naive), seen.range[0]), naive)
+        kind = compromise(naive, corrected, seen.scores, seen.range)
+        size, units = _size(seen, kind), seen.units
+        if size is not None and seen.clustered:
+            # A bootstrap of few groups or folds shows too little: it divides by their number and not by one less.
+            size *= (units - 1) / units
+        elif size is None and bounded:
+            size = seen.assumed
+        if size is None:
+            return None
+        # How well the variance is known. With two ends it follows from the score itself, which the equation of the
+        # bounds takes into account; not so for groups and folds, whose members may be more or less alike.
+        most = max(units - 1.0, FEWEST)
+        if seen.folds:
+            freedom = (units - 1.0) * (FOLD_FREEDOM if bounded else 1.0)
+        elif bounded:
+            freedom = most if seen.clustered else math.inf
+        else:  # Satterthwaite's
+            freedom = float(np.clip(2.0 * units / max(seen.kurtosis - 1.0, 1e-9), FEWEST, most))
+        return cls(
+            centre=(corrected + kind) / 2,
+            size=size / seen.excess,
+            doubt=(seen.doubt * (naive - corrected)) ** 2,
+            range=seen.range,
+            freedom=freedom,
+            still_lost=seen.trained**LEARNING,
+            excess=seen.excess,
+        )
 
     def bounds(self, share: float) -> tuple[float, float]:
         """Lower and upper bound, each with this confidence."""
@@ -182,6 +225,8 @@ class Calibrated:
         low, high = (low, high) if share >= 0.5 else (high, low)
         best = self.range[1]
         return low, best - (best - high) * self.still_lost if math.isfinite(best) else high
+
+    # `moved` stays as it is: the interval knows BBC and BBC.632+ already.
 
     def _two_ends(self, z: float) -> tuple[float, float]:
         """Both roots of the quadratic equation in x."""
@@ -208,92 +253,13 @@ class Calibrated:
         return end + sign * far * math.exp(-sign * step), end + sign * far * math.exp(sign * step)
 
 
-def calibrate(  # noqa: PLR0913 - what was seen of a table, by name
-    scores: Array,
-    variances: Array,
-    winner: int,
-    value: float,
-    own: float,
-    range: tuple[float, float],
-    units: int,
-    assumed: float,
-    *,
-    kurtosis: float = 3.0,
-    clustered: bool = False,
-    folds: bool = False,
-    excess: float = CROSS_VALIDATED,
-    trained: float = 1.0,
-    doubt: float = DOUBT,
-) -> Calibrated | None:
-    """Make the interval of what a bootstrap has seen of a table, by one metric; None where nothing tells its width.
-
-    Parameters
-    ----------
-    scores, variances : array [C]
-        Score of every configuration on the whole table, and its variance over resamples; NaN where undefined.
-    winner : int
-        Position of the selected configuration.
-    value : float
-        Mean score of the resamples' winners on what was left out: the estimate of BBC.
-    own : float
-        The same of the selected configuration alone, in all resamples.
-    range : (float, float)
-        Smallest and largest possible score.
-    units : int
-        How many units were resampled.
-    assumed : float
-        The size to assume where no score varies: samples, groups or events; for classes of unequal size as many as
-        would do if they were equal.
-    kurtosis : float
-        Of what each unit adds to the winner's score; 3 where it is not known.
-    clustered, folds : bool
-        Whether groups or folds were resampled; whether folds were.
-    excess : float
-        How many times more the score errs, in variance, than resampling shows: `CROSS_VALIDATED`, or 1 where the models
-        were trained on other data.
-    trained : float
-        Share of the rows that each model was trained on: .9 for ten folds, 1 where the models are those to be used.
-    doubt : float
-        Standard deviation of the correction, in units of the correction.
-    """
-    naive, bounded = float(scores[winner]), all(map(math.isfinite, range))
-    # BBC's estimate without the noise of its draws: what they say of one fixed configuration is known better.
-    corrected = min(max(value - (own - naive), range[0]), naive)
-    kind = compromise(naive, corrected, scores, range)
-    size = _size(scores, variances, winner, kind, range)
-    if size is not None and clustered:
-        # A bootstrap of few groups or folds shows too little: it divides by their number and not by one less.
-        size *= (units - 1) / units
-    elif size is None and bounded:
-        size = assumed
-    if size is None:
-        return None
-    # How well the variance is known. With two ends it follows from the score itself, which the equation of the bounds
-    # takes into account; not so for groups and folds, whose members may be more or less alike.
-    most = max(units - 1.0, FEWEST)
-    if folds:
-        freedom = (units - 1.0) * (FOLD_FREEDOM if bounded else 1.0)
-    elif bounded:
-        freedom = most if clustered else math.inf
-    else:  # Satterthwaite's
-        freedom = float(np.clip(2.0 * units / max(kurtosis - 1.0, 1e-9), FEWEST, most))
-    return Calibrated(
-        centre=(corrected + kind) / 2,
-        size=size / excess,
-        doubt=(doubt * (naive - corrected)) ** 2,
-        range=range,
-        freedom=freedom,
-        still_lost=trained**LEARNING,
-        excess=excess,
-    )
-
-
-def _size(scores: Array, variances: Array, winner: int, centre: float, range_: tuple[float, float]) -> float | None:
+def _size(seen: Evidence, centre: float) -> float | None:
     """How many units would give the variance that resampling shows, were they shares or sizes of errors.
 
     The smaller of two: that of the winner, which may look steady by luck (a perfect score has no variance at all),
     and that of the configurations that score about the same. None where nothing tells.
     """
+    scores, variances, winner, range_ = seen.scores, seen.variances, seen.winner, seen.range
     known = ~(np.isnan(scores) | np.isnan(variances))
     own = float(np.nan_to_num(variances[winner]))
     width = math.sqrt(max(own, float(np.mean(variances[known])) if known.any() else 0.0))
@@ -325,18 +291,15 @@ def rounding(score: float, range_: tuple[float, float]) -> float:
 
 
 def compromise(naive: float, corrected: float, scores: Array, range_: tuple[float, float]) -> float:
-    """BBC.632+: resamples hold fewer rows, so BBC is too strict where there is little to choose between.
+    """BBC.632+ of the selected configuration, by the scores of all [C]; NaN where undefined.
 
-    Parameters
-    ----------
-    naive, corrected : float
-        Of the selected configuration.
-    scores : array [C]
-        Of all configurations, on all samples; NaN where undefined.
-    range_ : (float, float)
-        Smallest and largest possible score.
+    Resamples hold fewer rows, so that BBC is too strict where there is little to choose between.
     """
     room = naive - float(np.nanmean(scores))
     share = min(max((naive - corrected) / room, 0.0), 1.0) if room > rounding(naive, range_) else 0.0
     weight = 0.632 / (1.0 - 0.368 * share)
     return (1.0 - weight) * naive + weight * corrected
+
+
+#: What `interval=` takes.
+INTERVALS: dict[str, type[Interval]] = {"percentile": Percentile, "calibrated": Calibrated}

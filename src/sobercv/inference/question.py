@@ -6,7 +6,7 @@ picks the winner is the rule inside the bootstrap because both read it here. It 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypedDict, TypeVar
 
@@ -19,21 +19,16 @@ from ..metrics import Metric, Scorer
 from ..metrics import get as get_metric
 from ..metrics.contract import Aggregate
 from ..predictions import Predictions
-from .intervals import check_level
+from .intervals import INTERVALS, check_level
 from .procedures import SelectionProcedure
 from .selection import RULES, SelectionRule, best
 
 MetricLike = str | Metric | Callable[..., Any]
 Answer = TypeVar("Answer")
 
-ALLOWED = {
-    "aggregate": ("pooled", "fold"),
-    "by": ("sample", "fold"),
-    "method": ("bbc", "632+"),
-    "interval": ("percentile", "calibrated"),
-}
+ALLOWED: dict[str, Collection[str]] = {"aggregate": ("pooled", "fold"), "by": ("sample", "fold"), "interval": INTERVALS}
 #: What a procedure goes with: all else has no meaning, or has not been tested, where more than a column is selected.
-_WITH_PROCEDURE = {"aggregate": "pooled", "by": "sample", "method": "bbc", "within_folds": False}
+_WITH_PROCEDURE = {"aggregate": "pooled", "by": "sample", "within_folds": False}
 
 
 class Options(TypedDict, total=False):
@@ -59,64 +54,27 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked. Make it with `Question.ask`; `dataclasses.replace` gives a checked variant.
+    """What is asked. Make it with `Question.ask`; `dataclasses.replace` gives a checked variant."""
 
-    Attributes
-    ----------
-    metrics : tuple of Metric
-        The first selects, all judge.
-    select : callable
-        The selection rule; see `rule_for`.
-    procedure : SelectionProcedure or None
-        What selects more than a column, and then takes the place of the rule.
-    aggregate : {"pooled", "fold"}
-    by : {"sample", "fold"}
-        What is resampled.
-    method : {"bbc", "632+"}
-    interval : {"percentile", "calibrated"}
-    fixed_models : bool
-        Whether the models were trained on other data, so that nothing was cross-validated.
-    within_folds, stratify : bool
-    n_bootstraps : int
-    level : float
-        Of the interval.
-    seed : int
-        The root seed of all draws.
-    n_jobs : int or None
-        Threads; changes no answer.
-    several : bool
-        Whether a list of metrics was given, so that a dict of answers is expected.
-    first : Metric
-        The metric that selects.
-    n_threads : int
-    needs_folds : bool
-        Whether the question means nothing without folds.
-    needs_standard_errors : bool
-        Whether the rule must be told the standard error of each configuration.
-    makes_labels : bool
-        Whether the procedure makes labels of scores, so that none need be predicted.
-    """
-
-    metrics: tuple[Metric, ...]
+    metrics: tuple[Metric, ...]  # the first selects, all judge
     select: SelectionRule = best
     aggregate: Aggregate = "pooled"
-    by: Literal["sample", "fold"] = "sample"
-    method: Literal["bbc", "632+"] = "bbc"
-    interval: Literal["percentile", "calibrated"] = "calibrated"
-    fixed_models: bool = False
+    by: Literal["sample", "fold"] = "sample"  # what is resampled
+    interval: str = "calibrated"
+    fixed_models: bool = False  # whether the models were trained on other data, so that nothing was cross-validated
     within_folds: bool = False
     stratify: bool = False
     n_bootstraps: int = 1000
-    level: float = 0.95
-    seed: int = 0
-    n_jobs: int | None = None
-    several: bool = False
-    procedure: SelectionProcedure | None = None
-    first: Metric = field(init=False)
+    level: float = 0.95  # of the interval
+    seed: int = 0  # the root seed of all draws
+    n_jobs: int | None = None  # threads; changes no answer
+    several: bool = False  # whether a list of metrics was given, so that a dict of answers is expected
+    procedure: SelectionProcedure | None = None  # what selects more than a column, in the place of the rule
+    first: Metric = field(init=False)  # the metric that selects
     n_threads: int = field(init=False)
-    needs_folds: bool = field(init=False)
-    needs_standard_errors: bool = field(init=False)
-    makes_labels: bool = field(init=False)
+    needs_folds: bool = field(init=False)  # whether the question means nothing without folds
+    needs_standard_errors: bool = field(init=False)  # whether the rule must be told those of the configurations
+    makes_labels: bool = field(init=False)  # whether the procedure makes labels, so that none need be predicted
 
     @classmethod
     def ask(
@@ -128,7 +86,7 @@ class Question:
         random_state: Any = 0,
         **options: Any,
     ) -> Question:
-        """Read the options of `sobercv.bbc`, and `method`; check all that needs no data."""
+        """Read the options of `sobercv.bbc`; check all that needs no data."""
         several = isinstance(metric, (list, tuple))
         many: list[Any] = list(metric) if isinstance(metric, (list, tuple)) else [metric]
         if isinstance(select, SelectionProcedure):

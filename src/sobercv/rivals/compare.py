@@ -176,7 +176,7 @@ def _on_predictions(protocol: str, search: BBCSearchCV) -> Estimate:
     if protocol == "bbc-f":  # folds are drawn as they are, so there are no strata
         found = corrected(open_table(predictions, replace(question, by="fold", stratify=False)))
     elif protocol == "632+":
-        found = corrected(open_table(predictions, replace(question, method="632+")))
+        return search.estimate_.as_632plus()
     else:
         table = Table(predictions, question)
         if protocol == "ipl":

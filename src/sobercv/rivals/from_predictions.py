@@ -179,16 +179,6 @@ def need_folds(table: Table, protocol: str) -> None:
 
 def estimate_of(table: Table, method: str, value: float, metric: int = 0, n_undefined: int = 0) -> Estimate:
     """Make an estimate without draws, at the winner of the whole table."""
-    winner, whole = table.winner(), table.wholes[metric]
-    return Estimate(
-        value=value,
-        naive=float(whole[winner]),
-        winner=int(table.configurations[winner]),
-        configurations=table.configurations,
-        scores=whole,
-        method=method,
-        metric=table.question.metrics[metric].name,
-        positive=table.question.metrics[metric].positive_of(table.predictions.target),
-        n_undefined=n_undefined,
-        **table.facts,
-    )
+    winner, scores = table.winner(), table.wholes[metric]
+    known = {"naive": float(scores[winner]), "scores": scores, "n_undefined": n_undefined}
+    return table.estimate(metric, winner, value=value, method=method, **known)

@@ -14,7 +14,7 @@ from ..errors import Note, SoberError, SoberWarning, warn
 from ..inference import Estimate, Question
 from ..inference.bootstrap import corrected
 from ..inference.estimate import shown
-from ..inference.tables import FoldTable, Table, open_table
+from ..inference.tables import Table, open_table
 from ..predictions import Predictions
 from ..signals import Terminated
 from ..training import Configuration, MemoryStore, RaceLog
@@ -71,7 +71,7 @@ def table_of(predictions: Predictions, store: MemoryStore, log: RaceLog, questio
         return open_table(predictions, question)
     complete = store.done[log.finishers].all(axis=0)
     each = (split_scores(store, log, metric, question)[0] for metric in question.metrics)
-    return FoldTable(predictions, [scores[log.finishers][:, complete].T for scores in each], question)
+    return Table(predictions, question, scores=[scores[log.finishers][:, complete].T for scores in each])
 
 
 def narrow_enough(half_width: float | None, question: Question) -> Callable[[Predictions], bool] | None:
