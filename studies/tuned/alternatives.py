@@ -66,13 +66,15 @@ def estimates(
         """Decide on some, and give the mean of the draws of others, and the score of all of them together."""
         decisions = judge.decider.decide(as_counts(present))
         each = np.where(decisions.winners < 0, -1, np.arange(len(present)))
-        predicted = decisions.predictions()
+        predicted = judge.decider.predictions(decisions)
         scorer = question.bind(predicted)
         draws = scorer.picked(as_counts(absent), each)
         mean = float(np.nanmean(draws))
         labels = judge.labels(predicted, as_counts(absent), each)
         nothing, empty = np.zeros((0, 3, p.shape[1])), np.zeros((0, len(draws)))
-        together = judge.together(Draws(decisions.winners, draws[None], empty, empty, nothing, labels))[0]
+        together = judge.together(
+            Draws(decisions.winners, draws[None], empty, empty, nothing, labels, decisions.tuned)
+        )[0]
         return decisions, (scorer, each), mean, mean if together is None else together
 
     decisions, _, mean, once = decided(counts > 0, counts == 0)
@@ -82,7 +84,7 @@ def estimates(
     further = once + EXTRAPOLATED * (once - fewer)
     order = np.random.default_rng(seed).permuted(np.tile(np.arange(len(y)), (RESAMPLES, 1)), axis=1)
     larger = [decided(order < round(share * len(y)), order >= round(share * len(y)))[3] for share in SHARES]
-    judged = [truth(_one(decisions, b)) for b in range(0, RESAMPLES, FEW) if decisions.winners[b] >= 0]
+    judged = [truth(_one(judge.decider, decisions, b)) for b in range(0, RESAMPLES, FEW) if decisions.winners[b] >= 0]
     found = [
         naive,
         once + BACK * (naive - once),
@@ -94,15 +96,14 @@ def estimates(
         (plain + naive - optimism) / 2,
         *larger,
     ]
-    return [*found, float(np.mean(judged))], truth(judge.final.decision([]))
+    return [*found, float(np.mean(judged))], truth(_one(judge.decider, judge.final, 0))
 
 
-def _one(decisions: Any, b: int) -> Any:
-    """Give the decision of one resample."""
-    own = "thresholds" if hasattr(decisions, "thresholds") else "weights"
+def _one(decider: Any, decisions: Any, b: int) -> Any:
+    """Return the decision of one resample."""
     row = slice(b, b + 1)
-    alone = {name: getattr(decisions, name)[row] for name in ("winners", "scores", own)}
-    return replace(decisions, **alone).decision([])
+    final = replace(decisions, **{name: values[row] for name, values in vars(decisions).items()})
+    return decider.decision(final, final.winners[:0], final.tuned[:0])
 
 
 def simulated(setting: Setting, repetition: int, seed: int) -> list[float]:

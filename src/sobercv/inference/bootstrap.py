@@ -23,7 +23,7 @@ from ..threads import one_blas_thread
 from . import notes
 from .estimate import Estimate
 from .intervals import CROSS_VALIDATED, DOUBT, INTERVALS, STEADIER, Evidence, Percentile
-from .procedures import Decision, Decisions, SelectionProcedure
+from .procedures import Decision, SelectionProcedure
 from .tables import Table
 
 #: A decision that is reported was tuned on N samples, those that are judged on the 0.63 N of a resample, and are a
@@ -46,7 +46,7 @@ class Draws:
     #: threads and blocks cannot change a bit; needs_spread.
     sums: Array
     labels: Array  # how often each absent sample was given each label [K, N], where a decision makes labels
-    decisions: tuple[Decisions, ...] = ()  # what was decided, where it is more than a column
+    tuned: Array  # what was tuned beside the column [B, ...]
 
     @classmethod
     def joined(cls, parts: Sequence[Draws]) -> Draws:
@@ -58,7 +58,7 @@ class Draws:
             inside=np.concatenate([part.inside for part in parts], axis=1),
             sums=np.concatenate([part.sums for part in parts]),
             labels=np.sum([part.labels for part in parts], axis=0),
-            decisions=tuple(decisions for part in parts for decisions in part.decisions),
+            tuned=np.concatenate([part.tuned for part in parts]),
         )
 
 
@@ -101,14 +101,16 @@ class Columns:
         winners = table.select(scores)
         judged = np.stack([scorer.picked(absent, winners) for scorer in table.scorers])
         if not spread:
-            return Draws(winners, judged, judged[:0], judged[:0], np.zeros((0, 3, scores.shape[1])), _NO_LABELS)
+            return Draws(
+                winners, judged, judged[:0], judged[:0], np.zeros((0, 3, scores.shape[1])), _NO_LABELS, winners
+            )
         known = winners == self.winner  # judged already
         rest = np.stack([scorer.picked(absent, np.where(known, -1, self.winner)) for scorer in table.scorers])
         inside = judged[1:].copy()
         for k, scorer in enumerate(table.scorers[1:]):
             inside[k] = scorer.picked(counts, np.full(len(counts), self.winner))
         sums = sums_by_unit(scores - self.wholes[0])
-        return Draws(winners, judged, np.where(known, judged, rest), inside, sums, _NO_LABELS)
+        return Draws(winners, judged, np.where(known, judged, rest), inside, sums, _NO_LABELS, winners)
 
 
 class Tuned:
@@ -141,7 +143,7 @@ class Tuned:
                 "nothing can be selected. Check `y`, or relax the constraints.",
             )
         self.alone = [scorer.scores(once)[0] for scorer in self._bound(self.decider.alternatives())]
-        self._fixed = self._bound(self.final.predictions())
+        self._fixed = self._bound(self.decider.predictions(self.final))
         first = np.zeros(1, np.int64)
         self.wholes = [
             np.where(np.arange(len(alone)) == self.winner, scorer.picked(once, first), alone)
@@ -163,9 +165,9 @@ class Tuned:
         decisions = self.decider.decide((counts > 0).view(np.uint8) if once else counts)
         absent = self.table.absent(counts)
         each = np.where(decisions.winners < 0, -1, np.arange(len(counts)))
-        predicted = decisions.predictions()
+        predicted = self.decider.predictions(decisions)
         judged = np.stack([scorer.picked(absent, each) for scorer in self._bound(predicted)])
-        made = self.labels(predicted, absent, each), (decisions,)
+        made = self.labels(predicted, absent, each), decisions.tuned
         if not spread:
             nothing = np.zeros((0, 3, decisions.scores.shape[1]))
             return Draws(decisions.winners, judged, judged[:0], judged[:0], nothing, *made)
@@ -179,7 +181,7 @@ class Tuned:
 
     def decision(self, draws: Draws) -> tuple[Decision, tuple[Note, ...]]:
         """Return the final decision."""
-        decision = self.final.decision(draws.decisions)
+        decision = self.decider.decision(self.final, draws.winners, draws.tuned)
         return decision, self._procedure.notes(decision)
 
     # ---- labels of all resamples together ------------------------------------------------------------------------

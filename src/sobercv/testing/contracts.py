@@ -69,7 +69,8 @@ class SelectionProcedureContract(ABC):
 
     def _predicted(self, table: Predictions, counts: Array) -> list[Array]:
         """Decide, and return all that the decisions predict."""
-        decided = self.procedure().bind(table, self.question()).decide(counts).predictions()
+        decider = self.procedure().bind(table, self.question())
+        decided = decider.predictions(decider.decide(counts))
         assert decided.n_configurations == len(counts)
         return [np.asarray(values, np.float64) for values in decided.responses.values()]
 

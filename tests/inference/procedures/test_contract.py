@@ -27,24 +27,20 @@ class Column(Decision):
         return {"kind": "column", "configuration": self.configuration}
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnDecisions(Decisions):
-    table: sobercv.Predictions
-
-    def predictions(self):
-        return self.table.take_configurations(np.maximum(self.winners, 0))
-
-    def decision(self, resamples):
-        return Column(int(self.table.configurations[self.winners[0]]))
-
-
 class ColumnDecider(Decider):
     def __init__(self, table, scorer, rule):
         self._table, self._scorer, self._rule = table, scorer, rule
 
     def decide(self, counts):
         scores = self._scorer.scores(counts)
-        return ColumnDecisions(apply(self._rule, scores, self._scorer.metric.unit), scores, self._table)
+        winners = apply(self._rule, scores, self._scorer.metric.unit)
+        return Decisions(winners, scores, winners)
+
+    def predictions(self, decisions):
+        return self._table.take_configurations(np.maximum(decisions.winners, 0))
+
+    def decision(self, final, winners, tuned):
+        return Column(int(self._table.configurations[final.winners[0]]))
 
     def alternatives(self):
         return self._table

@@ -40,28 +40,12 @@ class Decision(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Decisions(ABC):
-    """What was decided on some resamples.
+class Decisions:
+    """What was decided on some resamples."""
 
-    Attributes
-    ----------
-    winners : int array [B]
-        Position of the configuration that was decided for, or that is the best one alone; -1 where nothing could be
-        decided.
-    scores : array [B, C]
-        Score of every configuration, decided on alone, on what is present.
-    """
-
-    winners: Array
-    scores: Array
-
-    @abstractmethod
-    def predictions(self) -> Predictions:
-        """What each decision predicts for every sample, as B configurations."""
-
-    @abstractmethod
-    def decision(self, resamples: Sequence[Decisions]) -> Decision:
-        """Return the first decision as an object of its own; those of the resamples tell how firm it is."""
+    winners: Array  # position of the configuration that was decided for, or that is the best one alone [B]; -1 for none
+    scores: Array  # of every configuration, decided on alone, on what is present [B, C]
+    tuned: Array  # what was tuned beside the column: thresholds [B], weights [B, C]
 
 
 class Decider(ABC):
@@ -70,6 +54,14 @@ class Decider(ABC):
     @abstractmethod
     def decide(self, counts: Array) -> Decisions:
         """Decide on what is present in each resample; counts [B, N]. A resample never depends on another."""
+
+    @abstractmethod
+    def predictions(self, decisions: Decisions) -> Predictions:
+        """What each decision predicts for every sample, as B configurations."""
+
+    @abstractmethod
+    def decision(self, final: Decisions, winners: Array, tuned: Array) -> Decision:
+        """Return the only decision of `final` as an object; those of the resamples [B] tell how firm it is."""
 
     @abstractmethod
     def alternatives(self) -> Predictions:

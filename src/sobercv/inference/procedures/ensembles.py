@@ -67,39 +67,14 @@ class Mix(Decision):
         return replace(self, names=tuple(names[configuration] for configuration in self.configurations))
 
 
-@dataclass(frozen=True, eq=False)
-class MixDecisions(Decisions):
-    """Weights [B, C]; the winner is the best configuration alone."""
-
-    weights: Array
-    decider: MixDecider
-
-    def predictions(self) -> Predictions:
-        """Mix the responses."""
-        return self.decider.mixed(self.weights)
-
-    def decision(self, resamples: Sequence[Decisions]) -> Mix:
-        """Return the first."""
-        weights = self.weights[0]
-        order = np.argsort(-weights, kind="stable")[: int((weights > 0).sum())]
-        return Mix(tuple(self.decider.table.configurations[order].tolist()), tuple(float(w) for w in weights[order]))
-
-
 class MixDecider(Decider):
-    """Responses bound to a way to mix them.
-
-    Parameters
-    ----------
-    table : Predictions
-    procedure : Ensemble
-    question : Question
-    """
+    """Responses bound to a way to mix them; what is tuned are the weights, and the winner is the best one alone."""
 
     def __init__(self, table: Predictions, procedure: Ensemble, question: Question) -> None:
         self._name = "predict" if table.task == "regression" else "predict_proba"
         self.table = replace(table, responses={self._name: table.responses[self._name]})
         self._procedure = procedure
-        self._scorer = question.bind(self.table)
+        self.scorer = question.bind(self.table)
         values = np.moveaxis(np.asarray(table.responses[self._name], np.float64), 1, -1)  # [N, R(, K), C]
         self._shape = values.shape[:-1]
         self._columns = np.ascontiguousarray(values.reshape(-1, values.shape[-1]))  # [M, C]
@@ -116,13 +91,11 @@ class MixDecider(Decider):
         self._errors = self._columns[known] - truth[:, None].astype(np.float64)  # [M, C]
         self._weight = weight[self._sample]
 
-    def decide(self, counts: Array) -> MixDecisions:
+    def decide(self, counts: Array) -> Decisions:
         """Put a mix together in every resample."""
-        scores = self._scorer.scores(counts)
-        weights = np.stack(
-            [self._procedure.weights(self, row, score) for row, score in zip(counts, scores, strict=True)]
-        )
-        return MixDecisions(best(scores, unit=self._scorer.metric.unit), scores, weights, self)
+        scores = self.scorer.scores(counts)
+        weights = [self._procedure.weights(self, row, score) for row, score in zip(counts, scores, strict=True)]
+        return Decisions(best(scores, unit=self.scorer.metric.unit), scores, np.stack(weights))
 
     def products(self, counts: Array) -> Array:
         """Products of the errors of all pairs of configurations on what is present, a mean over samples [C, C]."""
@@ -130,23 +103,20 @@ class MixDecider(Decider):
         present = weight > 0
         errors, weight = self._errors[present], weight[present]
         total = float(weight.sum())
-        return np.asarray((errors * (weight / total)[:, None]).T @ errors) if total > 0 else np.zeros(self.square)
+        square = (self._columns.shape[1],) * 2
+        return np.asarray((errors * (weight / total)[:, None]).T @ errors) if total > 0 else np.zeros(square)
 
-    @property
-    def square(self) -> tuple[int, int]:
-        """The shape of `products`."""
-        return (self._columns.shape[1],) * 2
-
-    @property
-    def unit(self) -> float:
-        """Of the metric that selects, see `selection.best`."""
-        return self._scorer.metric.unit
-
-    def mixed(self, weights: Array) -> Predictions:
-        """Mixes with these weights [B, C] as configurations; one product each, so that none depends on others."""
-        columns = [(self._columns @ row).reshape(self._shape) for row in weights]
+    def predictions(self, decisions: Decisions) -> Predictions:
+        """Mix the responses; one product each, so that no mix depends on others."""
+        columns = [(self._columns @ row).reshape(self._shape) for row in decisions.tuned]
         values = np.stack(columns, axis=1)  # [N, B, R(, K)]
-        return replace(self.table, responses={self._name: values}, configurations=np.arange(len(weights)))
+        return replace(self.table, responses={self._name: values}, configurations=np.arange(len(columns)))
+
+    def decision(self, final: Decisions, winners: Array, tuned: Array) -> Mix:
+        """Name the members by weight."""
+        weights = final.tuned[0]
+        order = np.argsort(-weights, kind="stable")[: int((weights > 0).sum())]
+        return Mix(tuple(self.table.configurations[order].tolist()), tuple(float(w) for w in weights[order]))
 
     def alternatives(self) -> Predictions:
         """Return the configurations as they are."""
@@ -260,7 +230,7 @@ class average_of_best(Ensemble):
         """Take the best, then the best of the rest; of equals the first."""
         left, found = np.array(scores, np.float64), np.zeros(len(scores))
         for _ in range(min(self.k, int((~np.isnan(scores)).sum()))):
-            chosen = int(best(left[None], unit=decider.unit)[0])
+            chosen = int(best(left[None], unit=decider.scorer.metric.unit)[0])
             found[chosen], left[chosen] = 1.0, np.nan
         return found / max(found.sum(), 1.0)
 

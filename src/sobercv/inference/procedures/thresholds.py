@@ -84,32 +84,6 @@ class Threshold(Decision):
         }
 
 
-@dataclass(frozen=True, eq=False)
-class ThresholdDecisions(Decisions):
-    """A column and a threshold per resample [B]."""
-
-    thresholds: Array
-    decider: ThresholdDecider
-
-    def predictions(self) -> Predictions:
-        """Return the labels, and the scores where a metric asks for them."""
-        return self.decider.labelled(np.maximum(self.winners, 0), self.thresholds)
-
-    def decision(self, resamples: Sequence[Decisions]) -> Threshold:
-        """Return the first."""
-        winner, decider = int(self.winners[0]), self.decider
-        others = [part for part in resamples if isinstance(part, ThresholdDecisions)]
-        same = np.sort(np.concatenate([part.thresholds[part.winners == winner] for part in others] or [np.empty(0)]))
-        ends = np.quantile(same, (0.025, 0.975), method="inverted_cdf") if len(same) >= _FEW else None
-        return Threshold(
-            configuration=int(decider.table.configurations[winner]),
-            value=float(self.thresholds[0]),
-            response=decider.response,
-            positive=decider.positive_label,
-            range=None if ends is None else (float(ends[0]), float(ends[1])),
-        )
-
-
 @dataclass(frozen=True)
 class Floors:
     """What must hold at a cut; None for nothing."""
@@ -135,13 +109,7 @@ class Floors:
 class ThresholdDecider(Decider):
     """All cuts of all configurations: samples are sorted once, and one scan of them serves all resamples.
 
-    Parameters
-    ----------
-    table : Predictions
-    metrics : sequence of Metric
-        The first is the one that the threshold is tuned for.
-    response : {"predict_proba", "decision_function"}
-    floors : Floors
+    The first metric is the one that the threshold is tuned for.
     """
 
     def __init__(self, table: Predictions, metrics: Sequence[Metric], response: str, floors: Floors) -> None:
@@ -170,13 +138,30 @@ class ThresholdDecider(Decider):
         order = np.argsort(self._scores, axis=1, kind=None if self._weight is None else "stable")
         make_cuts(order, self._scores, self._positive, self._samples, self._actions)
 
-    def decide(self, counts: Array) -> ThresholdDecisions:
+    def decide(self, counts: Array) -> Decisions:
         """Find the best cut of every configuration, select by it, and place the threshold of the winner."""
         counts = self._of_repeats(counts)
         step = len(counts) if self._weight is None else _WEIGHTED
         scores = np.concatenate([self._best(counts[at : at + step]) for at in range(0, len(counts), max(1, step))])
         winners = best(scores, unit=self._unit)
-        return ThresholdDecisions(winners, scores, self._placed(counts, winners), self)
+        return Decisions(winners, scores, self._placed(counts, winners))
+
+    def predictions(self, decisions: Decisions) -> Predictions:
+        """Return the labels, and the scores where a metric asks for them."""
+        return self._labelled(np.maximum(decisions.winners, 0), decisions.tuned)
+
+    def decision(self, final: Decisions, winners: Array, tuned: Array) -> Threshold:
+        """Return the threshold, and the range of those of resamples in which the same configuration won."""
+        winner = int(final.winners[0])
+        same = np.sort(tuned[winners == winner])
+        ends = np.quantile(same, (0.025, 0.975), method="inverted_cdf") if len(same) >= _FEW else None
+        return Threshold(
+            configuration=int(self.table.configurations[winner]),
+            value=float(final.tuned[0]),
+            response=self.response,
+            positive=self.positive_label,
+            range=None if ends is None else (float(ends[0]), float(ends[1])),
+        )
 
     def _of_repeats(self, counts: Array) -> Array:
         """Counts of samples as those of their predictions, one per repeat: [B, N] -> [B, N R]."""
@@ -229,9 +214,9 @@ class ThresholdDecider(Decider):
         """Return the labels of every configuration at its own best threshold."""
         c = np.arange(len(self._scores))
         once = np.ones((len(c), self.table.n_samples), np.uint8)
-        return self.labelled(c, self._placed(self._of_repeats(once), c))
+        return self._labelled(c, self._placed(self._of_repeats(once), c))
 
-    def labelled(self, columns: Array, thresholds: Array) -> Predictions:
+    def _labelled(self, columns: Array, thresholds: Array) -> Predictions:
         """Return these columns as configurations that predict by these thresholds; NaN predicts no positive."""
         reached = self._scores[columns] >= np.where(np.isnan(thresholds), np.inf, thresholds)[:, None]  # [B, N R]
         labels = np.where(reached, self._k, 1 - self._k).astype(np.int8).reshape(len(columns), *self.table.seen.shape)
