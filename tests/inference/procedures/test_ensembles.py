@@ -42,7 +42,7 @@ def test_greedy_agrees_with_its_twin(weighted):
         y, predictions, counts, rng = make(1)
         weight = rng.integers(1, 4, len(y)) / 2 if weighted else None
         found = decisions(y, predictions, metric, sobercv.greedy_ensemble(size=8), counts, weight)
-        for row, mix in zip(counts, found.weights, strict=True):
+        for row, mix in zip(counts, found.tuned, strict=True):
             bag = np.repeat(np.arange(len(y)), row)
             w = None if weight is None else weight[bag]
             np.testing.assert_allclose(mix, oracle.greedy(y[bag], predictions[bag], w, 8), atol=1e-12)
@@ -51,7 +51,7 @@ def test_greedy_agrees_with_its_twin(weighted):
 def test_stacking_finds_what_a_solver_finds():
     y, predictions, counts, _ = numbers(2)
     found = decisions(y, predictions, "r2", sobercv.stacked_ensemble(), counts)
-    for row, mix in zip(counts, found.weights, strict=True):
+    for row, mix in zip(counts, found.tuned, strict=True):
         bag = np.repeat(np.arange(len(y)), row)
         ours, theirs = (
             oracle.squared_error(y[bag], predictions[bag], weights, None)
@@ -65,7 +65,7 @@ def test_stacking_finds_what_a_solver_finds():
 def test_the_best_are_averaged():
     y, p, counts, _ = classes(3)
     found = decisions(y, p, "roc_auc", sobercv.average_of_best(k=2), counts)
-    for row, mix in zip(counts, found.weights, strict=True):
+    for row, mix in zip(counts, found.tuned, strict=True):
         bag = np.repeat(np.arange(len(y)), row)
         np.testing.assert_array_equal(mix, oracle.best_k([roc_auc_score(y[bag], p[bag, c]) for c in range(5)], 2))
 
@@ -75,7 +75,7 @@ def test_draws_are_those_of_the_mix_on_what_is_absent(metric):
     y, p, counts, _ = classes(4)
     select = sobercv.greedy_ensemble(size=5)
     estimate = sobercv.bbc(y, p, metric, select=select, counts=counts)
-    mixes = decisions(y, p, metric, select, np.minimum(counts, 1)).weights  # a sample drawn twice counts once
+    mixes = decisions(y, p, metric, select, np.minimum(counts, 1)).tuned  # a sample drawn twice counts once
     for row, mix, drawn in zip(counts, mixes, estimate.draws, strict=True):
         out = row == 0
         alone = sobercv.metrics.get(metric).scores(
@@ -133,7 +133,7 @@ def test_twins_share_nothing_of_the_weight_by_chance():
     y, predictions, counts, _ = numbers(8, c=3)
     doubled = np.repeat(predictions, 2, axis=1)
     found = decisions(y, doubled, "r2", sobercv.greedy_ensemble(size=6), counts)
-    assert (found.weights[:, 1::2] == 0).all()
+    assert (found.tuned[:, 1::2] == 0).all()
 
 
 def test_what_is_not_possible_is_refused():

@@ -62,7 +62,7 @@ def agree(estimate, decisions, twin, judged):
     np.testing.assert_allclose(decisions.scores, scores, atol=1e-12)
     np.testing.assert_array_equal(decisions.winners, winners)
     ends = np.clip(thresholds, 0.0, np.nextafter(1.0, 2.0))  # finite ends stand for the infinite ones
-    np.testing.assert_allclose(decisions.thresholds, ends, atol=1e-15)
+    np.testing.assert_allclose(decisions.tuned, ends, atol=1e-15)
     draws, together = judged
     np.testing.assert_allclose(estimate.draws, draws, atol=1e-12)
     assert estimate.value == pytest.approx(0.9 * together + 0.1 * estimate.naive, abs=1e-12)
@@ -204,7 +204,7 @@ def test_repeats_are_scores_of_the_same_samples():
     stacked = np.moveaxis(repeats, 2, 1).reshape(-1, scores.shape[1])
     _, winners, thresholds, _ = oracle.bbc(np.repeat(y, 2), stacked, np.repeat(counts, 2, axis=1), "f1")
     np.testing.assert_array_equal(decisions.winners, winners)
-    np.testing.assert_allclose(decisions.thresholds, np.clip(thresholds, 0.0, np.nextafter(1.0, 2.0)), atol=1e-15)
+    np.testing.assert_allclose(decisions.tuned, np.clip(thresholds, 0.0, np.nextafter(1.0, 2.0)), atol=1e-15)
     once = sobercv.bbc(y, scores, "f1", select=best_with_threshold(), counts=counts)
     twice = sobercv.bbc(y, np.stack([scores, scores], axis=2), "f1", select=best_with_threshold(), counts=counts)
     np.testing.assert_allclose(twice.draws, once.draws, atol=1e-12)
