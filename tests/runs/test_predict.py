@@ -42,7 +42,7 @@ def written(place, model, positive):
     facts = ModelFacts(("dose",), ("a", "b"), positive, id="key")
     record = RunRecord(
         summary.scores[0], (), 1, 1, 0, 0, 1, 5, 20, True, (), (), "a model", "finished", 0, (), "sober fit", Settings(), {"task": "binary"},
-        table.schema.to_dict(), (), {}, facts, summary,
+        table.schema, (), {}, facts, summary,
     )  # fmt: skip
     folder.write_record("results.json", record)
     return folder

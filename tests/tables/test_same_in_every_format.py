@@ -1,5 +1,6 @@
 """The same text in a CSV file, a workbook and a Parquet file has the same schema and the same values, or one refusal."""
 
+import msgspec
 import pandas as pd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -36,7 +37,7 @@ def found(path, frame, kind, roles):
         table = read(path, roles=roles)
     except SoberError as error:
         return error.code
-    return table.schema.to_dict(), table.frame.to_dict("list"), [note.text for note in table.notes]
+    return msgspec.to_builtins(table.schema), table.frame.to_dict("list"), [note.text for note in table.notes]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

@@ -188,7 +188,7 @@ def record_of(search: Any, prepared: Prepared, settings: Settings, summary: Summ
         command=settings.command(),
         settings=settings,
         data=table_facts(prepared),
-        schema=prepared.table.schema.to_dict(),
+        schema=prepared.table.schema,
         findings=tuple(prepared.findings),
         versions=versions(),
         model=_model_facts(search, prepared) if hasattr(search, "best_estimator_") else None,

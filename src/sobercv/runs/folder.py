@@ -22,7 +22,7 @@ from .files import is_ordinary, is_part, not_written, read_file, write_file
 T = TypeVar("T")
 SETTINGS, LOCK = "settings.json", ".lock"
 #: The layout of a run folder; another one is refused.
-FORMAT = 2
+FORMAT = 3
 
 
 class _Layout(msgspec.Struct):

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import Note, SoberError
-from ..tables import ReadingOptions, Schema, read
+from ..tables import ReadingOptions, read
 from .folder import RunFolder
 from .model import load
 from .predictions_file import predict_table
-from .record import RESULTS, ModelFacts, RunRecord
+from .record import ModelFacts, RunRecord
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +90,8 @@ def predict(folder: RunFolder, source: str | Path, sheet: str | None = None, ask
         raise SoberError("E809", f"The run has no final model. Write: sober resume {folder.path}")
     asked.check(record)
     model, columns = load(folder), list(facts.columns)
-    schema = Schema.from_dict(record.schema, str(folder / RESULTS))
-    copied = [name for name, column in schema.columns.items() if column.role in ("id", "group")]
-    table = read(source, ReadingOptions(sheet=sheet), schema=schema.only([*columns, *copied]))
+    copied = [name for name, column in record.schema.columns.items() if column.role in ("id", "group")]
+    table = read(source, ReadingOptions(sheet=sheet), schema=record.schema.only([*columns, *copied]))
     frame = table.frame
     missing = [name for name in columns if name not in frame.columns]
     if missing:

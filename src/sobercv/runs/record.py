@@ -16,6 +16,7 @@ import msgspec
 
 from ..errors import CODES, Note
 from ..report.records import Score, Summary
+from ..tables.schema import Schema
 from .folder import FORMAT, SETTINGS, RunFolder
 from .settings import Settings
 from .survival_curve import SurvivalCurve
@@ -97,7 +98,7 @@ class RunRecord:
         That repeats the run.
     data : dict
         What is in the table.
-    schema : dict
+    schema : Schema
         How each column was read; `sober predict` reads new rows in the same way.
     findings : tuple of Note
         What checks of the table found.
@@ -126,7 +127,7 @@ class RunRecord:
     command: str
     settings: Settings
     data: dict[str, Any]
-    schema: dict[str, Any]
+    schema: Schema
     findings: tuple[Note, ...]
     versions: dict[str, str]
     model: ModelFacts | None

@@ -8,10 +8,10 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from ..tables import Dataset, ReadingOptions, Roles, Schema, assign, read
+from ..tables import Dataset, ReadingOptions, Roles, assign, read
 from .folder import RunFolder
 from .model import load
-from .record import RESULTS, RunRecord
+from .record import RunRecord
 
 SCRIPT = '''"""Trains the winner of this run again, on its table or on another one with the same columns.
 
@@ -54,8 +54,7 @@ def refit(folder: str | Path, table: str | Path | None = None) -> tuple[Any, Dat
     record = RunRecord.read(run)
     settings = record.settings
     options = ReadingOptions.of(settings)
-    schema = Schema.from_dict(record.schema, str(run / RESULTS))
-    data = assign(read(str(table or settings.data), options, schema=schema).frame, Roles.of(settings))
+    data = assign(read(str(table or settings.data), options, schema=record.schema).frame, Roles.of(settings))
     model = clone(load(run))
     if isinstance(getattr(model, "estimator", None), FrozenEstimator):  # a tuned threshold around the pipeline
         model.set_params(estimator=clone(model.estimator.estimator))

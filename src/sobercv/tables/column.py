@@ -5,21 +5,19 @@ Never chooses between two readings that fit: that takes the rest of the file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from .date_formats import FORMATS, date_formats, dates
 from .number_marks import CONVENTIONS, PLAIN, Marks, are_codes, conventions, sides_of_limits, without_limits
 from .raw_table import TEXT_GAPS, USUAL_GAPS, RawTable
 
-KINDS = ("number", "text", "date", "boolean")
-ROLES = ("feature", "target", "id", "group", "weight", "ignored")
-#: What a limit such as <0.5 counts as: half of it, itself, or a gap; empty where a column has none.
-LIMITS = ("", "value", "half", "missing")
 TRUE_WORDS, FALSE_WORDS = ("True", "TRUE", "true"), ("False", "FALSE", "false")
+Role = Literal["feature", "target", "id", "group", "weight", "ignored"]
 _MARK_NAMES = {",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
 _DATE_WORDS = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%M": "minute", "%S": "second"}
 #: Words that stand for a gap in a column that otherwise holds numbers, dates or booleans; capitals do not matter.
@@ -34,8 +32,7 @@ MOST_LEVELS = 40
 FEWEST_AMOUNTS = 10
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a column holds and how it is written.
 
     Attributes
@@ -57,15 +54,19 @@ class Column:
         The categories of text that has a few, in sorted order.
     """
 
-    kind: str
-    role: str = "feature"
+    kind: Literal["number", "text", "date", "boolean"]
+    role: Role = "feature"
     marks: Marks = PLAIN
-    limits: str = ""
+    limits: Literal["", "value", "half", "missing"] = ""
     flags_of: str = ""
     date_format: str = ""
     missing: tuple[str, ...] = ()
     is_code: bool = False
     levels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.date_format not in ("", *FORMATS):
+            raise ValueError(f"there is no date format {self.date_format[:20]!r}")
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -95,38 +96,9 @@ class Column:
             parts.append(f"{', '.join(self.missing[:3])} missing")
         return "; ".join(parts)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON; what is usual is left out."""
-        found: dict[str, Any] = {"kind": self.kind}
-        if self.role != "feature":
-            found["role"] = self.role
-        if not self.marks.is_plain:
-            found |= {"decimal": self.marks.decimal, "thousands": self.marks.thousands}
-        found |= {name: getattr(self, name) for name in ("date_format", "limits", "flags_of") if getattr(self, name)}
-        for words in ("missing", "levels"):
-            if getattr(self, words):
-                found[words] = list(getattr(self, words))
-        return found | ({"is_code": True} if self.is_code else {})
-
-    @classmethod
-    def from_dict(cls, held: Any) -> Column:
-        """Read what `to_dict` returned; anything else raises ValueError."""
-        if not isinstance(held, Mapping) or held.get("kind") not in KINDS or held.get("role", "feature") not in ROLES:
-            raise ValueError("no known kind or role")
-        marks = Marks(str(held.get("decimal", ".")), str(held.get("thousands", "")))
-        texts = {part: str(held.get(part, "")) for part in ("date_format", "limits", "flags_of")}
-        words = [held.get(part, []) for part in ("missing", "levels")]
-        if marks not in CONVENTIONS or texts["date_format"] not in ("", *FORMATS) or texts["limits"] not in LIMITS:
-            raise ValueError("no known marks")
-        if not all(isinstance(part, list) and all(isinstance(word, str) for word in part) for part in words):
-            raise ValueError("no words")
-        missing, levels = map(tuple, words)
-        role, is_code = held.get("role", "feature"), held.get("is_code") is True
-        return cls(held["kind"], role, marks, **texts, missing=missing, levels=levels, is_code=is_code)
-
 
 # ---- recognised ----------------------------------------------------------------------------------------------------
-def readings(raw: RawTable, name: str, role: str) -> list[Column]:
+def readings(raw: RawTable, name: str, role: Role) -> list[Column]:
     """Return every way in which a whole column can be read, at least one.
 
     Parameters
@@ -134,9 +106,6 @@ def readings(raw: RawTable, name: str, role: str) -> list[Column]:
     role : str
         Of the column.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not isinstance(raw.columns[name], pa.Array):
         return [_typed_by_the_file(raw, name, role)]
     values, counts = raw.distinct(name)
@@ -161,19 +130,16 @@ def _levels(values: Any) -> tuple[str, ...]:
     return tuple(sorted(found)) if len(found) <= MOST_LEVELS else ()
 
 
-def _typed_by_the_file(raw: RawTable, name: str, role: str) -> Column:
+def _typed_by_the_file(raw: RawTable, name: str, role: Role) -> Column:
     column = raw.columns[name]
     if str(column.dtype) == "category":  # the file says: no amounts
         return Column("text", role, is_code=True, levels=_levels(raw.distinct(name)[0]))
-    kind = {"M": "date", "b": "boolean", "O": "boolean"}.get(column.dtype.kind, "number")
+    kind: Any = {"M": "date", "b": "boolean", "O": "boolean"}.get(column.dtype.kind, "number")
     return Column(kind, role)
 
 
-def _other_than_text(values: Any, role: str, missing: tuple[str, ...]) -> list[Column]:
+def _other_than_text(values: Any, role: Role, missing: tuple[str, ...]) -> list[Column]:
     """Return readings other than text that fit all values."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pc.all(pc.is_in(values, value_set=pa.array([*TRUE_WORDS, *FALSE_WORDS]))).as_py():
         return [Column("boolean", role, missing=missing)]
     found = [Column("number", role, marks, missing=missing) for marks in conventions(values)]
@@ -190,9 +156,6 @@ def _other_than_text(values: Any, role: str, missing: tuple[str, ...]) -> list[C
 
 def strays(values: Any) -> Any:
     """Return the values that are written in none of the ways to write a number, words for gaps aside."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     others = values
     for marks in CONVENTIONS:
         others = others.filter(pc.invert(marks.matches(others)))
@@ -201,9 +164,6 @@ def strays(values: Any) -> Any:
 
 def amounts_with_strays(raw: RawTable, name: str) -> list[str]:
     """Return the cells that keep a column of amounts from being one: at most half of its rows."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     values, counts = raw.distinct(name)
     found = strays(values)
     n_rows = counts[np.asarray(pc.is_in(values, value_set=found), dtype=bool)].sum() if len(found) else 0
@@ -228,9 +188,6 @@ def convert(raw: RawTable, name: str, column: Column) -> tuple[Any, list[str]]:
     (array or pandas.Series, list of str)
         The column, and the values that did not fit.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if column.flags_of:
         return sides_of_limits(pc.utf8_trim_whitespace(raw.text(column.flags_of))), []
     held = raw.columns[name]
@@ -260,9 +217,6 @@ def convert(raw: RawTable, name: str, column: Column) -> tuple[Any, list[str]]:
 
 
 def _numbers(cells: Any, column: Column) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     sides = sides_of_limits(cells) if column.limits == "half" else None
     cells = without_limits(cells) if column.limits else cells
     found = column.marks.numbers(cells)
@@ -279,9 +233,6 @@ def _numbers(cells: Any, column: Column) -> Any:
 
 def _booleans(cells: Any, column: Column) -> Any:
     """Return booleans; with gaps 1, 0 and NaN, but labels of a target stay true and false."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     is_true = np.asarray(pc.is_in(cells, value_set=pa.array(TRUE_WORDS)))
     is_false = np.asarray(pc.is_in(cells, value_set=pa.array(FALSE_WORDS)))
     if (is_true | is_false).all():

@@ -9,6 +9,9 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
+
 from ..errors import Note, SoberError
 from .raw_table import RawTable, unique_names
 
@@ -21,9 +24,6 @@ def read_columnar(raw: bytes, kind: str, name: str) -> RawTable:
     name : str
         How the file is called in messages.
     """
-    import pandas as pd
-    import pyarrow as pa
-
     is_stream = raw.startswith(b"\xff\xff\xff\xff")  # no magic word, a continuation mark
     try:
         if kind == "parquet":
@@ -47,8 +47,6 @@ def read_columnar(raw: bytes, kind: str, name: str) -> RawTable:
 
 def _with_index(frame: Any) -> tuple[Any, tuple[Note, ...]]:
     """Make row labels columns: those with a name, and those that are words; others only count the rows."""
-    import pandas as pd
-
     index = frame.index
     if isinstance(index, pd.RangeIndex) and index.name is None:
         return frame.reset_index(drop=True), ()
@@ -60,9 +58,6 @@ def _with_index(frame: Any) -> tuple[Any, tuple[Note, ...]]:
 
 def _plain(column: Any, name: str) -> Any:
     """Return decimals and nullable columns as plain numbers, durations as seconds, text as an Arrow array."""
-    import pandas as pd
-    import pyarrow as pa
-
     kind = column.dtype.kind
     if kind == "c":
         raise SoberError("E801", f"Column {name[:60]!r} holds complex numbers. Give each part its own column.")
@@ -82,9 +77,6 @@ def _plain(column: Any, name: str) -> Any:
 
 
 def _of_objects(column: Any, name: str) -> Any:
-    import pandas as pd
-    import pyarrow as pa
-
     first = next((v for v in column if v is not None), None)
     if isinstance(first, (list, tuple, dict, set)) or hasattr(first, "__array__"):
         raise SoberError("E801", f"Column {name[:60]!r} holds lists or records. Give each value its own column.")

@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
 from ..errors import Note, SoberError
 from .number_marks import Marks
 from .raw_table import RawTable, unique_names
@@ -128,9 +131,6 @@ def _first_row(text: str, delimiter: str) -> list[str]:
 
 def _tokenised(utf8: bytes, delimiter: str, width: int) -> list[Any] | None:
     """Return the columns, the first row included; None where rows differ in length."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(utf8),
@@ -147,8 +147,6 @@ def _tokenised(utf8: bytes, delimiter: str, width: int) -> list[Any] | None:
 
 def _padded(text: str, delimiter: str, name: str) -> tuple[list[Any], list[Note]]:
     """Return the columns of a file whose rows differ in length; refuse rows longer than the header, note short ones."""
-    import pyarrow as pa
-
     rows: list[list[str]] = []
     short, first, width = 0, 0, 0
     for line, row in _numbered(text, delimiter, name):

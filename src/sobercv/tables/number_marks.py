@@ -6,11 +6,13 @@ Works on pyarrow arrays of text, a whole column at a time. Never chooses between
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 #: Spaces and apostrophes that programs put between groups of three digits.
 SPACES, APOSTROPHES = " \u00a0\u2009\u202f", "'\u2019"
@@ -21,12 +23,11 @@ _MINUS = "\u2212"
 _LIMIT = "[<>\u2264\u2265]=?\\s*"
 
 
-@dataclass(frozen=True)
-class Marks:
+class Marks(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
     """One way to write numbers."""
 
-    decimal: str = "."
-    thousands: str = ""
+    decimal: Literal[".", ","] = "."
+    thousands: Literal["", ",", ".", " ", "'"] = ""
 
     @property
     def is_plain(self) -> bool:
@@ -45,23 +46,16 @@ class Marks:
 
     def matches(self, values: Any) -> Any:
         """Return which values are such numbers: boolean array, null where a value is null."""
-        import pyarrow.compute as pc
-
         more = "|[+-]?(?i:inf|infinity)" if self.is_plain else ""
         return pc.match_substring_regex(values, f"^(?:(?:{self.pattern.pattern}){more})$")
 
     def numbers(self, values: Any) -> Any:
         """Return the numbers that values stand for: float64 array, null where a value is no such number."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         fitting = pc.if_else(self.matches(values), values, pa.scalar(None, values.type))
         return pc.cast(self.rewritten(fitting), pa.float64())
 
     def rewritten(self, values: Any) -> Any:
         """Return such numbers as Python writes them."""
-        import pyarrow.compute as pc
-
         if self.thousands:
             values = pc.replace_substring_regex(values, f"[{_SIGNS[self.thousands]}]", "")
         if self.decimal != ".":
@@ -93,8 +87,6 @@ def conventions(values: Any) -> list[Marks]:
 
 def fits(marks: Marks, values: Any) -> bool:
     """Whether all values are numbers of a convention, and its marks (but the decimal point) occur in some of them."""
-    import pyarrow.compute as pc
-
     # Without a comma anywhere, 1 234 is written alike in both worlds, and 12 is just 12.
     if marks.decimal == "," and marks.thousands != "." and not _occurs(values, ","):
         return False
@@ -105,15 +97,11 @@ def fits(marks: Marks, values: Any) -> bool:
 
 def without_limits(values: Any) -> Any:
     """Return text without the signs of limits before numbers: `<0.5` becomes 0.5."""
-    import pyarrow.compute as pc
-
     return pc.replace_substring_regex(values, f"^{_LIMIT}", "")
 
 
 def sides_of_limits(values: Any) -> Any:
     """Return -1 where text is a lower limit (`<0.5`: below what could be measured), 1 for an upper one, else 0."""
-    import pyarrow.compute as pc
-
     below, above = (
         np.asarray(pc.match_substring_regex(values, f"^[{signs}]=?\\s*[0-9.,]").fill_null(False))
         for signs in ("<\u2264", ">\u2265")
@@ -122,8 +110,6 @@ def sides_of_limits(values: Any) -> Any:
 
 
 def _occurs(values: Any, sign: str) -> bool:
-    import pyarrow.compute as pc
-
     return bool(pc.any(pc.match_substring(values, sign)).as_py())
 
 
@@ -135,8 +121,6 @@ def are_codes(values: Any) -> bool:
     values : pyarrow.StringArray
         The different values, without spaces around them.
     """
-    import pyarrow.compute as pc
-
     if not len(values) or not pc.all(pc.match_substring_regex(values, "^[0-9]+$")).as_py():
         return False
     lengths = pc.min_max(pc.utf8_length(values)).as_py()

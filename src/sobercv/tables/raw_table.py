@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..containers import Array
 from ..errors import Note
@@ -56,8 +58,6 @@ class RawTable:
 
     def text(self, name: str) -> Any:
         """Return a column as text, null where the file has a gap: pyarrow.StringArray."""
-        import pyarrow as pa
-
         column = self.columns[name]
         return column if isinstance(column, pa.Array) else text_of(column)
 
@@ -69,8 +69,6 @@ class RawTable:
         (pyarrow.StringArray, int array)
             In the order of their first occurrence.
         """
-        import pyarrow.compute as pc
-
         if name not in self._distinct:
             cells = pc.utf8_trim_whitespace(self.text(name)).drop_null()
             counted = pc.value_counts(cells.filter(pc.not_equal(cells, "")))
@@ -87,8 +85,6 @@ class RawTable:
 
         Converted in blocks of many columns. Columns with cells that may be codes are not among them.
         """
-        import pyarrow as pa
-
         texts = [name for name, column in self.columns.items() if isinstance(column, pa.Array)]
         found: dict[str, Array] = {}
         if texts and self.n_rows:
@@ -102,17 +98,11 @@ class RawTable:
 
     def _cells(self, names: list[str], n_rows: int) -> Any:
         """Return the first cells of columns, one column after the other, without spaces around them and usual gaps."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         cells = pc.utf8_trim_whitespace(pa.concat_arrays([self.columns[name].slice(0, n_rows) for name in names]))
         return pc.if_else(pc.is_in(cells, value_set=pa.array(USUAL_GAPS)), pa.scalar(None, pa.string()), cells)
 
     def _convert(self, names: list[str], found: dict[str, Array]) -> None:
         """Convert columns together, those left out that hold something else or may hold codes."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         cells = self._cells(names, self.n_rows)
         is_odd = _by_column(pc.match_substring_regex(cells, _CODE), len(names)).any(axis=1)
         try:
@@ -139,9 +129,6 @@ def _by_column(flags: Any, n_columns: int) -> Array:
 
 def _whole_numbers(cells: Any, values: Array) -> Array:
     """Return int64 where the cells are written without a decimal point, else the values."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         return np.asarray(pc.cast(cells, pa.int64()))
     except pa.ArrowInvalid:
@@ -150,8 +137,6 @@ def _whole_numbers(cells: Any, values: Array) -> Array:
 
 def text_of(column: Any) -> Any:
     """Write the cells of any column as text, whole numbers without a decimal point: pyarrow.StringArray."""
-    import pyarrow as pa
-
     gaps = column.isna().tolist()
     cells = [None if is_gap else _cell(value) for value, is_gap in zip(column.tolist(), gaps, strict=True)]
     return pa.array(cells, pa.string())

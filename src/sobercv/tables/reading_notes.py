@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from ..errors import Note
 from .column import Column, amounts_with_strays
 from .naming import columns_that, some
@@ -15,51 +17,69 @@ _MARK_NAMES = {",": "commas", ".": "points", " ": "spaces", "'": "apostrophes"}
 
 
 def inferred_notes(raw: RawTable, columns: Mapping[str, Column], unsure_dates: Sequence[str]) -> tuple[Note, ...]:
-    """Return notes on what `Schema.infer` recognised.
-
-    Parameters
-    ----------
-    unsure_dates : sequence of str
-        Columns of dates that could begin with the day or the month.
-    """
-    texts = [name for name, column in columns.items() if column.kind == "text" and _is_text(raw, name)]
+    """Return notes on what `Schema.infer` recognised; `unsure_dates` could begin with the day or the month."""
+    texts = [n for n, column in columns.items() if column.kind == "text" and _is_text(raw, n)]
     stray = {
         name: found
         for name in texts
         if columns[name].role not in ("id", "group") and (found := amounts_with_strays(raw, name))
     }
-    codes = [name for name in texts if columns[name].is_code and name not in stray]
-    notes = [*_strays(stray), *_limits(raw, columns), *_marks(raw, columns), *_gaps(columns), *_codes(raw, codes)]
-    return (*notes, *_dates(columns, unsure_dates), *_merged(raw, columns))
+    words = some([word[:20] for values in stray.values() for word in values])
+    what = "It is" if len(stray) == 1 else "They are"
+    notes = _held(
+        "W844", [*stray], f"numbers and other cells ({words})",
+        f". {what} read as categories; correct such cells, or empty them.",
+    )  # fmt: skip
+    notes += _limits(raw, columns)
+    groups: dict[Marks, list[str]] = {}
+    for name, column in columns.items():
+        if not column.marks.is_plain:
+            groups.setdefault(column.marks, []).append(name)
+    for marks, names in groups.items():
+        values = _first(raw, names[0])
+        example = next((v for v in values if marks.pattern.fullmatch(v) and not PLAIN.pattern.fullmatch(v)), values[0])
+        signs = [] if marks.decimal == "." else ["decimal commas"]
+        signs += [f"{_MARK_NAMES[marks.thousands]} between thousands"] if marks.thousands else []
+        more = f". {example!r} is read as {number_of(example, columns[names[0]]):.15g}."
+        notes += _held("W801", names, " and ".join(signs), more)
+    gappy = [name for name, column in columns.items() if column.missing]
+    words = some(sorted({word for name in gappy for word in columns[name].missing}))
+    notes += _held("W801", gappy, f"words that count as missing ({words})", ".")
+    if codes := [name for name in texts if columns[name].is_code and name not in stray]:
+        zeros = next((f" (such as {v[:20]!r})" for v in _first(raw, codes[0]) if v.startswith("0")), "")
+        notes += _held("W801", codes, "codes, read as categories", f"{zeros}.")
+    if unsure_dates:
+        order = "day first, as in files with decimal commas or other dates of this file"
+        order = order if columns[unsure_dates[0]].date_format.startswith("%d") else "month first"
+        more = f". Read {order}; write dates like 2026-12-31 if that is wrong."
+        notes += _held("W801", unsure_dates, "dates that could begin with the day or the month", more)
+    return (*notes, *_merged(raw, columns))
+
+
+def _held(code: str, names: Sequence[str], what: str, more: str) -> list[Note]:
+    """Return a note that begins with how many columns hold something; none where no column does."""
+    text = f"{columns_that(names, 'holds', 'hold')} {what}: {some(names)}{more}"
+    return [Note(code, text, (*names,))] if names else []
 
 
 def _is_text(raw: RawTable, name: str) -> bool:
-    import pyarrow as pa
-
     return isinstance(raw.columns[name], pa.Array)
+
+
+def _first(raw: RawTable, name: str) -> list[str]:
+    """The first of the different values of a column, for examples."""
+    found: list[str] = raw.distinct(name)[0].slice(0, 1000).to_pylist()
+    return found
 
 
 def number_of(example: str, column: Column) -> float:
     """Return the number that a cell stands for in a column."""
-    import pyarrow as pa
-
     cells = pa.array([example])
     return float(column.marks.numbers(without_limits(cells) if column.limits else cells)[0].as_py() or 0.0)
 
 
-def _strays(found: Mapping[str, list[str]]) -> list[Note]:
-    if not found:
-        return []
-    words = [word[:20] for values in found.values() for word in values]
-    text = f"{columns_that(list(found), 'holds', 'hold')} numbers and other cells ({some(words)}): {some(list(found))}."
-    what = "It is" if len(found) == 1 else "They are"
-    return [Note("W844", f"{text} {what} read as categories; correct such cells, or empty them.", (*found,))]
-
-
 def limits_in(raw: RawTable, name: str) -> tuple[list[str], int]:
     """Return the limits that a column holds, such as `<0.5`, and in how many rows."""
-    import pyarrow as pa
-
     values, counts = raw.distinct(name)
     is_limit = sides_of_limits(values) != 0
     return values.filter(pa.array(is_limit)).to_pylist(), int(counts[is_limit].sum())
@@ -78,55 +98,8 @@ def _limits(raw: RawTable, columns: Mapping[str, Column]) -> list[Note]:
         how["half"] = f"read as half of it, {number / 2:g}; upper limits as themselves"
     else:
         how["half"] = f"upper limits and read as the number itself, {number:g}"
-    text = (
-        f"{columns_that(names, 'holds', 'hold')} limits such as {limit!r} (in {n} of {raw.n_rows} rows): {some(names)}."
-        f" They are {how[column.limits]}."
-    )
-    return [Note("W844", text, (*names,))]
-
-
-def _marks(raw: RawTable, columns: Mapping[str, Column]) -> list[Note]:
-    groups: dict[Marks, list[str]] = {}
-    for name, column in columns.items():
-        if not column.marks.is_plain:
-            groups.setdefault(column.marks, []).append(name)
-    notes = []
-    for marks, names in groups.items():
-        values = raw.distinct(names[0])[0].slice(0, 1000).to_pylist()
-        example = next((v for v in values if marks.pattern.fullmatch(v) and not PLAIN.pattern.fullmatch(v)), values[0])
-        what = [] if marks.decimal == "." else ["decimal commas"]
-        what += [f"{_MARK_NAMES[marks.thousands]} between thousands"] if marks.thousands else []
-        text = f"{columns_that(names, 'holds', 'hold')} {' and '.join(what)}: {some(names)}. {example!r} is read as"
-        notes.append(Note("W801", f"{text} {number_of(example, columns[names[0]]):.15g}.", (*names,)))
-    return notes
-
-
-def _gaps(columns: Mapping[str, Column]) -> list[Note]:
-    names = [name for name, column in columns.items() if column.missing]
-    if not names:
-        return []
-    words = sorted({word for name in names for word in columns[name].missing})
-    text = f"{columns_that(names, 'holds', 'hold')} words that count as missing ({some(words)}): {some(names)}."
-    return [Note("W801", text, (*names,))]
-
-
-def _codes(raw: RawTable, names: list[str]) -> list[Note]:
-    if not names:
-        return []
-    text = f"{columns_that(names, 'holds', 'hold')} codes, read as categories: {some(names)}"
-    values = raw.distinct(names[0])[0].slice(0, 1000).to_pylist()
-    example = next((v for v in values if v.startswith("0")), None)
-    return [Note("W801", f"{text}{'' if example is None else f' (such as {example[:20]!r})'}.", (*names,))]
-
-
-def _dates(columns: Mapping[str, Column], names: Sequence[str]) -> list[Note]:
-    if not names:
-        return []
-    order = "day first, as in files with decimal commas or other dates of this file"
-    if not columns[names[0]].date_format.startswith("%d"):
-        order = "month first"
-    text = f"{columns_that(names, 'holds', 'hold')} dates that could begin with the day or the month: {some(names)}."
-    return [Note("W801", f"{text} Read {order}; write dates like 2026-12-31 if that is wrong.", (*names,))]
+    what = f"limits such as {limit!r} (in {n} of {raw.n_rows} rows)"
+    return _held("W844", names, what, f". They are {how[column.limits]}.")
 
 
 def _merged(raw: RawTable, columns: Mapping[str, Column]) -> list[Note]:
@@ -134,10 +107,10 @@ def _merged(raw: RawTable, columns: Mapping[str, Column]) -> list[Note]:
     notes = []
     for name, column in columns.items():
         if column.role == "target" and column.kind == "number" and _is_text(raw, name):
-            values = [v for v in raw.distinct(name)[0].slice(0, 100).to_pylist() if v not in column.gaps]
             spelled: dict[float, list[str]] = {}
-            for value in values:
-                spelled.setdefault(number_of(value, column), []).append(value)
+            for value in raw.distinct(name)[0].slice(0, 100).to_pylist():
+                if value not in column.gaps:
+                    spelled.setdefault(number_of(value, column), []).append(value)
             same = next((each for each in spelled.values() if len(each) > 1), None)
             if same is not None and len(spelled) <= 20:
                 text = f"The target {name[:40]!r} holds {some(same)}, which are read as the same number."
@@ -160,20 +133,10 @@ def lost_noted(lost: Mapping[str, list[str]]) -> list[Note]:
 
 def now_typed_noted(raw: RawTable, columns: Mapping[str, Column]) -> list[Note]:
     """Return a note on columns that are numbers or dates in the file but held text in training."""
-    names = [
-        name
-        for name, column in columns.items()
-        if column.kind == "text" and column.role == "feature" and name in raw.columns and _has_numbers(raw, name)
-    ]
-    if not names:
-        return []
-    text = f"{columns_that(names, 'holds', 'hold')} numbers or dates now but held text in training: {some(names)}."
-    return [Note("W844", f"{text} Read as text; look whether zeros in front were lost.", (*names,))]
-
-
-def _has_numbers(raw: RawTable, name: str) -> bool:
-    column: Any = raw.columns[name]
-    return not _is_text(raw, name) and column.dtype.kind in "iufM"
+    texts = [n for n, c in columns.items() if c.kind == "text" and c.role == "feature" and n in raw.columns]
+    names = [name for name in texts if not _is_text(raw, name) and raw.columns[name].dtype.kind in "iufM"]
+    more = ". Read as text; look whether zeros in front were lost."
+    return _held("W844", names, "numbers or dates now but held text in training", more)
 
 
 def unseen_noted(raw: RawTable, columns: Mapping[str, Column], frame: Any) -> list[Note]:
@@ -189,9 +152,10 @@ def unseen_noted(raw: RawTable, columns: Mapping[str, Column], frame: Any) -> li
                 names.append(name)
                 unseen.append(f"{name[:40]!r} ({', '.join(repr(v[:20]) for v, _ in new[:3])})")
     empty = [str(c) for c, is_empty in frame.isna().all().items() if is_empty and columns[c].role == "feature"]
-    what = "One value" if n == 1 else f"{n} values"
+    what = "one value" if n == 1 else f"{n} values"
     parts = [f"{what} of a category that training did not have: {', '.join(unseen[:4])}"] if n else []
     if empty:
-        parts.append(f"{columns_that(empty, 'without', 'without')} any value: {some(empty, 4)}")
-    text = f"The new rows hold {'; '.join(p[0].lower() + p[1:] for p in parts)}. Such values tell the model nothing."
+        start = columns_that(empty, "without", "without")
+        parts.append(f"{start[0].lower()}{start[1:]} any value: {some(empty, 4)}")
+    text = f"The new rows hold {'; '.join(parts)}. Such values tell the model nothing."
     return [Note("W844", text, (*names, *empty))] if parts else []

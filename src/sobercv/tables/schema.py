@@ -8,8 +8,12 @@ and a number that can be read in two ways is a question that names the option.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from ..errors import Note, SoberError
 from .column import Column, convert, readings
@@ -22,11 +26,10 @@ _GERMAN = Marks(",", ".")
 FEW_LIMITS, FEW_LIMITS_SHARE = 5, 0.05
 
 
-@dataclass(frozen=True)
-class Schema:
+class Schema(msgspec.Struct, frozen=True):
     """How a table is read."""
 
-    columns: Mapping[str, Column] = field(default_factory=dict)
+    columns: dict[str, Column]
     has_header: bool = True
 
     @classmethod
@@ -73,7 +76,7 @@ class Schema:
         raw : RawTable
             Columns that only one of the two has are left out.
         """
-        import pandas as pd
+        import pandas as pd  # slow, and not needed by all who read a record
 
         made: dict[str, Any] = {}
         lost: dict[str, list[str]] = {}
@@ -94,30 +97,8 @@ class Schema:
         """Return the schema of some of the columns."""
         return replace(self, columns={name: self.columns[name] for name in names if name in self.columns})
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return {"has_header": self.has_header, "columns": {name: c.to_dict() for name, c in self.columns.items()}}
 
-    @classmethod
-    def from_dict(cls, held: Any, where: str) -> Schema:
-        """Read what `to_dict` returned.
-
-        Parameters
-        ----------
-        where : str
-            The file that it comes from, for the message.
-        """
-        try:
-            columns = {str(name): Column.from_dict(c) for name, c in held["columns"].items()}
-            return cls(columns, bool(held["has_header"]))
-        except (KeyError, TypeError, ValueError, AttributeError):
-            raise SoberError(
-                "E809", f"{where} does not say how the table was read: it is damaged or of another release. Write the "
-                "run again with sober resume.",
-            ) from None  # fmt: skip
-
-
-def _possible(raw: RawTable, name: str, role: str) -> list[Column]:
+def _possible(raw: RawTable, name: str, role: Any) -> list[Column]:
     if role in ("id", "group"):
         return [Column("text", role)]
     if role != "target" and name in raw.plain_numbers:
@@ -148,9 +129,6 @@ def _decimal_mark(raw: RawTable, possible: dict[str, list[Column]], decimal: str
 
 def _may_be_thousands(raw: RawTable, name: str) -> bool:
     """Whether all plain numbers of a column look like 1.234, which is a thousand and more where decimals are commas."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     head = [cell for cell in raw.text(name).slice(0, 20).to_pylist() if cell is not None and cell not in USUAL_GAPS]
     if not all(_GERMAN.pattern.fullmatch(cell.strip()) for cell in head):  # most columns are told by their first cells
         return False
@@ -159,8 +137,6 @@ def _may_be_thousands(raw: RawTable, name: str) -> bool:
 
 
 def _has_point(raw: RawTable, name: str) -> bool:
-    import pyarrow.compute as pc
-
     return bool(pc.any(pc.match_substring(raw.text(name), ".")).as_py())
 
 

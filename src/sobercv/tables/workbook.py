@@ -10,6 +10,8 @@ import io
 import zipfile
 from typing import Any
 
+import pandas as pd
+
 from ..errors import SoberError
 from . import source_bytes
 from .raw_table import RawTable, text_of, unique_names
@@ -34,8 +36,6 @@ def read_workbook(raw: bytes, name: str, sheet: str | None = None, has_header: b
     sheet : str, optional
         Needed where several hold something.
     """
-    import pandas as pd
-
     _check_size(raw, name)
     try:
         with pd.ExcelFile(io.BytesIO(raw), engine="openpyxl") as book:
@@ -101,8 +101,6 @@ def _chosen(sheet: str | None, rows: dict[str, Any], name: str) -> str:
 
 
 def _typed(column: Any) -> Any:
-    import pandas as pd
-
     kind = pd.api.types.infer_dtype(column, skipna=True)
     if kind in ("integer", "floating", "mixed-integer-float", "empty"):
         return pd.to_numeric(column)
