@@ -88,7 +88,7 @@ def test_a_record_that_is_damaged_is_refused(run, tmp_path):
         None,
         {},
         {"columns": 3},
-        {"has_header": True, "columns": {"dose": {"kind": "number", "decimal": "x"}}},
+        {"has_header": True, "columns": {"dose": {"kind": "number", "marks": {"decimal": "x"}}}},
     ):
         (run / "results.json").write_text(json.dumps({**held, "schema": damaged}))
         with pytest.raises(SoberError) as caught:

@@ -6,8 +6,8 @@ Takes names of options, gives typer the signature of a command; never reads a va
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Sequence
+from functools import partial, wraps
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,182 +20,120 @@ DATA, MODEL, RUN, SCREEN = "What to predict", "How to tune", "The run", "The scr
 ADVANCED = "Advanced"
 
 
-def presets() -> list[str]:
-    """Names that the shell completes."""
-    return ["quick", "standard", "thorough", "paper"]
+#: Names that the shell completes; every scoring name of scikit-learn works.
+METRICS = (
+    "roc_auc", "average_precision", "accuracy", "balanced_accuracy", "f1", "f1_macro", "roc_auc_ovr", "neg_log_loss",
+    "neg_brier_score", "matthews_corrcoef", "r2", "neg_mean_absolute_error", "neg_mean_squared_error",
+    "neg_root_mean_squared_error", "concordance_index",
+)  # fmt: skip
 
 
-def metrics() -> list[str]:
-    """Names that the shell completes; every scoring name of scikit-learn works."""
-    return [
-        "roc_auc", "average_precision", "accuracy", "balanced_accuracy", "f1", "f1_macro", "roc_auc_ovr",
-        "neg_log_loss", "neg_brier_score", "matthews_corrcoef", "r2", "neg_mean_absolute_error",
-        "neg_mean_squared_error", "neg_root_mean_squared_error", "concordance_index",
-    ]  # fmt: skip
+def _option(kind: Any, panel: str, help: str, *names: str, words: Sequence[str] = (), **more: Any) -> Any:
+    """An option of a kind, called after its parameter by default; `words` are those that the shell completes."""
+    completed: dict[str, Any] = {"autocompletion": lambda: list(words)} if words else {}
+    return Annotated[kind, Option(*names, help=help, rich_help_panel=panel, **completed, **more)]
 
 
-def tasks() -> list[str]:
-    """Names that the shell completes."""
-    return ["binary", "multiclass", "regression", "survival"]
+def _argument(kind: Any, help: str) -> Any:
+    return Annotated[kind, Argument(help=help, show_default=False)]
 
 
-def aggregates() -> list[str]:
-    """Names that the shell completes."""
-    return ["pooled", "fold"]
+_text, _number, _path = (partial(_option, kind) for kind in (str | None, int | None, Path | None))
+_switch, _list = partial(_option, bool), partial(_option, list[str] | None, metavar="<str>")
 
-
-def formats() -> list[str]:
-    """Names that the shell completes."""
-    return ["md", "tex", "csv"]
-
-
-def intervals() -> list[str]:
-    """Names that the shell completes."""
-    return ["percentile", "calibrated"]
-
-
-def limits() -> list[str]:
-    """Names that the shell completes."""
-    return ["value", "half", "missing"]
-
-
-def _option(kind: Any, *names: str, help: str, panel: str, **more: Any) -> Any:
-    return Annotated[kind, Option(*names, help=help, rich_help_panel=panel, **more)]
-
-
-def _text(*names: str, help: str, panel: str, **more: Any) -> Any:
-    return _option(str | None, *names, help=help, panel=panel, **more)
-
-
-def _number(*names: str, help: str, panel: str) -> Any:
-    return _option(int | None, *names, help=help, panel=panel)
-
-
-def _switch(*names: str, help: str, panel: str) -> Any:
-    return _option(bool, *names, help=help, panel=panel)
-
-
-#: Every option and argument; those that are True or False unless given are switches.
+#: Every option and argument; a switch is False by default, and named, because typer would add its negation.
 OPTIONS: dict[str, Any] = {
-    "data": Annotated[
-        str | None, Argument(help="CSV, TSV, Excel, Parquet or Arrow file; - is standard input.", show_default=False)
-    ],
-    "folder": Annotated[Path, Argument(help="The folder that sober fit wrote.", show_default=False)],
-    "new_data": Annotated[str, Argument(help="New rows; - is standard input.", show_default=False)],
-    "predictions": Annotated[
-        str, Argument(help="Out-of-fold predictions of another tool, or the folder of a run.", show_default=False)
-    ],
-    "example_name": Annotated[str, Argument(help="breast_cancer, clinic or oof.", show_default=False)],
+    "data": _argument(str | None, "CSV, TSV, Excel, Parquet or Arrow file; - is standard input."),
+    "folder": _argument(Path, "The folder that sober fit wrote."),
+    "new_data": _argument(str, "New rows; - is standard input."),
+    "predictions": _argument(str, "Out-of-fold predictions of another tool, or the folder of a run."),
+    "example_name": _argument(str, "breast_cancer, clinic or oof."),
     # ---- what to predict
-    "target": _text("--target", "-t", help="The column to predict.", panel=DATA),
-    "time": _text("--time", help="Survival: the column with the time.", panel=DATA),
-    "event": _text("--event", help="Survival: the column with the event, 1 seen, 0 not.", panel=DATA),
-    "event_value": _text("--event-value", help="Survival: what the event column holds if seen (1).", panel=ADVANCED),
-    "positive": _text("--positive", help="The positive class, where a metric depends on it.", panel=DATA),
-    "sheet": _text("--sheet", help="Excel: the sheet with the table.", panel=DATA),
-    "decimal": _text("--decimal", help="The decimal mark, . or , where numbers are ambiguous.", panel=ADVANCED),
+    "target": _text(DATA, "The column to predict.", "--target", "-t"),
+    "time": _text(DATA, "Survival: the column with the time."),
+    "event": _text(DATA, "Survival: the column with the event, 1 seen, 0 not."),
+    "event_value": _text(ADVANCED, "Survival: what the event column holds if seen (1)."),
+    "positive": _text(DATA, "The positive class, where a metric depends on it."),
+    "sheet": _text(DATA, "Excel: the sheet with the table."),
+    "decimal": _text(ADVANCED, "The decimal mark, . or , where numbers are ambiguous."),
     "header": _option(
-        bool | None, "--header/--no-header", help="Whether the first row has names.", panel=ADVANCED,
-        show_default=False,
+        bool | None, ADVANCED, "Whether the first row has names.", "--header/--no-header", show_default=False
     ),
     "limits": _text(
-        "--limits", help="What limits such as <0.5 count as: value, half or missing.", panel=ADVANCED,
-        autocompletion=limits,
+        ADVANCED, "What limits such as <0.5 count as: value, half or missing.", words=("value", "half", "missing")
     ),
-    "limit_flags": _switch("--limit-flags", help="Add a column that marks limits such as <0.5.", panel=ADVANCED),
-    "id": _text("--id", help="Identifies samples; rows that share it stay together.", panel=DATA),
-    "group": _text("--group", help="Rows that share it (a patient) stay together.", panel=DATA),
-    "weight": _text("--weight", help="How much each row counts, in fits and in scores.", panel=ADVANCED),
-    "ignore": _option(
-        list[str] | None, "--ignore", metavar="<str>", help="A column that models must not see; can be repeated.",
-        panel=DATA,
-    ),
+    "limit_flags": _switch(ADVANCED, "Add a column that marks limits such as <0.5.", "--limit-flags"),
+    "id": _text(DATA, "Identifies samples; rows that share it stay together."),
+    "group": _text(DATA, "Rows that share it (a patient) stay together."),
+    "weight": _text(ADVANCED, "How much each row counts, in fits and in scores."),
+    "ignore": _list(DATA, "A column that models must not see; can be repeated."),
     "task": _text(
-        "--task", help="binary, multiclass, regression or survival; default: inferred from the target.", panel=DATA,
-        autocompletion=tasks,
+        DATA, "binary, multiclass, regression or survival; default: inferred from the target.",
+        words=("binary", "multiclass", "regression", "survival"),
     ),
     # ---- how to tune
-    "metric": _option(
-        list[str] | None, "--metric", "-m", metavar="<str>",
-        help="As in scikit-learn; several with commas, the first selects. Default: "
-        "roc_auc, balanced_accuracy, r2 or concordance_index.", panel=MODEL, autocompletion=metrics,
+    "metric": _list(
+        MODEL, "As in scikit-learn; several with commas, the first selects. Default: "
+        "roc_auc, balanced_accuracy, r2 or concordance_index.", "--metric", "-m", words=METRICS,
     ),
     "preset": _text(
-        "--preset", "-p", help="quick, standard (default), thorough or paper.", panel=MODEL, autocompletion=presets
+        MODEL, "quick, standard (default), thorough or paper.", "--preset", "-p",
+        words=("quick", "standard", "thorough", "paper"),
     ),
-    "configurations": _number("--configurations", help="Try this many of the preset (default: all).", panel=ADVANCED),
+    "configurations": _number(ADVANCED, "Try this many of the preset (default: all)."),
     "cv": _text(
-        "--cv", help="Number of folds (default: 10), or groups: hold out one group at a time, as is done by itself "
-        "where there are fewer groups than folds.", panel=MODEL,
+        MODEL, "Number of folds (default: 10), or groups: hold out one group at a time, as is done by itself "
+        "where there are fewer groups than folds.",
     ),
-    "no_drop": _switch("--no-drop", help="Run every configuration on every fold, hopeless ones too.", panel=ADVANCED),
-    "by": _option(
-        list[str] | None, "--by", metavar="<str>", help="Columns whose values are scored apart, such as sex,site.",
-        panel=MODEL,
-    ),
-    "repeats": _number("--repeats", help="Number of CV repeats (default: 1).", panel=MODEL),
+    "no_drop": _switch(ADVANCED, "Run every configuration on every fold, hopeless ones too.", "--no-drop"),
+    "by": _list(MODEL, "Columns whose values are scored apart, such as sex,site."),
+    "repeats": _number(MODEL, "Number of CV repeats (default: 1)."),
     "all_repeats": Annotated[int, Option("--repeats", help="Number of CV repeats in all.", show_default=False)],
     "aggregate": _text(
-        "--aggregate", help="Select by the score of all predictions together (pooled, default) or by the mean over "
-        "folds (fold).", panel=ADVANCED, autocompletion=aggregates,
+        ADVANCED, "Select by the score of all predictions together (pooled, default) or by the mean over folds "
+        "(fold).", words=("pooled", "fold"),
     ),
-    "stratify": _switch("--stratify", help="Resample within classes or events, where some are rare.", panel=ADVANCED),
+    "stratify": _switch(ADVANCED, "Resample within classes or events, where some are rare.", "--stratify"),
     "interval": _text(
-        "--interval", help="How the interval is made: calibrated (default) or percentile.", panel=ADVANCED,
-        autocompletion=intervals,
+        ADVANCED, "How the interval is made: calibrated (default) or percentile.", words=("percentile", "calibrated")
     ),
     "fixed_models": _switch(
-        "--fixed-models", help="The models were trained on other rows than these, so nothing was cross-validated.",
-        panel=ADVANCED,
+        ADVANCED, "The models were trained on other rows than these, so nothing was cross-validated.",
+        "--fixed-models",
     ),
-    "within_folds": _switch(
-        "--within-folds", help="Metrics that rank compare only rows of the same fold.", panel=ADVANCED
-    ),
+    "within_folds": _switch(ADVANCED, "Metrics that rank compare only rows of the same fold.", "--within-folds"),
     "tune_threshold": _switch(
-        "--tune-threshold", help="Two classes: tune the decision threshold, "
-        "for f1, balanced_accuracy and the like.", panel=MODEL,
+        MODEL, "Two classes: tune the decision threshold, for f1, balanced_accuracy and the like.", "--tune-threshold"
     ),
     "learning_curve": _switch(
-        "--learning-curve", help="Draw how the winner's score grows with the number of training rows.",
-        panel=MODEL,
+        MODEL, "Draw how the winner's score grows with the number of training rows.", "--learning-curve"
     ),
-    "half_width": _option(
-        float | None, "--half-width", help="Stop when half the width of the interval is within this.", panel=ADVANCED
-    ),
+    "half_width": _option(float | None, ADVANCED, "Stop when half the width of the interval is within this."),
     # ---- the run
-    "seed": _number("--seed", help="The same number gives the same result (default: 0).", panel=RUN),
-    "jobs": _number("--jobs", "-j", help="Workers (default: all cores). Changes no result.", panel=RUN),
-    "max_time": _text("--max-time", help="End the whole command after 90s, 10m or 2h, with what is there.", panel=RUN),
-    "output": _option(Path | None, "--output", "-o", help="Where to write.", panel=RUN),
-    "format": _text(
-        "--format", help="Only the tables: md, tex or csv; default: to standard output.", panel=RUN,
-        autocompletion=formats,
-    ),
-    "overwrite": _switch("--overwrite", help="Overwrite an earlier run.", panel=RUN),
-    "replace": _switch("--overwrite", help="Write over a file that is there.", panel=RUN),
-    "fast": _switch("--fast", help="A report without charts and without the importance of columns.", panel=RUN),
-    "no_report": _switch("--no-report", help="No report at all.", panel=RUN),
-    "settings": _option(
-        Path | None, "--settings", help="A file like sober.toml; default: ./sober.toml.", panel=ADVANCED
-    ),
+    "seed": _number(RUN, "The same number gives the same result (default: 0)."),
+    "jobs": _number(RUN, "Workers (default: all cores). Changes no result.", "--jobs", "-j"),
+    "max_time": _text(RUN, "End the whole command after 90s, 10m or 2h, with what is there."),
+    "output": _path(RUN, "Where to write.", "--output", "-o"),
+    "format": _text(RUN, "Only the tables: md, tex or csv; default: to standard output.", words=("md", "tex", "csv")),
+    "overwrite": _switch(RUN, "Overwrite an earlier run.", "--overwrite"),
+    "replace": _switch(RUN, "Write over a file that is there.", "--overwrite"),
+    "fast": _switch(RUN, "A report without charts and without the importance of columns.", "--fast"),
+    "no_report": _switch(RUN, "No report at all.", "--no-report"),
+    "settings": _path(ADVANCED, "A file like sober.toml; default: ./sober.toml."),
     "at": _option(
-        list[float] | None, "--at", metavar="<float>",
-        help="Survival: a time at which its probability is wanted; can be repeated.",
-        panel=RUN,
+        list[float] | None, RUN, "Survival: a time at which its probability is wanted; can be repeated.",
+        metavar="<float>",
     ),
-    "threshold": _option(
-        float | None, "--threshold", help="Two classes: predict the positive one from this probability on.",
-        panel=RUN,
-    ),
-    "moved_data": _option(Path | None, "--data", help="The table, if it has moved.", panel=RUN),
-    "force": _switch("--force", help="Continue although the answer could mislead.", panel=ADVANCED),
+    "threshold": _option(float | None, RUN, "Two classes: predict the positive one from this probability on."),
+    "moved_data": _path(RUN, "The table, if it has moved."),
+    "force": _switch(ADVANCED, "Continue although the answer could mislead.", "--force"),
     "protocols": _text(
-        "--protocols", help="Any of naive, tt, ncv, bbc, bbc-f, 632+, wmc, wmcs, wmcs-raw, ipl, bced, bbc-repeated "
-        "(default: naive,tt,ncv,bbc,bced).", panel=RUN,
+        RUN, "Any of naive, tt, ncv, bbc, bbc-f, 632+, wmc, wmcs, wmcs-raw, ipl, bced, bbc-repeated "
+        "(default: naive,tt,ncv,bbc,bced).",
     ),
     # ---- the screen
-    "json": _switch("--json", help="Print JSON and nothing else.", panel=SCREEN),
-    "quiet": _switch("--quiet", "-q", help="Print only the result.", panel=SCREEN),
+    "json": _switch(SCREEN, "Print JSON and nothing else.", "--json"),
+    "quiet": _switch(SCREEN, "Print only the result.", "--quiet", "-q"),
 }  # fmt: skip
 #: Names of parameters where two commands use one word for different options.
 _CALLED = {
@@ -212,31 +150,18 @@ TUNING = ("metric", "preset", "configurations", "cv", "aggregate", "stratify", "
 SHOWN = ("json", "quiet")
 
 
-def _is_advanced(name: str) -> bool:
-    return getattr(OPTIONS[name].__metadata__[0], "rich_help_panel", None) == ADVANCED
-
-
 def takes(*names: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Give a command its options; it is called with all of them by name.
-
-    Parameters
-    ----------
-    *names : str
-        Keys of `OPTIONS`, in the order of the help page.
-    """
+    """Give a command its options, keys of `OPTIONS` in the order of its help page; it is called with all by name."""
 
     def decorated(command: Callable[..., int]) -> Callable[..., int]:
         parameters = []
-        for name in sorted(names, key=_is_advanced):
-            kind = OPTIONS[name]
-            inner = kind.__origin__
-            default = False if inner is bool else None if type(None) in getattr(inner, "__args__", ()) else ...
-            parameters.append(
-                inspect.Parameter(
-                    _CALLED.get(name, name), inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind,
-                    default=inspect.Parameter.empty if default is ... else default,
-                )
-            )  # fmt: skip
+        for name in sorted(names, key=lambda n: getattr(OPTIONS[n].__metadata__[0], "rich_help_panel", "") == ADVANCED):
+            inner = OPTIONS[name].__origin__
+            is_optional = type(None) in getattr(inner, "__args__", ())
+            default = False if inner is bool else None if is_optional else inspect.Parameter.empty
+            called = _CALLED.get(name, name)
+            kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+            parameters.append(inspect.Parameter(called, kind, annotation=OPTIONS[name], default=default))
 
         @wraps(command)
         def interruptible(**given: Any) -> int:
