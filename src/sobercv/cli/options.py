@@ -30,8 +30,9 @@ METRICS = (
 
 def _option(kind: Any, panel: str, help: str, *names: str, words: Sequence[str] = (), **more: Any) -> Any:
     """An option of a kind, called after its parameter by default; `words` are those that the shell completes."""
-    completed: dict[str, Any] = {"autocompletion": lambda: list(words)} if words else {}
-    return Annotated[kind, Option(*names, help=help, rich_help_panel=panel, **completed, **more)]
+    if words:
+        more["autocompletion"] = lambda: list(words)
+    return Annotated[kind, Option(*names, help=help, rich_help_panel=panel, **more)]
 
 
 def _argument(kind: Any, help: str) -> Any:
