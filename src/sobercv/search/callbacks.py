@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..training import Configuration, Plan, Split
-from ..training.fit.experiment import Rows
+from ..training.fit.task import Rows
 
 __all__ = ["CallbackSupport", "FitCallbacks", "SearchCallbacks", "with_callbacks"]
 

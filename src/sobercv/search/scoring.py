@@ -26,8 +26,8 @@ from ..metrics.contract import GivenScore
 from ..predictions import Predictions
 from ..targets import Target, TaskName
 from ..training import MemoryStore, Problem
-from ..training.fit.experiment import Rows, Sides
 from ..training.fit.response import NOTHING, Wanted, responses_of
+from ..training.fit.task import Rows
 from .metadata import Routed, listed, several
 
 DEFAULTS: dict[TaskName, str] = {
@@ -154,11 +154,11 @@ class ModelScores:
     params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     on_training: tuple[ModelScorer, ...] = ()
 
-    def __call__(self, fitted: Any, sides: Sides) -> dict[str, float]:
+    def __call__(self, fitted: Any, test: Callable[[], Rows], train: Callable[[], Rows]) -> dict[str, float]:
         """Return the numbers of all scorers by name."""
-        found = self._scores(self.scorers, fitted, sides.test) if self.scorers else {}
+        found = self._scores(self.scorers, fitted, test) if self.scorers else {}
         if self.on_training:
-            found |= {TRAINING + n: v for n, v in self._scores(self.on_training, fitted, sides.train).items()}
+            found |= {TRAINING + n: v for n, v in self._scores(self.on_training, fitted, train).items()}
         return found
 
     def _scores(self, scorers: tuple[ModelScorer, ...], fitted: Any, take: Callable[[], Rows]) -> dict[str, float]:

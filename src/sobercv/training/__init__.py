@@ -17,10 +17,10 @@ if TYPE_CHECKING:
         SearchStarted,
         teller,
     )
-    from .fit.experiment import Experiment
     from .fit.plan import Plan, Split
     from .fit.problem import Problem, infer_task
     from .fit.space import Configuration, expand
+    from .fit.task import Experiment
     from .keep.cache import kept_outcomes, stored_seed
     from .keep.store import MemoryStore
     from .pool import make_pool
@@ -59,7 +59,7 @@ __getattr__ = late(
         "Configuration": "fit.space",
         "Dropped": "events",
         "Event": "events",
-        "Experiment": "fit.experiment",
+        "Experiment": "fit.task",
         "Failed": "events",
         "Fitted": "events",
         "Listener": "events",

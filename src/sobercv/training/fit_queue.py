@@ -16,11 +16,10 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import warn
-from .fit.experiment import Experiment
 from .fit.plan import Split
 from .fit.response import Unusable
 from .fit.space import Configuration
-from .fit.task import Outcome, Task, failed
+from .fit.task import Experiment, Outcome, Task, failed
 from .keep.cache import OutcomeCache
 from .pool.base import LOOK_SECONDS, Pool, Report
 from .pool.batches import Batch, cut, without

@@ -19,10 +19,9 @@ from ..errors import SoberError, also
 from ..predictions import Predictions
 from .events import Dropped, Failed, Fitted, Listener, RoundEnded, RoundStarted, teller
 from .fit.cost import cheap_first
-from .fit.experiment import Experiment
 from .fit.plan import Plan, Split
 from .fit.space import Configuration
-from .fit.task import Failure, Task
+from .fit.task import Experiment, Failure, Task
 from .fit_queue import FitQueue
 from .keep.cache import OutcomeCache
 from .keep.store import MemoryStore

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-from .experiment import Experiment
 from .space import Configuration
+from .task import Experiment
 
 #: Words in the names of models, and how long they take: from one pass over the data to many, and to the square of them.
 _RANKS = (
@@ -30,15 +30,7 @@ _UNKNOWN = 2
 def cheap_first(
     experiment: Experiment, configurations: Sequence[Configuration], seconds: Mapping[int, float]
 ) -> list[Configuration]:
-    """Put cheap configurations first, and keep the order given among equals.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    configurations : sequence of Configuration
-    seconds : mapping of int to float
-        What fits have taken, by the index of the configuration. Used where all are known.
-    """
+    """Put cheap configurations first, equals in the order given; by what their fits have taken, where all are known."""
     if all(c.index in seconds for c in configurations):
         return sorted(configurations, key=lambda c: seconds[c.index])
     return sorted(configurations, key=lambda c: _guess(experiment.estimator, c.params))

@@ -133,14 +133,19 @@ class Problem:
         """Whether `fit` receives anything beyond X and y."""
         return bool(self.fit_params) or (self.sample_weight is not None and self.weighted_fit)
 
+    @property
+    def is_square(self) -> bool:
+        """Whether X has as many columns as rows: only then it may be a matrix between samples."""
+        shape: tuple[int, ...] = getattr(self.X, "shape", ())
+        return len(shape) == 2 and shape[0] == shape[1]
+
     def is_pairwise_for(self, estimator: Any) -> bool:
         """Whether X is a square matrix between samples in the eyes of this estimator."""
-        shape: tuple[int, ...] = getattr(self.X, "shape", ())
-        if len(shape) != 2 or shape[0] != shape[1]:  # asking for tags is slow, so ask only where it can matter
+        if not self.is_square:  # asking for tags is slow, so ask only where it can matter
             return False
         try:
             return bool(get_tags(estimator).input_tags.pairwise)
-        except AttributeError:  # an estimator that is not derived from BaseEstimator
+        except Exception:  # not derived from BaseEstimator, or with steps that no fit would accept
             return False
 
 

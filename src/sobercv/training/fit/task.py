@@ -1,14 +1,13 @@
-"""A unit of work: task in, outcomes out.
+"""One fit: what all fits of a search have in common, a task, and the outcomes that come of it.
 
-Takes an experiment, one split and configurations; gives predictions and times, or a failure with a name; never writes
-anything down, never changes what it is given.
+Failure is a value with a name; nothing is written down, and nothing that is given is changed.
 """
 
 from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
@@ -20,11 +19,63 @@ from sklearn.base import clone
 from ...containers import Array
 from ...errors import SoberError
 from ...forests import Forests, GrownForest
-from .experiment import Asks, Experiment, Rows, Sides
 from .plan import Split
-from .problem import take
+from .problem import Problem, take
 from .response import Unusable, Wanted, method_of, responses_of
 from .space import Configuration
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """One side of a split, as the user holds it; `y` is None where the problem has none."""
+
+    X: Any
+    y: Any
+    problem: Problem
+    numbers: Array
+
+    @classmethod
+    def of(cls, problem: Problem, numbers: Array, columns: Array | None) -> Rows:
+        """Take rows afresh: estimators with copy=False write into what they are given."""
+        return cls(take(problem.X, numbers, columns), take(problem.y, numbers), problem, numbers)
+
+    def cut(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Cut what has one entry per sample of the problem to these rows."""
+        return self.problem.cut(given, self.numbers)
+
+
+#: (fitted, takes the rows held out, takes the training rows) -> numbers by name.
+Asks = Callable[[Any, Callable[[], Rows], Callable[[], Rows]], Mapping[str, float]]
+#: (estimator to fit, configuration, split, training rows, arguments of `fit`) -> context of the fit.
+Around = Callable[[Any, Configuration, Split, Rows, Mapping[str, Any]], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """What all fits of a search have in common. A fit adds a configuration and a split.
+
+    Attributes
+    ----------
+    problem : Problem
+        The data.
+    estimator : estimator
+        Never fitted itself: each configuration is set on a clone.
+    wanted : tuple of tuples of str
+        For each response the methods that can give it, best first; empty where no predictions are needed.
+    raise_errors : bool
+        Let the first exception of a fit out instead of turning it into a failure.
+    asks : callable, optional
+        What else is asked of each fitted model, with the rows of its split.
+    around : callable, optional
+        What is wrapped around each fit, such as callbacks.
+    """
+
+    problem: Problem
+    estimator: Any
+    wanted: Wanted
+    raise_errors: bool = False
+    asks: Asks | None = None
+    around: Around | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,27 +156,14 @@ class Outcome:
 
 
 #: Told before a piece of work: for which configurations it is done.
-Begins = Callable[[Sequence[Configuration]], None]
+Begins = Callable[[Sequence[Configuration]], object]
 
 
-def fit_predict(experiment: Experiment, task: Task, begins: Begins | None = None) -> Iterator[Outcome]:
-    """Fit every configuration of a task on its own, and predict the rows held out.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    task : Task
-    begins : callable, optional
-        Hears which configuration is fitted next.
-
-    Yields
-    ------
-    Outcome
-    """
+def fit_predict(experiment: Experiment, task: Task, begins: Begins = lambda configurations: None) -> Iterator[Outcome]:
+    """Fit every configuration of a task on its own, and predict the rows held out; `begins` hears which is next."""
     forests = Forests()
     for configuration in task.configurations:
-        if begins is not None:
-            begins((configuration,))
+        begins((configuration,))
         try:
             built = build(experiment.estimator, configuration)
         except BaseException as error:
@@ -143,41 +181,33 @@ def build(estimator: Any, configuration: Configuration) -> Any:
 def fit_one(
     experiment: Experiment, built: Any, configuration: Configuration, split: Split, forests: Forests | None = None
 ) -> Outcome:
-    """Fit one built estimator on the training rows and predict the test rows.
+    """Fit one built estimator, in place, on the training rows and predict the test rows.
 
-    Parameters
-    ----------
-    experiment : Experiment
-    built : estimator
-        Set to the configuration; it is fitted in place.
-    configuration : Configuration
-    split : Split
-    forests : Forests, optional
-        Grow random forests faster where nothing but predictions is asked of them.
+    Random forests are grown faster with `forests`, where nothing but predictions is asked of them.
     """
-    problem, start, fitted = experiment.problem, perf_counter(), None
-    try:
-        # Rows are taken afresh for every fit: estimators with copy=False write into what they are given.
-        columns = split.train if problem.is_pairwise_for(built) else None
-        rows = Rows(take(problem.X, split.train, columns), take(problem.y, split.train), problem, split.train)
-        held_out = partial(take, problem.X, split.test, columns)
-        arguments = problem.fit_arguments(split.train)
-        around, asks = experiment.around, experiment.asks
+    problem, around, asks = experiment.problem, experiment.around, experiment.asks
+    columns = split.train if problem.is_pairwise_for(built) else None
+    held_out = partial(take, problem.X, split.test, columns)
+
+    def fit() -> Any:
+        rows, arguments = Rows.of(problem, split.train, columns), problem.fit_arguments(split.train)
         if around is None and asks is None:
-            answering = fitted_on(built, rows.X, rows.y, arguments, held_out, experiment.wanted, forests)
-        else:
-            with nullcontext() if around is None else around(built, configuration, split, rows, arguments):
-                answering = fitted_on(built, rows.X, rows.y, arguments)
-        del rows  # its memory is free before the rows held out take theirs
-        fitted = perf_counter()
-        responses = responses_of(problem, answering, held_out(), len(split.test), experiment.wanted)
-        answers = {} if asks is None else answers_of(asks, built, Sides(problem, split, columns))
-    except BaseException as error:
-        end = perf_counter()
-        seconds = (end - start, 0.0) if fitted is None else (fitted - start, end - fitted)
-        return failed(experiment, configuration, split, error, *seconds)
-    seconds = fitted - start, perf_counter() - fitted
-    return Outcome(configuration.index, split.repeat, split.fold, responses, *seconds, answers=answers)
+            return fitted_on(built, rows.X, rows.y, arguments, held_out, experiment.wanted, forests)
+        with nullcontext() if around is None else around(built, configuration, split, rows, arguments):
+            return fitted_on(built, rows.X, rows.y, arguments)
+
+    def ask(fitted: Any) -> tuple[Mapping[str, Array], Mapping[str, float]]:
+        responses = responses_of(problem, fitted, held_out(), len(split.test), experiment.wanted)
+        if asks is None:
+            return responses, {}
+        sides = (partial(Rows.of, problem, numbers, columns) for numbers in (split.test, split.train))
+        answers = dict(asks(built, *sides))
+        for name, value in answers.items():
+            if not isfinite(value):
+                raise Unusable("not finite", f"{name} of the fitted model is {value}.")
+        return responses, answers
+
+    return outcome_of(experiment, configuration, split, fit, ask)
 
 
 def fitted_on(
@@ -189,45 +219,35 @@ def fitted_on(
     wanted: Wanted = (),
     forests: Forests | None = None,
 ) -> Any:
-    """Fit a model in place and return it, or a forest that was grown in its place and predicts `rows` alike.
-
-    Parameters
-    ----------
-    model : estimator
-    X, y : array-like
-        The training rows; without a target, `y` is None.
-    arguments : mapping
-        What `fit` receives beside them.
-    rows : callable, optional
-        Returns the rows to predict.
-    wanted : tuple of tuples of str
-        What will be asked, see `Experiment.wanted`.
-    forests : Forests, optional
-    """
-    is_answerable = all(method_of(GrownForest, alternatives) is not None for alternatives in wanted)
-    if forests is not None and rows is not None and is_answerable and not arguments and y is not None:
-        grown = forests.grown(model, X, y, rows)
+    """Fit a model in place and return it, or a forest that was grown in its place and predicts `rows()` alike."""
+    if forests is not None and rows is not None and not arguments and y is not None:
+        is_answerable = all(method_of(GrownForest, alternatives) is not None for alternatives in wanted)
+        grown = forests.grown(model, X, y, rows) if is_answerable else None
         if grown is not None:
             return grown
     model.fit(X, *(() if y is None else (y,)), **arguments)
     return model
 
 
-def answers_of(asks: Asks, fitted: Any, sides: Sides) -> dict[str, float]:
-    """Ask a fitted model for numbers; each must be one.
-
-    Parameters
-    ----------
-    asks : callable
-    fitted : estimator
-    sides : Sides
-        The rows of its split.
-    """
-    answers = dict(asks(fitted, sides))
-    for name, value in answers.items():
-        if not isfinite(value):
-            raise Unusable("not finite", f"{name} of the fitted model is {value}.")
-    return answers
+def outcome_of(
+    experiment: Experiment,
+    configuration: Configuration,
+    split: Split,
+    fit: Callable[[], Any],
+    ask: Callable[[Any], tuple[Mapping[str, Array], Mapping[str, float]]],
+) -> Outcome:
+    """Fit, then ask what was fitted; measure both, and turn an exception into a failure."""
+    start, fitted = perf_counter(), None
+    try:
+        model = fit()
+        fitted = perf_counter()
+        responses, answers = ask(model)
+    except BaseException as error:
+        end = perf_counter()
+        seconds = (end - start, 0.0) if fitted is None else (fitted - start, end - fitted)
+        return failed(experiment, configuration, split, error, *seconds)
+    seconds = fitted - start, perf_counter() - fitted
+    return Outcome(configuration.index, split.repeat, split.fold, responses, *seconds, answers=answers)
 
 
 def failed(

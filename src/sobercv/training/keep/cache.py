@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import SoberError, warn
-from ..fit.experiment import Experiment
 from ..fit.plan import Plan, Split
 from ..fit.space import Configuration
-from ..fit.task import Failure, Outcome
+from ..fit.task import Experiment, Failure, Outcome
 from .manifest import Manifest
 
 #: Says "a store of sober" in the header of the file.

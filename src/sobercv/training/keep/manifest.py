@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
-from ..fit.experiment import Experiment
 from ..fit.plan import Plan
 from ..fit.problem import Problem
 from ..fit.space import Configuration
+from ..fit.task import Experiment
 from .fingerprint import Writer, digest, versions
 
 #: Bytes of the keys under which outcomes are kept.

@@ -16,8 +16,7 @@ from typing import Any
 from uuid import uuid4
 
 from ...threads import one_blas_thread
-from ..fit.experiment import Experiment
-from ..fit.task import Outcome
+from ..fit.task import Experiment, Outcome
 from .batches import Batch
 from .work import Surroundings
 

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
-from ..fit.experiment import Experiment
 from ..fit.prefix import Keys, prefix_keys
 from ..fit.space import Configuration
-from ..fit.task import Outcome, Task
+from ..fit.task import Experiment, Outcome, Task
 
 Batch = tuple[Task, ...]
 

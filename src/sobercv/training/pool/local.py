@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from typing import Any
 
-from ..fit.experiment import Experiment
 from ..fit.prefix import fit_predict_shared
-from ..fit.task import Outcome
+from ..fit.task import Experiment, Outcome
 from .base import FuturePool, Pool, Report
 from .batches import Batch
 from .work import Surroundings, fit_all, threads_inside

@@ -30,9 +30,8 @@ from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
 
 from ...containers import Array
 from ...errors import SoberError, warn
-from ..fit.experiment import Experiment
 from ..fit.space import Configuration
-from ..fit.task import Outcome
+from ..fit.task import Experiment, Outcome
 from ..keep.fingerprint import is_installed_file
 from . import guard
 from .base import LOOK_SECONDS, FuturePool, Pool, Report

@@ -24,10 +24,9 @@ from sklearn import config_context, get_config
 from ...containers import Array
 from ...errors import SoberError
 from ...threads import one_blas_thread
-from ..fit.experiment import Experiment
 from ..fit.prefix import fit_predict_shared
 from ..fit.space import Configuration
-from ..fit.task import Outcome, error_text
+from ..fit.task import Experiment, Outcome, error_text
 from .batches import Batch
 
 try:
@@ -195,12 +194,11 @@ def fit_all(experiment: Experiment, batch: Batch, note: Note | None = None) -> l
     ready: list[Outcome] = []
 
     def begins(configurations: Sequence[Configuration]) -> None:
-        assert note is not None
-        if note(configurations, ready):
+        if note is not None and note(configurations, ready):
             ready.clear()
 
     for task in batch:
-        for outcome in fit_predict_shared(experiment, task, None if note is None else begins):
+        for outcome in fit_predict_shared(experiment, task, begins):
             ready.append(outcome)
     return ready
 
