@@ -20,7 +20,7 @@ def hospitals(tmp_path, monkeypatch):
     return tmp_path
 
 
-SMALL = ("--target", "sick", "-p", "quick", "--configurations", "4")
+SMALL = ("--target", "sick", "-p", "quick", "--configurations", "4", "--jobs", "1")
 
 
 def test_four_hospitals_are_held_out_in_turn(hospitals, sober):

@@ -19,7 +19,7 @@ def centres(tmp_path):
     return frame
 
 
-ROLES = ("centres.csv", "--target", "y", "--group", "hospital")
+ROLES = ("centres.csv", "--target", "y", "--group", "hospital", "--jobs", "1")
 
 
 @pytest.mark.parametrize("option", [(), ("--cv", "groups")])
@@ -46,7 +46,9 @@ def test_what_cannot_be_done_is_said(sober, centres):
 
 
 def test_no_drop_runs_all_to_the_end(sober, centres):
-    ended = sober("fit", *ROLES, "--preset", "quick", "--no-drop", "-o", "run", "--no-report", "--json")
+    ended = sober(
+        "fit", *ROLES, "--preset", "quick", "--configurations", "8", "--no-drop", "-o", "run", "--no-report", "--json"
+    )
     told = json.loads(ended.out)
     assert told["n_dropped"] == 0
     assert told["n_finished"] == told["n_configurations"]

@@ -22,7 +22,7 @@ def check(sober, *more):
 
 
 def test_an_obvious_one_is_found_and_named(sober, table, tmp_path):
-    options = ["--preset", "quick", "--cv", "3", "--configurations", "2", "--metric", "recall", "--fast"]
+    options = ["--preset", "quick", "--cv", "3", "--configurations", "2", "--metric", "recall", "--fast", "--jobs", "1"]
     assert sober("fit", "d.csv", "--target", "said", "--ignore", "colour", *options, "-o", "run").code == 0
     score = json.loads((tmp_path / "run" / "results.json").read_text())["score"]
     assert score["positive"] == "ja"
@@ -42,7 +42,7 @@ def test_it_must_be_one_of_two(sober, table):
 
 
 def test_a_run_is_not_judged_by_another_positive_class_than_it_selected_by(sober, table):
-    options = ["--preset", "quick", "--cv", "3", "--configurations", "2", "--fast", "--ignore", "colour"]
+    options = ["--preset", "quick", "--cv", "3", "--configurations", "2", "--fast", "--ignore", "colour", "--jobs", "1"]
     assert sober("fit", "d.csv", "--target", "said", *options, "--metric", "f1", "-o", "by_f1").code == 0
     refused = sober("correct", "by_f1", "--positive", "nein")
     assert (refused.code, refused.out) == (2, "")

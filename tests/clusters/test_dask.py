@@ -123,15 +123,20 @@ def _is_empty():
     return work._opened._common is None
 
 
+def _forget_soon():
+    work.FORGET_SECONDS = 0.5
+
+
 def test_workers_forget_the_data(client):
     """The data of a search do not stay in the memory of the cluster."""
     client.wait_for_workers(2, timeout=120)
+    client.run(_forget_soon)
     with joblib.parallel_config("dask"):
         pipeline_search(drop=None)
     end = time.monotonic() + 120
     while not all(client.run(_is_empty).values()):
         assert time.monotonic() < end
-        time.sleep(0.5)
+        time.sleep(0.1)
 
 
 def test_a_scheduler_that_dies_is_said():

@@ -76,10 +76,13 @@ from sobercv.training.pool import clusters
 from tests.clusters.mortal import mortal_search, parts
 
 warnings.simplefilter("ignore")
-clusters.WAIT_FOR_NODES = 10
+clusters.WAIT_FOR_NODES, clusters.COUNT_SECONDS = 5, 1
 alone = mortal_search()
 small = {"object_store_memory": 80_000_000}
-cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False, **small})
+# A node that does not answer twice is dead; by default ray asks five times, every three seconds.
+checks = {"health_check_initial_delay_ms": 1000, "health_check_period_ms": 500, "health_check_failure_threshold": 2}
+head = {"num_cpus": 0, "include_dashboard": False, "_system_config": checks, **small}
+cluster = Cluster(initialize_head=True, head_node_args=head)
 nodes = [cluster.add_node(num_cpus=1, **small) for _ in range(2)]
 ray.init(address=cluster.address, log_to_driver=False, configure_logging=False)
 register_ray()

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import traceback
+from importlib import import_module
 from pathlib import Path
 
 from sobercv.errors import SoberError
@@ -92,6 +93,8 @@ def run(order) -> dict:
 
 def serve() -> None:
     # These compile and import all that the children need: some of them may read no file of root's.
+    for name in ("sobercv.cli.app", "sobercv.cli.fitting", "pyarrow.parquet", "skops.io"):
+        import_module(name)
     with tempfile.TemporaryDirectory() as folder:
         runs.search(Path(folder) / "run.sqlite")
     print(json.dumps({"bits": runs.bits(runs.search(None))}), flush=True)
