@@ -3,10 +3,13 @@
 import contextlib
 import io
 import os
+import runpy
 import shutil
 import subprocess
 import sys
 import time
+import unittest.mock
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -58,11 +61,19 @@ def sober(tmp_path, monkeypatch):
     return go
 
 
-def refitted(folder, name="data.csv"):
+def refitted(folder, name="data.csv", as_process=False):
     """Train the winner again with the script of a run, and return what it predicts for its table."""
-    command = [sys.executable, "-W", "ignore", "run/refit.py", name, "p.csv"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
-    assert done.returncode == 0, done.stderr
+    command = ["run/refit.py", name, "p.csv"]
+    if as_process:
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", *command], capture_output=True, text=True, cwd=folder, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    else:  # where it is the current folder, in this process
+        assert os.path.samefile(folder, ".")
+        with unittest.mock.patch.object(sys, "argv", command), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            runpy.run_path("run/refit.py", run_name="__main__")
     return pd.read_csv(folder / "p.csv")["prediction"]
 
 

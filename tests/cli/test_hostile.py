@@ -33,7 +33,7 @@ def test_hostile_names_run_and_nothing_executes(sober, tmp_path):
     assert "<img src=x" not in page
     assert "\x1b[31m" not in ended.out + ended.err
     json.loads((tmp_path / "run" / "results.json").read_text())
-    refitted(tmp_path, "d.csv")
+    refitted(tmp_path, "d.csv", as_process=True)
     assert sober("predict", "run", "d.csv").code == 0
 
 
