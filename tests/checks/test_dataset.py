@@ -131,3 +131,19 @@ def test_what_is_known_only_after_the_outcome_is_asked_about(name):
 @pytest.mark.parametrize("name", EARLIER)
 def test_other_names_are_not_asked_about(name):
     assert not says_later(name)
+
+
+def test_a_column_that_may_tell_centres_apart_is_asked_about():
+    frame = honest(60).assign(Klinik=["a", "b", "c", "d"] * 15)
+    (found,) = [note for note in notes(frame) if note.columns == ("Klinik",)]
+    assert found.code == "S801"
+    assert "--group Klinik" in found.text
+    assert not [note for note in notes(frame, group="Klinik") if note.columns == ("Klinik",)]
+    assert not [note for note in notes(frame.assign(Klinik=range(60))) if "centres apart" in note.text]
+
+
+def test_a_status_beside_a_time_is_asked_about():
+    frame = honest(60).assign(status=[0, 1] * 30, OS_Monate=np.arange(60) % 13).drop(columns="y")
+    (found,) = [note for note in notes(frame, target="status") if "survival target" in note.text]
+    assert "--time OS_Monate --event status" in found.text
+    assert not [note for note in notes(honest(60).assign(OS_Monate=1.5)) if "survival target" in note.text]

@@ -44,7 +44,7 @@ def test_copies_are_counted_also_where_only_text_tells_rows_apart():
     assert not {"W301", "S801"} & set(codes(frame))
     same = pd.concat([frame, frame.head(3)])
     assert {"W301", "S801"} & set(codes(same))
-    apart = same.assign(site=[f"s{i % 7}" if i < 60 else "elsewhere" for i in range(63)])
+    apart = same.assign(word=[f"s{i % 7}" if i < 60 else "elsewhere" for i in range(63)])
     assert not {"W301", "S801"} & set(codes(apart))
     words = pd.DataFrame({"a": ["x", "y", "x", "y"] * 10, "b": [f"w{i % 20}" for i in range(40)], "y": [0, 1] * 20})
     assert {"W301", "S801"} & set(codes(words)), "a table without numbers"

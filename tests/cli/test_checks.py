@@ -32,7 +32,7 @@ def test_what_people_see(sober, tmp_path):
         "The plan",
         "  preset  quick: 3 of 33 configurations, drawn at random.",
         "  metric  roc_auc",
-        "  fits    at most 10 (3 configurations, 3 folds)",
+        "  fits    at most 10 (3 configurations, 3 folds, and the final model)",
         "",
         "",
         "next  sober fit data.csv --target y --preset quick --configurations 3 --cv 3 -o run",

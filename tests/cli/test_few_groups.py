@@ -36,13 +36,18 @@ def test_four_hospitals_are_held_out_in_turn(hospitals, sober):
     predictions = pd.read_parquet(hospitals / "run" / "predictions.parquet")
     assert predictions.groupby("id2", observed=True)[".group"].nunique().eq(1).all()
     methods = (hospitals / "run" / "METHODS.md").read_text()
-    assert "leave-one-group-out" in methods
+    assert "each of the 4 groups, hospital, held out once" in methods
+    assert "which ranked rows of the same fold only" in methods
+    assert "Only 4 groups" in methods, "a limitation"
+    assert f"repeated by: {record['summary']['command']}" in methods
     assert "prediction interval" in methods
     items = {item["number"]: item["answer"] for item in record["summary"]["checklist"]}
     assert "hospital" in items["23b"]
+    assert "each of 4 groups held out once" in items["12a"]
     page = (hospitals / "run" / "report.html").read_text()
     assert "Each hospital held out" in page
     assert "they cannot show how much it varies" in page
+    assert "It does not speak of later years" in page
     again = sober("correct", "run", "--metric", "roc_auc", "--json")
     assert json.loads(again.out)["score"]["value"] == pytest.approx(record["score"]["value"])
 

@@ -8,9 +8,12 @@ import pytest
 from sobercv.report.families_table import _sentence
 
 
-def family(name, members, *, near):
-    gap = SimpleNamespace(confidence_level=0.95)
-    return SimpleNamespace(name=name, configurations=np.array(members), may_be_as_good=near, difference=gap)
+def family(name, members, *, near, above=False, score=0.8):
+    gap = SimpleNamespace(confidence_level=0.95, value=0.01 if above else -0.01)
+    estimate = SimpleNamespace(metric="roc_auc", value=score)
+    return SimpleNamespace(
+        name=name, configurations=np.array(members), may_be_as_good=near, difference=gap, estimate=estimate
+    )
 
 
 def said(status, near):
@@ -35,7 +38,7 @@ def said(status, near):
          "The other kinds that stayed in the race are worse than the winner by more than chance explains. Left the "
          "race early with hardly a chance to win; few samples judge them, so that their wide intervals say little: baseline."),
         (["finished"] + ["dropped"] * 4, True,
-         "because choosing among fewer costs less. Left the race early with hardly a chance to win; "
+         "(95 %, percentiles). Left the race early with hardly a chance to win; "
          "few samples judge them, so that their wide intervals say little: forests, "
          "baseline."),
     ],
@@ -43,3 +46,14 @@ def said(status, near):
 def test_who_may_be_as_good(status, near, ends):
     assert said(status, near).endswith(ends)
     assert "  " not in said(status, near)
+
+
+def test_a_kind_above_the_honest_score_and_a_baseline_that_is_not_at_one_half_are_explained():
+    search = SimpleNamespace(best_index_=0, race_=SimpleNamespace(status=np.array(["finished"] * 3)))
+    kinds = [family("ridge", [0], near=True, above=True), family("forests", [1], near=True)]
+    told = _sentence(search, [*kinds, family("a constant baseline", [2], near=False, score=0.546)])
+    assert "Above the honest score at the top: ridge, because choosing among fewer costs less." in told
+    assert "its true score is 0.5; here it is 0.546 because it predicts each fold's own share" in told
+    plain = _sentence(search, [kinds[1], family("a constant baseline", [2], near=False, score=0.5)])
+    assert "Above" not in plain
+    assert "baseline knows nothing" not in plain

@@ -13,6 +13,7 @@ import sobercv
 from sobercv import seeds
 from sobercv.errors import CODES, Note, SoberError
 from sobercv.report import Summary, summarize
+from sobercv.report.facts import table_note
 from sobercv.report.model_charts import importance
 
 from . import cases
@@ -184,3 +185,12 @@ def test_report_writes_what_the_ending_says(tmp_path, ending):
     path = search.report(tmp_path / f"report.{ending}", X, y, title="Sugar", n_permutations=1)
     text = path.read_text(encoding="utf-8")
     assert text.startswith({"html": "<!doctype html>", "md": "## Scores", "csv": "scores,Metric", "json": "{"}[ending])
+
+
+def test_a_dropped_configuration_that_won_resamples_is_explained():
+    search, _, _ = cases.binary()
+    rows = summarize(search).configurations
+    dropped = replace(rows[-1], status="dropped", is_winner=False, wins=0.26)
+    assert "A dropped configuration won 26 % of the resamples" in table_note(search.estimate_["roc_auc"], [dropped])
+    seldom = replace(dropped, wins=0.01)
+    assert "A dropped configuration" not in table_note(search.estimate_["roc_auc"], [seldom])

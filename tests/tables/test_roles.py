@@ -91,3 +91,21 @@ def test_groups_must_be_whole_and_more_than_two():
         with pytest.raises(SoberError) as caught:
             assign(FRAME.assign(p=bad), target="y", group="p")
         assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("columns", "time", "event"),
+    [
+        (("pid", "OS_Monate", "Tod", "Alter"), "OS_Monate", "Tod"),
+        (("\u00dcberlebenszeit (Tage)", "Ereignis", "age"), "\u00dcberlebenszeit (Tage)", "Ereignis"),
+        (("fu_days", "death", "age_years"), "fu_days", "death"),
+        (("survTime", "vital status"), "survTime", "vital status"),
+        (("duree_suivi", "deces", "sexe"), "duree_suivi", "deces"),
+    ],
+)
+def test_the_missing_half_of_a_survival_target_is_guessed_by_name(columns, time, event):
+    frame = pd.DataFrame({name: [0, 1] * 5 for name in columns})
+    for given, missing in (({"event": event}, time), ({"time": time}, event)):
+        with pytest.raises(SoberError, match="By its name it may be") as told:
+            assign(frame, **given)
+        assert repr(missing) in str(told.value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,6 +13,7 @@ from ..errors import SEVERITIES, Note
 from ..tables import Dataset
 from ..tables.identifiers import is_identifier, repeats_subjects
 from ..tables.naming import columns_that, some
+from ..tables.roles import EVENT_NAME, TIME_NAME, named_like, words_of
 from ..targets import LARGEST
 from .leaks import leaks
 from .numeric_columns import NumericColumns, not_fractions
@@ -31,6 +31,8 @@ _LATER = re.compile(
     r"sobrevida|acompanhamento|ontslag|overled|overlijd|overleving|recidief|ligduur"
 )
 _LATER_WORDS = frozenset({"los", "fu", "tod", "mort", "dead", "sortie", "last", "end", "endpoint"})
+_CENTRE = re.compile(r"hospit|clinic|klinik|centre|center|zentrum|site$|standort|krankenhaus|hopital|ospedale|centro")
+MOST_CENTRES = 40
 #: Wide tables hold measurements with names of their own (genes), of which some sound like a word.
 MOST_NAMES = 1000
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
@@ -62,7 +64,8 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     found += weights(data)
     if not any(note.severity == "error" for note in found):
         found += leaks(data)
-    for check in (empty_columns, identifiers, repeated_subjects, known_later, duplicates, task):
+    related = (identifiers, repeated_subjects, centres, survival_times, known_later, duplicates)
+    for check in (empty_columns, *related, task):
         found += check(data)
     return sorted(found, key=lambda note: _ORDER.index(note.severity))
 
@@ -192,6 +195,35 @@ def unusable_numbers(data: Dataset) -> Iterator[Note]:
         yield Note("E102", text, (name,))
 
 
+def centres(data: Dataset) -> Iterator[Note]:
+    """Ask whether a column tells centres apart, where nothing else does."""
+    if data.groups is not None:
+        return
+    for name in named_like(_CENTRE, data.X.columns):
+        n = data.X[name].nunique()
+        if 3 <= n <= MOST_CENTRES and data.X[name].dtype.kind not in "fM":
+            text = (
+                f"{some([name])} has {n} different values. If it tells centres apart, --group {name[:40]} scores the "
+                "model in centres that it has not seen, which is what readers of a paper ask."
+            )
+            yield Note("S801", text, (name,))
+
+
+def survival_times(data: Dataset) -> Iterator[Note]:
+    """Ask whether a target of 0 and 1 belongs to a time, so that those who were followed for less are not well."""
+    if data.task != "binary" or not named_like(EVENT_NAME, data.target):
+        return
+    numeric = data.X.select_dtypes("number")
+    times = [name for name in named_like(TIME_NAME, numeric.columns) if (numeric[name].dropna() >= 0).all()]
+    if times:
+        text = (
+            f"With {some(times[:1])}, {some(data.target)} may be a survival target: write --time {times[0][:40]} "
+            f"--event {data.target[0][:40]} instead of --target, so that rows followed for a short time do not count "
+            "as free of the event."
+        )
+        yield Note("S801", text, (times[0],))
+
+
 def known_later(data: Dataset) -> Iterator[Note]:
     """Columns that, by their names or because they are dates, could have been written down only after the outcome."""
     found = [c for c, dtype in data.X.dtypes.items() if dtype.kind not in "iufb" and _dates(data.X[c].dropna())]
@@ -211,10 +243,7 @@ def known_later(data: Dataset) -> Iterator[Note]:
 
 def says_later(name: str) -> bool:
     """Whether a name, in one of several languages, says that a column is known only after an outcome."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode().lower()
-    parts = re.findall(r"[a-z]+", plain)
-    return any(part in _LATER_WORDS or _LATER.match(part) for part in parts)
+    return any(part in _LATER_WORDS or _LATER.match(part) for part in words_of(name))
 
 
 def _dates(known: Any) -> bool:

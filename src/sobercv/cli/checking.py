@@ -59,7 +59,10 @@ def _show(screen: Screen, prepared: Prepared, facts: dict[str, Any], guess: floa
     screen.notes(prepared.findings)
     if prepared.planned is not None:
         screen.out.print()
-        screen.facts([("next", f"{prepared.settings.command()} -o run")])
+        settings, keys = prepared.settings, [f["name"] for f in facts["columns_read"] if f["kind"] == "identifier"]
+        if len(keys) == 1 and settings.id is None and keys[0] in prepared.data.X:
+            settings = settings.with_(id=keys[0])
+        screen.facts([("next", f"{settings.command()} -o run")])
 
 
 def table_rows(facts: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -113,7 +116,7 @@ def _plan_rows(prepared: Prepared, guess: float | None) -> list[tuple[str, Any]]
     planned = prepared.plan
     repeats = f", repeated {planned.repeats} times" if planned.repeats > 1 else ""
     folds = f"{planned.cv} folds{', one per group' if planned.by_group else ''}"
-    size = f"{count(planned.preset.n_configurations, 'configuration')}, {folds}{repeats}"
+    size = f"{count(planned.preset.n_configurations, 'configuration')}, {folds}{repeats}, and the final model"
     return [
         ("preset", planned.preset.description),
         ("metric", ", ".join(planned.scoring)),

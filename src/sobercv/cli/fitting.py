@@ -156,7 +156,8 @@ def _more(results: RunRecord) -> Iterable[tuple[str, str]]:
     out = "failed or not reached" if results.stopped == "max_seconds" else "failed"
     race += f", {results.n_failed} {out}" if results.n_failed else ""
     yield "winner", results.winner
-    yield "race", f"{race}; {count(results.n_fits, 'model')} trained"
+    final = "" if results.model is None else ", the final one included"
+    yield "race", f"{race}; {count(results.n_fits, 'model')} trained{final}"
     for other in results.others:
         held = "" if other.interval is None else f" ({between(other.interval, other.digits)})"
         naive = f"plain CV {number(other.naive, other.digits)}"

@@ -6,6 +6,7 @@ et al. (2024), BMJ 385, e078378, in a few words each. Never computes.
 
 from __future__ import annotations
 
+from .notes import LIMITATIONS
 from .records import ChecklistItem, Summary
 from .words import between, count, number
 
@@ -53,8 +54,6 @@ FILLED = (
     " Inside each training fold, missing numbers were replaced by the median, with an indicator column; missing "
     "categories were a category of their own."
 )
-#: The note that tells how the table was read; it limits nothing.
-HOW_READ = "W801"
 
 
 def checklist(summary: Summary) -> tuple[ChecklistItem, ...]:
@@ -96,7 +95,7 @@ def _answers(summary: Summary) -> dict[str, str]:
         f"{count(tried, 'configuration')}; plain cross-validation would claim "
         f"{number(score.naive, score.digits)}.",
         "23b": " ".join(table.sentence for table in by),
-        "26": " ".join(n.text for n in summary.notes if n.severity == "warning" and n.code != HOW_READ),
+        "26": " ".join(n.text for n in summary.notes if n.code in LIMITATIONS),
     }
     if summary.columns:
         found["7"] = f"See how each of {count(len(summary.columns.rows) - 1, 'column')} was read, in the report."

@@ -1,6 +1,7 @@
 """Charts and tables of a classification: ROC, precision and recall, confusion, calibration, thresholds.
 
-From the winner's out-of-sample predictions, with bootstrap bands; drawn elsewhere.
+From the winner's out-of-sample predictions, with bootstrap bands; drawn elsewhere. All but calibration and confusion
+come from one count: how many samples of either kind reach each of some cuts.
 """
 
 from __future__ import annotations
@@ -25,7 +26,21 @@ MOST_CLASSES = 12
 #: Cells of more classes are too small for an interval: a table below the chart has them.
 MOST_WITH_INTERVALS = 5
 SHARES = (0.0, 1.0)
-Curve = Callable[[Array], Array]  # weight [N] -> [G + 1]: the curve and, last, the area under it
+DIAGONAL = (0.0, 0.0, 1.0, 1.0)
+#: Weights [N] -> samples found and false alarms [G], where a score reaches each of G ascending cuts.
+Counter = Callable[[Array], tuple[Array, Array]]
+
+
+def counter(scores: Array, positive: Array, cuts: Array) -> Counter:
+    """Sort scores [N] into cuts once, to count them again in every resample."""
+    place = np.searchsorted(cuts, scores, side="right")
+
+    def counted(weight: Array) -> tuple[Array, Array]:
+        both = (np.bincount(place, weight * side, len(cuts) + 1) for side in (positive, ~positive))
+        found, alarms = (np.cumsum(each[::-1])[::-1][1:] for each in both)
+        return found, alarms
+
+    return counted
 
 
 def roc(evidence: Evidence) -> Chart | None:
@@ -35,20 +50,12 @@ def roc(evidence: Evidence) -> Chart | None:
         return None
     marks = operating_point(evidence) if is_binary(evidence) else ()
     more = "; the table of thresholds says more" if "predict_proba" in evidence.responses else ""
+    sentence = "How many true cases are found (up) for how many false alarms (right). The dashed line is guessing."
+    sentence += f" The circle is where the predicted labels stand{more}." if marks else ""
     return Chart(
-        name="roc",
-        title="ROC",
-        x_label="false positive rate",
-        y_label="true positive rate",
-        x_range=SHARES,
-        y_range=SHARES,
-        lines=lines,
-        reference=(0.0, 0.0, 1.0, 1.0),
-        sentence="How many true cases are found (up) for how many false alarms (right). The dashed line is guessing."
-        + (f" The circle is where the predicted labels stand{more}." if marks else ""),
-        marks=marks,
-        apart=len(lines) > 1,
-    )
+        "roc", "ROC", "false positive rate", "true positive rate", SHARES, SHARES, lines, sentence,
+        reference=DIAGONAL, marks=marks, apart=len(lines) > 1,
+    )  # fmt: skip
 
 
 def precision_recall(evidence: Evidence) -> Chart | None:
@@ -57,18 +64,15 @@ def precision_recall(evidence: Evidence) -> Chart | None:
     if lines is None:
         return None
     share = float(evidence.weight @ (evidence.y == 1) / evidence.weight.sum())
-    return Chart(
-        name="precision_recall",
-        title="Precision and recall",
-        x_label="recall",
-        y_label="precision",
-        x_range=SHARES,
-        y_range=SHARES,
-        lines=lines,
-        reference=(0.0, share, 1.0, share),
-        sentence=f"How many alarms are true (up) for how many cases found (right). Guessing would be right in "
-        f"{100 * share:.0f} % of its alarms, the dashed line.",
+    sentence = (
+        f"How many alarms are true (up) for how many cases found (right). Guessing would be right in {100 * share:.0f} "
+        "% of its alarms, the dashed line."
     )
+    ends = (0.0, share, 1.0, share)
+    return Chart(
+        "precision_recall", "Precision and recall", "recall", "precision", SHARES, SHARES, lines, sentence,
+        reference=ends,
+    )  # fmt: skip
 
 
 def confusion(evidence: Evidence) -> tuple[Chart, Table] | None:
@@ -121,14 +125,15 @@ def _cell(names: tuple[str, ...], i: int, j: int, band: Band, count: Array) -> B
 
 
 # ---- curves of weights ---------------------------------------------------------------------------------------------
+Curve = Callable[[Array], Array]  # weight [N] -> [G + 1]: the curve and, last, the area under it
+
+
 def roc_curve(scores: Array, positive: Array) -> Curve:
-    """Sort once; give the true positive rate on the grid of false positive rates, and the area."""
-    order, ends = _walk(scores)
-    hit = positive[order]
+    """Return the true positive rate on the grid of false positive rates, and the area."""
+    count = counter(scores, positive, np.unique(scores))
 
     def curve(weight: Array) -> Array:
-        w = weight[order]
-        found, alarms = np.cumsum(w * hit)[ends], np.cumsum(w * ~hit)[ends]
+        found, alarms = (each[::-1] for each in count(weight))
         if found[-1] <= 0 or alarms[-1] <= 0:
             return np.full(len(GRID) + 1, np.nan)
         y, x = np.append(0.0, found / found[-1]), np.append(0.0, alarms / alarms[-1])
@@ -138,40 +143,29 @@ def roc_curve(scores: Array, positive: Array) -> Curve:
 
 
 def precision_curve(scores: Array, positive: Array) -> Curve:
-    """Sort once; give the precision on the grid of recalls, and the average precision."""
-    order, ends = _walk(scores)
-    hit = positive[order]
+    """Return the precision on the grid of recalls, and the average precision."""
+    count = counter(scores, positive, np.unique(scores))
 
     def curve(weight: Array) -> Array:
-        w = weight[order]
-        found, called = np.cumsum(w * hit)[ends], np.cumsum(w)[ends]
+        found, alarms = (each[::-1] for each in count(weight))
         if found[-1] <= 0:
             return np.full(len(GRID) + 1, np.nan)
-        first = np.flatnonzero(called > 0)[0]
-        recall, precision = found[first:] / found[-1], found[first:] / called[first:]
+        first = np.flatnonzero(found + alarms > 0)[0]
+        recall, precision = found[first:] / found[-1], found[first:] / (found + alarms)[first:]
         at = np.minimum(np.searchsorted(recall, np.maximum(GRID - 1e-12, 1e-12)), len(recall) - 1)
         return np.append(precision[at], np.sum(np.diff(recall, prepend=0.0) * precision))
 
     return curve
 
 
-def _walk(scores: Array) -> tuple[Array, Array]:
-    """Order from the highest score down, and where each run of equal scores ends."""
-    order = np.argsort(-scores, kind="stable")
-    return order, np.append(np.flatnonzero(np.diff(scores[order])), len(order) - 1)
-
-
-# ---- lines ---------------------------------------------------------------------------------------------------------
 def _one_against_rest(evidence: Evidence, make: Callable[[Array, Array], Curve], area: str) -> tuple[Line, ...] | None:
     scores, classes = evidence.scores(), evidence.classes
     if scores is None or classes is None or len(classes) < 2:
         return None
-    columns = scores[:, :, None] if scores.ndim == 2 else scores
-    codes = [1] if scores.ndim == 2 else list(range(min(len(classes), MOST_CLASSES)))
+    ranked = {1: scores} if scores.ndim == 2 else {k: scores[:, :, k] for k in range(min(len(classes), MOST_CLASSES))}
     lines = []
-    for code in codes:
-        ranked = columns[:, :, 0 if scores.ndim == 2 else code]
-        curves = [make(ranked[:, r], evidence.y == code) for r in range(evidence.n_repeats)]
+    for code, values in ranked.items():
+        curves = [make(values[:, r], evidence.y == code) for r in range(evidence.n_repeats)]
         band = evidence.banded(lambda r, weight, curves=curves: curves[r](weight))  # type: ignore[misc]
         text = f"{area} {number(band.centre[-1])}, {between((band.low[-1], band.high[-1]))}"
         lines.append(line_of(class_name(classes[code]), GRID, band.at(slice(-1)), text))
@@ -192,8 +186,7 @@ LINE = ("calibration_slope", "calibration_intercept")
 
 def calibration(evidence: Evidence) -> Chart | None:
     """Predicted probability against observed share: bins of equal size, and a local line through the samples."""
-    two = evidence.classes is not None and len(evidence.classes) == 2
-    probabilities = evidence.responses.get("predict_proba") if two else None
+    probabilities = _chances(evidence)
     if probabilities is None or evidence.classes is None:
         return None
     edges = bin_edges(probabilities[evidence.seen])
@@ -214,18 +207,11 @@ def calibration(evidence: Evidence) -> Chart | None:
     if smooth is not None:
         lines.insert(0, smooth)
     said, below = _line_of_logits(evidence, probabilities, positive)
+    sentence = "Where a line runs above the dashed diagonal, the event was more frequent than predicted. " + said
     return Chart(
-        name="calibration",
-        title="Calibration",
-        x_label=f"predicted probability of {class_name(evidence.classes[1])}",
-        y_label="observed share",
-        x_range=(0.0, 1.0),
-        y_range=(0.0, 1.0),
-        lines=tuple(lines),
-        reference=(0.0, 0.0, 1.0, 1.0),
-        sentence="Where a line runs above the dashed diagonal, the event was more frequent than predicted. " + said,
-        below=below,
-    )
+        "calibration", "Calibration", f"predicted probability of {class_name(evidence.classes[1])}", "observed share",
+        SHARES, SHARES, tuple(lines), sentence, reference=DIAGONAL, below=below,
+    )  # fmt: skip
 
 
 def _smooth(evidence: Evidence, probabilities: Array, positive: Array) -> Line | None:
@@ -279,8 +265,31 @@ def _line_of_logits(
     return text, (("slope", "intercept"), (number(slope, 2), number(intercept, 2)))
 
 
-THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+THRESHOLDS = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
 CUTS = np.linspace(0.01, 0.99, 99)
+
+
+def _counters(evidence: Evidence, values: Array, cuts: Array) -> list[Counter]:
+    """Return what counts the second class by values [N, R], per repeat."""
+    return [counter(values[:, r], evidence.y == 1, cuts) for r in range(evidence.n_repeats)]
+
+
+def _shares(counted: tuple[Array, Array], ill: float, well: float) -> Array:
+    """Sensitivity, specificity, PPV, NPV, and the share that is called positive: [5, G]."""
+    found, alarms = counted
+    parts = np.array([found, well - alarms, found, well - alarms, found + alarms])
+    called = found + alarms
+    every = np.full_like(found, ill + well)
+    wholes = np.array([0.0 * found + ill, 0.0 * found + well, called, every - called, every])
+    return np.divide(parts, wholes, out=np.full(parts.shape, np.nan), where=wholes > 0)
+
+
+def _shares_banded(evidence: Evidence, values: Array, cuts: Array) -> Band:
+    """Put bands around the shares [5 * G] of samples whose values [N, R] reach cuts."""
+    counters, ill = _counters(evidence, values, cuts), evidence.y == 1
+    return evidence.banded(
+        lambda r, w: _shares(counters[r](w), float(w @ ill), float(w @ ~ill)).reshape(-1),
+    )
 
 
 def operating_point(evidence: Evidence) -> tuple[Mark, ...]:
@@ -288,7 +297,7 @@ def operating_point(evidence: Evidence) -> tuple[Mark, ...]:
     labels = evidence.labels()
     if labels is None:
         return ()
-    found = evidence.banded(lambda r, weight: _shares(labels[:, r] == 1, evidence.y == 1, weight)).centre
+    found = _shares_banded(evidence, labels, np.ones(1)).centre
     if np.isnan(found[:2]).any():
         return ()
     sensitivity, specificity = float(found[0]), float(found[1])
@@ -301,15 +310,16 @@ def thresholds(evidence: Evidence) -> Table | None:
     if chances is None or evidence.classes is None:
         return None
     name = class_name(evidence.classes[1])
+    ill = np.broadcast_to((evidence.y == 1)[:, None], chances.shape)
+    called = [chances >= threshold for threshold in THRESHOLDS]
+    parts = ([ill] * len(called), [~ill] * len(called), called, [~c for c in called])  # what each is a share of
+    sizes = np.array([[evidence.units(each) for each in part] for part in parts] + [[1.0] * len(called)])
+    band = widened(_shares_banded(evidence, chances, THRESHOLDS), sizes.reshape(-1), evidence.level)
+    shown = [share_with_interval(*map(float, each)) for each in zip(band.centre, band.low, band.high, strict=True)]
+    by_threshold = np.array(shown, dtype=object).reshape(5, -1).T
     rows: list[tuple[str, ...]] = [("Threshold", f"Called {name}", "Sensitivity", "Specificity", "PPV", "NPV")]
-    for threshold in THRESHOLDS:
-        band = evidence.banded(lambda r, w, t=threshold: _shares(chances[:, r] >= t, evidence.y == 1, w))  # type: ignore[misc]
-        called, ill = chances >= threshold, np.broadcast_to((evidence.y == 1)[:, None], chances.shape)
-        parts = (ill, ~ill, called, ~called)  # what each is a share of
-        band = widened(band, np.array([*(evidence.units(part) for part in parts), 1.0]), evidence.level)
-        ends = zip(band.centre.tolist(), band.low.tolist(), band.high.tolist(), strict=True)
-        shares = [share_with_interval(*each) for each in ends][:4]
-        rows.append((f"{threshold:g}", percent(float(band.centre[4])), *shares))
+    for threshold, share, cells in zip(THRESHOLDS, band.centre[-len(called) :], by_threshold, strict=True):
+        rows.append((f"{threshold:g}", percent(float(share)), *cells[:4]))
     return Table(
         "thresholds",
         "Decisions by threshold",
@@ -326,88 +336,58 @@ def decision_curve(evidence: Evidence) -> Chart | None:
     chances = _chances(evidence)
     if chances is None or evidence.classes is None:
         return None
-    name, ill = class_name(evidence.classes[1]), evidence.y == 1
-    odds = CUTS / (1.0 - CUTS)
+    counters, odds = _counters(evidence, chances, CUTS), CUTS / (1.0 - CUTS)
 
-    def benefit(treated: Array, weight: Array) -> Array:
-        """Net benefit at each threshold, of samples [N] treated up to a threshold each."""
-        place = np.searchsorted(CUTS, treated, side="right")  # treated at all thresholds below this place
-        right = np.cumsum(np.bincount(place, weight * ill, len(CUTS) + 1)[::-1])[::-1][1:]
-        wrong = np.cumsum(np.bincount(place, weight * ~ill, len(CUTS) + 1)[::-1])[::-1][1:]
+    def benefit(repeat: int, weight: Array) -> Array:
+        found, alarms = counters[repeat](weight)
         total = weight.sum()
-        return np.asarray((right - odds * wrong) / total) if total > 0 else np.full(len(CUTS), np.nan)
+        return np.asarray((found - odds * alarms) / total) if total > 0 else np.full(len(CUTS), np.nan)
 
-    model = evidence.banded(lambda r, weight: benefit(chances[:, r], weight))
-    everyone = benefit(np.ones(len(ill)), evidence.weight)
-    share = float(evidence.weight @ ill / evidence.weight.sum())
-    return Chart(
-        name="decision",
-        title="Decision curve",
-        x_label="threshold probability",
-        y_label="net benefit",
-        x_range=(0.0, 1.0),
-        y_range=(-0.15 * share, 1.1 * share),
-        lines=(
-            line_of("treat by the model", CUTS, model),
-            line_of("treat all", CUTS, Band(everyone, everyone, everyone)),
-        ),
-        reference=(0.0, 0.0, 1.0, 0.0),
-        sentence=f"What treating those called {name} is worth: true positives for each sample, minus false alarms at "
-        "the odds of the threshold. It is useful where it runs above treating all and above the dashed line, "
-        "treating none.",
+    share = float(evidence.weight @ (evidence.y == 1) / evidence.weight.sum())
+    everyone = share - odds * (1.0 - share)
+    lines = (
+        line_of("treat by the model", CUTS, evidence.banded(benefit)),
+        line_of("treat all", CUTS, Band(everyone, everyone, everyone)),
     )
+    sentence = (
+        f"What treating those called {class_name(evidence.classes[1])} is worth: true positives for each sample, minus "
+        "false alarms at the odds of the threshold. It is useful where it runs above treating all and above the dashed "
+        "line, treating none."
+    )
+    return Chart(
+        "decision", "Decision curve", "threshold probability", "net benefit", SHARES, (-0.15 * share, 1.1 * share),
+        lines, sentence, reference=(0.0, 0.0, 1.0, 0.0),
+    )  # fmt: skip
 
 
 def _chances(evidence: Evidence) -> Array | None:
-    two = evidence.classes is not None and len(evidence.classes) == 2
-    return evidence.responses.get("predict_proba") if two else None
-
-
-def _shares(called: Array, ill: Array, weight: Array) -> Array:
-    """Sensitivity, specificity, PPV, NPV, and the share that is called positive."""
-    right, wrong = weight @ (called & ill), weight @ (called & ~ill)
-    missed, spared = weight @ (~called & ill), weight @ (~called & ~ill)
-    parts = np.array([right, spared, right, spared, right + wrong])
-    wholes = np.array([right + missed, wrong + spared, right + wrong, missed + spared, weight.sum()])
-    return np.divide(parts, wholes, out=np.full(5, np.nan), where=wholes > 0)
+    """Probabilities [N, R] of the second of two classes."""
+    return evidence.responses.get("predict_proba") if is_binary(evidence) else None
 
 
 def tuned_threshold(evidence: Evidence, search: Any) -> Chart | None:
     """Draw the score over thresholds; None where none was tuned, or where it is no probability."""
     estimate, formula = estimate_of(search), search.question_.first.at_cuts
-    decision, chances = estimate.decision, evidence.responses.get("predict_proba")
+    decision, chances = estimate.decision, _chances(evidence)
     if not isinstance(decision, Threshold) or chances is None or evidence.classes is None or formula is None:
         return None
     if decision.response != "predict_proba" or not 0.0 < decision.value < 1.0:
         return None
     second = bool(evidence.classes[1] == decision.positive)
-    of_positive = chances if second else 1.0 - chances
-    ill = evidence.y == (1 if second else 0)
-    cuts = np.append(GRID, decision.value)
-
-    def scores(repeat: int, weight: Array) -> Array:
-        """Score at every cut of the grid and, last, at the threshold."""
-        reached = of_positive[:, repeat] >= cuts[:, None]  # [G, N]
-        found, alarms = reached @ (weight * ill), reached @ (weight * ~ill)
-        return formula.scores(found, alarms, float(weight @ ill), float(weight @ ~ill))
-
-    band = evidence.banded(scores)
-    order = np.argsort(cuts)
-    line = line_of("winner", cuts[order], band.at(order))
+    values, ill = (chances, evidence.y == 1) if second else (1.0 - chances, evidence.y == 0)
+    cuts = np.unique(np.append(GRID, decision.value))
+    counters = [counter(values[:, r], ill, cuts) for r in range(evidence.n_repeats)]
+    band = evidence.banded(lambda r, w: formula.scores(*counters[r](w), float(w @ ill), float(w @ ~ill)))
     known = np.concatenate([band.low, band.high, band.centre])
     known = known[~np.isnan(known)]
     room = 0.05 * float(np.ptp(known)) or 0.05
-    label = metric_label(estimate.metric, estimate.positive)
+    at = float(band.centre[np.searchsorted(cuts, decision.value)])
     return Chart(
-        name="tuned_threshold",
-        title="Score by threshold",
-        x_label=f"threshold: {class_name(decision.positive)} from this probability on",
-        y_label=label,
-        x_range=(0.0, 1.0),
-        y_range=(float(known.min()) - room, float(known.max()) + room),
-        lines=(line,),
-        sentence="What the winner scores at each threshold by plain cross-validation. The circle is the threshold that "
-        f"was tuned, {decision.value:.3g}. It was picked for being the best here, so its height is too good: the "
-        "honest score is the corrected one. Where the line is flat, another threshold is as good.",
-        marks=(Mark(decision.value, float(band.centre[-1]), f"threshold {decision.value:.3g}"),),
-    )
+        "tuned_threshold", "Score by threshold", f"threshold: {class_name(decision.positive)} from this probability on",
+        metric_label(estimate.metric, estimate.positive), SHARES,
+        (float(known.min()) - room, float(known.max()) + room), (line_of("winner", cuts, band),),
+        "What the winner scores at each threshold by plain cross-validation. The circle is the threshold that was "
+        f"tuned, {decision.value:.3g}. It was picked for being the best here, so its height is too good: the honest "
+        "score is the corrected one. Where the line is flat, another threshold is as good.",
+        marks=(Mark(decision.value, at, f"threshold {decision.value:.3g}"),),
+    )  # fmt: skip

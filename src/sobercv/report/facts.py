@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import platform
 import re
+from collections.abc import Iterable
 from importlib import metadata
 from typing import Any
 
@@ -16,8 +17,8 @@ from sklearn.base import BaseEstimator
 from ..inference import Estimate
 from ..inference.estimate import METHODS
 from ..inference.procedures import Threshold
-from .records import Fact, Race, Score
-from .words import clean, count, digits_for, metric_label, number, seconds, within
+from .records import ConfigurationRow, Fact, Race, Score
+from .words import clean, count, digits_for, metric_label, number, percent, seconds, within
 
 CITATION = (
     "Tsamardinos, Greasidou, Borboudakis (2018). Bootstrapping the out-of-sample predictions for efficient and "
@@ -86,7 +87,8 @@ def data(search: Any, X: Any = None) -> tuple[Fact, ...]:
         facts.append(Fact("Weights", "samples are weighted, in fits and in every score"))
     folds = search.n_splits_ // table.n_repeats
     repeats = f", repeated {table.n_repeats} times" if table.n_repeats > 1 else ""
-    facts.append(Fact("Cross-validation", f"{count(folds, 'fold')}{repeats}"))
+    each = f"each of {groups:,} groups held out once" if groups == folds else count(folds, "fold")
+    facts.append(Fact("Cross-validation", f"{each}{repeats}"))
     facts.append(Fact("Configurations", f"{len(search.race_.status):,}"))
     return tuple(facts)
 
@@ -120,7 +122,8 @@ def _n_columns(search: Any, X: Any) -> int | None:
 def timing(search: Any) -> tuple[Fact, ...]:
     """Say what was trained, and how long it took."""
     log = search.race_
-    facts = [Fact("Models trained", f"{search.n_fits_ + search.race_.n_recalled:,}")]
+    final = ", the final one included" if hasattr(search, "best_estimator_") else ""
+    facts = [Fact("Models trained", f"{search.n_fits_ + search.race_.n_recalled:,}{final}")]
     if log.n_fits_saved:
         share = 100 * log.n_fits_saved / (log.n_fits + log.n_fits_saved)
         facts.append(Fact("Models not needed", f"{log.n_fits_saved:,} ({share:.0f} %)"))
@@ -155,6 +158,7 @@ def method(search: Any) -> str:
         text += f"; with early dropping, in the manner of BCED-CV (BBCD-CV): {count(dropped, 'configuration')} dropped"
     by_fold = search.question_.aggregate == "fold"
     rule = "mean over folds" if by_fold else "score of all out-of-sample predictions together"
+    rule += ", which ranks rows of the same fold only" if search.question_.within_folds else ""
     return f"{text}. The winner was chosen by {within(metric_label(estimate.metric, estimate.positive))}, the {rule}."
 
 
@@ -171,14 +175,26 @@ SINGLE = (
 )
 
 
-def table_note(estimate: Estimate) -> str:
-    """Say what the scores of single configurations are."""
-    if not isinstance(estimate.decision, Threshold):
-        return SINGLE
-    return (
-        f"{SINGLE} Ranks and pooled scores are those at each configuration's own best threshold; means over folds are "
-        "of the labels that it predicts untuned."
-    )
+#: From this share of the resamples on, a reader asks why a dropped configuration won so many.
+WON_MANY = 0.05
+
+
+def table_note(estimate: Estimate, rows: Iterable[ConfigurationRow]) -> str:
+    """Say what the scores of single configurations are, and why dropped ones win resamples."""
+    text = SINGLE
+    if isinstance(estimate.decision, Threshold):
+        text += (
+            " Ranks and pooled scores are those at each configuration's own best threshold; means over folds are of "
+            "the labels that it predicts untuned."
+        )
+    won = max((row.wins or 0.0 for row in rows if row.status == "dropped"), default=0.0)
+    if won >= WON_MANY:
+        text += (
+            f" A dropped configuration won {percent(won)} of the resamples: it is judged on the few folds that it ran, "
+            "where chance weighs more, and takes part in the correction for that reason. It was dropped because it "
+            "had hardly a chance to be the best on all folds."
+        )
+    return text
 
 
 def race_note(race: Race, alive: int) -> str:
@@ -303,6 +319,7 @@ def promise(score: Score, unit: str) -> str:
     return (
         f"What the interval promises: if the study were repeated with other {unit} from the same source, intervals "
         f"made like this would hold the score of the chosen model on new {unit} in about {100 * score.level:g} of 100 "
-        f"studies. It speaks of {unit} like these: same place, same way of measuring, same mix. It does not speak of "
-        f"other hospitals, later years or other devices; only new data can.{MADE.get(score.interval_method or '', '')}"
+        f"studies. It speaks of {unit} like these: same {'place, same ' * (unit != 'groups')}way of measuring, same "
+        f"mix. It does not speak of {'other hospitals, ' * (unit != 'groups')}later years or other devices; only new "
+        f"data can.{MADE.get(score.interval_method or '', '')}"
     )

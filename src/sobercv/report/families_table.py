@@ -8,8 +8,11 @@ from typing import Any
 from ..containers import as_array
 from ..errors import SoberError
 from ..inference.difference import Family, families
+from .notes import GUESSING
 from .records import Table
 from .words import between, clean, count, digits_for, family_of, metric_label, number, percent, signed, within
+
+BASELINE = "a constant baseline"
 
 
 def families_table(search: Any) -> Table | None:
@@ -48,9 +51,22 @@ def _sentence(search: Any, found: list[Family]) -> str:
     near = [clean(f.name, 60) for f in others if f.may_be_as_good and f not in left]
     text = (
         "The best of each kind beside the best of all, both selected and judged on the same resamples; the difference "
-        f"of the two has an interval of its own ({100 * found[0].difference.confidence_level:g} %, percentiles). A "
-        "kind can be above the best of all, because choosing among fewer costs less. "
+        f"of the two has an interval of its own ({100 * found[0].difference.confidence_level:g} %, percentiles). "
     )
+    above = [clean(f.name, 60) for f in found if f.difference.value > 0]
+    if above:
+        text += (
+            f"Above the honest score at the top: {', '.join(above)}, because choosing among fewer costs less. Report "
+            "the score at the top: to take a kind because of this table would be one more choice, which no number here "
+            "allows for. "
+        )
+    constant = [f for f in found if f.name == BASELINE]
+    if constant and GUESSING.get(found[0].estimate.metric) == 0.5 and abs(constant[0].estimate.value - 0.5) > 0.001:
+        text += (
+            f"The baseline knows nothing of the rows, so that its true score is 0.5; here it is "
+            f"{number(constant[0].estimate.value, 3)} because it predicts each fold's own share of classes, by which "
+            "rows of different folds are ranked. "
+        )
     if near:
         text += f"{count(len(near), 'other kind')} may be as good as the winner: {', '.join(near)}."
     elif len(left) < len(others):

@@ -109,6 +109,8 @@ def _unstable(estimate: Estimate) -> Note | None:
 
 #: The notes that are found after a run, as against those of checks before it.
 AFTER_THE_RUN = ("W203", "W701", "W702", "W711")
+#: Those that belong into the limitations of a paper: few units, rare events, related rows, leaks, an incomplete run.
+LIMITATIONS = (*AFTER_THE_RUN, "W201", "W204", "W205", "W301", "W601", "W804", "W806", "W811", "W813")
 #: So unlikely must a fold's score be, given the others, after allowing for their number.
 RARE = 0.001
 LEAST_FOLDS = 5
@@ -209,10 +211,11 @@ def missing_charts(evidence: Evidence, charts: tuple[Chart, ...]) -> list[Note]:
             "Of the winner only labels are known, so there is no ROC curve: it gives neither probabilities nor scores, "
             'or they were not kept (in Python, pass keep="all" or name roc_auc as a metric).'
         )
-    elif evidence.classes is not None and len(evidence.classes) == 2 and "calibration" not in shown:
+    elif evidence.classes is not None and "predict_proba" not in evidence.responses:
+        two = ", so there is no calibration curve, no decision curve and no table of thresholds"
         found.append(
-            "The winner gives no probabilities, so there is no calibration curve, no decision curve and no table of "
-            "thresholds. With neg_log_loss as a second metric, sober fit calibrates such models, and others fail."
+            f"The winner gives no probabilities{two if len(evidence.classes) == 2 else ', only classes and scores'}. "
+            "With neg_log_loss as a second metric, sober fit calibrates such models, and others fail."
         )
     if evidence.task == "classification" and "confusion" not in shown:
         most = class_charts.MOST_CLASSES

@@ -99,18 +99,22 @@ def summarize_numbers(
     unit = "folds" if search.question_.by == "fold" else "groups" if by_groups else "samples"
     made = _of_estimates(estimates, tried, unit, title or "Tuning report")
     race, rounds = race_of(search), race_chart(search) if len(log.alive_by_round) > 1 else None
+    rows = configurations(search)
+    first = next(row for row in rows if row.index == 0)
+    tuning = made.tuning.replace("the first configuration.", f"the first configuration ({first.params}).")
     return replace(
         made,
         task=search.predictions_.task,
-        winner=Fact(winner_in_words(search), made.winner.text),
+        winner=Fact(winner_in_words(search), made.winner.text.replace(made.tuning, tuning)),
+        tuning=tuning,
         notes=notes_of(search, notes),
         data=facts.data(search, X),
         method=facts.method(search),
         seed=int(search.seed_),
         command=clean(command or facts.command(search), 4000),
         race=race,
-        configurations=configurations(search),
-        table_note=facts.table_note(estimates[0]),
+        configurations=rows,
+        table_note=facts.table_note(estimates[0], rows),
         timing=facts.timing(search),
         glossary=facts.glossary(search.predictions_.task, winner_in_words(search), made.scores),
         sections=(_selection(*made.charts, rounds, sentence="" if rounds else facts.race_note(race, tried)),),

@@ -317,7 +317,7 @@ class Frame:
             for v, t in _written(ticks(self.x_range, 4)):
                 parts += [path([(self.x(v), self.top), (self.x(v), bottom)], "grid"), text(t, self.x(v), bottom + 17)]
             for i, name in enumerate(chart.y_names):
-                place = (self.left + 2, self.y(i - 0.34) + 2) if self.above else (self.left - 8, self.y(i) + 4)
+                place = (self.left + 2, self.y(i - 0.27) - 5) if self.above else (self.left - 8, self.y(i) + 4)
                 kind, anchor = ("label mark-text", "start") if self.above else ("label", "end")
                 parts.append(titled(text(cut(name, 50 if self.above else LONGEST_BESIDE), *place, kind, anchor), name))
             if self.x_range[0] <= 0 <= self.x_range[1]:

@@ -40,6 +40,8 @@ from .survival_curve import SurvivalCurve
 
 #: Seconds for all that follows when a signal has ended the training: the sender does not wait long.
 HURRY = 20.0
+#: Parameters of our own models in words.
+PARAMETERS = {"roots": "columns tried per split, in square roots of their number,"}
 #: Shares of half the width of the interval: a cost of choosing below the first is nothing, one above the second a lot.
 NOTHING, A_LOT = 0.02, 1.0
 
@@ -206,12 +208,13 @@ def families_of(planned: PlannedSearch) -> dict[str, list[dict[str, Any]]]:
 
 
 def _in_words(family: str, listed: list[dict[str, Any]]) -> str:
-    """Write a kind of model with what was tried: 8 of ridge logistic regression (C 0.001 to 100)."""
+    """Write a kind of model with what was tried: ridge logistic regression (8; C 0.001 to 100)."""
     values: dict[str, list[Any]] = {}
     for params in listed:
         for name, value in params.items():
             if not hasattr(value, "get_params") and name not in ("model", "select"):
-                values.setdefault(name.rpartition("__")[2], []).append(value)
+                last = name.rpartition("__")[2]
+                values.setdefault(PARAMETERS.get(last, last), []).append(value)
     told = []
     for name, tried in values.items():
         distinct: list[Any] = list(dict.fromkeys(v for v in tried if isinstance(v, (int, float, str)) or v is None))
@@ -220,7 +223,7 @@ def _in_words(family: str, listed: list[dict[str, Any]]) -> str:
             told.append(f"{name} {ends[0]:.4g}" + (f" to {ends[1]:.4g}" if ends[0] != ends[1] else ""))
         elif distinct:
             told.append(f"{name} {' or '.join(map(str, distinct))}")
-    return f"{len(listed)} of {family}" + (f" ({', '.join(told)})" if told else "")
+    return f"{family} ({len(listed)}{'; ' * bool(told)}{', '.join(told)})"
 
 
 def _model_facts(search: Any, prepared: Prepared) -> ModelFacts:

@@ -6,7 +6,7 @@ Labels, parameters and notes come from data and are escaped, so that Markdown sh
 from __future__ import annotations
 
 from ..inference.intervals import CROSS_VALIDATED
-from ..report.notes import AFTER_THE_RUN
+from ..report.notes import LIMITATIONS
 from ..report.records import Score, Summary
 from ..report.words import between, clean, count, md, metric_label, number, within
 from .record import RunRecord
@@ -21,12 +21,13 @@ def methods(record: RunRecord) -> str:
     paragraphs = [
         "# Methods",
         f"**Data.** {_outcome(record)} {_predictors(record)} {_missing(record)}",
-        f"**Models.** We compared {count(record.n_configurations, 'configuration')} (preset {record.settings.preset}): "
-        f"{_space(record)}. Cleaning, imputation, scaling and feature selection were fitted inside the training folds "
-        f"only.{_penalties(record.families)}",
+        f"**Models.** We compared {count(record.n_configurations, 'configuration')}{_drawn(record)}: "
+        f"{_space(record)}. {_imbalance(record)}Cleaning, imputation, scaling and feature selection were fitted inside "
+        f"the training folds only.{_penalties(record.families)}",
         f"**Validation.** Models were tuned by {_folds(record)}. {_dropping(record)}{_incomplete(record)}"
         f"{_selection(record, _named(record.score))} {_trained(record)} {_correction(record)}",
-        f"**Software.** {_software(record)} All random numbers derive from seed {summary.seed}.",
+        f"**Software.** {_software(record)} The analysis is repeated by: {md(clean(summary.command, 1000))} (seed "
+        f"{summary.seed}).",
         "# Results",
         f"{_performance(record)} {md(summary.tuning)}".rstrip(),
         *_calibration(summary),
@@ -62,10 +63,11 @@ def _outcome(record: RunRecord) -> str:
     if "events" in data:
         share = data["events"] / data["rows"]
         seen = f"{data['events']:,} ({100 * share:.1f} %)"
-        return f"The outcome was the time to an event ({names}); the event was observed in {seen} of {rows}."
+        low, middle, high = data["times"]
+        times = f"Times range from {low:.4g} to {high:.4g}, with a median of {middle:.4g}."
+        return f"The outcome was the time to an event ({names}); the event was observed in {seen} of {rows}. {times}"
     if "classes" not in data:
-        low, high = data["range"]
-        return f"The outcome was {names}, a number from {low:.4g} to {high:.4g}, in {rows}."
+        return f"The outcome was {names} ({record.summary.fact('Target')}), in {rows}."
     sizes = sorted(data["classes"].items(), key=lambda each: -each[1])
     shown = ", ".join(f"{md(clean(label, 60))}: {n:,} ({100 * n / data['rows']:.1f} %)" for label, n in sizes[:6])
     return f"The outcome was {names} ({shown}{' and others' if len(sizes) > 6 else ''}), in {rows}."
@@ -92,11 +94,12 @@ def _missing(record: RunRecord) -> str:
         return f"No value of a predictor was missing.{lacking}"
     lacking_some = [c for c in data["columns_read"] if c["role"] == "feature" and c["n_missing"]]
     worst = sorted(lacking_some, key=lambda c: -c["n_missing"])
-    named = ", ".join(f"{md(clean(c['name'], 60))} {c['n_missing']:,}" for c in worst[:5])
+    named = ", ".join(f"{md(clean(c['name'], 60))}: {c['n_missing']:,}" for c in worst[:5])
     return (
         f"{cells:,} of {all_cells:,} values of predictors ({100 * cells / all_cells:.1f} %) were missing, in "
-        f"{count(len(worst), 'column')} (most in {named}). Inside each training fold, missing numbers were replaced by "
-        f"the median, with an indicator column, and missing categories were a category of their own.{lacking}"
+        f"{count(len(worst), 'column')} ({'most in ' * (len(worst) > 5)}{named}). Inside each training fold, missing "
+        "numbers were replaced by the median, with an indicator column, and missing categories were a category of "
+        f"their own.{lacking}"
     )
 
 
@@ -104,6 +107,16 @@ def _trained(record: RunRecord) -> str:
     """How many models were trained, as on the screen."""
     final = "" if record.model is None else ", the final one included"
     return f"In all, {count(record.n_fits, 'model was', 'models were')} trained{final}."
+
+
+def _drawn(record: RunRecord) -> str:
+    """Name the preset, and say so where a part of it was drawn."""
+    preset = f"preset {record.settings.preset}"
+    return f" ({preset})" if record.settings.configurations is None else f", drawn at random from {preset}"
+
+
+def _imbalance(record: RunRecord) -> str:
+    return "Classes were neither resampled nor reweighted. " if "classes" in record.data else ""
 
 
 def _space(record: RunRecord) -> str:
@@ -179,7 +192,7 @@ def _interval(summary: Summary, score: Score) -> str:
 
 def _noted(summary: Summary) -> list[str]:
     """What the run found out about itself, for the limitations."""
-    found = [md(clean(note.text, 1000)) for note in summary.notes if note.code in AFTER_THE_RUN]
+    found = [md(clean(note.text, 1000)) for note in summary.notes if note.code in LIMITATIONS]
     return ["# Limitations that the run noted", *found] if found else []
 
 
@@ -192,7 +205,8 @@ def _penalties(families: tuple[str, ...]) -> str:
 
 def _folds(record: RunRecord) -> str:
     if record.settings.cv == "groups":
-        return f"leave-one-group-out cross-validation (each of {record.n_folds} groups held out in turn)"
+        named = md(clean(record.settings.group or record.settings.id, 60))
+        return f"leave-one-group-out cross-validation (each of the {record.n_folds} groups, {named}, held out once)"
     kind = "stratified " if record.data["task"] != "regression" else ""
     repeats = record.settings.repeats
     again = f", repeated {repeats} times with new folds" if repeats > 1 else ""
@@ -202,6 +216,7 @@ def _folds(record: RunRecord) -> str:
 def _selection(record: RunRecord, label: str) -> str:
     by_fold = record.settings.aggregate == "fold"
     where = "on average over folds" if by_fold else "over all out-of-sample predictions"
+    where += ", which ranked rows of the same fold only," if record.settings.within_folds else ""
     refitted = "" if record.model is None else " and was refitted on all data"
     if record.settings.tune_threshold:
         tuned = " at the best decision threshold of its own"

@@ -129,6 +129,8 @@ def _label(found: Any, first: Any, facts: ModelFacts, asked: Asked) -> str:
                 "neg_log_loss among its metrics has them.",
             )  # fmt: skip
         rule = "the likeliest class, by the model's own rule"
+        if not any(f".pred_{label}" in found.columns for label in facts.classes):
+            rule += "; it gives no probabilities, but a run with neg_log_loss among its metrics would"
         if ".score" not in found.columns:
             return rule
         if facts.positive == first:

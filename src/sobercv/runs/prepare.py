@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from .. import metrics
 from ..checks import PlannedSearch, check_dataset, plan_search
 from ..checks.planned_search import DEFAULT_METRICS
@@ -162,6 +164,7 @@ def table_facts(prepared: Prepared) -> dict[str, Any]:
     }
     if data.task == "survival":
         found["events"] = int(data.y["event"].sum())
+        found["times"] = [float(v) for v in np.quantile(data.y["time"], (0.0, 0.5, 1.0))]
     elif data.classes:
         found["classes"] = {str(c): int((data.y == c).sum()) for c in data.classes}
     else:

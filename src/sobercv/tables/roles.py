@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -221,6 +222,28 @@ def listed(columns: Iterable[Any], most: int = 12) -> str:
     return f"The columns are {', '.join(repr(c[:30]) for c in names[:most])}{more}."
 
 
+#: Beginnings of words, in several languages, that name a time until an event, and an event.
+TIME_NAME = re.compile(
+    r"surv|os$|ttp$|ttd$|[pdre]fs$|time|tte$|follow|fup|fu$|zeit|ueberleb|uberleb|beobacht|dauer|duree|duration|suivi|"
+    r"temps|tiempo|seguim|tempo|days?$|tage|months?$|monat|weeks?$|woch|jours|mois|dias|meses|giorni|mesi"
+)
+EVENT_NAME = re.compile(
+    r"event|ereignis|status|dead|death|died|deceas|vital|censor|cens|zensier|verstorb|gestorb|tod|deces|mort|muert|fallec|"
+    r"relaps|recur|rezidiv|progress"
+)
+
+
+def named_like(pattern: re.Pattern[str], columns: Iterable[Any]) -> list[str]:
+    """Return the columns of which a word begins as the pattern says, in their order."""
+    return [str(name) for name in columns if any(map(pattern.match, words_of(str(name))))]
+
+
+def words_of(name: str) -> list[str]:
+    """Split a name into words: small letters without accents, cut at capitals and at whatever is no letter."""
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return re.findall(r"[a-z]+", unicodedata.normalize("NFKD", apart).encode("ascii", "ignore").decode().lower())
+
+
 def check_target(roles: Roles, columns: Iterable[Any]) -> None:
     """Refuse roles of the target that do not go together; list the columns where none is named."""
     target, time, event, task = roles.target, roles.time, roles.event, roles.task
@@ -240,8 +263,10 @@ def check_target(roles: Roles, columns: Iterable[Any]) -> None:
         what = "Say what to predict: --target COLUMN, or --time COLUMN and --event COLUMN."
         raise SoberError("E808", f"{what} {listed(columns)}")
     if time is None or event is None:
-        lacks = "event" if event is None else "time"
-        raise SoberError("E808", f"Survival needs both: --{lacks} COLUMN is missing. {listed(columns)}")
+        lacks, pattern = ("event", EVENT_NAME) if event is None else ("time", TIME_NAME)
+        likely = [name for name in named_like(pattern, columns) if name not in (time, event)]
+        guess = f"By its name it may be {' or '.join(map(repr, likely[:3]))}." if likely else listed(columns)
+        raise SoberError("E808", f"Survival needs both: --{lacks} COLUMN is missing. {guess}")
     if time == event:
         raise SoberError("E808", f"--time and --event name the same column, {time!r}. Name two.")
     if task not in (None, "survival"):
