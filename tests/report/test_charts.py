@@ -43,7 +43,7 @@ def test_kaplan_meier_is_scikit_survivals():
     rows = np.repeat(np.arange(80), WEIGHT.astype(int))
     at, share = kaplan_meier_estimator(event[rows], time[rows])
     expected = np.append(1.0, share)[np.searchsorted(at, grid, side="right")]
-    assert numeric_charts.KaplanMeier(event, time, grid)(WEIGHT) == pytest.approx(expected)
+    assert numeric_charts.kaplan_meier(event, time, grid)(WEIGHT) == pytest.approx(expected)
 
 
 def test_the_roc_of_a_report_is_that_of_the_pooled_predictions():

@@ -1,7 +1,7 @@
 """TRIPOD+AI, the checklist for reporting prediction models, filled in where the run knows the answer.
 
-Takes a `Summary`, gives items with answers; an empty answer is for the authors to write. The items are those of Collins
-et al. (2024), BMJ 385, e078378, in a few words each. Never computes.
+An empty answer is for the authors to write. The items are those of Collins et al. (2024), BMJ 385, e078378, in a few
+words each.
 """
 
 from __future__ import annotations
@@ -57,13 +57,7 @@ FILLED = (
 
 
 def checklist(summary: Summary) -> tuple[ChecklistItem, ...]:
-    """Fill in what the run knows.
-
-    Parameters
-    ----------
-    summary : Summary
-        With its charts and all.
-    """
+    """Fill in what the run knows; the summary has its charts and all."""
     answers = _answers(summary)
     return tuple(ChecklistItem(item, topic, answers.get(item, "")) for item, topic in ITEMS)
 

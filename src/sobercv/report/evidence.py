@@ -12,7 +12,6 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from ..containers import Array
 from ..errors import SoberError
@@ -20,6 +19,7 @@ from ..inference.units import Units
 from ..metrics.blocks import UNIT
 from ..positive_class import obvious_positive
 from ..predictions import Predictions
+from ..search.final_model import unfitted
 from ..training.fit.response import method_of
 from .records import Line
 
@@ -47,31 +47,16 @@ class Band:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """One configuration's out-of-sample predictions.
+    """One configuration's out-of-sample predictions; of two classes, the positive one is second where it is known."""
 
-    Attributes
-    ----------
-    y : array [N]
-    responses : mapping of str to array [N, R] or [N, R, K]
-    seen : bool array [N, R]
-    weight : float array [N]
-    groups : int array [N] or None
-    classes : array [K] or None
-        Of two, the positive one is second, where it was named or its name leaves no doubt.
-    task : str
-    level : float
-        Share of the resamples that a band holds.
-    seed : int
-    """
-
-    y: Array
-    responses: Mapping[str, Array]
-    seen: Array
-    weight: Array
-    groups: Array | None
-    classes: Array | None
+    y: Array  # [N]
+    responses: Mapping[str, Array]  # [N, R] or [N, R, K]
+    seen: Array  # [N, R]
+    weight: Array  # [N]
+    groups: Array | None  # [N]
+    classes: Array | None  # [K]
     task: str
-    level: float
+    level: float  # share of the resamples that a band holds
     seed: int
 
     @classmethod
@@ -85,11 +70,7 @@ class Evidence:
             )
         # What a metric asks for is kept under the first of its alternatives: a ranking metric asks for decisions and
         # takes probabilities from a model that has none. Only the winner can tell which of the two these are.
-        winner = (
-            search.best_estimator_
-            if hasattr(search, "best_estimator_")
-            else clone(search.estimator).set_params(**clone(search.best_params_, safe=False))
-        )
+        winner = getattr(search, "best_estimator_", None) or unfitted(search.estimator, search.best_params_)
         asked = {metric.responses[0]: metric.responses for metric in search.question_.metrics if metric.responses}
         responses = {
             method_of(winner, asked.get(name, (name,))) or name: tensor[:, 0]
@@ -141,14 +122,9 @@ class Evidence:
         return np.asarray((self.responses["predict"] * self.seen).sum(axis=1) / self.seen.sum(axis=1))
 
     def banded(self, statistic: Statistic, repeats: int | None = None) -> Band:
-        """Put a band around a statistic: the mean over repeats, on all samples and on each resample.
+        """Put a band around a statistic (NaN where undefined): the mean over repeats, on all samples and resamples.
 
-        Parameters
-        ----------
-        statistic : callable
-            NaN where it is undefined.
-        repeats : int, optional
-            How many repeats the statistic tells apart; 1 for those of averaged predictions.
+        `repeats`: how many repeats the statistic tells apart; 1 for those of averaged predictions.
         """
         n_repeats = self.n_repeats if repeats is None else repeats
         seen = self.seen if repeats is None else np.ones((len(self.y), repeats), bool)
@@ -231,16 +207,7 @@ def _six(value: float) -> float:
 
 
 def widened(band: Band, sizes: Array, level: float) -> Band:
-    """Put Wilson's bound where a share is 0 or 1; elsewhere the band stays as it is.
-
-    Parameters
-    ----------
-    band : Band
-        Shares [G].
-    sizes : array [G]
-        How many samples, or groups, each is a share of.
-    level : float
-    """
+    """Put Wilson's bound where a share [G] of so many samples or groups [G] is 0 or 1."""
     square = NormalDist().inv_cdf(0.5 + level / 2.0) ** 2
     n = np.maximum(sizes, 1)
     low = np.where(band.centre == 1.0, np.minimum(band.low, n / (n + square)), band.low)

@@ -79,15 +79,7 @@ def _sentence(search: Any, found: list[Family]) -> str:
 
 
 def labels_of(search: Any, by: Any) -> dict[int, str]:
-    """Name the group of every configuration.
-
-    Parameters
-    ----------
-    search : BBCSearchCV
-        Fitted.
-    by : None, str, callable or array-like [C]
-        See `BBCSearchCV.families`.
-    """
+    """Name the group of every configuration; `by` as for `BBCSearchCV.families`."""
     listed: list[Mapping[str, Any]] = search.cv_results_["params"]
     if by is None:
         return {i: family_of(_model(search.estimator, params)) for i, params in enumerate(listed)}

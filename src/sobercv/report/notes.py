@@ -40,12 +40,7 @@ OFTEN = 0.5
 def notes(search: Any, checked: Iterable[Note] = ()) -> tuple[Note, ...]:
     """Collect what was noted before and during the search, and what its numbers say.
 
-    Parameters
-    ----------
-    search : BBCSearchCV
-        Fitted.
-    checked : iterable of Note
-        What checks of the table found. What the estimate itself says under the same code is said once.
+    `checked` is what checks of the table found; what the estimate says under the same code is said once.
     """
     noted = list(dict.fromkeys(note for estimate in estimates_of(search) for note in estimate.notes))
     noted = [note for note in noted if note.code != "W217"]  # no caveat; the chart of the race says it
@@ -118,8 +113,7 @@ LEAST_FOLDS = 5
 
 def diagnostics(search: Any) -> list[Note]:
     """Look for what a reader would want to change before the next run."""
-    found = (edge_of_grid(search), fold_unlike_others(search))
-    return [note for note in found if note is not None]
+    return [note for note in (edge_of_grid(search), fold_unlike_others(search)) if note is not None]
 
 
 def edge_of_grid(search: Any) -> Note | None:
@@ -182,13 +176,9 @@ def _chance(scores: Array, i: int) -> float:
 def _is_same_kind(params: Mapping[str, Any], winner: Mapping[str, Any]) -> bool:
     """Whether a configuration differs from the winner in numbers only."""
     return params.keys() == winner.keys() and all(
-        _is_number(value) or params[name] is value or _text(params[name]) == _text(value)
+        _is_number(value) or params[name] is value or repr(params[name]) == repr(value)
         for name, value in winner.items()
     )
-
-
-def _text(value: Any) -> str:
-    return repr(value)
 
 
 def _is_number(value: Any) -> bool:

@@ -36,25 +36,15 @@ class Subgroup:
     label: str
     n: int
     events: int | None
-    score: float | None
-    low: float | None
-    high: float | None
+    score: float | None = None
+    low: float | None = None
+    high: float | None = None
     variance: float | None = None
 
 
 @dataclass(frozen=True)
 class Heterogeneity:
-    """How much subgroups differ.
-
-    Attributes
-    ----------
-    mean : float
-        Over subgroups, weighted by how well each is known.
-    between : float
-        Standard deviation of true scores between subgroups, DerSimonian and Laird's.
-    low, high : float
-        Prediction interval for the true score in a new subgroup.
-    """
+    """How much subgroups differ: mean, DerSimonian and Laird's standard deviation, prediction interval for a new one."""
 
     mean: float
     between: float
@@ -63,15 +53,7 @@ class Heterogeneity:
 
 
 def heterogeneity(scores: Array, variances: Array, level: float = 0.95) -> Heterogeneity:
-    """Describe the spread of scores [k] with sampling variances [k] between subgroups.
-
-    Parameters
-    ----------
-    scores, variances : array [k]
-        At least 3 subgroups.
-    level : float
-        Of the interval for a new subgroup.
-    """
+    """Describe the spread of scores [k] with sampling variances [k] between at least 3 subgroups."""
     k, weight = len(scores), 1.0 / variances
     mean = weight @ scores / weight.sum()
     q = weight @ (scores - mean) ** 2
@@ -95,19 +77,7 @@ def heterogeneity(scores: Array, variances: Array, level: float = 0.95) -> Heter
 def scores_by(
     table: Predictions, labels: Array, metric: Metric, level: float, seed: int, within_folds: bool = False
 ) -> list[Subgroup]:
-    """Score one configuration within each subgroup, with a bootstrap of the rows, or groups, inside it.
-
-    Parameters
-    ----------
-    table : Predictions
-        Of the winner alone.
-    labels : array of str [N]
-    metric : Metric
-    level : float
-    seed : int
-    within_folds : bool
-        Whether metrics that rank compare only rows of the same fold, as the search did.
-    """
+    """Score the winner's predictions within each subgroup, with a bootstrap of the rows, or groups, inside it."""
     found, scorer = [], metric.bind(table, within_folds=within_folds and metric.pools_scores, n_jobs=1)
     for label in sorted(set(labels.tolist())):
         here = labels == label
@@ -121,16 +91,12 @@ def scores_by(
         counts[1:, rows] = Units(len(rows), seed, "subgroups", groups=inside).counts(0, N_RESAMPLES)
         values = scorer.scores(counts)[:, 0]
         draws = values[1:][~np.isnan(values[1:])]
-        known = not np.isnan(values[0]) and len(draws) > N_RESAMPLES // 2
-        tail = (1.0 - level) / 2.0
-        low, high = np.quantile(draws, (tail, 1.0 - tail)) if known else (None, None)
-        found.append(
-            Subgroup(
-                clean(label, 60), len(rows), _events(table, rows), float(values[0]) if known else None,
-                None if low is None else float(low), None if high is None else float(high),
-                float(draws.var(ddof=1)) if known else None,
-            )
-        )  # fmt: skip
+        numbers: list[float] = []
+        if not np.isnan(values[0]) and len(draws) > N_RESAMPLES // 2:
+            tail = (1.0 - level) / 2.0
+            ends = np.quantile(draws, (tail, 1.0 - tail))
+            numbers = [float(v) for v in (values[0], *ends, draws.var(ddof=1))]
+        found.append(Subgroup(clean(label, 60), len(rows), _events(table, rows), *numbers))
     return found
 
 
@@ -146,15 +112,7 @@ def _events(table: Predictions, rows: Array) -> int | None:
 def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) -> Section | None:
     """Return a forest plot and a table of the winner's scores by subgroup; its sentence says what they mean.
 
-    Parameters
-    ----------
-    search : BBCSearchCV
-        Fitted.
-    column : str
-        What tells the subgroups apart.
-    labels : array of str [N]
-    held_out : bool
-        Whether each subgroup was predicted by models trained without all of it.
+    `held_out`: whether each subgroup was predicted by models trained without all of it.
     """
     if not 2 <= len(set(labels.tolist())) <= MOST or not search.winner_predictions_.responses:
         return None
@@ -190,21 +148,13 @@ def _spread(scored: list[Subgroup], level: float, optimism: float, metric: Metri
 
 
 def _rows(column: str, names: list[str], by_metric: list[list[Subgroup]], digits: int) -> tuple[tuple[str, ...], ...]:
-    events = by_metric[0][0].events is not None
-    head = (
-        clean(column, 40),
-        "Rows",
-        *(("Events",) if events else ()),
-        names[0],
-        "Interval",
-        *names[1 : len(by_metric)],
-    )
-    made = [head]
-    for i, one in enumerate(by_metric[0]):
+    events = ("Events",) if by_metric[0][0].events is not None else ()
+    made = [(clean(column, 40), "Rows", *events, names[0], "Interval", *names[1 : len(by_metric)])]
+    for one, *others in zip(*by_metric, strict=True):
         interval = "" if one.low is None else between((one.low, one.high), digits)
-        others = (number(each[i].score, digits) for each in by_metric[1:])
-        counted = (f"{one.events:,}",) if events and one.events is not None else ()
-        made.append((one.label, f"{one.n:,}", *counted, number(one.score, digits), interval, *others))
+        counted = () if one.events is None else (f"{one.events:,}",)
+        scores = (number(other.score, digits) for other in others)
+        made.append((one.label, f"{one.n:,}", *counted, number(one.score, digits), interval, *scores))
     return tuple(made)
 
 
