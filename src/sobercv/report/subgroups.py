@@ -44,7 +44,7 @@ class Subgroup:
 
 @dataclass(frozen=True)
 class Heterogeneity:
-    """How much subgroups differ: mean, DerSimonian and Laird's standard deviation, prediction interval for a new one."""
+    """How much subgroups differ: mean, DerSimonian and Laird's standard deviation, interval for a new one."""
 
     mean: float
     between: float
