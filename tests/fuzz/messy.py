@@ -107,7 +107,7 @@ jsonish = st.recursive(
 KEYS = [
     "target", "time", "event", "event-value", "id", "group", "ignore", "task", "metric", "preset", "configurations", "cv",
     "repeats", "seed", "jobs", "max-time", "output", "json", "quiet", "sheet", "decimal", "header", "stratify", "targt",
-    "data", "half-width", "aggregate",
+    "data", "aggregate",
 ]  # fmt: skip
 plain = st.one_of(
     st.sampled_from(['"y"', '"good"', "3", "-1", "0", "1e400", "true", "false", '""', "[]", "{}", "nan", "inf", '"quick"',

@@ -126,7 +126,7 @@ def test_sparse_tables(task):
     assert set(search.race_.status) == {"finished"}
 
 
-def test_polars_numbers_with_gaps_and_strange_names():
+def test_polars_and_numbers_with_gaps():
     y = TARGETS["binary"]
     holes = NUMBERS.copy()
     holes[::7, 0] = np.nan
@@ -134,13 +134,21 @@ def test_polars_numbers_with_gaps_and_strange_names():
     polars = pl.DataFrame(
         {"text": ["a", "b", None] * 40, "seen": [date(2020, 1 + i % 12, 1) for i in range(120)], "x": SIGNAL}
     )
-    duplicated = pd.concat([FRAME, FRAME[["age", "stage"]]], axis=1)
-    numbered = pd.DataFrame(NUMBERS, columns=["a", 1, 2, "b", 4, 5])
-    for X in (holes, polars, pl.DataFrame(NUMBERS), duplicated, numbered, pd.DataFrame(NUMBERS) > 0, NUMBERS > 0):
+    for X in (holes, polars, pl.DataFrame(NUMBERS), pd.DataFrame(NUMBERS) > 0, NUMBERS > 0):
         preset = presets.get("quick", "binary", X, y, n_trees=8)
         search = run(preset, X, y, "roc_auc", one_of_each_kind(preset.param_grid)[:3])
         assert search.predict(X).shape == y.shape
         assert len(search.best_estimator_["clean"].get_feature_names_out())
+
+
+@pytest.mark.parametrize(
+    ("names", "got"),
+    [(["a", "b", "a", "c", "d", "e"], "'a' more than once"), (["a", 1, 2, "b", 4, 5], "text and numbers")],
+)
+def test_columns_without_names_of_their_own_are_refused(names, got):
+    with pytest.raises(SoberError, match=got) as error:
+        presets.get("quick", "binary", pd.DataFrame(NUMBERS, columns=names), TARGETS["binary"])
+    assert error.value.code == "E101"
 
 
 def test_probabilities_for_every_model():

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from sobercv import BBCSearchCV
 from sobercv.runs.final_model import train_final_model
 from sobercv.runs.fit import tune
 
@@ -31,11 +32,12 @@ class Slow(ClassifierMixin, BaseEstimator):
         return self
 
 
-class Won:
-    """What a search knows that has judged but has no model."""
+class Won(BBCSearchCV):
+    """A search that has judged but has no model."""
 
     def __init__(self, estimator):
-        self.estimator, self.best_params_, self.n_fits_, self.refit = estimator, {}, 9, False
+        super().__init__(estimator, {}, refit=False)
+        self.best_index_, self.n_fits_, self.cv_results_ = 0, 9, {"params": [{}]}
         self.multimetric_, self.estimate_ = False, SimpleNamespace(decision=None)
 
 

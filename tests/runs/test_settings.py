@@ -1,7 +1,5 @@
 """Settings: every value is checked, every wrong one named in a sentence."""
 
-import math
-
 import msgspec
 import pytest
 
@@ -30,9 +28,6 @@ BAD = [
     ("seed", -1, "no less than 0"),
     ("stratify", "yes", "true or false"),
     ("aggregate", "mean", "pooled or fold"),
-    ("half_width", 0, "above 0"),
-    ("half_width", math.inf, "no more than"),
-    ("half_width", "wide", "a number"),
     ("target", 3, "in quotes"),
     ("metric", [1], "list of names"),
     ("ignore", {"a": 1}, "list of names"),
@@ -61,10 +56,10 @@ def test_durations(given, expected):
 def test_the_command_repeats_the_run():
     found = Settings.of({
         "data": "my data.csv", "target": "y", "ignore": ["a b", "c"], "metric": ["f1", "accuracy"], "stratify": True,
-        "half_width": 0.01, "jobs": 3, "max_time": "1h",
+        "jobs": 3, "max_time": "1h",
     })  # fmt: skip
     assert found.command() == (
-        "sober fit 'my data.csv' --target y --ignore 'a b' --ignore c --metric f1,accuracy --stratify --half-width 0.01"
+        "sober fit 'my data.csv' --target y --ignore 'a b' --ignore c --metric f1,accuracy --stratify"
     )
 
 

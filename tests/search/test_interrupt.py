@@ -255,41 +255,12 @@ def test_max_seconds_with_workers_keeps_whole_batches(monkeypatch):
     assert found.race_.n_fits in (n * 10 * 4 for n in range(2, 10))  # 300 splits in batches of 10
 
 
-@pytest.mark.parametrize("name", ["max_seconds", "half_width", "fit_timeout"])
+@pytest.mark.parametrize("name", ["max_seconds", "fit_timeout"])
 @pytest.mark.parametrize("value", [0, -1, "soon", True, np.nan])
 def test_limits_that_mean_nothing(name, value):
     with pytest.raises(SoberError, match=name) as error:
         search(**{name: value}).fit(X, Y)
     assert error.value.code == "E108"
-
-
-# ---- half_width -----------------------------------------------------------------------------------------------------
-def half_width_of(estimate):
-    return (estimate.interval[1] - estimate.interval[0]) / 2
-
-
-@pytest.mark.parametrize("drop", [None, "auto"])
-def test_half_width_stops_at_the_first_round_that_is_tight_enough(whole, drop):
-    by_round = {n: half_width_of(first_folds(whole, n)) for n in range(3, 11)}  # 50 samples are 3 folds
-    enough = sorted(by_round.values())[3]
-    expected = min(n for n, width in by_round.items() if width <= enough)
-    found = search(half_width=enough, drop=drop).fit(X, Y)
-    assert found.stopped_ == "half_width"
-    assert half_width_of(found.estimate_) <= enough
-    if drop is None:
-        assert found.estimate_.value == first_folds(whole, expected).value
-    with joblib.parallel_config("threading", n_jobs=2):
-        assert parts(search(half_width=enough, drop=drop).fit(X, Y)) == parts(found)
-
-
-def test_half_width_waits_for_fifty_predictions():
-    found = search(half_width=0.9).fit(X, Y)
-    assert found.estimate_.n_samples >= 50
-    assert found.race_.n_fits == 4 * 3
-
-
-def test_a_half_width_out_of_reach_changes_nothing(whole):
-    assert parts(search(half_width=1e-9).fit(X, Y)) == parts(whole)
 
 
 def test_a_stopped_search_can_be_pickled(ctrl_c):

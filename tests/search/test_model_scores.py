@@ -329,12 +329,11 @@ GROUPS = np.arange(len(Y)) % 20
         ({"n_repeats": 2}, {}, "n_repeats=1"),
         ({"cv": ShuffleSplit(4, random_state=0)}, {}, "n_repeats=1.*KFold"),
         ({"drop": BootstrapDrop()}, {}, "`drop`.*drop=None"),
-        ({"half_width": 0.1}, {}, "`half_width`"),
         ({"stratify": True}, {}, "`stratify`"),
         ({"within_folds": True}, {}, "`within_folds`"),
         ({"cv": KFold(5)}, {"groups": GROUPS}, "keep groups together"),
     ],
-    ids=["repeats", "overlapping", "rule", "half_width", "stratify", "within folds", "groups"],
+    ids=["repeats", "overlapping", "rule", "stratify", "within folds", "groups"],
 )
 @pytest.mark.filterwarnings("ignore::sobercv.errors.SoberWarning")
 def test_what_folds_cannot_tell_is_refused_before_training(options, fit, says):

@@ -108,8 +108,8 @@ def check(**given: Any) -> int:
 
 @app.command(cls=_Command)
 @takes(
-    "data", *ROLES, *READING, *TUNING, "no_drop", "by", "tune_threshold", "learning_curve", "repeats", "half_width",
-    "seed", "jobs", "max_time", "output", "overwrite", "fast", "no_report", "settings", *SHOWN,
+    "data", *ROLES, *READING, *TUNING, "no_drop", "by", "tune_threshold", "learning_curve", "repeats", "seed",
+    "jobs", "max_time", "output", "overwrite", "fast", "no_report", "settings", *SHOWN,
 )  # fmt: skip
 def fit(**given: Any) -> int:
     """Tune, judge honestly, train the final model, and write a folder with a report."""

@@ -26,7 +26,6 @@ STOPPED = {
     "interrupted": "Interrupted; the result uses the fits completed so far.",
     "terminated": "Terminated; the result uses the fits completed so far.",
     "max_seconds": "Time limit reached; the result uses the fits completed so far.",
-    "half_width": "The interval is narrow enough: the rest was not needed.",
 }
 
 

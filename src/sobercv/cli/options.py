@@ -109,7 +109,6 @@ OPTIONS: dict[str, Any] = {
     "learning_curve": _switch(
         MODEL, "Draw how the winner's score grows with the number of training rows.", "--learning-curve"
     ),
-    "half_width": _option(float | None, ADVANCED, "Stop when half the width of the interval is within this."),
     # ---- the run
     "seed": _number(RUN, "The same number gives the same result (default: 0)."),
     "jobs": _number(RUN, "Workers (default: all cores). Changes no result.", "--jobs", "-j"),

@@ -160,7 +160,7 @@ def _left_out(study: Any, n_judged: int, what: str) -> tuple[Note, ...]:
 def learns(study: Any) -> bool:
     """Whether the sampler looked at scores."""
     try:
-        from ..optuna.judging import learns_from_scores
+        from ..optuna.objective import learns_from_scores
     except ImportError:
         raise also(ImportError)(
             "E403", "The study needs Optuna, which is not installed. Write: pip install 'sobercv[optuna]'."

@@ -1,7 +1,6 @@
 """Where the outcomes of trials are kept: in memory, or in a folder with a file for each set of parameters.
 
-Takes trials and what they ran, gives their outcomes back, to this process or another; never fits and never judges. A
-file is locked while its trial runs. Trials of equal parameters share a file, so that nothing is fitted twice: neither
+A file is locked while its trial runs. Trials of equal parameters share a file, so that nothing is fitted twice: neither
 what a sampler proposes again nor the folds of a trial that was killed.
 """
 
@@ -40,15 +39,7 @@ class Recorder(MemoryStore):
 
 
 class KeptTrials:
-    """Outcomes of the trials of a study.
-
-    Parameters
-    ----------
-    folder : path or None
-        None keeps them in memory: they end with the process.
-    plan : Plan
-    seed : int
-    """
+    """Outcomes of the trials of a study; without a folder they are kept in memory, and end with the process."""
 
     def __init__(self, folder: Any, plan: Plan, seed: int) -> None:
         if folder is not None and not isinstance(folder, (str, os.PathLike)):
@@ -67,12 +58,7 @@ class KeptTrials:
     def begin(self, trial: Trial, experiment: Experiment, shared: bool = True) -> tuple[OutcomeCache | None, Recorder]:
         """Return the cache of a trial, None without a folder, and what records its outcomes; note the place.
 
-        Parameters
-        ----------
-        trial : Trial
-        experiment : Experiment
-        shared : bool
-            Whether trials of equal parameters may share a file. Not where another one is running.
+        Trials of equal parameters share a file, except where another one is running.
         """
         recorder = Recorder(experiment.problem, self._plan)
         cache = None
@@ -88,11 +74,7 @@ class KeptTrials:
     def outcomes(self, trial: FrozenTrial, experiment: Experiment) -> list[Outcome]:
         """Return the outcomes of a trial that has ended: of a pruned one those of the rounds that it ran.
 
-        Parameters
-        ----------
-        trial : FrozenTrial
-        experiment : Experiment
-            What the trial ran: a file that holds anything else is refused.
+        A file that holds outcomes of another experiment is refused.
         """
         place = trial.user_attrs[PLACE]
         found = self._outcomes.get(place)

@@ -1,14 +1,13 @@
-"""The objective: what one trial of a study does, and what the study comes to.
+"""The objective: what one trial of a study does, which samples lead the sampler, and what the study comes to.
 
-Takes data, a function that makes an estimator for a trial, and a metric; gives a callable for `study.optimize` and, at
-the end, an `Estimate`. Fits, prunes and judges by the training, the drop rules and the bootstrap of sober; never
-proposes.
+It fits, prunes and judges by the training, the drop rules and the bootstrap of sober; it never proposes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,18 +16,30 @@ from optuna.trial import FixedTrial, FrozenTrial, Trial, TrialState
 from sklearn.base import clone
 
 from .. import seeds
-from ..errors import SoberError
+from ..containers import Array
+from ..errors import Note, SoberError
 from ..inference import DropRule, Estimate, Question
+from ..inference.bootstrap import corrected
+from ..inference.notes import adaptive
+from ..inference.tables import Table, open_table
 from ..predictions import Predictions
+from ..search.design import check_drop, drop_rule
+from ..search.judging import dropped_predictions
 from ..search.metadata import several
-from ..search.options import check_drop, drop_rule
 from ..search.scoring import metrics_of
-from ..training import Experiment, Plan, Problem, make_pool
+from ..training import Experiment, MemoryStore, Plan, Problem, Split, make_pool
+from ..training.keep.fingerprint import digest
 from ..training.race import race
-from .judging import Study, judged, proposed_by, proposing_first, rows_that_propose
 from .kept_trials import ALONE, PLACE, PROPOSED, ROUNDS, KeptTrials, Recorder
 
 _IN_USE = "E501"
+#: Samplers that look at no scores; whatever else is plugged in may.
+_BLIND = (
+    optuna.samplers.RandomSampler,
+    optuna.samplers.GridSampler,
+    optuna.samplers.QMCSampler,
+    optuna.samplers.BruteForceSampler,
+)
 
 
 class Objective:
@@ -125,15 +136,16 @@ class Objective:
         plan = Plan.build(self.problem, cv, n_repeats, seed)
         self.proposing = rows_that_propose(plan, propose_from)
         self.plan = proposing_first(plan, self.proposing)
+        self._leaders = digest(self.proposing, size=8).hex()
         self._wanted = tuple(dict.fromkeys(each for metric in self.question.metrics for each in metric.wanted))
         self._kept = KeptTrials(store, self.plan, seed)
         self._rule(Recorder(self.problem, self.plan).nothing_yet())  # refuses before any trial
 
     # ---- a trial -------------------------------------------------------------------------------------------------
     def __call__(self, trial: Trial) -> float:
-        """Run the folds of a trial, report after each, prune or give the score."""
+        """Run the folds of a trial, report after each, prune or return the score."""
         check_study(trial.study)
-        trial.set_user_attr(PROPOSED, proposed_by(trial.study, self.proposing))
+        trial.set_user_attr(PROPOSED, {"by_scores": learns_from_scores(trial.study), "from": self._leaders})
         experiment = self._experiment(self.make(trial))
         rival = self._rival(trial.study)
         rule = self._rule(self._nothing_yet(experiment))
@@ -236,11 +248,54 @@ class Objective:
         check_study(study)
         first, options = self.question, {"random_state": self.question.seed, **options}
         question = Question.ask(first.metrics if first.several else first.first, aggregate=first.aggregate, **options)
-        seen = Study(study, self.problem, self.plan, self.proposing)
-        return judged(seen, lambda trial: self._kept.outcomes(trial, self.experiment_of(trial)), question, count_pruned)
+        trials = study.get_trials(deepcopy=False)
+        ended = [t for t in trials if t.state in (TrialState.COMPLETE, TrialState.PRUNED)]
+        own = [t for t in ended if PLACE in t.user_attrs]
+        store, finished = self._outcomes_of(own, len(trials))
+        pruned = ~finished & store.done.any(axis=1)
+        predictions = replace(store.predictions(finished), n_dropped=0)
+        if self.proposing.all():
+            dropped = dropped_predictions(store, pruned & count_pruned)
+            table = open_table(replace(predictions, dropped=dropped), question)
+        else:  # trials were pruned by the samples that led the sampler, as they were proposed
+            table = Table(predictions, question, judges=~self.proposing)
+        found = corrected(table)
+        notes = _absent(trials, len(ended) - len(own), pruned, table)
+        by_scores = self.proposing.all() and any(trial.user_attrs[PROPOSED]["by_scores"] for trial in own)
+        if by_scores and len(table.configurations) > 1:
+            notes.append(adaptive(table.units.n, len(table.configurations)))
+        params = dict(trials[next(iter(found.values())).winner].params)
+        told = {
+            name: replace(one, winner_params=params, notes=(*one.notes, *notes), n_left_out=0)
+            for name, one in found.items()
+        }
+        return question.answer(told)
+
+    def _outcomes_of(self, own: Sequence[FrozenTrial], n: int) -> tuple[MemoryStore, Array]:
+        """Read the outcomes of n trials, of which `own` were run by such an objective; tell which of them are complete.
+
+        Trials that were proposed by the scores of other samples are refused: no sample is left to judge them.
+        """
+        store, finished = MemoryStore(self.problem, self.plan, n), np.zeros(n, bool)
+        for trial in own:
+            if trial.user_attrs[PROPOSED]["from"] != self._leaders:
+                raise SoberError(
+                    "E114",
+                    f"Trial {trial.number} was run with another `propose_from`, so that other samples led the sampler. "
+                    "Judge it by an objective like the one that ran it, or start a new study.",
+                )
+        for trial in own:
+            for outcome in self._kept.outcomes(trial, self.experiment_of(trial)):
+                store.record(replace(outcome, configuration=trial.number))
+            finished[trial.number] = trial.state == TrialState.COMPLETE
+        if not finished.any():
+            raise SoberError(
+                "E111", "The study has no complete trial of this objective; run study.optimize(objective)."
+            )
+        return store, finished
 
     def refit(self, estimate: Estimate) -> Any:
-        """Train the winner of an estimate on all data, and give the fitted model."""
+        """Train the winner of an estimate on all data, and return the fitted model."""
         model = clone(self.make(FixedTrial(dict(estimate.winner_params or {}), number=estimate.winner)))
         arguments = self.problem.fit_arguments(np.arange(self.problem.n_samples))
         model.fit(self.problem.X, self.problem.y, **arguments)
@@ -255,7 +310,7 @@ class Objective:
         return int(splits[rounds].sum())
 
     def retry(self, study: optuna.Study) -> int:
-        """Enqueue again the trials that a killed process left running, and give their number.
+        """Enqueue again the trials that a killed process left running, and return their number.
 
         What they had fitted is in the store and is not fitted again. Only where no other process works on the study.
         """
@@ -283,3 +338,53 @@ def check_study(study: optuna.Study) -> None:
             f"The study must have one direction, maximize: higher is better for every metric here; got "
             f'{", ".join(directions)}. Write optuna.create_study(direction="maximize").',
         )
+
+
+def learns_from_scores(study: optuna.Study) -> bool:
+    """Whether the sampler of a study may look at scores of earlier trials."""
+    return not isinstance(study.sampler, _BLIND)
+
+
+def rows_that_propose(plan: Plan, share: Any) -> Array:
+    """Return the samples whose scores lead the sampler, bool [N]: a share of the folds of the first repeat."""
+    if isinstance(share, bool) or not isinstance(share, Real) or not 0.0 < float(share) <= 1.0:
+        raise SoberError("E108", f"`propose_from` must lie above 0 and be at most 1; got {share!r}. Write 0.5.")
+    part = float(share)
+    if part == 1.0:
+        return np.ones(plan.n_samples, bool)
+    first = [i for i, split in enumerate(plan.splits) if split.repeat == 0]
+    if len(first) < 2 or not plan.seen(first)[:, 0].all():
+        raise SoberError(
+            "E114",
+            "`propose_from` below 1 divides the folds of a partition of the samples, and these splits are none. Write "
+            "cv=10, or leave it out.",
+        )
+    n = len(first)
+    # Every other fold for 0.5: where rows have an order, both parts have some of its beginning and of its end.
+    chosen = np.floor((np.arange(n) + 1) * part + 1e-9) > np.floor(np.arange(n) * part + 1e-9)
+    if not chosen.any() or chosen.all():
+        chosen = np.arange(n) < (1 if not chosen.any() else n - 1)
+    return np.asarray(chosen[plan.fold_of[:, 0]])
+
+
+def proposing_first(plan: Plan, proposing: Array) -> Plan:
+    """Run the folds that lead the sampler first: nothing is pruned by the others."""
+
+    def is_late(part: tuple[Split, ...]) -> bool:
+        return not any(proposing[split.test].any() for split in part)
+
+    ordered = sorted(plan.rounds, key=is_late)  # stable
+    return plan if ordered == list(plan.rounds) else replace(plan, rounds=tuple(ordered))
+
+
+def _absent(trials: Sequence[FrozenTrial], n_foreign: int, pruned: Array, table: Table) -> list[Note]:
+    """Say which trials the correction does not know."""
+    left_out = int((pruned & ~np.isin(np.arange(len(trials)), table.configurations)).sum())
+    failed = sum(trial.state == TrialState.FAIL for trial in trials)
+    counted = {"were pruned": left_out, "failed": failed, "were run by something else": n_foreign}
+    parts = [f"{n} {what}" for what, n in counted.items() if n]
+    if not parts:
+        return []
+    small = n_foreign or (left_out and table.judges is None)
+    text = f"Of {len(trials)} trials {' and '.join(parts)}, and took no part in the correction"
+    return [Note("W204", f"{text}{'; it may be slightly too small' if small else ''}.")]

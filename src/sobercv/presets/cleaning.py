@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.utils.validation import check_is_fitted
 
 from ..containers import Array
 from ..errors import SoberError
 
-#: Text columns with at least so many different values are cut into pieces of text instead of one column a value.
+#: Text columns with at least so many different values are cut into pieces of text instead of one column per value.
 MANY_CATEGORIES = 40
 #: Columns that are looked at in one go.
 TOGETHER = 256
@@ -45,10 +43,15 @@ def _is_plain(dtype: Any) -> bool:
 
 
 def check_table(X: Any) -> None:
-    """Refuse what no preset can use: no rows, no columns, infinite numbers."""
+    """Refuse what no preset can use: no rows, no columns, names that are no names, infinite numbers."""
     shape = getattr(X, "shape", None) or np.asarray(X).shape
     if len(shape) != 2 or 0 in shape:
         raise SoberError("E101", f"X must have at least one row and one column; got shape {tuple(shape)}.")
+    names = list(getattr(X, "columns", ()))
+    twice = next((name for name, n in Counter(names).items() if n > 1), None)
+    if twice is not None or len({isinstance(name, str) for name in names}) > 1:
+        got = "text and numbers" if twice is None else f"{twice!r} more than once"
+        raise SoberError("E101", f"The columns of X need names that differ, all of them text; got {got}. Rename them.")
     for names, values in _numbers(X):
         bad = np.flatnonzero(np.isinf(values).any(axis=0))
         if len(bad):
@@ -86,8 +89,6 @@ def make_cleaner(X: Any, seed: int = 0) -> Pipeline:
     """
     kind = kind_of(X)
     steps: list[tuple[str, Any]] = []
-    if _needs_names(X):
-        steps.append(("names", UniqueNames()))
     if kind == "table":
         steps.append(("types", _vectorizer(seed)))
     steps += [
@@ -115,48 +116,3 @@ def _vectorizer(seed: int) -> Any:
         high_cardinality=StringEncoder(n_components=10, random_state=seed),
         n_jobs=1,
     )
-
-
-def _needs_names(X: Any) -> bool:
-    columns = getattr(X, "columns", None)
-    if columns is None:
-        return False
-    names = list(columns)
-    return len(set(map(str, names))) < len(names) or (
-        any(isinstance(name, str) for name in names) and not all(isinstance(name, str) for name in names)
-    )
-
-
-class UniqueNames(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Give every column of a pandas frame a name of its own: text, and a number behind those that occur again."""
-
-    def fit(self, X: Any, y: Any = None) -> UniqueNames:
-        """Remember the names."""
-        self.n_features_in_ = X.shape[1]
-        self.names_ = _unique([str(name) for name in X.columns])
-        return self
-
-    def transform(self, X: Any) -> Any:
-        """Rename the columns, by position."""
-        check_is_fitted(self)
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(f"X has {X.shape[1]} columns, but {self.n_features_in_} were there in training.")
-        return X.set_axis(self.names_, axis=1)
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the new names."""
-        check_is_fitted(self)
-        return np.asarray(self.names_, dtype=object)
-
-
-def _unique(names: list[str]) -> list[str]:
-    taken, met, out = set(names), Counter[str](), []
-    for name in names:
-        met[name] += 1
-        new, number = name, met[name]
-        while met[name] > 1 and new in taken:
-            new = f"{name}_{number}"
-            number += 1
-        taken.add(new)
-        out.append(new)
-    return out

@@ -11,54 +11,26 @@ from ..errors import SoberError
 
 @dataclass(frozen=True)
 class Level:
-    """How much a preset tries.
-
-    Attributes
-    ----------
-    summary : str
-    selections : tuple
-        None for all columns, or (alpha, k) for SES.
-    baseline : bool
-        Whether a model that ignores the columns takes part.
-    ridge : tuple of float
-        Weights of the data against a squared penalty: scikit-learn's C.
-    l1_ratios : tuple of float
-    penalties : tuple of int
-        Which of the 10 penalties of glmnet's path are tried, largest first.
-    linear : tuple of float
-        Costs of the linear SVM.
-    kernels : tuple of (name, degree)
-    costs, gammas : tuples
-        For the other SVMs.
-    trees : int
-    leaves, roots : tuples
-        Random forests: least samples in a leaf, columns tried at a split in multiples of the root of their number.
-    rounds : int
-    rates, sizes : tuples
-        Gradient boosting: learning rates, leaves of a tree.
-    neighbours : tuple of int
-    bayes : bool
-        Whether naive Bayes takes part (classes only).
-    """
+    """How much a preset tries; an empty tuple leaves a kind of model out."""
 
     summary: str
-    selections: tuple[tuple[float, int] | None, ...]
-    baseline: bool = True
-    ridge: tuple[float, ...] = ()
+    selections: tuple[tuple[float, int] | None, ...]  #: None for all columns, or (alpha, k) for SES
+    baseline: bool = True  #: whether a model that ignores the columns takes part
+    ridge: tuple[float, ...] = ()  #: weights of the data against a squared penalty: scikit-learn's C
     l1_ratios: tuple[float, ...] = ()
-    penalties: tuple[int, ...] = tuple(range(10))
-    linear: tuple[float, ...] = ()
-    kernels: tuple[tuple[str, int], ...] = ()
+    penalties: tuple[int, ...] = tuple(range(10))  #: which of the 10 penalties of glmnet's path, largest first
+    linear: tuple[float, ...] = ()  #: costs of the linear SVM
+    kernels: tuple[tuple[str, int], ...] = ()  #: of the other SVMs, with their degrees
     costs: tuple[float, ...] = ()
     gammas: tuple[Any, ...] = ()
     trees: int = 100
-    leaves: tuple[int, ...] = ()
-    roots: tuple[float, ...] = ()
-    rounds: int = 50
-    rates: tuple[float, ...] = ()
-    sizes: tuple[int, ...] = ()
+    leaves: tuple[int, ...] = ()  #: least samples in a leaf of a forest
+    roots: tuple[float, ...] = ()  #: columns tried at a split, in multiples of the root of their number
+    rounds: int = 50  #: of gradient boosting
+    rates: tuple[float, ...] = ()  #: its learning rates
+    sizes: tuple[int, ...] = ()  #: leaves of its trees
     neighbours: tuple[int, ...] = ()
-    bayes: bool = False
+    bayes: bool = False  #: whether naive Bayes takes part (classes only)
 
 
 _PAPER_GRID = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -142,16 +114,7 @@ def check_name(name: Any) -> None:
 
 
 def unknown(given: Any, allowed: tuple[str, ...], what: str, code: str) -> SoberError:
-    """Make the error for a name that there is not.
-
-    Parameters
-    ----------
-    given : Any
-    allowed : tuple of str
-    what : str
-        What it would be the name of.
-    code : str
-    """
+    """Make the error for an unknown name of a preset or a task, with the nearest known one."""
     close = difflib.get_close_matches(str(given), allowed, 1, cutoff=0.4)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     return SoberError(code, f"There is no {what} {given!r}; choose one of {', '.join(allowed)}.{hint}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
@@ -36,31 +36,17 @@ Grid = dict[str, list[Any]]
 
 @dataclass(frozen=True, eq=False)
 class SpaceInputs:
-    """What a search space is made from; the cleaned table is at hand for values that depend on the data.
-
-    Attributes
-    ----------
-    level : Level
-        How much is tried.
-    task : {"binary", "multiclass", "regression", "survival"}
-    cleaned : array or sparse matrix [N, P]
-    y : array-like [N]
-    seed, n_jobs, n_trees : int
-        For the models that take them.
-    is_sparse : bool
-    probabilities : bool
-        Whether every model must give probabilities.
-    """
+    """What a search space is made from; the cleaned table is at hand for values that depend on the data."""
 
     level: Level
     task: str
-    cleaned: Any
+    cleaned: Any  #: array or sparse matrix [N, P]
     y: Any
     seed: int
     n_jobs: int
     n_trees: int
     is_sparse: bool
-    probabilities: bool
+    probabilities: bool  #: whether every model must return probabilities
 
     def penalties(self, l1_ratio: float) -> list[float]:
         """Return the level's part of glmnet's path for this table."""
@@ -74,15 +60,7 @@ class SpaceInputs:
 
 
 def family(model: Any, inside: str = "", **values: Sequence[Any]) -> Grid:
-    """Make the grid of one kind of model; empty values leave the family out.
-
-    Parameters
-    ----------
-    model : estimator
-    inside : str
-        Where the parameters live, such as "estimator__" for a wrapped model.
-    **values : sequences
-    """
+    """Make the grid of one kind of model, of parameters inside of a wrapped one; empty values leave it out."""
     return {"model": [model], **{f"model__{inside}{name}": list(value) for name, value in values.items()}}
 
 
@@ -96,52 +74,45 @@ def cross(baseline: Any, families: list[Grid], inputs: SpaceInputs) -> list[Grid
     return grids
 
 
-@dataclass(frozen=True)
-class Models:
+class Models(NamedTuple):
     """The classes of models for one kind of target; what they are called with is the same for both kinds."""
 
     baseline: Any
     elastic_net: Any
     svm: Any
-    svm_family: Callable[..., Grid]
     neighbours: Any
     forest: Any
     extra_trees: Any
     boosting: Any
 
 
-def _svc_family(svm: CappedSVC, inputs: SpaceInputs, **values: Any) -> Grid:
-    if not inputs.probabilities:
-        return family(svm, **values)
-    return family(CalibratedClassifierCV(svm, cv=3, ensemble=False), inside="estimator__", **values)
-
-
-def _svr_family(svm: CappedSVR, inputs: SpaceInputs, **values: Any) -> Grid:
-    # Costs and the width of the tube are in units of the target, so the target is scaled, inside the folds.
-    scaled = TransformedTargetRegressor(svm, transformer=StandardScaler())
-    return family(scaled, inside="regressor__", **values)
-
-
 CLASSES = Models(
-    baseline=DummyClassifier,
-    elastic_net=ElasticNetLogistic,
-    svm=CappedSVC,
-    svm_family=_svc_family,
-    neighbours=KNeighborsClassifier,
-    forest=RootForestClassifier,
-    extra_trees=ExtraTreesClassifier,
-    boosting=SerialBoostingClassifier,
+    DummyClassifier,
+    ElasticNetLogistic,
+    CappedSVC,
+    KNeighborsClassifier,
+    RootForestClassifier,
+    ExtraTreesClassifier,
+    SerialBoostingClassifier,
 )
 NUMBERS = Models(
-    baseline=DummyRegressor,
-    elastic_net=CappedElasticNet,
-    svm=CappedSVR,
-    svm_family=_svr_family,
-    neighbours=KNeighborsRegressor,
-    forest=RootForestRegressor,
-    extra_trees=ExtraTreesRegressor,
-    boosting=SerialBoostingRegressor,
+    DummyRegressor,
+    CappedElasticNet,
+    CappedSVR,
+    KNeighborsRegressor,
+    RootForestRegressor,
+    ExtraTreesRegressor,
+    SerialBoostingRegressor,
 )
+
+
+def _svm_family(svm: Any, inputs: SpaceInputs, **values: Any) -> Grid:
+    if isinstance(svm, CappedSVR):
+        # Costs and the width of the tube are in units of the target, so the target is scaled, inside the folds.
+        return family(TransformedTargetRegressor(svm, transformer=StandardScaler()), inside="regressor__", **values)
+    if inputs.probabilities:
+        return family(CalibratedClassifierCV(svm, cv=3, ensemble=False), inside="estimator__", **values)
+    return family(svm, **values)
 
 
 def space_of_classes(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
@@ -167,10 +138,10 @@ def _families(models: Models, inputs: SpaceInputs, linear: Grid, bayes: list[Gri
     for ratio in level.l1_ratios:
         families.append(family(models.elastic_net(l1_ratio=ratio), alpha=inputs.penalties(ratio)))
     svm = models.svm(kernel="linear", max_iter=SVM_STEPS)
-    families.append(models.svm_family(svm, inputs, C=level.linear))
+    families.append(_svm_family(svm, inputs, C=level.linear))
     for kernel, degree in level.kernels:
         svm = models.svm(kernel=kernel, degree=degree, max_iter=SVM_STEPS)
-        families.append(models.svm_family(svm, inputs, C=level.costs, gamma=level.gammas))
+        families.append(_svm_family(svm, inputs, C=level.costs, gamma=level.gammas))
     families += bayes
     families.append(family(models.neighbours(), n_neighbors=inputs.neighbours()))
     forest = models.forest(inputs.n_trees, **grown)

@@ -1,7 +1,6 @@
-"""The final model: the winner, trained on all data, in the time that is left.
+"""The final model of a run in the time that is left, or a note that says why there is none.
 
-Takes a fitted search without a model and its data, gives the search its model, or a note that says why there is none;
-the honest number does not need it. Where there is a deadline, a process of its own trains it, so that it can be ended.
+Where there is a deadline, a process of its own trains it, so that it can be ended; the honest number does not need it.
 """
 
 from __future__ import annotations
@@ -11,66 +10,46 @@ import os
 import pickle
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
 from typing import Any
 
 from ..errors import Note
-from ..search.final_model import as_decided, estimate_of, unfitted
+from ..search.bbc_search_cv import BBCSearchCV
+from ..search.final_model import trained
 from ..tables import Dataset
 from . import fit_alone
 from .fit_alone import MODEL, TASK
 
 
-def train_final_model(search: Any, data: Dataset, seconds: float = math.inf) -> Note | None:
-    """Train the winner on all data and put it into the search, as `refit=True` does.
+def train_final_model(search: BBCSearchCV, data: Dataset, seconds: float = math.inf) -> Note | None:
+    """Let a search that was fitted with `refit=False` train its final model; return W704 where there is none."""
 
-    Parameters
-    ----------
-    search : BBCSearchCV
-        Fitted with `refit=False`.
-    seconds : float
-        After which it is given up.
-
-    Returns
-    -------
-    Note or None
-        W704, where there is no model.
-    """
-    decision = estimate_of(search).decision
-    model = unfitted(search.estimator, search.best_params_)  # a run selects one, with or without a threshold
-    start = perf_counter()
     try:
-        trained = _here(model, data) if seconds == math.inf else _elsewhere(model, data, seconds)
+        train = trained if seconds == math.inf else partial(_elsewhere, seconds)
+        search.train_final_model(data.X, data.y, train=train, **data.fit_arguments)
+    except _TooLate:
+        return _none("the time was over", "Write sober resume, with more time,")
     except Exception as error:  # any estimator may raise anything
         said = " ".join(str(error).split())[:200]
         return _none(f"it failed on all data with {type(error).__name__}: {said}".rstrip("."), "Choose another preset")
-    if trained is None:
-        return _none("the time was over", "Write sober resume, with more time,")
-    search.best_estimator_ = trained = as_decided(decision, [trained], data.X, data.y)
-    search.refit_time_ = perf_counter() - start
-    search.n_fits_ += 1
-    search.refit = True
-    if hasattr(trained, "feature_names_in_"):
-        search.feature_names_in_ = trained.feature_names_in_
     return None
+
+
+class _TooLate(Exception):
+    """The time was over before the model was trained."""
 
 
 def _none(reason: str, remedy: str) -> Note:
     return Note("W704", f"There is no final model: {reason}. The honest score stands without it. {remedy} to get one.")
 
 
-def _here(model: Any, data: Dataset) -> Any:
-    model.fit(data.X, data.y, **data.fit_arguments)
-    return model
-
-
-def _elsewhere(model: Any, data: Dataset, seconds: float) -> Any:
-    """Train in another process; None when the time is over, which ends that process."""
+def _elsewhere(seconds: float, model: Any, X: Any, y: Any, **fit_params: Any) -> Any:
+    """Train in another process, which is ended when the time is over."""
     with TemporaryDirectory(prefix="sober-") as name:
         place = Path(name)
-        (place / TASK).write_bytes(pickle.dumps((model, data.X, data.y, data.fit_arguments), protocol=5))
+        (place / TASK).write_bytes(pickle.dumps((model, X, y, fit_params), protocol=5))
         # Its standard input stays open until it is done: that it closes tells it that we are gone, whatever killed us.
         process = subprocess.Popen(
             [sys.executable, "-P", "-W", "ignore", fit_alone.__file__, name],
@@ -80,7 +59,7 @@ def _elsewhere(model: Any, data: Dataset, seconds: float) -> Any:
         try:
             process.wait(seconds)
         except subprocess.TimeoutExpired:
-            return None
+            raise _TooLate from None
         finally:
             process.kill()
             process.wait()

@@ -129,7 +129,6 @@ def tune(
         random_state=planned.seed,
         store=store,
         max_seconds=None if deadline is None else deadline.for_training(),
-        half_width=settings.half_width,
         on_event=on_event,
         keep="all",
     )

@@ -121,7 +121,7 @@ class RunRecord:
     families: tuple[str, ...]
     space: tuple[str, ...]
     winner: str
-    stopped: Literal["finished", "interrupted", "terminated", "max_seconds", "half_width"]
+    stopped: Literal["finished", "interrupted", "terminated", "max_seconds"]
     signal: int
     warnings: tuple[Note, ...]
     command: str

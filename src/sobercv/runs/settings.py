@@ -49,8 +49,6 @@ class Settings:
         Columns whose values are subgroups that are scored apart.
     max_time : float, optional
         Seconds that the whole command may take.
-    half_width : float, optional
-        Stop when half the width of the interval is within this.
     """
 
     data: str | None = None
@@ -85,7 +83,6 @@ class Settings:
     seed: Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)] = 0
     jobs: Annotated[int, msgspec.Meta(ge=-1024, le=1024)] = -1
     max_time: Annotated[float, msgspec.Meta(gt=0)] | None = None
-    half_width: Annotated[float, msgspec.Meta(gt=0, le=1e300)] | None = None
 
     @classmethod
     def of(cls, *layers: Mapping[str, Any], where: str = "") -> Settings:

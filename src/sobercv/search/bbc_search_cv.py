@@ -6,8 +6,8 @@ The only thing that flows back from inference to training is a mask: which confi
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from inspect import Signature, signature
 from numbers import Integral
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from .. import seeds
 from ..errors import Note, also
-from ..inference import Estimate, Question
+from ..inference import Estimate
 from ..inference.bootstrap import corrected
 from ..training import (
     Configuration,
@@ -35,22 +35,13 @@ from ..training import (
 )
 from ..training.race import race
 from .callbacks import CallbackSupport, SearchCallbacks, with_callbacks
-from .design import Design, design
-from .final_model import as_decided, at_threshold, estimate_of, members, unfitted
+from .design import Design, Options, check, design, drop_rule, raises_errors
+from .final_model import as_decided, at_threshold, estimate_of, members, trained, unfitted
 from .fitted import FittedMixin
-from .judging import (
-    incomplete,
-    narrow_enough,
-    raced_predictions,
-    report_failures,
-    table_of,
-    winner_predictions,
-    with_note,
-)
-from .options import Options, check, drop_rule, raises_errors
+from .judging import incomplete, raced_predictions, report_failures, table_of, winner_predictions, with_notes
 from .pairs import PairModels, pair_plan, pairs_pay, with_pairs
 from .progress import audience, display
-from .results import add_tuned, cv_results, show_fits
+from .results import cv_results, show_fits
 from .scoring import wanted_of, with_names
 
 
@@ -123,9 +114,6 @@ class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, Bas
         clock when something comes back.)
     fit_timeout : float, optional
         End a fit that takes longer than so many seconds; its configuration counts as failed. Needs processes.
-    half_width : float, optional
-        Stop training when half the width of the interval is no more than this; looked at after each round, once 50
-        samples have predictions.
     error_score : {"raise"} or number, default=NaN
         Configurations that fail are set aside with the reason, or raise. A number stands in `cv_results_` as their
         score; they are never judged.
@@ -162,7 +150,7 @@ class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, Bas
         The rule that dropped; None where nothing could be dropped.
     race_ : RaceLog
         Which configurations were dropped when, with which p, and which failed why.
-    stopped_ : {"finished", "interrupted", "terminated", "max_seconds", "half_width"}
+    stopped_ : {"finished", "interrupted", "terminated", "max_seconds"}
         What ended the training. Ctrl-C once gives the estimate from what is complete; twice ends at once. SIGTERM and
         SIGHUP end the process when what is done is stored; only the command line writes a result first.
     signal_ : int or None
@@ -232,111 +220,80 @@ class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, Bas
         routed = self._route(groups, params)
         configurations = self._configurations(seed)
         made = design(self, X, y, routed, seed)
-        whole = made.problem.fit_arguments(np.arange(made.problem.n_samples))
+        problem = made.problem
+        whole = problem.fit_arguments(np.arange(problem.n_samples))
         callbacks = SearchCallbacks(self, X, y, whole, len(configurations), made.plan)
-        raced = self._race(made, configurations, callbacks, seed)
-        report_failures(raced.log, configurations)
-        self._judge(made, raced)
-        self._train_pairs(made, raced, seed)
+        wanted = wanted_of(made.question, self.keep, problem.task)
+        experiment = Experiment(problem, self.estimator, wanted, raises_errors(self), made.asks, callbacks.around)
+        with callbacks.race():
+            store, log = self._race(made, experiment, configurations)
+        report_failures(log, configurations)
+        estimates = self._judge(made, store, log, configurations)
+        self._train_pairs(made, experiment, store, estimates)
+        self.estimate_ = self.question_.answer(estimates)
         if self.refit:
-            self._refit(made, whole, callbacks)
+            self.train_final_model(problem.X, problem.y, train=callbacks.train, **whole)
         callbacks.close()
         return self
 
     def _configurations(self, seed: int) -> list[Configuration]:
         return expand(self.param_grid, None, seed, self.estimator)
 
-    def _race(self, made: Design, configurations: list[Configuration], callbacks: SearchCallbacks, seed: int) -> _Raced:
+    def _race(
+        self, made: Design, experiment: Experiment, configurations: list[Configuration]
+    ) -> tuple[MemoryStore, RaceLog]:
         """Fit configurations on splits until all are fitted, dropped or stopped."""
-        problem, plan, question = made.problem, made.plan, made.question
-        store = MemoryStore(problem, plan, len(configurations))
+        plan, question = made.plan, made.question
+        store = MemoryStore(made.problem, plan, len(configurations))
         rule = drop_rule(self.drop, store.nothing_yet(), question) if made.can_drop else None
-        wanted = wanted_of(question, self.keep, problem.task)
-        experiment = Experiment(problem, self.estimator, wanted, raises_errors(self), made.asks, callbacks.around)
-        pool = make_pool(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
-        with audience(self.on_event, display(self.verbose)) as tell, callbacks.race():
+        with audience(self.on_event, display(self.verbose)) as tell:
             tell(SearchStarted(len(configurations), plan.n_splits))
             log = race(
                 experiment,
                 configurations,
                 plan,
-                pool=pool,
+                pool=make_pool(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None),
                 store=store,
-                cache=kept_outcomes(self.store, experiment, configurations, plan, seed),
+                cache=kept_outcomes(self.store, experiment, configurations, plan, question.seed),
                 rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
                 on_event=tell,
-                stop=Stop(self.max_seconds, narrow_enough(self.half_width, question)),
+                stop=Stop(self.max_seconds),
             )
             tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
         self.drop_rule_ = rule
-        return _Raced(configurations, store, log, experiment)
+        return store, log
 
-    def _judge(self, made: Design, raced: _Raced) -> None:
-        """Turn predictions, or scores of models, into honest estimates by all metrics, and set what users read."""
-        store, log, configurations = raced.store, raced.log, raced.configurations
+    def _judge(
+        self, made: Design, store: MemoryStore, log: RaceLog, configurations: list[Configuration]
+    ) -> dict[str, Estimate]:
+        """Return honest estimates by metric, from predictions or scores of models; set what users read beside them."""
         note = incomplete(log, store)
-        question = with_names(made.question, store, log.finishers, self.refit)
+        self.question_ = question = with_names(made.question, store, log.finishers, self.refit)
         start = time.perf_counter()
         predictions = raced_predictions(store, log, self.count_dropped and question.by == "sample")
         estimates = corrected(table_of(predictions, store, log, question))
         self.judge_time_ = time.perf_counter() - start
-        results = cv_results(configurations, store, log, question, self.error_score)
-        add_tuned(results, log, question, estimates)
+        self.cv_results_ = results = cv_results(configurations, store, log, question, estimates, self.error_score)
         if self.verbose > 2:
-            show_fits(results, store, [metric.name for metric in question.metrics] if question.several else [])
-        first = estimates[question.first.name]
-        index, notes = first.winner, [note]
-        if callable(self.refit):
-            index, chosen = _chosen_by(self.refit, results)
+            show_fits(results, store, question)
+        first, notes = estimates[question.first.name], [note]
+        self.best_index_ = first.winner
+        for of_an_earlier_fit in ("best_score_", "best_estimator_", "feature_names_in_", "refit_time_"):
+            self.__dict__.pop(of_an_earlier_fit, None)
+        if callable(self.refit):  # as in scikit-learn, its pick has no score
+            self.best_index_, chosen = _chosen_by(self.refit, results)
             notes.append(chosen)
-        self.best_index_ = index
-        self.best_params_ = dict(configurations[index].params)
-        if hasattr(self, "best_score_"):
-            del self.best_score_
-        if not callable(self.refit):  # as in scikit-learn, a callable's pick has no score
+        else:
             tail = question.first.name if question.several else "score"
-            self.best_score_ = float(results[f"mean_test_{tail}"][index])
-        self.estimate_ = question.answer(_noted(estimates, notes, configurations))
-        self.cv_results_ = results
+            self.best_score_ = float(results[f"mean_test_{tail}"][self.best_index_])
+        self.best_params_ = dict(configurations[self.best_index_].params)
         self.predictions_ = predictions
-        self.winner_predictions_ = at_threshold(winner_predictions(store, predictions, index), first.decision)
-        self._remember(made, question, log)
-
-    def _train_pairs(self, made: Design, raced: _Raced, seed: int) -> None:
-        """Train the winner without each two folds, and widen the interval where that shows that it is unstable."""
-        self.pair_models_ = None
-        estimates = self.estimate_ if self.multimetric_ else {self.question_.first.name: self.estimate_}
-        planned, winner = pair_plan(made.plan), estimates[self.question_.first.name].winner
-        left = None if self.max_seconds is None else self.max_seconds - raced.log.seconds
-        if planned is None or not pairs_pay(self, self.question_, raced.store, winner, planned[0], left):
-            return
-        plan, partner = planned
-        experiment = replace(raced.experiment, asks=None, around=None)
-        alone = [replace(raced.configurations[winner], index=0)]
-        store, path = MemoryStore(made.problem, plan, 1), None if self.store is None else f"{self.store}.pairs"
-        log = race(
-            experiment,
-            alone,
-            plan,
-            pool=make_pool(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None),
-            store=store,
-            cache=kept_outcomes(path, experiment, alone, plan, seed),
-            stop=Stop(left),
+        self.winner_predictions_ = at_threshold(
+            winner_predictions(store, predictions, self.best_index_), first.decision
         )
-        self.n_fits_ += log.n_fits - log.n_recalled
-        if log.stopped != "finished" or log.failures:
-            return
-        own = raced.store.predictions(np.arange(len(raced.store.done)) == winner)
-        found, factors = with_pairs(estimates, self.question_, own, store.predictions(), partner)
-        self.estimate_ = self.question_.answer(found)
-        self.pair_models_ = PairModels(log.n_fits, factors)
-
-    def _remember(self, made: Design, question: Question, log: RaceLog) -> None:
-        """Set what is known of the search beside its scores."""
-        self.question_ = question
         self.multimetric_ = question.several
-        self.scorer_ = made.scoring.as_scorers(question, self.predictions_.target)
-        self._place = made.scoring.place(question.first.name)
+        self.scorer_ = made.scoring.as_scorers(question, predictions.target)
+        self._place = list(made.scoring.given).index(question.first.name) if made.scoring.several else 0
         self.race_ = log
         self.stopped_ = log.stopped
         self.signal_ = log.signal
@@ -344,44 +301,63 @@ class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, Bas
         self.seed_ = question.seed
         self.n_splits_ = made.plan.n_splits
         self.splits_ = [(split.train, split.test) for split in made.plan.splits]
-        trained = members(estimate_of(self).decision, self.best_index_) if self.refit else []
-        self.n_fits_ = log.n_fits - log.n_recalled + len(trained)
+        self.n_fits_ = log.n_fits - log.n_recalled
+        winner_params = dict(configurations[first.winner].params)
+        return {name: with_notes(e, notes, winner_params) for name, e in estimates.items()}
 
-    def _refit(self, made: Design, arguments: dict[str, Any], callbacks: SearchCallbacks) -> None:
-        """Train what was selected on all data."""
-        start, decision = time.perf_counter(), estimate_of(self).decision
-        problem, params = made.problem, self.cv_results_["params"]
-        truth = () if problem.y is None else (problem.y,)
-        trained = [unfitted(self.estimator, params[index]) for index in members(decision, self.best_index_)]
-        for model in trained:
-            with callbacks.refit(model):
-                model.fit(problem.X, *truth, **arguments)  # some return nothing
-        self.best_estimator_ = best = as_decided(decision, trained, problem.X, *truth)
+    def _train_pairs(
+        self, made: Design, experiment: Experiment, raced: MemoryStore, estimates: dict[str, Estimate]
+    ) -> None:
+        """Train the winner without each two folds, and widen the intervals where that shows that it is unstable."""
+        self.pair_models_ = None
+        planned, question = pair_plan(made.plan), self.question_
+        winner = estimates[question.first.name].winner
+        left = None if self.max_seconds is None else self.max_seconds - self.race_.seconds
+        if planned is None or not pairs_pay(self, question, raced, winner, planned[0], left):
+            return
+        plan, partner = planned
+        experiment = replace(experiment, asks=None, around=None)
+        alone = [Configuration(0, self.cv_results_["params"][winner])]
+        store, path = MemoryStore(made.problem, plan, 1), None if self.store is None else f"{self.store}.pairs"
+        log = race(
+            experiment,
+            alone,
+            plan,
+            pool=make_pool(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None),
+            store=store,
+            cache=kept_outcomes(path, experiment, alone, plan, question.seed),
+            stop=Stop(left),
+        )
+        self.n_fits_ += log.n_fits - log.n_recalled
+        if log.stopped == "finished" and not log.failures:
+            own = raced.predictions(np.arange(len(raced.done)) == winner)
+            found, factors = with_pairs(estimates, question, own, store.predictions(), partner)
+            estimates.update(found)
+            self.pair_models_ = PairModels(log.n_fits, factors)
+
+    def train_final_model(
+        self, X: Any, y: Any = None, *, train: Callable[..., Any] = trained, **fit_params: Any
+    ) -> BBCSearchCV:
+        """Train what was selected on all data; `fit` does it, except with `refit=False`.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The data given to `fit`.
+        train : callable, optional
+            (model, X, y, **fit_params) -> the fitted model, to train it elsewhere (default: by the model's `fit`).
+        **fit_params
+            Arguments of the estimator's `fit`.
+        """
+        start, decision, params = time.perf_counter(), estimate_of(self).decision, self.cv_results_["params"]
+        indices = members(decision, self.best_index_)
+        models = [train(unfitted(self.estimator, params[index]), X, y, **fit_params) for index in indices]
+        self.best_estimator_ = best = as_decided(decision, models, X, *(() if y is None else (y,)))
         self.refit_time_ = time.perf_counter() - start
+        self.n_fits_ += len(models)
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
-
-
-@dataclass(frozen=True, eq=False)
-class _Raced:
-    """What a race left: the configurations, the outcomes of their fits, the log, and what all fits had in common."""
-
-    configurations: list[Configuration]
-    store: MemoryStore
-    log: RaceLog
-    experiment: Experiment
-
-
-def _noted(
-    estimates: dict[str, Estimate], notes: Sequence[Note | None], configurations: list[Configuration]
-) -> dict[str, Estimate]:
-    """Add notes and the parameters of the winner to every estimate."""
-    found = {}
-    for name, estimate in estimates.items():
-        for note in notes:
-            estimate = with_note(estimate, note)
-        found[name] = replace(estimate, winner_params=dict(configurations[estimate.winner].params))
-    return found
+        return self
 
 
 def _chosen_by(refit: Callable[[dict[str, Any]], Any], results: dict[str, Any]) -> tuple[int, Note]:

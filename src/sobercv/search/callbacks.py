@@ -12,6 +12,7 @@ from typing import Any
 
 from ..training import Configuration, Plan, Split
 from ..training.fit.task import Rows
+from .final_model import trained
 
 __all__ = ["CallbackSupport", "FitCallbacks", "SearchCallbacks", "with_callbacks"]
 
@@ -30,16 +31,10 @@ except ImportError:  # scikit-learn before 1.9
 
 @dataclass(frozen=True, eq=False)
 class FitCallbacks:
-    """What callbacks hear of one fit, where it is made; it goes to worker processes with the experiment.
+    """What callbacks hear of one fit, where it is made; it goes to worker processes with the experiment."""
 
-    Attributes
-    ----------
-    owner : BBCSearchCV
-    contexts : mapping of (configuration, repeat, fold) to context
-        Made ahead: a context cannot be given a child in another process.
-    """
-
-    owner: Any
+    owner: Any  #: the search
+    #: By configuration, repeat and fold; made ahead, because a context cannot be given a child in another process.
     contexts: Mapping[tuple[int, int, int], Any]
 
     @contextmanager
@@ -58,17 +53,7 @@ class FitCallbacks:
 
 
 class SearchCallbacks:
-    """The tasks of one search: the race, in it every fit, and the training of the winner.
-
-    Parameters
-    ----------
-    owner : BBCSearchCV
-    X, y : array-like
-    arguments : mapping
-        What `fit` receives beside X and y, whole.
-    n_configurations : int
-    plan : Plan
-    """
+    """The tasks of one search: the race, in it every fit, and the training of the winner."""
 
     def __init__(
         self, owner: Any, X: Any, y: Any, arguments: Mapping[str, Any], n_configurations: int, plan: Plan
@@ -97,17 +82,16 @@ class SearchCallbacks:
         if self._root is not None:
             self._search.call_on_fit_task_end(estimator=self._owner)
 
-    @contextmanager
-    def refit(self, best: Any) -> Iterator[None]:
-        """Wrap the training of the winner."""
+    def train(self, model: Any, X: Any, y: Any, **arguments: Any) -> Any:
+        """Train the winner, and tell of it."""
         if self._root is None:
-            yield
-            return
+            return trained(model, X, y, **arguments)
         context = self._root.subcontext(task_name="refit-with-best-params")
-        with context.propagate_callback_context(best):
+        with context.propagate_callback_context(model):
             context.call_on_fit_task_begin(**self._heard)
-            yield
+            trained(model, X, y, **arguments)
         context.call_on_fit_task_end(**self._heard)
+        return model
 
     def close(self) -> None:
         """End the whole task."""

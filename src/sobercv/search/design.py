@@ -1,64 +1,209 @@
-"""The design of a search: what is fitted on what, and what is asked of it; made before any training."""
+"""The design of a search: its options, what is fitted on what, and what is asked of it; checked before any training.
+
+What is asked of the predictions (metrics, bootstrap, interval) is checked by `inference.Question`.
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from ..errors import SoberError
-from ..inference import Question, SelectionProcedure
+from ..inference import BootstrapDrop, DropRule, PredictiveDrop, Question, SelectionProcedure, best
 from ..inference.tables import check_partition
-from ..targets import TaskName, has_several_outputs
+from ..metrics import Metric
+from ..metrics.contract import GivenScore
+from ..predictions import Predictions
+from ..targets import Target, TaskName, has_several_outputs
 from ..training import Plan, Problem, infer_task
 from .metadata import Routed
-from .options import Options, has_drop_rule, suits_folds
 from .scoring import ModelScores, ScoringPlan, scores_as_usual
 
 
+class Options:
+    """The parameters of a search as attributes; `BBCSearchCV` says what each of them means."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        scoring: Any = None,
+        pos_label: Any = None,
+        cv: Any = 10,
+        n_repeats: int = 1,
+        drop: Any = "auto",
+        count_dropped: bool = True,
+        select: Any = "best",
+        aggregate: str = "pooled",
+        within_folds: bool = False,
+        interval: str = "calibrated",
+        pair_models: bool | str = "auto",
+        n_bootstraps: int = 1000,
+        confidence_level: float = 0.95,
+        stratify: bool = False,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        store: Any = None,
+        max_seconds: float | None = None,
+        fit_timeout: float | None = None,
+        error_score: Any = np.nan,
+        verbose: int = 0,
+        on_event: Any = None,
+        return_train_score: bool = False,
+        keep: str = "scored",
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.scoring = scoring
+        self.pos_label = pos_label
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.drop = drop
+        self.count_dropped = count_dropped
+        self.select = select
+        self.aggregate = aggregate
+        self.within_folds = within_folds
+        self.interval = interval
+        self.pair_models = pair_models
+        self.n_bootstraps = n_bootstraps
+        self.confidence_level = confidence_level
+        self.stratify = stratify
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.store = store
+        self.max_seconds = max_seconds
+        self.fit_timeout = fit_timeout
+        self.error_score = error_score
+        self.verbose = verbose
+        self.on_event = on_event
+        self.return_train_score = return_train_score
+        self.keep = keep
+
+
+def check(options: Options) -> None:
+    """Refuse what means nothing, before any training."""
+    if not hasattr(options.estimator, "fit"):
+        raise TypeError(f"`estimator` must have a fit method; got {options.estimator!r}.")
+    if not isinstance(options.refit, (bool, np.bool_, str)) and not callable(options.refit):
+        raise SoberError(
+            "E123",
+            f"`refit` must be True, False, the name of a metric, or a callable of cv_results_; got {options.refit!r}.",
+        )
+    if options.keep not in ("scored", "all"):
+        raise SoberError("E122", f'`keep` must be "scored" or "all"; got {options.keep!r}.')
+    if not isinstance(options.pair_models, (bool, np.bool_)) and options.pair_models != "auto":
+        raise SoberError("E122", f'`pair_models` must be "auto", True or False; got {options.pair_models!r}.')
+    for name in ("max_seconds", "fit_timeout"):
+        limit = getattr(options, name)
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, Real) or not float(limit) > 0):
+            raise SoberError("E108", f"`{name}` must be a number above 0, or None; got {limit!r}.")
+    if not raises_errors(options) and not isinstance(options.error_score, Real):
+        raise SoberError("E122", f'`error_score` must be "raise", NaN or another number; got {options.error_score!r}.')
+    check_drop(options.drop)
+    if not isinstance(options.select, SelectionProcedure):
+        return
+    if has_drop_rule(options):
+        raise SoberError(
+            "E114",
+            "No configuration can be dropped where more than one is selected: one that is behind may win with its "
+            "own threshold, or help in an ensemble. Leave `drop` out.",
+        )
+    if callable(options.refit):
+        raise SoberError(
+            "E114", "`refit` as a callable picks one configuration, and here more is selected. Write refit=True."
+        )
+
+
+def raises_errors(options: Options) -> bool:
+    """Whether the first exception of a fit ends the search."""
+    return isinstance(options.error_score, str) and options.error_score == "raise"
+
+
+def has_drop_rule(options: Options) -> bool:
+    """Whether the user chose a drop rule; "auto" is none where nothing can be dropped."""
+    return options.drop is not None and not (isinstance(options.drop, str) and options.drop == "auto")
+
+
+def suits_folds(options: Options) -> bool:
+    """Whether nothing was asked for that needs the predictions of samples."""
+    return not (options.stratify or options.within_folds or has_drop_rule(options)) and options.n_repeats == 1
+
+
+# ---- dropping --------------------------------------------------------------------------------------------------------
+def drop_rule(drop: Any, nothing_yet: Predictions, question: Question) -> DropRule | None:
+    """Find the rule for this race; ask whether it can serve, and for a copy of its own where it must remember."""
+    if drop is None:
+        return None
+    rule: DropRule = drop
+    if isinstance(drop, str):
+        # Only where the highest score wins can a rule tell what must be kept from what can still happen to the scores.
+        rule = PredictiveDrop() if drop == "auto" and question.select is best else BootstrapDrop()
+    if hasattr(rule, "check"):
+        rule.check(nothing_yet, question)
+    fresh: DropRule = rule.for_race() if hasattr(rule, "for_race") else rule
+    return fresh
+
+
+def check_drop(drop: Any) -> None:
+    """Refuse what is no drop rule."""
+    known = drop in ("auto", "bced") if isinstance(drop, str) else drop is None
+    if not known and not _is_drop_rule(drop):
+        raise SoberError(
+            "E122",
+            f'`drop` must be "auto", "bced", None, or a rule that is called with (predictions, question, round), such '
+            f"as PredictiveDrop(); got {drop!r}.",
+        )
+
+
+def _is_drop_rule(rule: Any) -> bool:
+    """Whether a rule can be called with predictions, question and round."""
+    try:
+        inspect.signature(rule).bind("predictions", "question", "round")
+    except (TypeError, ValueError):
+        return False
+    return not inspect.isclass(rule)
+
+
+# ---- the design ------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Design:
-    """What a search will do.
-
-    Attributes
-    ----------
-    problem : Problem
-    plan : Plan
-    scoring : ScoringPlan
-    question : Question
-    asks : ModelScores or None
-        What each fitted model is asked beside its predictions.
-    """
+    """What a search will do."""
 
     problem: Problem
     plan: Plan
     scoring: ScoringPlan
     question: Question
-    asks: ModelScores | None
-
-    @property
-    def can_drop(self) -> bool:
-        """Whether configurations can be dropped: not by one score per fold, nor where several are selected."""
-        return not self.scoring.on_models and self.question.procedure is None
+    asks: ModelScores | None  #: what each fitted model is asked beside its predictions
+    can_drop: bool  #: not by one score per fold, nor where several configurations are selected
 
 
 def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Design:
     """Put the data and what is asked together, and refuse what does not go together."""
     problem, scoring = read(options, X, y, routed)
     plan = Plan.build(problem, options.cv, options.n_repeats, seed, routed.split_params)
-    if scoring.has_functions and _folds_suffice(options, problem, plan):
-        scoring = scoring.with_functions_on_models()
-    if scoring.on_models:
-        _check_by_folds(options, problem, plan)
+    if scoring.functions and suits_folds(options) and _why_not_by_folds(options, problem, plan) is None:
+        scoring = scoring.to_models(scoring.functions)
+    if scoring.on_models and (why_not := _why_not_by_folds(options, problem, plan)) is not None:
+        raise why_not
     question = _question(options, scoring, problem, seed)
     for metric in question.metrics:
         metric.check_target(problem.target)
     if question.procedure is not None:
         question.procedure.check_table(problem.target, plan.n_repeats)
-    return Design(problem, plan, scoring, question, scoring.asks(problem.target, options.return_train_score))
+    asks = scoring.asks(problem.target, options.return_train_score)
+    return Design(problem, plan, scoring, question, asks, not scoring.on_models and question.procedure is None)
 
 
 def read(options: Options, X: Any, y: Any, routed: Routed) -> tuple[Problem, ScoringPlan]:
-    """Read the data and `scoring`; parameters as of `design`."""
+    """Read the data and `scoring`."""
     known = known_task(options, y)
     if y is None and known is not None:
         raise SoberError("E112", "A search requires y to be passed, but the target y is None; pass the true values.")
@@ -66,11 +211,11 @@ def read(options: Options, X: Any, y: Any, routed: Routed) -> tuple[Problem, Sco
     by_models = y is None or has_several_outputs(y)
     # What an estimator of no known kind predicts need be no value of the target: clusters, outliers, anything.
     if by_models or (known is None and suits_folds(options)):
-        scoring = scoring.with_all_on_models(where_possible=not by_models)
+        scoring = scoring.to_models(scoring.given if by_models else scoring.known_to_sklearn)
     problem = Problem.build(
         X,
         y,
-        task=scoring.task(None if by_models else y) if known is None else known,
+        task=known or _task_of(scoring, None if by_models else y),
         groups=routed.groups,
         sample_weight=scoring.sample_weight,
         fit_params=routed.fit_params,
@@ -89,37 +234,43 @@ def known_task(options: Options, y: Any) -> TaskName | None:
         return None
 
 
-def _folds_suffice(options: Options, problem: Problem, plan: Plan) -> bool:
-    """Whether folds can stand for samples here; where not, functions are called on resamples, which takes longer."""
-    if not suits_folds(options):
-        return False
+def _task_of(scoring: ScoringPlan, y: Any) -> TaskName:
+    """Read the task off the metrics where the estimator does not tell it, else off `y`: numbers where it holds such."""
+    for scorer in scoring.scorers.values():
+        if isinstance(scorer, Metric):
+            return scorer.task
     try:
-        _check_by_folds(options, problem, plan)
+        if y is not None:
+            Target.read(y, "regression")
     except SoberError:
-        return False
-    return True
+        return "classification"
+    return "regression"
 
 
-def _check_by_folds(options: Options, problem: Problem, plan: Plan) -> None:
-    """Refuse, before any training, what scores by fold cannot answer."""
+def _why_not_by_folds(options: Options, problem: Problem, plan: Plan) -> SoberError | None:
+    """Return the error for what scores by fold cannot answer, None where folds can stand for samples."""
     why = "`scoring` needs the fitted model, so that there is one score per fold"
     if has_drop_rule(options):
-        raise SoberError("E114", f"`drop` takes a rule that looks at predictions; {why}. Leave it out, or drop=None.")
-    if options.half_width is not None:
-        raise SoberError("E114", f"`half_width` needs predictions; {why}. Leave it out, or use max_seconds.")
+        return SoberError("E114", f"`drop` takes a rule that looks at predictions; {why}. Leave it out, or drop=None.")
     if plan.n_repeats > 1:
-        raise SoberError(
+        return SoberError(
             "E114",
             f"{why} and folds are resampled; those of {plan.n_repeats} repeats share samples. Use n_repeats=1, and a "
             "`cv` that holds every sample out once, such as cv=10 or KFold.",
         )
     tested = plan.seen(range(plan.n_splits))[:, 0]
     groups = None if problem.group_codes is None else problem.group_codes[tested]
-    check_partition(plan.n_repeats, groups, plan.fold_of[tested])
+    try:
+        check_partition(plan.n_repeats, groups, plan.fold_of[tested])
+    except SoberError as error:
+        return error
+    return None
 
 
 def _question(options: Options, scoring: ScoringPlan, problem: Problem, seed: int) -> Question:
-    metrics, select = scoring.metrics(problem.task), options.select
+    """Ask by the metrics; scores of models have a place in the question by their names."""
+    metrics = [GivenScore(s.name, problem.task) if not isinstance(s, Metric) else s for s in scoring.scorers.values()]
+    select = options.select
     if isinstance(select, SelectionProcedure):
         select = select.for_estimator(options.estimator)
     return Question.ask(

@@ -31,15 +31,14 @@ def unfitted(estimator: Any, params: Mapping[str, Any]) -> Any:
     return clone(estimator).set_params(**clone(dict(params), safe=False))
 
 
-def at_threshold(own: Predictions, decision: Any) -> Predictions:
-    """Return the winner's predictions with the labels of its threshold, where it has one.
+def trained(model: Any, X: Any, y: Any, **arguments: Any) -> Any:
+    """Fit a model in place and return it; some return nothing from their own `fit`, and some have no target."""
+    model.fit(X, *(() if y is None else (y,)), **arguments)
+    return model
 
-    Parameters
-    ----------
-    own : Predictions
-        Of the winner alone.
-    decision : Decision or None
-    """
+
+def at_threshold(own: Predictions, decision: Any) -> Predictions:
+    """Return the winner's own predictions with the labels of its threshold, where it has one."""
     if not isinstance(decision, Threshold) or own.classes is None or decision.response not in own.responses:
         return own
     k, values = own.classes.tolist().index(decision.positive), own.responses[decision.response]
@@ -52,13 +51,7 @@ def at_threshold(own: Predictions, decision: Any) -> Predictions:
 def as_decided(decision: Any, trained: Sequence[Any], X: Any, y: Any = None) -> Any:
     """Return the model that predicts as was decided: the winner, with its threshold, or a vote of all members.
 
-    Parameters
-    ----------
-    decision : Decision or None
-    trained : sequence of estimators
-        Fitted on all data.
-    X, y : array-like
-        All data; nothing is trained on them again.
+    They are trained on all data, X and y, and nothing is trained again.
     """
     from sklearn.ensemble import VotingClassifier, VotingRegressor
     from sklearn.frozen import FrozenEstimator

@@ -20,23 +20,27 @@ from .metadata import MetadataMixin
 from .scoring import ModelScorer
 
 
-def _best_has(name: str) -> Callable[[Any], bool]:
-    """Whether the fitted winner (or, before fitting, the estimator) has a method."""
+def _check_refit(search: FittedMixin, name: str) -> None:
+    if not search.refit and not hasattr(search, "best_estimator_"):
+        raise AttributeError(
+            f"This {type(search).__name__} instance was initialized with `refit=False`. {name} is available only "
+            "after refitting on the best parameters: use refit=True, or train_final_model."
+        )
 
-    def check(self: FittedMixin) -> bool:
+
+def _of_the_winner(name: str, doc: str) -> Any:
+    """Make the method that calls the same one of the winner; it is there where winner or estimator have it."""
+
+    def has_method(self: FittedMixin) -> bool:
         _check_refit(self, name)
         getattr(self.best_estimator_ if hasattr(self, "best_estimator_") else self.estimator, name)
         return True
 
-    return check
+    def method(self: FittedMixin, X: Any, **options: Any) -> Any:
+        return getattr(self._best(name), name)(X, **options)
 
-
-def _check_refit(search: FittedMixin, name: str) -> None:
-    if not search.refit:
-        raise AttributeError(
-            f"This {type(search).__name__} instance was initialized with `refit=False`. {name} is available only "
-            "after refitting on the best parameters: use refit=True, or train best_params_ yourself."
-        )
+    method.__name__, method.__qualname__, method.__doc__ = name, f"FittedMixin.{name}", doc
+    return available_if(has_method)(method)
 
 
 class FittedMixin(MetadataMixin):
@@ -56,45 +60,16 @@ class FittedMixin(MetadataMixin):
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_
 
-    @available_if(_best_has("predict"))
-    def predict(self, X: Any) -> Any:
-        """Predict with the winner, trained on all data."""
-        return self._best("predict").predict(X)
-
-    @available_if(_best_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Any:
-        """Class probabilities of the winner."""
-        return self._best("predict_proba").predict_proba(X)
-
-    @available_if(_best_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> Any:
-        """Logarithms of the class probabilities of the winner."""
-        return self._best("predict_log_proba").predict_log_proba(X)
-
-    @available_if(_best_has("decision_function"))
-    def decision_function(self, X: Any) -> Any:
-        """Decision values of the winner."""
-        return self._best("decision_function").decision_function(X)
-
-    @available_if(_best_has("score_samples"))
-    def score_samples(self, X: Any) -> Any:
-        """Scores of samples by the winner."""
-        return self._best("score_samples").score_samples(X)
-
-    @available_if(_best_has("transform"))
-    def transform(self, X: Any) -> Any:
-        """Transform with the winner."""
-        return self._best("transform").transform(X)
-
-    @available_if(_best_has("inverse_transform"))
-    def inverse_transform(self, X: Any) -> Any:
-        """Transform back with the winner."""
-        return self._best("inverse_transform").inverse_transform(X)
-
-    @available_if(_best_has("predict_survival_function"))
-    def predict_survival_function(self, X: Any, **options: Any) -> Any:
-        """Survival functions by the winner (scikit-survival)."""
-        return self._best("predict_survival_function").predict_survival_function(X, **options)
+    predict = _of_the_winner("predict", "Predict with the winner, trained on all data.")
+    predict_proba = _of_the_winner("predict_proba", "Class probabilities of the winner.")
+    predict_log_proba = _of_the_winner("predict_log_proba", "Logarithms of the class probabilities of the winner.")
+    decision_function = _of_the_winner("decision_function", "Decision values of the winner.")
+    score_samples = _of_the_winner("score_samples", "Scores of samples by the winner.")
+    transform = _of_the_winner("transform", "Transform with the winner.")
+    inverse_transform = _of_the_winner("inverse_transform", "Transform back with the winner.")
+    predict_survival_function = _of_the_winner(
+        "predict_survival_function", "Survival functions by the winner (scikit-survival)."
+    )
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """Score the winner on new data, with the metric or the scorer that selected it.

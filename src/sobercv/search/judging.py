@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
@@ -12,7 +12,6 @@ from sklearn.exceptions import FitFailedWarning
 from ..containers import Array
 from ..errors import Note, SoberError, SoberWarning, warn
 from ..inference import Estimate, Question
-from ..inference.bootstrap import corrected
 from ..inference.estimate import shown
 from ..inference.tables import Table, open_table
 from ..predictions import Predictions
@@ -21,14 +20,10 @@ from ..training import Configuration, MemoryStore, RaceLog
 from ..training.race import UNREACHED
 from .results import split_scores
 
-#: As for dropping: on fewer predictions an interval can be narrow by luck, for instance when all are right.
-MIN_PREDICTIONS = 50
-
 CAUSES = {
     "interrupted": "interrupted (Ctrl-C)",
     "terminated": "terminated by a signal",
     "max_seconds": "stopped by max_seconds",
-    "half_width": "stopped by half_width",
 }
 
 
@@ -49,16 +44,7 @@ def dropped_predictions(store: MemoryStore, dropped: Array) -> tuple[Predictions
 
 
 def winner_predictions(store: MemoryStore, predictions: Predictions, winner: int) -> Predictions:
-    """Predictions of one configuration with all that was kept of it, on the rows that the finishers are judged on.
-
-    Parameters
-    ----------
-    store : MemoryStore
-    predictions : Predictions
-        Of the finishers.
-    winner : int
-        Its index; it need not be a finisher.
-    """
+    """Predictions of one configuration with all that was kept of it, on the rows that the finishers are judged on."""
     if winner in store.failures:  # a callable `refit` may train what failed in a fold
         return replace(predictions, responses={})
     own = store.predictions(np.arange(len(store.done)) == winner)
@@ -72,35 +58,6 @@ def table_of(predictions: Predictions, store: MemoryStore, log: RaceLog, questio
     complete = store.done[log.finishers].all(axis=0)
     each = (split_scores(store, log, metric, question)[0] for metric in question.metrics)
     return Table(predictions, question, scores=[scores[log.finishers][:, complete].T for scores in each])
-
-
-def narrow_enough(half_width: float | None, question: Question) -> Callable[[Predictions], bool] | None:
-    """Return the test made after each round: whether half the width of the interval is small enough.
-
-    Parameters
-    ----------
-    half_width : float or None
-        None where no test is to be made.
-    question : Question
-        The same predictions give the same answer, so a resumed run stops there too.
-    """
-    if half_width is None:
-        return None
-    question = question.by_the_first()
-
-    def enough(predictions: Predictions) -> bool:
-        if len(predictions.rows) < MIN_PREDICTIONS:
-            return False
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what is worth a warning is said once, at the end
-                (estimate,) = corrected(Table(predictions, question)).values()
-        except SoberError:  # undefined on so few samples
-            return False
-        low, high = estimate.interval or (-np.inf, np.inf)
-        return bool((high - low) / 2 <= half_width)
-
-    return enough
 
 
 def incomplete(log: RaceLog, store: MemoryStore) -> Note | None:
@@ -121,16 +78,15 @@ def incomplete(log: RaceLog, store: MemoryStore) -> Note | None:
         f"The cross-validation is incomplete: {cause} after {len(positions)} of {n_splits} splits. The estimate rests "
         f"on the {n_samples} of {store.plan.n_samples} samples that every configuration in the race has predicted.",
     )
-    if log.stopped != "half_width":
-        warn(note.code, note.text)
+    warn(note.code, note.text)
     return note
 
 
-def with_note(estimate: Estimate, note: Note | None) -> Estimate:
-    """Add a note to an estimate, in place of one of the same code."""
-    if note is None:
-        return estimate
-    return replace(estimate, notes=(*(known for known in estimate.notes if known.code != note.code), note))
+def with_notes(estimate: Estimate, notes: Sequence[Note | None], params: Mapping[str, Any]) -> Estimate:
+    """Add the parameters of the winner to an estimate, and notes, each in place of one of the same code."""
+    told = [note for note in notes if note is not None]
+    known = [note for note in estimate.notes if note.code not in {new.code for new in told}]
+    return replace(estimate, notes=(*known, *told), winner_params=dict(params))
 
 
 def unreached(n: int, total: int) -> str:

@@ -1,6 +1,6 @@
 """Pair models: the winner of a search, trained again without each two folds, to see how unstable it is.
 
-Takes a finished race, gives the predictions of the pair models; each round of a tournament of the folds is a repeat.
+Each round of a tournament of the folds is a repeat of the cross-validation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..inference.intervals import Calibrated
 from ..predictions import Predictions
 from ..training import MemoryStore, Plan
 from ..training.fit.plan import Split
-from .options import Options
+from .design import Options
 
 #: Pair models are trained by default where they are no more than this share of the fits of the search.
 SMALL_SHARE = 0.1
@@ -43,12 +43,8 @@ class PairModels:
 def pair_plan(plan: Plan) -> tuple[Plan, Array] | None:
     """Pair every two folds of a plan once; None where the plan has other than one repeat of at least four folds.
 
-    Returns
-    -------
-    Plan
-        A repeat per round of a tournament: every fold plays once, against another one each time.
-    partner : int array [K, R]
-        The other fold; -1 where an odd number leaves one out.
+    The plan has a repeat per round of a tournament: every fold plays once, against another one each time. Beside it the
+    other fold of each, int [K, R]; -1 where an odd number leaves one out.
     """
     folds = plan.splits
     k = len(folds)
@@ -75,20 +71,7 @@ def _without(one: Split, other: Split, repeat: int, position: int) -> Split:
 def pairs_pay(
     options: Options, question: Question, store: MemoryStore, winner: int, plan: Plan, seconds_left: float | None
 ) -> bool:
-    """Whether pair models are asked for, make sense here, and fit into the time that is left.
-
-    Parameters
-    ----------
-    options : Options
-    question : Question
-    store : MemoryStore
-        Of the race.
-    winner : int
-    plan : Plan
-        Of the pair models.
-    seconds_left : float or None
-        None without a limit.
-    """
+    """Whether pair models are asked for, make sense here, and fit into the time that is left (None: no limit)."""
     suits = question.by == "sample" and question.interval == "calibrated" and question.procedure is None
     if options.pair_models is False or not suits or not store.done[winner].all():
         return False
@@ -101,16 +84,9 @@ def pairs_pay(
 def with_pairs(
     estimates: Mapping[str, Estimate], question: Question, own: Predictions, paired: Predictions, partner: Array
 ) -> tuple[dict[str, Estimate], dict[str, float]]:
-    """Widen the intervals by what the pair models tell; return the estimates, and the factor of each metric.
+    """Widen the intervals, by metric, by what the pair models tell; return the estimates, and the factor of each.
 
-    Parameters
-    ----------
-    estimates : mapping of str to Estimate
-        By metric, all at the same winner.
-    question : Question
-    own, paired : Predictions
-        Of the winner: out of fold, and without a second fold.
-    partner : int array [K, R]
+    `own` are the winner's predictions out of fold, `paired` those without a second fold, `partner` that of `pair_plan`.
     """
     found, factors = dict(estimates), {}
     for metric in question.metrics:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
@@ -31,17 +31,11 @@ from ..training import (
     teller,
 )
 
-__all__ = ["Audience", "Bars", "JsonLines", "Lines", "Tally", "audience", "display"]
+__all__ = ["Bars", "JsonLines", "Lines", "Tally", "audience", "display"]
 
 
 class Tally:
-    """Where a search stands, counted from its events.
-
-    Attributes
-    ----------
-    n_configurations, n_splits, round, n_rounds, n_alive, n_dropped, n_failed, n_done, n_saved : int
-        `round` counts from 1.
-    """
+    """Where a search stands, counted from its events; rounds count from 1."""
 
     def __init__(self) -> None:
         self.n_configurations = self.n_splits = self.round = self.n_rounds = 0
@@ -79,7 +73,7 @@ class Tally:
         return ", ".join(parts)
 
 
-class Lines:
+class Lines(Tally):
     """A printed line for each round, for places that are no terminal.
 
     Parameters
@@ -89,23 +83,22 @@ class Lines:
     """
 
     def __init__(self, file: TextIO | None = None) -> None:
+        super().__init__()
         self.file = file
-        self._tally = Tally()
 
     def __call__(self, event: Event) -> None:
         """Print what happened, if it was the end of a round or an early end."""
-        self._tally(event)
+        super().__call__(event)
         if isinstance(event, RoundEnded):
-            gone = f", {self._tally.n_dropped} dropped, {self._tally.n_failed} failed"
-            left = f"{_count(event.n_alive, 'configuration')} in the race{gone}"
-            self._print(
-                f"round {event.round + 1} of {event.n_rounds}: {left}, "
-                f"{_count(event.n_fits, 'fit')}, {event.n_saved} saved, {event.seconds:.1f} s"
+            text = (
+                f"round {event.round + 1} of {event.n_rounds}: {_count(event.n_alive, 'configuration')} in the race, "
+                f"{self.n_dropped} dropped, {self.n_failed} failed, {_count(event.n_fits, 'fit')}, "
+                f"{event.n_saved} saved, {event.seconds:.1f} s"
             )
         elif isinstance(event, SearchEnded) and event.stopped != "finished":
-            self._print(f"stopped ({event.stopped}): {_count(event.n_fits, 'fit')}, {event.seconds:.1f} s")
-
-    def _print(self, text: str) -> None:
+            text = f"stopped ({event.stopped}): {_count(event.n_fits, 'fit')}, {event.seconds:.1f} s"
+        else:
+            return
         print(text, file=self.file, flush=True)
 
 
@@ -113,7 +106,7 @@ def _count(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
-class Bars:
+class Bars(Tally):
     """A live bar in a terminal or a notebook, drawn by rich: fits, configurations in the race, and the time left.
 
     Parameters
@@ -125,40 +118,28 @@ class Bars:
     def __init__(self, console: Any = None) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-        self._tally = Tally()
-        self._progress = Progress(
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("fits, {task.description}"),
-            console=_console() if console is None else console,
-        )
+        super().__init__()
+        columns = BarColumn(), MofNCompleteColumn(), TextColumn("fits, {task.description}")
+        self._progress = Progress(*columns, console=_console() if console is None else console)
         self._task: Any = None
 
     def __call__(self, event: Event) -> None:
         """Move the bar."""
-        self._tally(event)
+        super().__call__(event)
         if self._task is None:  # with all that is known, so that the first line has no holes
-            self._task = self._progress.add_task(self._tally.text(), total=self._tally.n_expected)
+            self._task = self._progress.add_task(self.text(), total=self.n_expected)
             self._progress.start()
-        self._progress.update(
-            self._task,
-            completed=self._tally.n_done,
-            total=self._tally.n_expected,
-            description=self._tally.text() + self._left(),
-        )
-
-    def _left(self) -> str:
-        """How long it will take, once that is known."""
         seconds = self._progress.tasks[0].time_remaining
-        return "" if seconds is None else f", {timedelta(seconds=round(seconds))} left"
+        left = "" if seconds is None else f", {timedelta(seconds=round(seconds))} left"
+        self._progress.update(self._task, completed=self.n_done, total=self.n_expected, description=self.text() + left)
 
     def close(self) -> None:
-        """Leave the last state on the screen, and give the screen back."""
+        """Leave the last state on the screen, and release the screen."""
         self._progress.stop()
 
 
 class JsonLines:
-    """A log with one JSON object a line: the event, when it was, and what it says.
+    """A log with one JSON object per line: the event, when it was, and what it says.
 
     Parameters
     ----------
@@ -205,17 +186,8 @@ class JsonLines:
         return {**self.__dict__, "_file": None}
 
 
-Audience = Listener | Sequence[Listener] | None
-
-
 def display(verbose: int) -> Listener | None:
-    """Choose what to show.
-
-    Parameters
-    ----------
-    verbose : int
-        0 is quiet; 1 shows a bar in a terminal or a notebook and lines elsewhere; 2 and more always shows lines.
-    """
+    """Choose what to show: nothing for 0, for 1 a bar in a terminal or a notebook, and lines elsewhere or for more."""
     if not verbose:
         return None
     console = _console() if verbose == 1 else None
@@ -227,22 +199,15 @@ def display(verbose: int) -> Listener | None:
 
 
 @contextmanager
-def audience(on_event: Audience, *more: Listener | None) -> Iterator[Listener]:
-    """Return one harmless listener for all of them; those with a `close` are closed at the end, whatever happened.
-
-    Parameters
-    ----------
-    on_event : callable, sequence of callables or None
-        What the user wants to be called.
-    *more : callable or None
-    """
+def audience(on_event: Any, shown: Listener | None) -> Iterator[Listener]:
+    """Return one harmless listener for all of them; those with a `close` are closed at the end, whatever happened."""
     given: list[Any] = [] if on_event is None else list(on_event) if isinstance(on_event, (list, tuple)) else [on_event]
     for listener in given:
         if not callable(listener):
             raise SoberError(
                 "E123", f"`on_event` must be a function of one event, or a list of such functions; got {listener!r}."
             )
-    listeners = [*(listener for listener in more if listener is not None), *given]
+    listeners = given if shown is None else [shown, *given]
     tell = teller(listeners)
     try:
         yield tell

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,13 +22,19 @@ WIDTH = 80
 
 
 def cv_results(
-    configurations: Sequence[Configuration], store: MemoryStore, log: RaceLog, question: Question, error_score: Any
+    configurations: Sequence[Configuration],
+    store: MemoryStore,
+    log: RaceLog,
+    question: Question,
+    estimates: Mapping[str, Estimate],
+    error_score: Any,
 ) -> dict[str, Any]:
     """Make the table of a search.
 
     Scores of splits that a configuration did not run (dropped) or could not (failed) are NaN. Ranks follow the scores
     that the search selects by; finishers come first, then the dropped from the last to the first dropped, then the
-    failed. A numeric `error_score` stands for every score of those that failed.
+    failed. A numeric `error_score` stands for every score of those that failed. With tuned thresholds the finishers are
+    ranked by their scores with thresholds of their own.
     """
     results: dict[str, Any] = _times(store)
     results.update(_parameters(configurations))
@@ -40,7 +46,12 @@ def cv_results(
             splits[log.status == "failed"] = pooled[log.status == "failed"] = error_score
         mean = _add_splits(results, splits, f"test_{tail}")
         results[f"pooled_test_{tail}"] = pooled
-        results[f"rank_test_{tail}"] = ranks(mean if question.aggregate == "fold" else pooled, log, metric.unit)
+        decisive = mean if question.aggregate == "fold" else pooled
+        if question.makes_labels:
+            estimate = estimates[metric.name]
+            results[f"tuned_test_{tail}"] = decisive = np.full(len(log.status), np.nan)
+            decisive[estimate.configurations] = estimate.scores
+        results[f"rank_test_{tail}"] = ranks(decisive, log, metric.unit)
         trained = store.answers.get(TRAINING + metric.name)
         if trained is not None:
             if not isinstance(error_score, str):
@@ -49,29 +60,6 @@ def cv_results(
     results["status"] = log.status
     results["dropped_at"] = np.ma.MaskedArray(log.dropped_at, mask=log.dropped_at < 0)
     return results
-
-
-def add_tuned(results: dict[str, Any], log: RaceLog, question: Question, estimates: Mapping[str, Estimate]) -> None:
-    """Add the scores of the finishers with thresholds of their own, and rank by them.
-
-    Parameters
-    ----------
-    results : dict of arrays
-        `cv_results_`.
-    log : RaceLog
-    question : Question
-    estimates : mapping of str to Estimate
-        By metric.
-    """
-    if not question.makes_labels:
-        return
-    for metric in question.metrics:
-        estimate = estimates[metric.name]
-        tail = metric.name if question.several else "score"
-        tuned = np.full(len(log.status), np.nan)
-        tuned[estimate.configurations] = estimate.scores
-        results[f"tuned_test_{tail}"] = tuned
-        results[f"rank_test_{tail}"] = ranks(tuned, log, metric.unit)
 
 
 def _add_splits(results: dict[str, Any], splits: Array, name: str) -> Array:
@@ -146,27 +134,16 @@ def _times(store: MemoryStore) -> dict[str, Any]:
 
 
 def _parameters(configurations: Sequence[Configuration]) -> dict[str, Any]:
-    names = sorted({name for c in configurations for name in c.params})
+    """Return a masked column for each parameter: numbers of numpy's common type, all else objects, as scikit-learn."""
     columns: dict[str, Any] = {}
-    for name in names:
-        values = np.empty(len(configurations), object)
-        for i, c in enumerate(configurations):
-            values[i] = c.params.get(name)
-        absent = np.array([name not in c.params for c in configurations])
-        present = [v for v, gone in zip(values, absent, strict=True) if not gone]
-        dtype = _common_type(present)
-        column = np.ma.MaskedArray(np.empty(len(values), dtype), mask=absent)
-        for at in np.flatnonzero(~absent):
-            column[at] = values[at]
-        columns[f"param_{name}"] = column
+    for name in sorted({name for c in configurations for name in c.params}):
+        values = {i: c.params[name] for i, c in enumerate(configurations) if name in c.params}
+        numbers = all(isinstance(v, (bool, int, float, complex, np.number, np.bool_)) for v in values.values())
+        dtype = np.array(list(values.values())).dtype if numbers else object
+        columns[f"param_{name}"] = column = np.ma.MaskedArray(np.empty(len(configurations), dtype), mask=True)
+        for i, value in values.items():
+            column[i] = value
     return columns
-
-
-def _common_type(values: list[Any]) -> Any:
-    """Numbers get numpy's common type, as in scikit-learn; everything else stays an object."""
-    if all(isinstance(v, (bool, int, float, complex, np.number, np.bool_)) for v in values):
-        return np.array(values).dtype
-    return object
 
 
 def _nanmean(values: Array) -> Array:
@@ -175,38 +152,21 @@ def _nanmean(values: Array) -> Array:
         return np.where(defined, values, 0.0).sum(axis=1) / defined.sum(axis=1)
 
 
-def show_fits(results: dict[str, Any], store: MemoryStore, names: list[str]) -> None:
-    """Print a line with its scores for each fit, as scikit-learn does with `verbose=3`.
-
-    Parameters
-    ----------
-    results : dict of arrays
-        `cv_results_`.
-    store : MemoryStore
-        Which fits were made, and how long they took.
-    names : list of str
-        Of the metrics; empty where there is one.
-    """
-    for line in _lines(results, store, names):
-        sys.stdout.write(line + "\n")
-
-
-def _lines(results: dict[str, Any], store: MemoryStore, names: list[str]) -> Iterator[str]:
+def show_fits(results: dict[str, Any], store: MemoryStore, question: Question) -> None:
+    """Print a line with its scores for each fit, as scikit-learn does with `verbose=3`."""
     seconds, n_splits = store.fit_seconds + store.predict_seconds, store.done.shape[1]
-    for c, params in enumerate(results["params"]):
+    for c, split in np.argwhere(store.done).tolist():
+
+        def scores(name: str, c: int = c, split: int = split) -> str:
+            sides = {side: results.get(f"split{split}_{side}_{name}") for side in ("train", "test")}
+            return ", ".join(f"{side}={values[c]:.3f}" for side, values in sides.items() if values is not None)
+
+        params = results["params"][c]
         told = ", ".join(f"{name}={params[name]}" for name in sorted(params))
-        for split in np.flatnonzero(store.done[c]).tolist():
-            each = [f" {name}: ({_score(results, split, name, c)})" for name in names]
-            score = "".join(each) if names else f", score={_alone(results, split, c)}"
-            end = f"{told}{';' if told else ''}{score} total time={seconds[c, split]:6.1f}s"
-            yield f"[CV {split + 1}/{n_splits}] END ".ljust(WIDTH - len(end), ".") + end
-
-
-def _score(results: dict[str, Any], split: int, name: str, c: int) -> str:
-    sides = [side for side in ("train", "test") if f"split{split}_{side}_{name}" in results]
-    return ", ".join(f"{side}={results[f'split{split}_{side}_{name}'][c]:.3f}" for side in sides)
-
-
-def _alone(results: dict[str, Any], split: int, c: int) -> str:
-    both = _score(results, split, "score", c)
-    return f"({both})" if "train=" in both else both.removeprefix("test=")
+        if question.several:
+            score = "".join(f" {metric.name}: ({scores(metric.name)})" for metric in question.metrics)
+        else:
+            both = scores("score")
+            score = f", score=({both})" if "train=" in both else f", score={both.removeprefix('test=')}"
+        end = f"{told}{';' if told else ''}{score} total time={seconds[c, split]:6.1f}s"
+        sys.stdout.write(f"[CV {split + 1}/{n_splits}] END ".ljust(WIDTH - len(end), ".") + end + "\n")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -102,17 +102,10 @@ class ModelScorer:
 
 @dataclass(frozen=True, eq=False)
 class PredictionScorer:
-    """A metric of predictions, called as scikit-learn's scorers are.
-
-    Attributes
-    ----------
-    metric : Metric
-    target : Target
-        That of the search: its classes, and which of them is the positive one.
-    """
+    """A metric of predictions, called as scikit-learn's scorers are."""
 
     metric: Metric
-    target: Target
+    target: Target  #: that of the search: its classes, and which of them is the positive one
 
     def __call__(self, fitted: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Score a fitted model on rows; more is better."""
@@ -135,33 +128,21 @@ class PredictionScorer:
 
 @dataclass(frozen=True, eq=False)
 class ModelScores:
-    """Calls scorers on one fitted model; training takes it as `Experiment.asks`.
+    """Calls scorers on one fitted model, by name; training takes it as `Experiment.asks`."""
 
-    Attributes
-    ----------
-    scorers : tuple of ModelScorer
-        Called on the rows held out.
-    alone : bool
-        Whether `scoring` is one scorer: it may give a dict, whose names are then those of the results.
-    params : mapping of str to dict
-        What each scorer receives beside X and y, for all rows, by its name.
-    on_training : tuple of ModelScorer
-        Called on the rows that the model was trained on; their names are preceded by `TRAINING`.
-    """
-
-    scorers: tuple[ModelScorer, ...]
-    alone: bool
-    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    on_training: tuple[ModelScorer, ...] = ()
+    scorers: tuple[ModelScorer, ...]  #: called on the rows held out
+    alone: bool  #: whether `scoring` is one scorer: it may return a dict, whose names are then those of the results
+    params: Mapping[str, Mapping[str, Any]]  #: what each scorer receives beside X and y, for all rows
+    on_training: tuple[ModelScorer, ...]  #: called on the training rows; their names are preceded by `TRAINING`
 
     def __call__(self, fitted: Any, test: Callable[[], Rows], train: Callable[[], Rows]) -> dict[str, float]:
         """Return the numbers of all scorers by name."""
-        found = self._scores(self.scorers, fitted, test) if self.scorers else {}
-        if self.on_training:
-            found |= {TRAINING + n: v for n, v in self._scores(self.on_training, fitted, train).items()}
-        return found
+        found = self._scores(self.scorers, fitted, test)
+        return found | {TRAINING + n: v for n, v in self._scores(self.on_training, fitted, train).items()}
 
     def _scores(self, scorers: tuple[ModelScorer, ...], fitted: Any, take: Callable[[], Rows]) -> dict[str, float]:
+        if not scorers:
+            return {}
         rows, found = take(), dict[str, float]()
         for scorer in scorers:
             answer = scorer.by_name(fitted, rows.X, rows.y, **rows.cut(self.params.get(scorer.name, {})))
@@ -207,8 +188,8 @@ class ScoringPlan:
         scorer receives what it requested. Where all are metrics that want the same weights, they are computed from
         predictions; where they want different things, those that want something are called on the models.
         """
+        given = dict(zip(_read_all(scoring, task, estimator), listed(scoring), strict=True))
         scorers = scorers_of(scoring, task, refit, estimator)
-        given = _as_given(scoring, scorers, task)
         plan = cls(scorers, given, several(scoring), {}, routed.sample_weight, estimator)
         if routed.score_params is None:
             if routed.sample_weight is None:
@@ -220,8 +201,8 @@ class ScoringPlan:
             weights = [w["sample_weight"] for w in wanted]
             if all(weight is weights[0] for weight in weights):
                 return replace(plan, sample_weight=weights[0])
-        plan = plan._with_on_models([name for name, w in params.items() if w])
-        return replace(plan, params={name: w for name, w in params.items() if w})
+        params = {name: w for name, w in params.items() if w}
+        return replace(plan.to_models(params), params=params)
 
     @property
     def on_models(self) -> tuple[ModelScorer, ...]:
@@ -229,47 +210,32 @@ class ScoringPlan:
         return tuple(scorer for scorer in self.scorers.values() if isinstance(scorer, ModelScorer))
 
     @property
-    def has_functions(self) -> bool:
-        """Whether the user's own function is among the metrics, other than as a metric of `make_metric`."""
-        return any(self._is_function(name) for name in self.scorers)
+    def functions(self) -> list[str]:
+        """The metrics that are functions of the user, other than as a metric of `make_metric`."""
+        return [
+            name
+            for name, scorer in self.scorers.items()
+            if isinstance(scorer, Metric) and scorer.calls_a_function and not isinstance(self.given[name], Metric)
+        ]
 
-    def with_functions_on_models(self) -> ScoringPlan:
-        """Call such functions on the models: once per fit, and not once per resample."""
-        return self._with_on_models([name for name in self.scorers if self._is_function(name)])
+    @property
+    def known_to_sklearn(self) -> list[str]:
+        """The scorers that can be called on models; metrics of sober need predictions."""
+        return [name for name, given in self.given.items() if not _is_own(given)]
 
-    def with_all_on_models(self, where_possible: bool = False) -> ScoringPlan:
-        """Call every scorer on the models; or all but metrics of sober, which need predictions."""
-        return self._with_on_models([n for n in self.scorers if not where_possible or not _is_own(self.given[n])])
-
-    def task(self, y: Any) -> TaskName:
-        """Read the task off the metrics where the estimator does not tell it, else off `y`.
-
-        Numbers where they can be read as such: an estimator that is no classifier has no stratified folds.
-        """
-        for scorer in self.scorers.values():
-            if isinstance(scorer, Metric):
-                return scorer.task
-        if y is None:
-            return "regression"
-        try:
-            Target.read(y, "regression")
-        except SoberError:
-            return "classification"
-        return "regression"
-
-    def metrics(self, task: TaskName) -> list[Metric]:
-        """Return the metrics of the question; scores of models have a place in it by their names."""
-        return [GivenScore(s.name, task) if isinstance(s, ModelScorer) else s for s in self.scorers.values()]
+    def to_models(self, names: Iterable[str]) -> ScoringPlan:
+        """Call these scorers on the models: once per fit, and not once per resample."""
+        scorers, params = dict(self.scorers), dict(self.params)
+        for name in names:
+            metric = scorers[name]
+            if isinstance(metric, Metric):
+                scorers[name] = scorer = ModelScorer(name, _as_scorer(metric, self.given[name], self.estimator))
+                if self.sample_weight is not None:
+                    params[name] = self._weights_for(scorer)
+        return replace(self, scorers=scorers, params=params)
 
     def asks(self, target: Target, return_train_score: bool) -> ModelScores | None:
-        """Return what each fitted model is asked beside its predictions; None where nothing is.
-
-        Parameters
-        ----------
-        target : Target
-            Of the search, for metrics on training rows.
-        return_train_score : bool
-        """
+        """Return what each fitted model is asked beside its predictions; None where nothing is."""
         params, on_training = dict(self.params), list[ModelScorer]()
         for name, scorer in self.scorers.items() if return_train_score else ():
             if isinstance(scorer, Metric):
@@ -283,37 +249,12 @@ class ScoringPlan:
         return ModelScores(self.on_models, not self.several, params, tuple(on_training))
 
     def as_scorers(self, question: Question, target: Target) -> Any:
-        """Return what users find in `scorer_`: a callable of (estimator, X, y), or a dict of them.
-
-        Parameters
-        ----------
-        question : Question
-            With the names that a scorer gave.
-        target : Target
-        """
+        """Return what users find in `scorer_`: a callable of (estimator, X, y), or a dict of them."""
         if self.on_models and not self.several:
             return self.on_models[0]
         own = {scorer.name: scorer for scorer in self.on_models}
         empty = target.take(slice(0))
         return question.answer({m.name: own.get(m.name) or PredictionScorer(m, empty) for m in question.metrics})
-
-    def place(self, name: str) -> int:
-        """Return the place of a scorer in the order of writing; that of the only one is 0."""
-        return list(self.given).index(name) if self.several else 0
-
-    def _is_function(self, name: str) -> bool:
-        scorer = self.scorers[name]
-        return isinstance(scorer, Metric) and scorer.calls_a_function and not isinstance(self.given[name], Metric)
-
-    def _with_on_models(self, names: list[str]) -> ScoringPlan:
-        scorers, params = dict(self.scorers), dict(self.params)
-        for name in names:
-            metric = scorers[name]
-            if isinstance(metric, Metric):
-                scorers[name] = scorer = ModelScorer(name, _as_scorer(metric, self.given[name], self.estimator))
-                if self.sample_weight is not None:
-                    params[name] = self._weights_for(scorer)
-        return replace(self, scorers=scorers, params=params)
 
     def _weights_for(self, scorer: ModelScorer) -> dict[str, Any]:
         """Return a scorer the weights if it can take them; warn where it cannot, as scikit-learn does."""
@@ -341,17 +282,7 @@ def wanted_of(question: Question, keep: str, task: TaskName) -> Wanted:
 
 
 def with_names(question: Question, store: MemoryStore, finishers: Array, refit: Any) -> Question:
-    """Ask by the names that a scorer gave with its numbers; they are known once a model was scored.
-
-    Parameters
-    ----------
-    question : Question
-    store : MemoryStore
-    finishers : bool array [C]
-        All that is to be judged must have all names.
-    refit : bool or str
-        The name of the one that selects (default: the first).
-    """
+    """Ask by the names that a scorer returned with its numbers, which are known once a model was scored."""
     names = [name for name in store.answers if not name.startswith(TRAINING)]
     for name in names:
         if np.isnan(store.answers[name][finishers[:, None] & store.done]).any():
@@ -371,19 +302,7 @@ def with_names(question: Question, store: MemoryStore, finishers: Array, refit: 
 
 # ---- reading `scoring` -----------------------------------------------------------------------------------------------
 def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True, estimator: Any = None) -> dict[str, Metric]:
-    """Turn `scoring` into metrics of predictions, by name, the one that selects first; refuse what needs the model.
-
-    Parameters
-    ----------
-    scoring : None, str, callable, Metric, list, tuple, set or dict
-        None is the estimator's own `score`, which usually is accuracy, R2, or the concordance index.
-    task : {"classification", "regression", "survival"} or None
-        Of the problem; None where it is to be read off the metric.
-    refit : bool or str
-        With several metrics, the name of the one that selects (default: the first).
-    estimator : estimator, optional
-        Whose own `score` counts where `scoring` is None.
-    """
+    """Turn `scoring` into metrics of predictions as `scorers_of` does; refuse what needs the model."""
     found = scorers_of(scoring, task, refit, estimator)
     for name, scorer in found.items():
         if isinstance(scorer, ModelScorer):
@@ -399,26 +318,30 @@ def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True, estimator
 def scorers_of(
     scoring: Any, task: TaskName | None, refit: Any = True, estimator: Any = None
 ) -> dict[str, Metric | ModelScorer]:
-    """Turn `scoring` into metrics and scorers by name, the one that selects first; parameters as of `metrics_of`."""
+    """Turn `scoring` into metrics and scorers by name, the one that selects first.
+
+    Without `scoring` it is the estimator's own `score`: usually accuracy, R2, or the concordance index. `task` is None
+    where it is to be read off the metric. Of several metrics the first selects, or the one that `refit` names.
+    """
+    found = _read_all(scoring, task, estimator)
+    if not several(scoring) or not isinstance(refit, str):
+        return found
+    if refit not in found:
+        raise SoberError("E105", f"`refit` must name one of the metrics {', '.join(found)}; got {refit!r}.")
+    return {refit: found[refit], **found}
+
+
+def _read_all(scoring: Any, task: TaskName | None, estimator: Any) -> dict[str, Metric | ModelScorer]:
+    """Read `scoring` in the order of writing."""
     if scoring is None:
         return _own_score(estimator, task)
-    if isinstance(scoring, Mapping):
-        _check_distinct(str(name) for name in scoring)
-        found = {str(name): _read(value, task, str(name)) for name, value in scoring.items()}
-    elif isinstance(scoring, (list, tuple, set, frozenset)):
-        each = [_read(value, task) for value in listed(scoring)]
-        _check_distinct(metric.name for metric in each)
-        found = {metric.name: metric for metric in each}
-    else:
-        metric = _read(scoring, task)
-        return {metric.name: metric}
+    values = listed(scoring)
+    names = [str(name) for name in scoring] if isinstance(scoring, Mapping) else [None] * len(values)
+    found = [_read(value, task, name) for value, name in zip(values, names, strict=True)]
     if not found:
         raise SoberError("E105", "`scoring` is empty. Name at least one metric, such as 'roc_auc'.")
-    if isinstance(refit, str):
-        if refit not in found:
-            raise SoberError("E105", f"`refit` must name one of the metrics {', '.join(found)}; got {refit!r}.")
-        found = {refit: found[refit], **found}
-    return found
+    _check_distinct(scorer.name for scorer in found)
+    return {scorer.name: scorer for scorer in found}
 
 
 def scores_as_usual(estimator: Any) -> bool:
@@ -442,15 +365,6 @@ def _check_distinct(names: Iterable[str]) -> None:
             f"`scoring` has two metrics called {twice[0]!r}, and results are kept by name. Give each its own name: "
             "scoring={'first': ..., 'second': ...}.",
         )
-
-
-def _as_given(scoring: Any, scorers: Mapping[str, Any], task: TaskName | None) -> dict[str, Any]:
-    """Return what `scoring` holds as the user wrote it, by the names of `scorers_of`, in the order of writing."""
-    if not several(scoring):
-        return dict.fromkeys(scorers, scoring)
-    if isinstance(scoring, Mapping):
-        return {str(name): value for name, value in scoring.items()}
-    return {_read(value, task).name: value for value in listed(scoring)}
 
 
 def _own_score(estimator: Any, task: TaskName | None) -> dict[str, Metric | ModelScorer]:

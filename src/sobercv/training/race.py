@@ -70,7 +70,7 @@ class RaceLog:
         How many were still in the race after each round.
     seconds : float
         Of the whole race, wall-clock time.
-    stopped : {"finished", "interrupted", "terminated", "max_seconds", "half_width"}
+    stopped : {"finished", "interrupted", "terminated", "max_seconds"}
         What ended the race.
     n_fits_left : int
         Fits that an early end left undone; what is not `n_fits` or saved.
@@ -143,7 +143,7 @@ def race(
     """
     start, tell, state = perf_counter(), teller(on_event), _State(len(configurations))
     stop = Stop(catch_signals=False) if stop is None else stop
-    rounds = plan.rounds if rule is not None or stop.wants_rounds else (plan.splits,)
+    rounds = plan.rounds if rule is not None else (plan.splits,)
     n_fits = len(configurations) * plan.n_splits
     with stop, cache or nullcontext(), pool.opened(experiment, n_fits) as workers:
         queue = FitQueue(experiment, configurations, rounds, workers, cache, stop.until)
@@ -166,7 +166,7 @@ def race(
             state.alive_by_round.append(state.n_alive)
             done, saved, _ = state.count(store)
             tell(RoundEnded(index, len(rounds), state.n_alive, done, perf_counter() - start, saved))
-            if index + 1 < len(rounds) and stop.after_round(store, state.alive):
+            if index + 1 < len(rounds) and stop.is_time():
                 break
         if stop.reason == "max_seconds":
             for configuration, failure in state.leave_out_unreached(plan, store):

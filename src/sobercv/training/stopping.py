@@ -1,18 +1,15 @@
-"""When a race ends early: Ctrl-C, a signal that asks to end, a time limit, or an interval that is narrow enough."""
+"""When a race ends early: Ctrl-C, a signal that asks to end, or a time limit."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
-from ..containers import Array
-from ..predictions import Predictions
 from ..signals import TERMINATING, Terminated, raises
 from .fit.task import Outcome
-from .keep.store import MemoryStore
 
 
 class Stop:
@@ -27,26 +24,18 @@ class Stop:
     max_seconds : float, optional
         From now on. Fits in other processes of this machine are ended then; elsewhere it is looked at whenever
         something comes back.
-    enough : callable, optional
-        ``enough(predictions)`` is asked after every round.
     catch_signals : bool
         Whether these signals end the race instead of the program.
 
     Attributes
     ----------
-    reason : {None, "interrupted", "terminated", "max_seconds", "half_width"}
+    reason : {None, "interrupted", "terminated", "max_seconds"}
     signal : int or None
         The number of the signal that ended the race.
     """
 
-    def __init__(
-        self,
-        max_seconds: float | None = None,
-        enough: Callable[[Predictions], bool] | None = None,
-        catch_signals: bool = True,
-    ) -> None:
+    def __init__(self, max_seconds: float | None = None, catch_signals: bool = True) -> None:
         self.until = None if max_seconds is None else perf_counter() + max_seconds
-        self.enough = enough
         self.catch_signals = catch_signals
         self.reason: str | None = None
         self.signal: int | None = None
@@ -77,11 +66,6 @@ class Stop:
         if self._again or self._waiting:  # while an outcome is recorded, the loop is left to see the reason itself
             raise Terminated(number) if number in TERMINATING else KeyboardInterrupt
 
-    @property
-    def wants_rounds(self) -> bool:
-        """Whether `enough` is to be asked between rounds."""
-        return self.enough is not None
-
     def watch(self, outcomes: Iterator[list[Outcome]]) -> Iterator[list[Outcome]]:
         """Let outcomes pass until the end is asked for.
 
@@ -91,14 +75,14 @@ class Stop:
             Closed at the end: what is under way is abandoned. A list is never cut.
         """
         try:
-            while not self._is_time():
+            while not self.is_time():
                 try:
                     self._waiting = True
                     came = next(outcomes, None)
                 finally:
                     self._waiting = False
                 if came is None:
-                    self._is_time()  # outcomes end early at the time limit
+                    self.is_time()  # outcomes end early at the time limit
                     return
                 yield came
         except KeyboardInterrupt as interrupt:
@@ -108,13 +92,8 @@ class Stop:
         finally:
             getattr(outcomes, "close", lambda: None)()
 
-    def after_round(self, store: MemoryStore, alive: Array) -> bool:
-        """Whether to leave out the rounds that would follow."""
-        if not self._is_time() and self.enough is not None and self.enough(store.predictions(alive)):
-            self.reason = "half_width"
-        return self.reason is not None
-
-    def _is_time(self) -> bool:
+    def is_time(self) -> bool:
+        """Whether the race is to end here."""
         if self.until is not None and self.reason is None and perf_counter() >= self.until:
             self.reason = "max_seconds"
         return self.reason is not None
