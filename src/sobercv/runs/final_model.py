@@ -25,7 +25,6 @@ from .fit_alone import MODEL, TASK
 
 def train_final_model(search: BBCSearchCV, data: Dataset, seconds: float = math.inf) -> Note | None:
     """Let a search that was fitted with `refit=False` train its final model; return W704 where there is none."""
-
     try:
         train = trained if seconds == math.inf else partial(_elsewhere, seconds)
         search.train_final_model(data.X, data.y, train=train, **data.fit_arguments)
