@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from sobercv.feature_selection.independence import ClassesTest, NumbersTest, StandardisedColumns, SurvivalTest
-from sobercv.feature_selection.max_min import standardised
+from sobercv.feature_selection.independence import (
+    ClassesTest,
+    NumbersTest,
+    StandardisedColumns,
+    SurvivalTest,
+    standardised,
+)
 
 from ..presets import networks
 

@@ -18,7 +18,7 @@ from ..presets import networks
 KINDS = list(networks.ALL)
 
 
-@parametrize_with_checks([SES(), SES(equivalences=False, max_features=2)])
+@parametrize_with_checks([SES(), SES(equivalences=False, k=1)])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
@@ -134,12 +134,6 @@ def test_names_and_pipelines():
     )
 
 
-def test_max_features_stops_early():
-    X, y, _ = networks.numbers(0)
-    full = SES().fit(X, y)
-    assert SES(max_features=2).fit(X, y).selected_.tolist() == full.selected_[:2].tolist()
-
-
 Y = np.arange(20) % 2
 X = np.random.default_rng(0).normal(size=(20, 3))
 BAD = [
@@ -148,7 +142,6 @@ BAD = [
     ("half a k", SES(k=1.5), Y, "E108", "k.*1.5"),
     ("negative k", SES(k=-1), Y, "E108", "k.*-1"),
     ("unknown task", SES(task="clustering"), Y, "E122", "task.*clustering"),
-    ("no features", SES(max_features=0), Y, "E108", "max_features.*0"),
     ("no target", SES(), None, "E112", "requires y"),
     ("one class", SES(), np.ones(20, int), "E112", "two classes"),
     ("text for numbers", SES(task="regression"), np.array(["a"] * 20), "E112", "numbers.*a"),

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from ..containers import Array
 
@@ -43,6 +44,21 @@ class StandardisedColumns:
         return taken
 
 
+def standardised(X: Any, columns: Array, order: Array) -> Array:
+    """Return columns of X, dense or CSC, as rows [P, N] with mean 0 and mean square 1; constant ones become 0.
+
+    The samples stand in the given order.
+    """
+    taken = X[:, columns]
+    values = (taken.toarray() if sparse.issparse(taken) else taken).T.astype(np.float64)[:, order]
+    largest = np.abs(values).max(axis=1, keepdims=True, initial=0.0)
+    values /= np.where(largest > 0, largest, 1.0)  # so that no square of a huge or tiny number over- or underflows
+    values -= values.mean(axis=1, keepdims=True)
+    scale = np.sqrt(np.mean(values**2, axis=1, keepdims=True))
+    constant = scale <= 1e-12
+    return np.where(constant, 0.0, values / np.where(constant, 1.0, scale))
+
+
 class IndependenceTest(Protocol):
     """A test of the independence of a target and many columns given a few others."""
 
@@ -57,15 +73,8 @@ class IndependenceTest(Protocol):
 def efficient_score(U: Array, V: Array, cross: Array, information: Array) -> Array:
     """Return U' (V - C I^-1 C')^-1 U for each column.
 
-    Parameters
-    ----------
-    U : array [P, d]
-        The scores.
-    V : array [P, d, d]
-        Their information, as if the null model were known.
-    cross : array [P, d, q]
-        What they share with the q parameters of the null model.
-    information : array [q, q]
+    U [P, d] are the scores, V [P, d, d] their information as if the null model were known, `cross` [P, d, q] what they
+    share with the q parameters of the null model, whose information is [q, q].
     """
     p, d, q = cross.shape
     if q:
@@ -88,18 +97,8 @@ def newton(
 ) -> tuple[Array, Array]:
     """Fit a null model by Newton's method, with steps that are halved until the likelihood does not fall.
 
-    Parameters
-    ----------
-    start : array
-        Coefficients, in any shape.
-    at : callable
-        Coefficients -> what the model predicts, and its likelihood.
-    derivatives : callable
-        Coefficients and what the model predicts -> gradient and information.
-
-    Returns
-    -------
-    what the model predicts, information
+    `at` returns what the model predicts and its likelihood for coefficients of any shape, `derivatives` gradient and
+    information for coefficients and predictions. Returns what the fitted model predicts, and the information.
     """
     beta = start
     predicted, value = at(beta)
@@ -146,15 +145,9 @@ class NumbersTest:
 
 
 class ClassesTest:
-    """Score test of multinomial logistic regression, for two or more classes.
+    """Score test of multinomial logistic regression, for two or more classes."""
 
-    Parameters
-    ----------
-    codes : int array [N]
-        Class indices 0 to K - 1, each present.
-    """
-
-    def __init__(self, codes: Array) -> None:
+    def __init__(self, codes: Array) -> None:  # class indices 0 to K - 1, each present
         self.order = np.arange(len(codes))
         self.size = len(codes)
         self._y = (codes == np.arange(1, codes.max() + 1)[:, None]).astype(float)  # [K - 1, N], the first is reference
@@ -174,7 +167,7 @@ class ClassesTest:
         return efficient_score(U, V, cross.reshape(-1, d, d * q), information)
 
     def _fit(self, z: Array) -> tuple[Array, Array]:
-        """Fit the null model; give the probabilities [d, N] and the information."""
+        """Fit the null model; return the probabilities [d, N] and the information."""
         d, q = self.df, len(z)
         ridge = RIDGE * np.eye(d * q)
 
@@ -247,7 +240,7 @@ class SurvivalTest:
         return risk * after[self._first], at_risk
 
     def _fit(self, given: Array) -> tuple[Array, Array, Array]:
-        """Fit the null model; give risks [N], the means of `given` over risk sets, and the information."""
+        """Fit the null model; return risks [N], the means of `given` over risk sets, and the information."""
         m = len(given)
 
         def derivatives(beta: Array, risk: Array) -> tuple[Array, Array]:

@@ -1,7 +1,12 @@
-"""SES: feature selection by statistically equivalent signatures, as a scikit-learn transformer without randomness."""
+"""SES: feature selection by statistically equivalent signatures, as a scikit-learn transformer without randomness.
+
+Lagani, Athineou, Farcomeni, Tsagris, Tsamardinos (2017), "Feature selection with the R package MXM: discovering
+statistically equivalent feature subsets", Journal of Statistical Software 80(7), algorithm 1. Written from the paper.
+"""
 
 from __future__ import annotations
 
+from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
 
@@ -15,9 +20,16 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from ..containers import Array
 from ..errors import SoberError
 from ..targets import classes_of, guess_task, survival_of
-from .independence import ClassesTest, IndependenceTest, NumbersTest, SurvivalTest
-from .max_min import select
+from .independence import (
+    ClassesTest,
+    IndependenceTest,
+    NumbersTest,
+    StandardisedColumns,
+    SurvivalTest,
+    standardised,
+)
 
+_BLOCK = 1 << 21  # numbers held at a time while all columns are looked at once
 TASKS = ("auto", "classification", "regression", "survival")
 
 
@@ -42,8 +54,6 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         other numbers as numbers.
     equivalences : bool, default=True
         Whether to fill `signatures_`. The selection does not depend on it, and is faster without.
-    max_features : int, optional
-        Stop when so many are selected.
 
     Attributes
     ----------
@@ -72,20 +82,11 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     [2, 4]
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.05,
-        k: int = 3,
-        *,
-        task: str = "auto",
-        equivalences: bool = True,
-        max_features: int | None = None,
-    ) -> None:
+    def __init__(self, alpha: float = 0.05, k: int = 3, *, task: str = "auto", equivalences: bool = True) -> None:
         self.alpha = alpha
         self.k = k
         self.task = task
         self.equivalences = equivalences
-        self.max_features = max_features
 
     def fit(self, X: Any, y: Any = None) -> SES:
         """Select columns.
@@ -106,13 +107,23 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         k = min(self.k, max(0, test.size // 5 - 1))
         columns = X if not sparse.issparse(X) else sparse.csc_array(X)
         critical = float(chi2.isf(self.alpha, test.df))
-        found = select(columns, test, critical, k, self.equivalences, self.max_features)
+        n, p = X.shape
+        least, step = np.empty(p), max(1, _BLOCK // n)
+        for start in range(0, p, step):
+            block = np.arange(start, min(start + step, p))
+            alone = StandardisedColumns(standardised(columns, block, test.order))
+            least[block] = test.statistics(alone, np.empty((0, n)))
+        candidates = np.flatnonzero(least >= critical)
+        associated = StandardisedColumns(standardised(columns, candidates, test.order))
+        found = _MaxMin(associated, least[candidates], test, critical, self.equivalences)
+        found.run(k)
+        least[candidates] = found.least
         self.is_significant_ = bool(found.selected)
-        best = int(np.argmax(found.least))
-        self.selected_ = np.array(found.selected or [best])
-        self.signatures_ = [np.array(group) for group in found.equivalents or [[best]]]
-        self.p_values_ = chi2.sf(found.least, test.df)
-        self.support_ = np.zeros(X.shape[1], bool)
+        best = np.array([np.argmax(least)])
+        self.selected_ = candidates[found.selected] if found.selected else best
+        self.signatures_ = [candidates[found.equivalents[i]] for i in found.selected] or [best]
+        self.p_values_ = chi2.sf(least, test.df)
+        self.support_ = np.zeros(p, bool)
         self.support_[self.selected_] = True
         return self
 
@@ -123,9 +134,6 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise SoberError("E108", f"`k` must be a whole number of 0 or more; got {self.k!r}. Write 2 or 3.")
         if self.task not in TASKS:
             raise SoberError("E122", f"`task` must be one of {TASKS}; got {self.task!r}.")
-        limit = self.max_features
-        if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool) or limit < 1):
-            raise SoberError("E108", f"`max_features` must be None or a whole number of 1 or more; got {limit!r}.")
 
     def _test(self, y: Any) -> IndependenceTest:
         """Choose the test that fits the target."""
@@ -163,3 +171,67 @@ def _numbers(y: Any) -> Array:
         raise SoberError("E112", "`y` holds missing or infinite values (NaN or inf). Leave those samples out.")
     scale = np.abs(numbers).max()
     return numbers / scale if scale > 0 else numbers
+
+
+class _MaxMin:
+    """Forward selection by the max-min heuristic, with removals and equivalences on the way.
+
+    Columns that are associated with the target at all are known by their positions; `least` is the smallest statistic
+    of each over the conditioning sets on which it was tested, and one below `critical` means independence.
+    """
+
+    def __init__(
+        self, columns: StandardisedColumns, least: Array, test: IndependenceTest, critical: float, equivalences: bool
+    ) -> None:
+        self.columns, self.least, self.test, self.critical = columns, least, test, critical
+        self.alive = np.ones(len(least), bool)  # remaining or selected: not yet found independent
+        self.selected: list[int] = []
+        self.find_equivalents = equivalences
+        self.equivalents: dict[int, list[int]] = {i: [i] for i in range(len(least))}
+        self._ids = np.arange(len(least))
+        self._working = columns
+
+    def run(self, k: int) -> None:
+        """Select, one by one, the remaining column whose weakest association is the strongest.
+
+        After each, test all live columns given every set of at most k selected ones that holds it, small sets first;
+        the other sets have been tested before.
+        """
+        while (remaining := np.setdiff1d(np.flatnonzero(self.alive), self.selected)).size:
+            older, newest = list(self.selected), int(remaining[np.argmax(self.least[remaining])])
+            self.selected.append(newest)
+            for size in range(min(k, len(older) + 1)):
+                for others in combinations(older, size):
+                    given = (*others, newest)
+                    if self.alive[list(given)].all():  # a selected column may have been removed meanwhile
+                        self._test(given)
+
+    def _test(self, given: tuple[int, ...]) -> None:
+        self._forget_independent()
+        statistics = self.test.statistics(self._working, self.columns.values[list(given)])
+        tested = self.alive[self._ids]
+        tested[np.isin(self._ids, given)] = False
+        ids = self._ids[tested]
+        self.least[ids] = np.minimum(self.least[ids], statistics[tested])
+        gone = ids[self.least[ids] < self.critical]
+        self.alive[gone] = False
+        self.selected = [i for i in self.selected if self.alive[i]]
+        if self.find_equivalents:
+            for i in gone.tolist():
+                self._place(i, given)
+
+    def _place(self, i: int, given: tuple[int, ...]) -> None:
+        """Find the selected column that column i, independent given `given`, can replace there."""
+        for other in given:
+            swapped = [i if j == other else j for j in given]
+            statistic = self.test.statistics(self.columns.take(np.array([other])), self.columns.values[swapped])
+            if statistic[0] < self.critical:
+                self.equivalents[other] += self.equivalents.pop(i)
+                return
+
+    def _forget_independent(self) -> None:
+        """Forget columns that are out, when they have become many."""
+        live = self.alive[self._ids]
+        if 4 * live.sum() < 3 * len(live):
+            self._ids = self._ids[live]
+            self._working = self._working.take(live)
