@@ -1,6 +1,5 @@
 """Everybody who listens hears the same story, and nobody can change it."""
 
-import copy
 import io
 import json
 import pickle
@@ -87,10 +86,9 @@ def test_listening_never_changes_a_result():
 
 
 def test_json_lines(tmp_path):
-    path, text = tmp_path / "log.jsonl", io.StringIO()
-    found, _ = quietly(search(on_event=[progress.JsonLines(path), progress.JsonLines(text)]))
+    path = tmp_path / "log.jsonl"
+    found, _ = quietly(search(on_event=progress.JsonLines(path)))
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [line["event"] for line in lines] == [json.loads(line)["event"] for line in text.getvalue().splitlines()]
     assert lines[0]["event"] == "search_started"
     assert lines[-1]["event"] == "search_ended"
     assert lines[-1]["n_fits"] == found.race_.n_fits
@@ -98,18 +96,16 @@ def test_json_lines(tmp_path):
     assert failed["failure"]["error"] == "InvalidParameterError"
     assert [line["time"] for line in lines] == sorted(line["time"] for line in lines)
     n = len(lines)
-    quietly(found)  # appends, and opens the file anew
+    quietly(found)  # appends
     assert len(path.read_text().splitlines()) == 2 * n
 
 
 def test_a_search_with_a_log_can_be_cloned_and_pickled(tmp_path):
     log = progress.JsonLines(tmp_path / "log.jsonl")
     found, _ = quietly(search(on_event=[log]))
-    assert clone(found).on_event[0] is log
-    assert copy.deepcopy(log) is log
     again = pickle.loads(pickle.dumps(found))
     assert parts(again) == parts(found)
-    assert again.on_event[0].target == log.target
+    assert clone(found).on_event[0].path == again.on_event[0].path == log.path
 
 
 @pytest.mark.parametrize("wrong", [3, ["log"], [print, None]])
@@ -117,7 +113,7 @@ def test_listeners_must_be_callable(wrong):
     with pytest.raises(SoberError, match="on_event") as error:
         search(on_event=wrong).fit(X, Y)
     assert error.value.code == "E123"
-    with pytest.raises(SoberError, match="target"):
+    with pytest.raises(SoberError, match="path"):
         progress.JsonLines(3)
 
 

@@ -22,28 +22,17 @@ MANY_CATEGORIES = 40
 TOGETHER = 256
 
 
-def kind_of(X: Any) -> str:
-    """Say what X is: "sparse", "numeric", or "table" where any column is not plain numbers."""
-    if sparse.issparse(X):
-        return "sparse"
-    if hasattr(X, "dtypes"):
-        numeric = all(_is_plain(dtype) for dtype in list(X.dtypes))
-    else:
-        array = np.asarray(X)
-        if array.ndim != 2:
-            raise SoberError("E101", f"X must be a table with rows and columns; got {array.ndim} axes.")
-        numeric = array.dtype.kind in "biuf"
-    return "numeric" if numeric else "table"
-
-
 def _is_plain(dtype: Any) -> bool:
+    """Whether a column of this type holds plain numbers."""
     if hasattr(dtype, "is_numeric"):  # polars
         return bool(dtype.is_numeric())
     return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
 
 
 def check_table(X: Any) -> None:
-    """Refuse what no preset can use: no rows, no columns, names that are no names, infinite numbers."""
+    """Refuse what no preset can use: sparse, no rows, no columns, names that are no names, infinite numbers."""
+    if sparse.issparse(X):
+        raise SoberError("E123", "Presets are for dense tables; got a sparse matrix. Write X.toarray().")
     shape = getattr(X, "shape", None) or np.asarray(X).shape
     if len(shape) != 2 or 0 in shape:
         raise SoberError("E101", f"X must have at least one row and one column; got shape {tuple(shape)}.")
@@ -63,10 +52,7 @@ def check_table(X: Any) -> None:
 
 def _numbers(X: Any) -> Iterator[tuple[list[Any], Array]]:
     """Return the columns of fractions with their names, some at a time: one by one, thousands take seconds."""
-    if sparse.issparse(X):
-        if X.dtype.kind == "f":
-            yield ["of the sparse matrix"], X.data[:, None]
-    elif hasattr(X, "dtypes"):
+    if hasattr(X, "dtypes"):
         names = list(X.columns)
         floats = [i for i, dtype in enumerate(X.dtypes) if "float" in str(dtype).lower()]
         for at in range(0, len(floats), TOGETHER):
@@ -87,14 +73,12 @@ def make_cleaner(X: Any, seed: int = 0) -> Pipeline:
     different values: 10 columns that summarise the text), dates become year, month, day and seconds. Then, as for plain
     numbers: fill gaps by the median and mark them, scale, leave constant columns out.
     """
-    kind = kind_of(X)
-    steps: list[tuple[str, Any]] = []
-    if kind == "table":
-        steps.append(("types", _vectorizer(seed)))
+    dtypes = list(X.dtypes) if hasattr(X, "dtypes") else [np.asarray(X).dtype]
+    steps: list[tuple[str, Any]] = [] if all(map(_is_plain, dtypes)) else [("types", _vectorizer(seed))]
     steps += [
         # Empty columns become constant ones: the scaler would warn about them, and a fold can make one any time.
         ("fill", SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)),
-        ("scale", StandardScaler(with_mean=kind != "sparse")),
+        ("scale", StandardScaler()),
         # Scaled columns have variance 1, so that this is only rounding noise.
         ("vary", VarianceThreshold(1e-12)),
     ]

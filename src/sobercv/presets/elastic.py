@@ -125,17 +125,10 @@ def _weighted(X: Any, y: Array, sample_weight: Any) -> tuple[Any, Array, Array]:
     return (X, y, weight) if keep.all() else (X[keep], y[keep], weight[keep])
 
 
-class ElasticNetLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Logistic regression with glmnet's penalty; several classes one against the rest.
+class _ElasticNet(BaseEstimator):  # type: ignore[misc]
+    """The parameters of both nets.
 
-    Parameters
-    ----------
-    alpha : float, default=0.01
-        The size of the penalty: glmnet's lambda.
-    l1_ratio : float, default=1.0
-        The part of it that is absolute: glmnet's alpha. 1 is the LASSO.
-    max_iter : int, default=50
-    tol : float, default=1e-5
+    `alpha` is glmnet's lambda, the size of the penalty; `l1_ratio`, the absolute part of it, is glmnet's alpha.
     """
 
     def __init__(self, alpha: float = 0.01, l1_ratio: float = 1.0, *, max_iter: int = 50, tol: float = 1e-5) -> None:
@@ -143,6 +136,10 @@ class ElasticNetLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.l1_ratio = l1_ratio
         self.max_iter = max_iter
         self.tol = tol
+
+
+class ElasticNetLogistic(ClassifierMixin, _ElasticNet):  # type: ignore[misc]
+    """Logistic regression with glmnet's penalty; several classes one against the rest."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ElasticNetLogistic:
         """Fit to labels."""
@@ -186,20 +183,8 @@ class ElasticNetLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class ElasticNetCox(BaseEstimator):  # type: ignore[misc]
-    """Cox regression with glmnet's penalty; `predict` gives log-risks, `predict_survival_function` curves.
-
-    Parameters
-    ----------
-    alpha, l1_ratio, max_iter, tol
-        As for `ElasticNetLogistic`.
-    """
-
-    def __init__(self, alpha: float = 0.01, l1_ratio: float = 1.0, *, max_iter: int = 50, tol: float = 1e-5) -> None:
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.max_iter = max_iter
-        self.tol = tol
+class ElasticNetCox(_ElasticNet):
+    """Cox regression with glmnet's penalty; `predict` returns log-risks, `predict_survival_function` curves."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ElasticNetCox:
         """Fit to records of (event, time)."""
@@ -224,15 +209,7 @@ class ElasticNetCox(BaseEstimator):  # type: ignore[misc]
 def penalty_path(X: Any, y: Any, task: str, l1_ratio: float, n: int = 10) -> list[float]:
     """Return glmnet's path of penalties: from the least that leaves nothing, down by a factor of 100 or 10,000.
 
-    Parameters
-    ----------
-    X : array or sparse matrix [N, P]
-        Cleaned and scaled.
-    y : array-like [N]
-    task : {"binary", "multiclass", "regression", "survival"}
-    l1_ratio : float
-        Below 0.001 it counts as 0.001, as in glmnet.
-    n : int
+    X [N, P] is cleaned and scaled. An `l1_ratio` below 0.001 counts as 0.001, as in glmnet.
     """
     target = Target.read(y, task_name(task))
     values = target.values
@@ -250,17 +227,10 @@ def penalty_path(X: Any, y: Any, task: str, l1_ratio: float, n: int = 10) -> lis
 
 @dataclass(frozen=True, eq=False)
 class SurvivalCurve:
-    """The probability to survive beyond a time: 1 before the first of `x`, `y` from each of them on.
+    """The probability to survive beyond a time: 1 before the first of `x`, `y` from each of them on."""
 
-    Attributes
-    ----------
-    x : float array [U]
-        Ascending times.
-    y : float array [U]
-    """
-
-    x: Array
-    y: Array
+    x: Array  #: ascending times [U]
+    y: Array  #: [U]
 
     def __call__(self, time: Any) -> Any:
         """Return the probability at one or several times."""
@@ -268,14 +238,7 @@ class SurvivalCurve:
 
 
 class Breslow:
-    """The cumulative hazard at a log-risk of 0.
-
-    Parameters
-    ----------
-    log_risk : float array [N]
-        Of the training rows.
-    event, time, weight : arrays [N]
-    """
+    """The cumulative hazard at a log-risk of 0, from the training rows."""
 
     def __init__(self, log_risk: Array, event: Array, time: Array, weight: Array) -> None:
         self.times, code = np.unique(time, return_inverse=True)

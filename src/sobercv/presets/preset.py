@@ -14,7 +14,7 @@ from .. import seeds
 from ..errors import SoberError
 from ..targets import TABLE_TASKS, Target, task_name
 from ..training import Configuration, expand
-from .cleaning import check_table, kind_of, make_cleaner
+from .cleaning import check_table, make_cleaner
 from .levels import LEVELS, check_name, unknown
 from .spaces import Grid, SpaceInputs, space_of_classes, space_of_numbers, space_of_times
 
@@ -65,13 +65,12 @@ class Preset:
         return replace(self, param_grid=grids, configurations=chosen, description=text)
 
 
-def get(  # noqa: PLR0913 - what a space depends on
+def get(
     name: str,
     task: str,
     X: Any,
     y: Any,
     *,
-    n_jobs: int = 1,
     seed: int = 0,
     n_trees: int | None = None,
     probabilities: bool = False,
@@ -83,11 +82,9 @@ def get(  # noqa: PLR0913 - what a space depends on
     ----------
     name : {"quick", "standard", "thorough", "paper"}
     task : {"binary", "multiclass", "regression", "survival"}
-    X : numpy array, pandas or polars frame, or scipy sparse matrix [N, P]
+    X : numpy array, pandas or polars frame [N, P]
         Any types of columns, with or without gaps.
     y : array-like [N]
-    n_jobs : int, default=1
-        Workers inside a forest. Searches run configurations side by side, so 1 is usually best.
     seed : int, default=0
         For everything random in models and encoders.
     n_trees : int, optional
@@ -122,16 +119,13 @@ def get(  # noqa: PLR0913 - what a space depends on
     level = LEVELS[name]
     model_seed = seeds.integer(seeds.root(seed), "presets")
     cleaner = make_cleaner(X, model_seed)
-    kind = kind_of(X)
     inputs = SpaceInputs(
         level,
         task,
         cleaned=_cleaned(cleaner, X),
         y=y,
         seed=model_seed,
-        n_jobs=n_jobs,
         n_trees=level.trees if n_trees is None else int(n_trees),
-        is_sparse=kind == "sparse",
         probabilities=probabilities,
     )
     space = {"regression": space_of_numbers, "survival": space_of_times}.get(task, space_of_classes)

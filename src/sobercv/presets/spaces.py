@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
 
@@ -40,12 +39,10 @@ class SpaceInputs:
 
     level: Level
     task: str
-    cleaned: Any  #: array or sparse matrix [N, P]
+    cleaned: Any  #: [N, P]
     y: Any
     seed: int
-    n_jobs: int
     n_trees: int
-    is_sparse: bool
     probabilities: bool  #: whether every model must return probabilities
 
     def penalties(self, l1_ratio: float) -> list[float]:
@@ -82,7 +79,6 @@ class Models(NamedTuple):
     svm: Any
     neighbours: Any
     forest: Any
-    extra_trees: Any
     boosting: Any
 
 
@@ -92,7 +88,6 @@ CLASSES = Models(
     CappedSVC,
     KNeighborsClassifier,
     RootForestClassifier,
-    ExtraTreesClassifier,
     SerialBoostingClassifier,
 )
 NUMBERS = Models(
@@ -101,7 +96,6 @@ NUMBERS = Models(
     CappedSVR,
     KNeighborsRegressor,
     RootForestRegressor,
-    ExtraTreesRegressor,
     SerialBoostingRegressor,
 )
 
@@ -118,7 +112,7 @@ def _svm_family(svm: Any, inputs: SpaceInputs, **values: Any) -> Grid:
 def space_of_classes(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
     """Return the default model and the grids for two or more classes."""
     logistic = LogisticRegression(max_iter=10_000)
-    bayes = [family(BernoulliNB() if inputs.is_sparse else GaussianNB())] if inputs.level.bayes else []
+    bayes = [family(GaussianNB())] if inputs.level.bayes else []
     families = _families(CLASSES, inputs, family(logistic, C=inputs.level.ridge), bayes)
     return logistic, cross(CLASSES.baseline(), families, inputs)
 
@@ -133,7 +127,7 @@ def space_of_numbers(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
 
 def _families(models: Models, inputs: SpaceInputs, linear: Grid, bayes: list[Grid]) -> list[Grid]:
     """List every family of models, always in this order: a configuration's index is its place in it."""
-    level, grown = inputs.level, {"n_jobs": inputs.n_jobs, "random_state": inputs.seed}
+    level = inputs.level
     families = [linear]
     for ratio in level.l1_ratios:
         families.append(family(models.elastic_net(l1_ratio=ratio), alpha=inputs.penalties(ratio)))
@@ -144,14 +138,10 @@ def _families(models: Models, inputs: SpaceInputs, linear: Grid, bayes: list[Gri
         families.append(_svm_family(svm, inputs, C=level.costs, gamma=level.gammas))
     families += bayes
     families.append(family(models.neighbours(), n_neighbors=inputs.neighbours()))
-    forest = models.forest(inputs.n_trees, **grown)
+    forest = models.forest(inputs.n_trees, n_jobs=1, random_state=inputs.seed)
     families.append(family(forest, min_samples_leaf=level.leaves, roots=level.roots))
-    if inputs.is_sparse:  # scikit-learn's histograms need dense rows
-        extra = models.extra_trees(inputs.n_trees, **grown)
-        families.append(family(extra, min_samples_leaf=level.sizes, max_features=level.rates))
-    else:
-        boosting = models.boosting(max_iter=level.rounds, early_stopping=False, random_state=inputs.seed)
-        families.append(family(boosting, learning_rate=level.rates, max_leaf_nodes=level.sizes))
+    boosting = models.boosting(max_iter=level.rounds, early_stopping=False, random_state=inputs.seed)
+    families.append(family(boosting, learning_rate=level.rates, max_leaf_nodes=level.sizes))
     return families
 
 
@@ -172,9 +162,7 @@ def space_of_times(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
             "E403",
             "Survival presets need scikit-survival, which is not installed: pip install 'sobercv[survival]'.",
         ) from None
-    if inputs.is_sparse:
-        raise SoberError("E123", "Presets for survival need dense tables; got a sparse matrix. Write X.toarray().")
-    level, seed, jobs = inputs.level, inputs.seed, inputs.n_jobs
+    level, seed = inputs.level, inputs.seed
     cox = ElasticNetCox(l1_ratio=0.001)
     # The mean counts in the penalty, so that it means the same for all sample sizes.
     families = [family(cox, alpha=[0.01 / c for c in level.ridge])]
@@ -188,7 +176,7 @@ def space_of_times(inputs: SpaceInputs) -> tuple[Any, list[Grid]]:
         gammas = [None if gamma == "scale" else gamma for gamma in level.gammas]  # None is 1 / columns
         families.append(family(svm, alpha=level.costs, gamma=gammas))
     kind = CurveSurvivalForest if inputs.probabilities else RootSurvivalForest
-    forest = kind(inputs.n_trees, n_jobs=jobs, random_state=seed)
+    forest = kind(inputs.n_trees, n_jobs=1, random_state=seed)
     families.append(family(forest, min_samples_leaf=level.leaves, roots=level.roots))
     boosting = GradientBoostingSurvivalAnalysis(n_estimators=level.rounds, random_state=seed)
     depths = [max(1, size.bit_length() - 2) for size in level.sizes]

@@ -23,30 +23,14 @@ from ..metrics import Metric
 
 @dataclass(frozen=True, eq=False)
 class Routed:
-    """Metadata, sent where it was asked for.
+    """Metadata, sent where it was asked for."""
 
-    Attributes
-    ----------
-    groups : array-like [N] or None
-        For folds and bootstrap.
-    sample_weight : array-like [N] or None
-        For all metrics, without metadata routing.
-    fit_params : dict
-        For the estimator's `fit`.
-    weighted_fit : bool
-        Whether `sample_weight` goes to the estimator's `fit` as well.
-    split_params : dict or None
-        For the splitter's `split`; None where it requested nothing.
-    score_params : list of dict, or None
-        For each scorer, in the order of `scoring`, what it requested; None without metadata routing.
-    """
-
-    groups: Any
-    sample_weight: Any
-    fit_params: dict[str, Any]
-    weighted_fit: bool = True
-    split_params: dict[str, Any] | None = None
-    score_params: list[dict[str, Any]] | None = None
+    groups: Any  #: [N] or None, for folds and bootstrap
+    sample_weight: Any  #: [N] or None, for all metrics, without metadata routing
+    fit_params: dict[str, Any]  #: for the estimator's `fit`
+    weighted_fit: bool = True  #: whether `sample_weight` goes to the estimator's `fit` as well
+    split_params: dict[str, Any] | None = None  #: for the splitter's `split`; None where it requested nothing
+    score_params: list[dict[str, Any]] | None = None  #: what each scorer requested, in order; None without routing
 
 
 def plainly_routed(estimator: Any, groups: Any, sample_weight: Any, fit_params: Mapping[str, Any]) -> Routed:

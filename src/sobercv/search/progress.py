@@ -143,47 +143,25 @@ class JsonLines:
 
     Parameters
     ----------
-    target : path or text file
-        A path is appended to, and opened when the first event comes.
+    path : path
+        Appended to.
 
     Examples
     --------
-    >>> import io
-    >>> from sobercv.training import RoundStarted
-    >>> log = io.StringIO()
-    >>> JsonLines(log)(RoundStarted(0, 10, 40))
-    >>> sorted(json.loads(log.getvalue()))
-    ['event', 'n_alive', 'n_rounds', 'round', 'time']
+    >>> search = sobercv.BBCSearchCV(model, grid, on_event=sobercv.progress.JsonLines("log.jsonl"))  # doctest: +SKIP
     """
 
-    def __init__(self, target: str | PathLike[str] | TextIO) -> None:
-        if not isinstance(target, (str, PathLike)) and not hasattr(target, "write"):
-            raise SoberError("E123", f"`target` must be a path or a text file; got {target!r}.")
-        self.target = target
-        self._file: Any = None
+    def __init__(self, path: str | PathLike[str]) -> None:
+        if not isinstance(path, (str, PathLike)):
+            raise SoberError("E123", f"`path` must be the path of a file; got {path!r}.")
+        self.path = path
 
     def __call__(self, event: Event) -> None:
         """Write one line."""
-        if self._file is None:
-            path = isinstance(self.target, (str, PathLike))
-            # Closed by `close`, which a search calls when its last event has been told.
-            self._file = open(self.target, "a", encoding="utf-8") if path else self.target  # type: ignore[arg-type] # noqa: SIM115
         name = "".join("_" + c.lower() if c.isupper() else c for c in type(event).__name__).lstrip("_")
         record = {"event": name, "time": time.time(), **asdict(event)}
-        self._file.write(json.dumps(record) + "\n")
-        self._file.flush()
-
-    def close(self) -> None:
-        """Close the file, if this log opened it."""
-        if self._file is not None and self._file is not self.target:
-            self._file.close()
-        self._file = None
-
-    def __deepcopy__(self, memo: Any) -> JsonLines:
-        return self  # a clone of a search writes into the same log
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_file": None}
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
 
 
 def display(verbose: int) -> Listener | None:
