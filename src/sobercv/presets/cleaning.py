@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,10 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from ..containers import Array
 from ..errors import SoberError
 
 #: Text columns with at least so many different values are cut into pieces of text instead of one column per value.
 MANY_CATEGORIES = 40
-#: Columns that are looked at in one go.
-TOGETHER = 256
 
 
 def _is_plain(dtype: Any) -> bool:
@@ -41,29 +37,18 @@ def check_table(X: Any) -> None:
     if twice is not None or len({isinstance(name, str) for name in names}) > 1:
         got = "text and numbers" if twice is None else f"{twice!r} more than once"
         raise SoberError("E101", f"The columns of X need names that differ, all of them text; got {got}. Rename them.")
-    for names, values in _numbers(X):
-        bad = np.flatnonzero(np.isinf(values).any(axis=0))
-        if len(bad):
-            raise SoberError(
-                "E102",
-                f"Column {names[bad[0]]!r} holds infinite values. Replace them by numbers, or by NaN for missing.",
-            )
-
-
-def _numbers(X: Any) -> Iterator[tuple[list[Any], Array]]:
-    """Return the columns of fractions with their names, some at a time: one by one, thousands take seconds."""
-    if hasattr(X, "dtypes"):
-        names = list(X.columns)
-        floats = [i for i, dtype in enumerate(X.dtypes) if "float" in str(dtype).lower()]
-        for at in range(0, len(floats), TOGETHER):
-            some = floats[at : at + TOGETHER]
-            if hasattr(X, "iloc"):
-                values = X.iloc[:, some].to_numpy(dtype=float, na_value=np.nan)
-            else:
-                values = np.asarray(X[:, some], dtype=float)
-            yield [names[i] for i in some], values
-    elif (array := np.asarray(X)).dtype.kind == "f":
-        yield list(range(array.shape[1])), array
+    frame = hasattr(X, "dtypes")
+    floats = [i for i, dtype in enumerate(X.dtypes) if "float" in str(dtype).lower()] if frame else []
+    if hasattr(X, "iloc"):
+        values = X.iloc[:, floats].to_numpy(dtype=float, na_value=np.nan)
+    else:
+        values = np.asarray(X[:, floats], dtype=float) if frame else np.asarray(X)
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        bad = int(np.flatnonzero(np.isinf(values).any(axis=0))[0])
+        name = names[floats[bad]] if frame else bad
+        raise SoberError(
+            "E102", f"Column {name!r} holds infinite values. Replace them by numbers, or by NaN for missing."
+        )
 
 
 def make_cleaner(X: Any, seed: int = 0) -> Pipeline:

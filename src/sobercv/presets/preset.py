@@ -50,13 +50,7 @@ class Preset:
         return len(self.configurations)
 
     def drawn(self, n: int, seed: int) -> Preset:
-        """Draw so many configurations at random; where there are no more than that, keep all.
-
-        Parameters
-        ----------
-        n : int
-        seed : int
-        """
+        """Draw so many configurations at random; where there are no more than that, keep all."""
         if n >= self.n_configurations:
             return self
         chosen = expand(self.param_grid, n, seeds.root(seed))

@@ -94,14 +94,6 @@ class RootForest:
     """A random forest whose splits look at `roots` times the square root of the number of columns that reach it.
 
     That number is known only after selection, so it cannot stand in a grid. Stands before the forest among the parents.
-
-    Parameters
-    ----------
-    n_estimators : int, default=1000
-    roots : float, default=1.0
-    min_samples_leaf : int, default=1
-    n_jobs : int, optional
-    random_state : int, optional
     """
 
     def __init__(

@@ -60,17 +60,12 @@ class ModelScorer:
 
     It is called once for each configuration and split, where the model is. Selection goes by the mean over folds, and
     the correction resamples folds (BBC-F). More is better, as with every scorer of scikit-learn.
-
-    Attributes
-    ----------
-    name : str
-        The name of a single number in results; a dict brings its own names.
-    scorer : callable or None
-        (estimator, X, y) -> a number, or a dict of numbers by name; None is the estimator's own `score`.
     """
 
-    name: str
-    scorer: Callable[..., Any] | None = None
+    name: str  #: of a single number in results; a dict brings its own names
+    scorer: Callable[..., Any] | None = (
+        None  #: (estimator, X, y) -> one or the other; None: the estimator's own `score`
+    )
 
     def __call__(self, fitted: Any, X: Any, y: Any = None, **params: Any) -> Any:
         """Score a fitted model on rows; `y` is passed only where there is one."""
@@ -155,30 +150,14 @@ class ModelScores:
 # ---- the plan --------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class ScoringPlan:
-    """The scorers of a search, what each receives, and what follows for training and selection.
+    """The scorers of a search, what each receives, and what follows for training and selection."""
 
-    Attributes
-    ----------
-    scorers : mapping of str to Metric or ModelScorer
-        By name, the one that selects first.
-    given : mapping of str to value
-        The same as the user wrote them, in the order of writing.
-    several : bool
-        Whether `scoring` holds several, so that results come by name.
-    params : mapping of str to dict
-        What the scorers of models receive beside X and y, for all rows.
-    sample_weight : array-like [N] or None
-        The weights of all metrics of predictions.
-    estimator : estimator
-        Of the search, unfitted.
-    """
-
-    scorers: Mapping[str, Metric | ModelScorer]
-    given: Mapping[str, Any]
-    several: bool
-    params: Mapping[str, dict[str, Any]]
-    sample_weight: Any
-    estimator: Any
+    scorers: Mapping[str, Metric | ModelScorer]  #: by name, the one that selects first
+    given: Mapping[str, Any]  #: the same as the user wrote them, in the order of writing
+    several: bool  #: whether `scoring` holds several, so that results come by name
+    params: Mapping[str, dict[str, Any]]  #: what the scorers of models receive beside X and y, for all rows
+    sample_weight: Any  #: the weights of all metrics of predictions, [N] or None
+    estimator: Any  #: of the search, unfitted
 
     @classmethod
     def make(cls, scoring: Any, task: TaskName | None, refit: Any, estimator: Any, routed: Routed) -> ScoringPlan:
@@ -188,8 +167,9 @@ class ScoringPlan:
         scorer receives what it requested. Where all are metrics that want the same weights, they are computed from
         predictions; where they want different things, those that want something are called on the models.
         """
-        given = dict(zip(_read_all(scoring, task, estimator), listed(scoring), strict=True))
-        scorers = scorers_of(scoring, task, refit, estimator)
+        written = _read_all(scoring, task, estimator)
+        given = dict(zip(written, listed(scoring), strict=True))
+        scorers = _selecting_first(written, refit) if several(scoring) else written
         plan = cls(scorers, given, several(scoring), {}, routed.sample_weight, estimator)
         if routed.score_params is None:
             if routed.sample_weight is None:
@@ -323,8 +303,12 @@ def scorers_of(
     Without `scoring` it is the estimator's own `score`: usually accuracy, R2, or the concordance index. `task` is None
     where it is to be read off the metric. Of several metrics the first selects, or the one that `refit` names.
     """
-    found = _read_all(scoring, task, estimator)
-    if not several(scoring) or not isinstance(refit, str):
+    written = _read_all(scoring, task, estimator)
+    return _selecting_first(written, refit) if several(scoring) else written
+
+
+def _selecting_first(found: dict[str, Metric | ModelScorer], refit: Any) -> dict[str, Metric | ModelScorer]:
+    if not isinstance(refit, str):
         return found
     if refit not in found:
         raise SoberError("E105", f"`refit` must name one of the metrics {', '.join(found)}; got {refit!r}.")
