@@ -146,3 +146,37 @@ def test_refused_before_training(rare, options, code):
     with pytest.raises(sobercv.SoberError) as caught:
         sobercv.BBCSearchCV(Untouched(), {"C": [0.1, 1.0]}, cv=4, **options).fit(*rare)
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize("select", ["best", sobercv.best_with_threshold(), sobercv.average_of_best(2)], ids=repr)
+def test_the_final_model_can_be_trained_later(rare, select):
+    X, y = rare
+    options = {"scoring": "f1" if select != "best" else "roc_auc", "cv": 4, "select": select, "n_bootstraps": 50}
+    if isinstance(select, type(sobercv.average_of_best(2))):
+        options["scoring"] = "neg_log_loss"
+    at_once = sobercv.BBCSearchCV(PIPELINE, GRID, **options).fit(X, y)
+    later = sobercv.BBCSearchCV(PIPELINE, GRID, refit=False, **options).fit(X, y)
+    with pytest.raises(AttributeError, match="has no attribute 'predict'"):
+        later.predict(X)
+    assert later.train_final_model(X, y) is later
+    assert (later.predict_proba(X) == at_once.predict_proba(X)).all()
+    assert later.n_fits_ == at_once.n_fits_
+    with pytest.raises(AttributeError, match="has no attribute 'predict'"):
+        later.fit(X, y).predict(X)  # the model of an earlier fit is not that of this one
+
+
+def test_the_final_model_can_be_trained_elsewhere_and_with_weights(rare):
+    X, y = rare
+    weight = np.linspace(0.5, 2, len(y))
+    search = sobercv.BBCSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 0.1]}, refit=False, cv=4, n_bootstraps=50)
+    search.fit(X, y, sample_weight=weight)
+    calls = []
+
+    def train(model, X, y, **fit_params):
+        calls.append(fit_params.keys())
+        return model.fit(X, y, **fit_params)
+
+    search.train_final_model(X, y, train=train, sample_weight=weight)
+    expected = GaussianNB(**search.best_params_).fit(X, y, sample_weight=weight)
+    assert calls == [{"sample_weight"}]
+    assert (search.predict_proba(X) == expected.predict_proba(X)).all()

@@ -248,20 +248,29 @@ class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, Bas
         rule = drop_rule(self.drop, store.nothing_yet(), question) if made.can_drop else None
         with audience(self.on_event, display(self.verbose)) as tell:
             tell(SearchStarted(len(configurations), plan.n_splits))
-            log = race(
-                experiment,
-                configurations,
-                plan,
-                pool=make_pool(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None),
-                store=store,
-                cache=kept_outcomes(self.store, experiment, configurations, plan, question.seed),
+            log = self._fit_all(
+                experiment, configurations, store, self.store, question.seed, self.max_seconds,
                 rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
                 on_event=tell,
-                stop=Stop(self.max_seconds),
-            )
+            )  # fmt: skip
             tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
         self.drop_rule_ = rule
         return store, log
+
+    def _fit_all(
+        self,
+        experiment: Experiment,
+        configurations: list[Configuration],
+        store: MemoryStore,
+        path: Any,
+        seed: int,
+        seconds: float | None,
+        **options: Any,
+    ) -> RaceLog:
+        """Run a race as the user wants: on so many workers, with its file, in its time."""
+        pool = make_pool(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
+        cache, stop = kept_outcomes(path, experiment, configurations, store.plan, seed), Stop(seconds)
+        return race(experiment, configurations, store.plan, pool=pool, store=store, cache=cache, stop=stop, **options)
 
     def _judge(
         self, made: Design, store: MemoryStore, log: RaceLog, configurations: list[Configuration]
@@ -319,15 +328,7 @@ class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, Bas
         experiment = replace(experiment, asks=None, around=None)
         alone = [Configuration(0, self.cv_results_["params"][winner])]
         store, path = MemoryStore(made.problem, plan, 1), None if self.store is None else f"{self.store}.pairs"
-        log = race(
-            experiment,
-            alone,
-            plan,
-            pool=make_pool(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None),
-            store=store,
-            cache=kept_outcomes(path, experiment, alone, plan, question.seed),
-            stop=Stop(left),
-        )
+        log = self._fit_all(experiment, alone, store, path, question.seed, left)
         self.n_fits_ += log.n_fits - log.n_recalled
         if log.stopped == "finished" and not log.failures:
             own = raced.predictions(np.arange(len(raced.done)) == winner)

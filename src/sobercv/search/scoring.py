@@ -319,7 +319,8 @@ def _read_all(scoring: Any, task: TaskName | None, estimator: Any) -> dict[str, 
     """Read `scoring` in the order of writing."""
     if scoring is None:
         return _own_score(estimator, task)
-    values = listed(scoring)
+    holds_several = isinstance(scoring, (Mapping, list, tuple, set, frozenset))
+    values = listed(scoring) if holds_several else [scoring]
     names = [str(name) for name in scoring] if isinstance(scoring, Mapping) else [None] * len(values)
     found = [_read(value, task, name) for value, name in zip(values, names, strict=True)]
     if not found:
