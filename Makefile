@@ -3,7 +3,8 @@
 #   make test    sets up, then lint, types, architecture and all tests
 PYTHON ?= python3
 VENV   ?= .venv
-JOBS   ?= 2
+# One more than two cores, as some tests wait.
+JOBS   ?= 3
 RUN    := $(VENV)/bin/python
 UV     := $(VENV)/bin/uv
 # The demo needs little; the tests need clusters, linters and more.

@@ -46,6 +46,16 @@ def pytest_collection_modifyitems(items):
             item.add_marker(skipped)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call():
+    """Let worker processes serve one test after another: they end where a variable of the environment changes.
+
+    pytest sets this one for every test, and two new workers take three seconds.
+    """
+    os.environ.pop("PYTEST_CURRENT_TEST", None)
+    return (yield)
+
+
 @pytest.fixture(autouse=True)
 def _no_figures_left_over():
     """A figure that one test leaves open must not be another test's problem."""

@@ -321,7 +321,7 @@ ANSWER = {}
 """
 
 
-@pytest.mark.parametrize("edited", ["own_code_of_a_fit", "own_deep"])
+@pytest.mark.parametrize("edited", [pytest.param("own_code_of_a_fit", marks=pytest.mark.soak), "own_deep"])
 def test_idle_workers_do_not_keep_code_that_was_replaced(tmp_path, monkeypatch, edited):
     """A file that is replaced with an old date (mv, cp -p, rsync -a), imported here or only in a worker."""
     sources = {"own_code_of_a_fit": OWN.format(0), "own_deep": "ANSWER = 0"}
@@ -411,6 +411,7 @@ def test_idle_workers_forget_the_data(tmp_path, monkeypatch):
     wait_until(path.exists)
 
 
+@pytest.mark.filterwarnings("ignore::sobercv.errors.SoberWarning")  # a death that is noticed before the second one
 def test_a_process_that_cannot_start_is_said(monkeypatch, tmp_path):
     processes._end_idle()
     monkeypatch.setattr(processes, "_begin", _ends)
