@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sobercv.checks import check_dataset
-from sobercv.checks.numeric_columns import NumericColumns, not_fractions
+from sobercv.checks.leaks import NumericColumns, not_fractions
 from sobercv.tables import assign
 
 from .tables import codes, honest

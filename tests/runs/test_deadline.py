@@ -10,7 +10,6 @@ from sobercv.runs.deadline import Deadline
 
 def test_without_an_end_everything_may_take_for_ever():
     deadline = Deadline()
-    assert not deadline.exists
     assert deadline.left == deadline.share(0.1) == math.inf
     assert deadline.for_training() is None
 

@@ -8,7 +8,7 @@ import pytest
 
 from sobercv.errors import SoberError
 from sobercv.runs.deadline import Deadline
-from sobercv.runs.fit import Progress, execute
+from sobercv.runs.fit import execute
 from sobercv.runs.prepare import prepare
 from sobercv.runs.record import RunRecord
 
@@ -26,8 +26,8 @@ def names(folder):
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression", "survival"])
 def test_results_come_back_as_they_were_written(tmp_path, task):
     ready = prepared(tmp_path, task)
-    folder, asked = begun_in(tmp_path, ready)
-    results = execute(ready, asked, folder, Deadline())
+    folder, ready = begun_in(tmp_path, ready)
+    results = execute(ready, folder, Deadline())
     again = RunRecord.read(folder)
     assert json.dumps(again.headline()) == json.dumps(results.headline())
     assert again.summary.to_dict() == results.summary.to_dict()
@@ -39,35 +39,35 @@ def test_results_come_back_as_they_were_written(tmp_path, task):
 
 def test_every_phase_is_heard(tmp_path):
     ready = prepared(tmp_path)
-    folder, asked = begun_in(tmp_path, ready)
+    folder, ready = begun_in(tmp_path, ready)
     events, phases = [], []
-    execute(ready, asked, folder, Deadline(), progress=Progress(events.append, phases.append))
+    execute(ready, folder, Deadline(), on_event=events.append, on_phase=phases.append)
     assert type(events[-1]).__name__ == "SearchEnded"
     assert [words.split()[0] for words in phases] == ["training", "drawing", "training", "shuffling", "writing"]
 
 
 def test_a_fast_report_has_no_importance_and_none_is_not_written(tmp_path):
     ready = prepared(tmp_path)
-    folder, asked = begun_in(tmp_path, ready)
-    full = execute(ready, asked, folder, Deadline())
-    fast = execute(ready, asked, folder, Deadline(), "fast")
+    folder, ready = begun_in(tmp_path, ready)
+    full = execute(ready, folder, Deadline())
+    fast = execute(ready, folder, Deadline(), "fast")
     assert "importance" in [chart.name for chart in full.summary.charts]
     assert "importance" not in [chart.name for chart in fast.summary.charts]
     assert fast.score == full.score
-    assert execute(ready, asked, folder, Deadline(), "none").score == full.score
+    assert execute(ready, folder, Deadline(), "none").score == full.score
     assert names(folder) == ALWAYS | MODEL
 
 
 def test_who_ends_the_final_model_keeps_the_honest_number(tmp_path, monkeypatch):
     ready = prepared(tmp_path)
-    folder, asked = begun_in(tmp_path, ready)
-    full = execute(ready, asked, folder, Deadline())
+    folder, ready = begun_in(tmp_path, ready)
+    full = execute(ready, folder, Deadline())
 
     def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("sobercv.runs.fit.train_final_model", interrupted)
-    results = execute(ready, asked, folder, Deadline())
+    results = execute(ready, folder, Deadline())
     assert results.score == full.score
     assert (results.stopped, results.model) == ("interrupted", None)
     assert "W704" in {note.code for note in results.warnings}
@@ -76,18 +76,18 @@ def test_who_ends_the_final_model_keeps_the_honest_number(tmp_path, monkeypatch)
 
 def test_options_that_warnings_recommend_reach_the_search(tmp_path):
     plain = prepared(tmp_path)
-    folder, asked = begun_in(tmp_path, plain)
-    results = execute(plain, asked, folder, Deadline(), "none")
+    folder, plain = begun_in(tmp_path, plain)
+    results = execute(plain, folder, Deadline(), "none")
     other = prepare(settings(tmp_path, stratify=True, within_folds=True))
-    changed = execute(other, other.settings, folder, Deadline(), "none")
+    changed = execute(other, folder, Deadline(), "none")
     assert changed.score != results.score
     assert "--stratify --within-folds" in changed.command
 
 
 def test_aggregate_fold_is_said_in_the_methods(tmp_path):
     ready = prepared(tmp_path, aggregate="fold")
-    folder, asked = begun_in(tmp_path, ready)
-    execute(ready, asked, folder, Deadline(), "none")
+    folder, ready = begun_in(tmp_path, ready)
+    execute(ready, folder, Deadline(), "none")
     assert "on average over folds" in (folder / "METHODS.md").read_text()
 
 
@@ -96,8 +96,8 @@ def test_a_disk_that_is_full_while_the_report_is_written_names_the_file(tmp_path
     import signal
 
     ready = prepared(tmp_path)
-    folder, asked = begun_in(tmp_path, ready)
-    execute(ready, asked, folder, Deadline())
+    folder, ready = begun_in(tmp_path, ready)
+    execute(ready, folder, Deadline())
     before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     limit = (folder / "report.html").stat().st_size - 1
     assert max((folder / n).stat().st_size for n in ("model.skops", "predictions.parquet")) < limit
@@ -105,7 +105,7 @@ def test_a_disk_that_is_full_while_the_report_is_written_names_the_file(tmp_path
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
     try:
         with pytest.raises(SoberError, match=r"report\.html' cannot be written") as caught:
-            execute(ready, asked, folder, Deadline())
+            execute(ready, folder, Deadline())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, handler)

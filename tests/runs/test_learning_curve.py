@@ -15,7 +15,7 @@ from sobercv.runs.learning_curve import learning_curve
 
 def searched(estimator, grid, X, y, groups=None, **options):
     search = sobercv.BBCSearchCV(estimator, grid, cv=5, n_bootstraps=100, drop=None, refit=False, **options)
-    return search.fit(X, y, groups=groups), SimpleNamespace(X=X, y=y, groups=groups, n_rows=len(y))
+    return search.fit(X, y, groups=groups), SimpleNamespace(X=X, y=y, groups=groups, n_rows=len(y), fit_arguments={})
 
 
 def hard(n=120, p=40):
@@ -86,7 +86,7 @@ def test_folds_in_which_the_score_is_undefined_leave_the_curve_out():
     search = sobercv.BBCSearchCV(
         LogisticRegression(), {"C": [0.1, 1.0]}, cv=LeaveOneOut(), scoring="roc_auc", drop=None, stratify=True
     ).fit(X, (y > 0).astype(int))
-    data = SimpleNamespace(X=X, y=(y > 0).astype(int), groups=None, n_rows=60)
+    data = SimpleNamespace(X=X, y=(y > 0).astype(int), groups=None, n_rows=60, fit_arguments={})
     chart, (note,) = learning_curve(search, data, 20.0, asked=True)
     assert chart is None
     assert "within every fold" in note.text

@@ -13,7 +13,7 @@ from sobercv.predictions import Predictions
 from sobercv.runs.fit import positive_of
 from sobercv.runs.folder import RunFolder
 from sobercv.runs.model import save
-from sobercv.runs.predict import Asked, predict
+from sobercv.runs.predict import predict
 from sobercv.runs.record import Begun, ModelFacts, RunRecord
 from sobercv.runs.settings import Settings
 from sobercv.tables import Roles, assign, read
@@ -39,7 +39,7 @@ def written(place, model, positive):
     folder.make()
     folder.write_record("settings.json", Begun(Settings(), "x", {}))
     save(model.fit(data.X, data.y), folder)
-    facts = ModelFacts(("dose",), ("a", "b"), positive, id="key")
+    facts = ModelFacts(("dose",), ("a", "b"), positive)
     record = RunRecord(
         summary.scores[0], (), 1, 1, 0, 0, 1, 5, 20, True, (), (), "a model", "finished", 0, (), "sober fit", Settings(), {"task": "binary"},
         table.schema, (), {}, facts, summary,
@@ -73,12 +73,12 @@ def test_the_threshold_decides_and_is_said(run, tmp_path):
     assert plain.frame[".pred_class"].tolist() == ["a", "b"]
     assert plain.meaning == '"b" where its probability is 0.5 or more'
     chances = plain.frame[".pred_b"].tolist()
-    asked = Asked(threshold=(chances[0] + 1e-6) if chances[0] > 0 else 1e-6)
-    assert predict(run, tmp_path / "new.csv", asked=asked).frame[".pred_class"].tolist() == ["a", "b"]
-    assert predict(run, tmp_path / "new.csv", asked=asked).meaning.endswith(f"is {asked.threshold:g} or more")
-    for wrong in (Asked(threshold=0.0), Asked(threshold=1.5), Asked(times=(3.0,))):
+    threshold = (chances[0] + 1e-6) if chances[0] > 0 else 1e-6
+    assert predict(run, tmp_path / "new.csv", threshold=threshold).frame[".pred_class"].tolist() == ["a", "b"]
+    assert predict(run, tmp_path / "new.csv", threshold=threshold).meaning.endswith(f"is {threshold:g} or more")
+    for wrong in ({"threshold": 0.0}, {"threshold": 1.5}, {"times": (3.0,)}):
         with pytest.raises(SoberError) as caught:
-            predict(run, tmp_path / "new.csv", asked=wrong)
+            predict(run, tmp_path / "new.csv", **wrong)
         assert caught.value.code == "E808"
 
 
@@ -113,4 +113,4 @@ def test_scores_are_those_of_the_positive_class(tmp_path, positive):
     assert set(found.frame[".pred_class"]) == {"a", "b"}
     assert f'the greater .score, the more like "{positive}"' in found.meaning
     with pytest.raises(SoberError, match="neg_log_loss"):
-        predict(folder, tmp_path / "d.csv", asked=Asked(0.3))
+        predict(folder, tmp_path / "d.csv", threshold=0.3)

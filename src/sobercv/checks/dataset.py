@@ -12,11 +12,10 @@ import numpy as np
 from ..errors import SEVERITIES, Note
 from ..tables import Dataset
 from ..tables.identifiers import is_identifier, repeats_subjects
-from ..tables.naming import columns_that, some
+from ..tables.naming import held_by, some
 from ..tables.roles import EVENT_NAME, TIME_NAME, named_like, words_of
 from ..targets import LARGEST
-from .leaks import leaks
-from .numeric_columns import NumericColumns, not_fractions
+from .leaks import NumericColumns, leaks, not_fractions
 
 _ORDER = list(SEVERITIES.values())
 #: With fewer rows or groups every estimate is uncertain.
@@ -162,18 +161,15 @@ def empty_columns(data: Dataset) -> Iterator[Note]:
     """Columns without a value, with one value only, or mostly missing."""
     share = data.X.isna().mean()
     empty = [c for c, s in share.items() if s == 1]
-    if empty:
-        yield Note("W809", f"{columns_that(empty)} no value at all: {some(empty)}. Left out of every model.", (*empty,))
+    left_out = ". Left out of every model."
+    yield from held_by("W809", empty, "no value at all", left_out, "has", "have")
     constant = [c for c in _constant(data.X) if c not in empty]
-    if constant:
-        text = f"{columns_that(constant)} the same value in every row: {some(constant)}. Left out of every model."
-        yield Note("W809", text, (*constant,))
+    yield from held_by("W809", constant, "the same value in every row", left_out, "has", "have")
     if len(empty) + len(constant) == data.X.shape[1]:
         yield Note("E818", "Every column is constant or empty, so nothing can be learned. Add other columns.")
     gappy = [c for c, s in share.items() if 0.5 < s < 1]
-    if gappy:
-        text = f"{columns_that(gappy)} more gaps than values: {some(gappy)}. Gaps are filled by the median and marked."
-        yield Note("W809", text, (*gappy,))
+    marked = ". Gaps are filled by the median and marked."
+    yield from held_by("W809", gappy, "more gaps than values", marked, "has", "have")
 
 
 def _constant(X: Any) -> list[str]:
@@ -228,17 +224,14 @@ def known_later(data: Dataset) -> Iterator[Note]:
     """Columns that, by their names or because they are dates, could have been written down only after the outcome."""
     found = [c for c, dtype in data.X.dtypes.items() if dtype.kind not in "iufb" and _dates(data.X[c].dropna())]
     later = [c for c in found if says_later(str(c))]
-    if later:
-        text = f"{columns_that(later, 'is a date that', 'are dates that')} may come after the outcome: {some(later)}. "
-        yield Note("W806", text + "Write --ignore for what is not known when the prediction is made.", (*later,))
+    ignore = ". Write --ignore for what is not known when the prediction is made."
+    yield from held_by("W806", later, "may come after the outcome", ignore, "is a date that", "are dates that")
     plain = [c for c in found if c not in later]
-    if plain:
-        text = f"{columns_that(plain, 'holds', 'hold')} dates: {some(plain)}. Are they known before the outcome?"
-        yield Note("S801", text, (*plain,))
+    yield from held_by("S801", plain, "dates", ". Are they known before the outcome?")
     others = [str(c) for c in data.X.columns if c not in found and says_later(str(c))]
     if others and data.X.shape[1] < MOST_NAMES:
-        text = f"{columns_that(others, 'is', 'are')} by name known only after the outcome: {some(others)}. If so, write"
-        yield Note("S801", f"{text} --ignore; if it is known when the prediction is made, all is well.", (*others,))
+        known = ". If so, write --ignore; if it is known when the prediction is made, all is well."
+        yield from held_by("S801", others, "by name known only after the outcome", known, "is", "are")
 
 
 def says_later(name: str) -> bool:
@@ -286,9 +279,7 @@ def duplicates(data: Dataset) -> Iterator[Note]:
 def identifiers(data: Dataset) -> Iterator[Note]:
     """Find columns that look like identifiers, by name or by content."""
     found = [name for name in not_fractions(data.X) if is_identifier(data.X[name], name)]
-    if found:
-        what = columns_that(found, "looks", "look")
-        yield Note("W809", f"{what} like an identifier: {some(found)}. Write --id or --ignore for it.", (*found,))
+    yield from held_by("W809", found, "like an identifier", ". Write --id or --ignore for it.", "looks", "look")
 
 
 def repeated_subjects(data: Dataset) -> Iterator[Note]:

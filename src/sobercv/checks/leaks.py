@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from ..containers import Array
 from ..errors import Note
 from ..tables import Dataset
 from ..tables.naming import some
-from .numeric_columns import NumericColumns
 
 #: Columns are suspected from this score on (with more than two classes a good measurement may separate them, as the
 #: petals of iris do) where they stand apart from the rest ...
@@ -117,13 +116,49 @@ def _smallest_part(y: Array, task: str) -> int:
     return len(y) if task == "regression" else int(np.unique(y, return_counts=True)[1].min())
 
 
-@dataclass(frozen=True, eq=False)
-class _Block:
+class _Block(NamedTuple):
     """Columns that are scored alike: amounts float [n, P], or categories as codes int [n, P]."""
 
     names: list[str]
     values: Array
     are_codes: bool
+
+
+@dataclass(frozen=True, eq=False)
+class NumericColumns:
+    """Numbers of a frame as one matrix: a look at each of twenty thousand columns takes no loop over the frame."""
+
+    names: list[str]
+    #: Where they stand in the frame [P].
+    positions: Array
+    #: NaN where missing [N, P].
+    values: Array
+
+    @classmethod
+    def of(cls, X: Any) -> NumericColumns:
+        """Take whole numbers and fractions out of a frame."""
+        held = [i for i, dtype in enumerate(X.dtypes) if dtype.kind in "iuf"]
+        values = X.iloc[:, held].to_numpy(dtype=np.float64, na_value=np.nan)
+        names = X.columns.tolist()
+        return cls([names[i] for i in held], np.array(held, dtype=int), values)
+
+    @property
+    def whole(self) -> Array:
+        """Which of them hold whole numbers only, gaps aside: bool [P]."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(((self.values % 1 == 0) | np.isnan(self.values)).all(axis=0))
+
+    @property
+    def largest(self) -> Array:
+        """The largest finite size of a number in each: [P], 0 where there is none."""
+        return np.where(np.isfinite(self.values), np.abs(self.values), 0.0).max(axis=0, initial=0.0)
+
+
+def not_fractions(X: Any) -> list[str]:
+    """Name the columns that are no measurements with fractions: whole numbers, text, dates, flags."""
+    numbers = NumericColumns.of(X)
+    fractions = set(numbers.positions[~numbers.whole].tolist())
+    return [name for i, name in enumerate(X.columns) if i not in fractions]
 
 
 def _blocks(X: Any, task: str) -> Iterator[_Block]:
@@ -137,7 +172,7 @@ def _blocks(X: Any, task: str) -> Iterator[_Block]:
         has_gaps = gaps.any(axis=0)
         yield _Block(list(names[has_gaps]), gaps[:, has_gaps].astype(float), False)
         with np.errstate(all="ignore"):
-            middle = np.where(has_gaps & ~gaps.all(axis=0), _medians(values), 0.0)
+            middle = np.nanmedian(np.where(gaps.all(axis=0), 0.0, values), axis=0)
         values = np.where(gaps, middle, values)
     ordered = np.sort(values, axis=0)
     distinct = 1 + (ordered[1:] != ordered[:-1]).sum(axis=0)
@@ -161,13 +196,6 @@ def _blocks(X: Any, task: str) -> Iterator[_Block]:
             gap = column.isna().to_numpy()
             if gap.any():
                 yield _Block([str(X.columns[i])], gap[:, None].astype(float), False)
-
-
-def _medians(values: Array) -> Array:
-    kept = values.copy()
-    empty = np.isnan(kept).all(axis=0)
-    kept[:, empty] = 0.0
-    return np.asarray(np.nanmedian(kept, axis=0))
 
 
 def _levels(values: Array) -> Array:

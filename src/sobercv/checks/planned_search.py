@@ -25,28 +25,19 @@ DEFAULT_METRICS = {
 
 @dataclass(frozen=True, eq=False)
 class PlannedSearch:
-    """What would be run.
+    """What would be run."""
 
-    Attributes
-    ----------
-    preset : Preset
-        The pipeline and its configurations, listed.
-    scoring : list of str
-        The first selects.
-    cv, repeats, seed : int
-        `cv` is the number of folds.
-    positive : label or None
-        The positive class, where it was named or a metric depends on it.
-    by_group : bool
-        Whether every fold is one group.
-    """
-
+    #: The pipeline and its configurations, listed.
     preset: Preset
+    #: The first selects.
     scoring: list[str]
+    #: cv, repeats, seed: `cv` is the number of folds.
     cv: int
     repeats: int
     seed: int
+    #: The positive class, where it was named or a metric depends on it.
     positive: Any = None
+    #: Whether every fold is one group.
     by_group: bool = False
 
     @property
@@ -74,18 +65,10 @@ def plan_search(  # noqa: PLR0913 - the options of a command, by their names
 ) -> PlannedSearch:
     """Plan a search.
 
-    Parameters
-    ----------
-    scoring : sequence of str
-        Metrics. Default: ROC AUC for two classes, balanced accuracy for more, R2 for numbers, concordance for survival.
-    cv, repeats, seed : int
-        `cv` is the number of folds.
-    configurations : int, optional
-        Draw so many at random instead of trying all.
-    positive : str, optional
-        The positive one of two classes; where a metric depends on it and their names leave no doubt, it is found.
-    probabilities : bool, default=False
-        Every configuration must give some, also where no metric asks for them.
+    `scoring`: metrics. Default: ROC AUC for two classes, balanced accuracy for more, R2 for numbers, concordance for
+    survival. `cv`, `repeats`, `seed`: `cv` is the number of folds. `configurations`: draw so many at random instead of
+    trying all. `positive`: the positive one of two classes; where a metric depends on it and their names leave no
+    doubt, it is found. `probabilities`: every configuration must give some, also where no metric asks for them.
     """
     names = list(scoring) or [DEFAULT_METRICS[data.task]]
     found = [metrics.get(name) for name in names]
@@ -110,15 +93,7 @@ def plan_search(  # noqa: PLR0913 - the options of a command, by their names
 
 
 def positive_label(classes: Sequence[Any], found: Sequence[metrics.Metric], given: str | None) -> Any:
-    """Find the positive class: the one that was named, or the obvious one where a metric depends on it; else None.
-
-    Parameters
-    ----------
-    classes : sequence of labels
-        Empty where the target has none.
-    given : str or None
-        What the user wrote.
-    """
+    """Find the positive class: the one that was named, or the obvious one where a metric depends on it; else None."""
     classes = list(classes)
     if given is not None:
         named = [label for label in classes if str(label) == given]

@@ -24,12 +24,7 @@ def seconds_needed(planned: PlannedSearch, data: Dataset, jobs: int | None = Non
     """Estimate the seconds that a search takes without dropping, from one fit of each family.
 
     Steps that configurations share are counted once per fold, as the search fits them once. Families for which no time
-    is left count as the mean of those that were tried; the first is always tried.
-
-    Parameters
-    ----------
-    jobs : int, optional
-        Workers, as in scikit-learn.
+    is left count as the mean of those that were tried; the first is always tried. `jobs`: workers, as in scikit-learn.
     """
     n = min(data.n_rows, TRIAL_ROWS)
     rows = np.sort(seeds.generator(seeds.root(planned.seed), "trial").permutation(data.n_rows)[:n])

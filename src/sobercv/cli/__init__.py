@@ -21,14 +21,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and end the process with its exit code."""
     codecs.register_error("sober", _plain)
     for stream in (sys.stdout, sys.stderr):
-        with suppress(AttributeError, ValueError):  # closed, or replaced by somebody
+        with suppress(AttributeError, ValueError):  # closed, or replaced by another object
             stream.reconfigure(errors="sober")  # type: ignore[union-attr]
     try:
         with terminable():
             code = _run(arguments)
     except KeyboardInterrupt as interrupt:  # before anything could begin: while modules were imported
         code = 128 + getattr(interrupt, "number", signal.SIGINT)
-    # What is left is to leave; whoever is impatient now gets no traceback.
+    # Only the exit is left: another Ctrl-C now gives no traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(code)
 

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -67,8 +68,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return exit_code_of(call, debug="--debug" in given)
 
 
+def _module(name: str) -> Any:
+    """Import the module of a command, which takes seconds: after the checks that cost nothing."""
+    return import_module(f".{name}", __package__)
+
+
 def _check_run(folder: Any, data: Any = None) -> None:
-    """Refuse paths that lead nowhere; whatever takes seconds is imported afterwards, here and in every command."""
+    """Refuse paths that lead nowhere."""
     from ..runs.folder import RunFolder
     from ..tables.source_bytes import check_source
 
@@ -98,12 +104,8 @@ def _top(
 @takes("data", *ROLES, *READING, *TUNING, "no_drop", "by", "repeats", "seed", "jobs", "settings", *SHOWN)
 def check(**given: Any) -> int:
     """Look at a table: what is in it, what would be run, how long it takes. Trains nothing large."""
-    from .arguments import Arguments
-
-    asked = Arguments.of(given)
-    from .checking import check as go
-
-    return go(asked)
+    asked = _module("arguments").Arguments.of(given)
+    return int(_module("checking").check(asked))
 
 
 @app.command(cls=_Command)
@@ -113,13 +115,9 @@ def check(**given: Any) -> int:
 )  # fmt: skip
 def fit(**given: Any) -> int:
     """Tune, judge honestly, train the final model, and write a folder with a report."""
-    from .arguments import Arguments
-
-    asked = Arguments.of(given)
+    asked = _module("arguments").Arguments.of(given)
     asked.folder.check_free(given["overwrite"])
-    from .fitting import fit as go
-
-    return go(asked, given["overwrite"])
+    return int(_module("fitting").fit(asked, given["overwrite"]))
 
 
 @app.command(cls=_Command)
@@ -127,9 +125,7 @@ def fit(**given: Any) -> int:
 def resume(**given: Any) -> int:
     """Continue a run that was interrupted or ran out of time."""
     _check_run(given["folder"], given["data"])
-    from .fitting import go_on
-
-    return go_on(given)
+    return int(_module("fitting").go_on(given))
 
 
 @app.command(cls=_Command)
@@ -137,9 +133,7 @@ def resume(**given: Any) -> int:
 def extend(**given: Any) -> int:
     """Add repeats to a run; what is there is not trained again."""
     _check_run(given["folder"], given["data"])
-    from .fitting import go_on
-
-    return go_on(given)
+    return int(_module("fitting").go_on(given))
 
 
 @app.command(cls=_Command)
@@ -147,9 +141,7 @@ def extend(**given: Any) -> int:
 def report(**given: Any) -> int:
     """Show the result of a run and write its report again, or its tables (--format)."""
     _check_run(given["folder"])
-    from .reporting import report as go
-
-    return go(**given)
+    return int(_module("reporting").report(**given))
 
 
 @app.command(cls=_Command)
@@ -157,9 +149,7 @@ def report(**given: Any) -> int:
 def predict(**given: Any) -> int:
     """Predict new rows with the model of a run; default: CSV to standard output."""
     _check_run(given["folder"], given["data"])
-    from .predicting import predict as go
-
-    return go(given)
+    return int(_module("predicting").predict(given))
 
 
 @app.command(cls=_Command)
@@ -174,27 +164,19 @@ def correct(**given: Any) -> int:
 
     if not os.path.isdir(given["predictions"]):  # a run
         check_source(given["predictions"])
-    from .correcting import correct as go
-
-    return go(given)
+    return int(_module("correcting").correct(given))
 
 
 @app.command(cls=_Command)
 @takes("data", *ROLES, *READING, *TUNING, "seed", "jobs", "protocols", "settings", *SHOWN)
 def compare(**given: Any) -> int:
     """Compare protocols side by side: what each claims, how many models it trains, how long it takes."""
-    from .arguments import Arguments
-
-    asked = Arguments.of(given)
-    from .comparing import compare as go
-
-    return go(asked, given["protocols"])
+    asked = _module("arguments").Arguments.of(given)
+    return int(_module("comparing").compare(asked, given["protocols"]))
 
 
 @app.command(cls=_Command)
 @takes("example_name", "output")
 def example(**given: Any) -> int:
     """Write a small table to try the commands on: breast_cancer, clinic or oof."""
-    from .examples import example as go
-
-    return go(**given)
+    return int(_module("examples").example(**given))

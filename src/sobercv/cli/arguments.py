@@ -34,13 +34,7 @@ class Arguments:
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> Arguments:
-        """Put options and the settings file together.
-
-        Parameters
-        ----------
-        given : dict
-            Options by name; None where not given.
-        """
+        """Put options by name (None where not given) and the settings file together."""
         file = _file(given.get("settings"))
         options = settings_of(given)
         plain = {k: v for k, v in file.items() if k not in OUTWARD}
@@ -71,13 +65,7 @@ class Arguments:
 
 
 def settings_of(given: dict[str, Any]) -> dict[str, Any]:
-    """Give the options that are settings of a run, with a switch that was not thrown left open (--no-header was).
-
-    Parameters
-    ----------
-    given : dict
-        Parameters of a command by name.
-    """
+    """Give the options that are settings of a run, with a switch that was not thrown left open (--no-header was)."""
     options = {k: None if v is False and k != "header" else v for k, v in given.items() if k not in _OWN}
     for name in _NAMES:
         value = options.get(name)
@@ -86,13 +74,7 @@ def settings_of(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def report_of(given: dict[str, Any]) -> str:
-    """Give how much of a report is wanted.
-
-    Parameters
-    ----------
-    given : dict
-        Parameters of a command by name.
-    """
+    """Give how much of a report is wanted."""
     return "none" if given.get("no_report") else "fast" if given.get("fast") else "full"
 
 
@@ -116,14 +98,8 @@ def _file(path: Path | None) -> dict[str, Any]:
 def check_output(output: Path, run: Path, overwrite: bool, data: object = None) -> None:
     """Refuse a place that holds anything else than what may be written over.
 
-    Parameters
-    ----------
-    run : Path
-        The folder of the run; none of its files is written over.
-    overwrite : bool
-        Whether another file that is there may be.
-    data : path, optional
-        The table that was read; it stays.
+    `run`: the folder of the run; none of its files is written over. `overwrite`: whether another file that is there may
+    be. `data`: the table that was read; it stays.
     """
     name = repr(str(output))
     if output.is_dir():

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ..checks import seconds_needed
 from ..report.words import count, seconds
-from ..runs.prepare import Prepared, prepare, table_facts
+from ..runs.prepare import Prepared, prepare
 from .arguments import Arguments
 from .exit_code import BAD, DONE
 from .screen import Screen, safe
@@ -35,16 +35,16 @@ def check(arguments: Arguments) -> int:
         guess = None if planned is None else seconds_needed(planned, prepared.data, arguments.settings.jobs)
     finally:
         screen.done()
-    facts = table_facts(prepared)
     if arguments.json:
         found = [f.to_dict() for f in prepared.findings]
-        screen.result({"data": facts, "findings": found, "plan": plan_of(prepared, guess)})
+        screen.result({"data": prepared.facts, "findings": found, "plan": plan_of(prepared, guess)})
     else:
-        _show(screen, prepared, facts, guess)
+        _show(screen, prepared, guess)
     return BAD if planned is None else DONE
 
 
-def _show(screen: Screen, prepared: Prepared, facts: dict[str, Any], guess: float | None) -> None:
+def _show(screen: Screen, prepared: Prepared, guess: float | None) -> None:
+    facts = prepared.facts
     if screen.quiet:  # only what is wrong
         screen.notes(f for f in prepared.findings if f.severity != "suggestion")
         return
@@ -130,15 +130,7 @@ MOST_ROWS = 25
 
 
 def show_columns(screen: Screen, facts: list[dict[str, Any]], n_features: int) -> None:
-    """Print the columns of a table, and how they were read.
-
-    Parameters
-    ----------
-    facts : list of dict
-        See `ColumnFact`.
-    n_features : int
-        How many columns there are to learn from; the facts may lack some.
-    """
+    """Print the columns of a table and how they were read; `facts` may lack some of the `n_features` to learn from."""
     rows = _one_by_one(facts) if len(facts) <= MOST_ROWS else _by_kind(facts)
     grid = Table.grid(padding=(0, 2))
     shown = [i for i in range(4) if any(row[i] for row in rows)]  # mostly, nothing was special in reading

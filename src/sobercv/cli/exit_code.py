@@ -32,15 +32,7 @@ class Ended(Exception):
 
 
 def exit_code_of(command: Callable[[], int], debug: bool = False) -> int:
-    """Run a command.
-
-    Parameters
-    ----------
-    command : callable
-        Gives an exit code.
-    debug : bool
-        Show the traceback of a failure.
-    """
+    """Run a command that returns an exit code; `debug` shows the traceback of a failure."""
     try:
         code = command()
         sys.stdout.flush()  # here, and not when Python ends: a pipe may be gone
@@ -83,7 +75,9 @@ def _read(problem: BaseException) -> tuple[int, str]:
         number, word = signal_of(problem)
         return 128 + number, f"{word}."
     if isinstance(problem, BrokenPipeError) or isinstance(problem.__context__, BrokenPipeError):
-        _close_output()  # `| head` has seen enough
+        # `| head` has seen enough; what is left in buffers goes nowhere, or Python would complain when it ends.
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE, ""
     if isinstance(problem, SystemExit):
         return (problem.code, "") if isinstance(problem.code, int) else (FAILED, str(problem.code or ""))
@@ -111,21 +105,11 @@ MEANT = {
 }  # fmt: skip
 
 
-def _has_option(context: Any, name: str) -> bool:
-    return any(name in parameter.opts for parameter in context.command.params)
-
-
 def _usage(problem: Any) -> str:
     """Say what was wrong with the words of a command, and whose help tells the right ones."""
     said = problem.format_message().rstrip(".")
     meant = MEANT.get(str(getattr(problem, "option_name", "")).lstrip("-"))
-    if meant is not None and problem.ctx is not None and _has_option(problem.ctx, meant):
+    if problem.ctx is not None and any(meant in parameter.opts for parameter in problem.ctx.command.params):
         said = f"No such option: {problem.option_name}. Did you mean {meant}?"
     path = problem.ctx.command_path if problem.ctx is not None else "sober"
     return f"{said}{'' if said.endswith('?') else '.'} See {path} --help. [E808]"
-
-
-def _close_output() -> None:
-    """Write what is left in buffers to nowhere, so that Python does not complain when it ends."""
-    with suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import Note, SoberError
 from ..report.words import between, count, number
 from ..runs.deadline import Deadline
-from ..runs.fit import Progress, execute
+from ..runs.fit import execute
 from ..runs.folder import SETTINGS, RunFolder
 from ..runs.prepare import Prepared, begin, prepare
 from ..runs.record import Begun, RunRecord
@@ -39,8 +39,7 @@ def fit(arguments: Arguments, overwrite: bool) -> int:
     with folder.locked() as note:
         folder.check_free(overwrite)
         folder.empty()
-        settings = begin(folder, prepared)
-        return _run(screen, folder, prepared, settings, deadline, arguments.report, note)
+        return _run(screen, folder, begin(folder, prepared), deadline, arguments.report, note)
 
 
 def go_on(given: dict[str, Any]) -> int:
@@ -59,8 +58,7 @@ def go_on(given: dict[str, Any]) -> int:
             )
         deadline = Deadline(settings.max_time, BEGAN)
         prepared = _prepared(screen, settings, before.sha256)
-        settings = begin(folder, prepared)
-        return _run(screen, folder, prepared, settings, deadline, report_of(given), note)
+        return _run(screen, folder, begin(folder, prepared), deadline, report_of(given), note)
 
 
 def _prepared(screen: Screen, settings: Settings, sha256: str | None = None) -> Prepared:
@@ -74,9 +72,8 @@ def _prepared(screen: Screen, settings: Settings, sha256: str | None = None) -> 
 
 
 def _run(
-    screen: Screen, folder: RunFolder, prepared: Prepared, settings: Settings, deadline: Deadline, report: str,
-    note: Note | None,
-) -> int:  # fmt: skip
+    screen: Screen, folder: RunFolder, prepared: Prepared, deadline: Deadline, report: str, note: Note | None
+) -> int:
     planned = prepared.plan
     if screen.talks:
         found = [f for f in prepared.findings if f.severity != "suggestion"]
@@ -84,8 +81,8 @@ def _run(
         size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
         screen.say(f"{size}, at most {planned.n_fits:,} fits. Ctrl-C stops and keeps what is done.", "dim")
     try:
-        progress = Progress(_Listener(screen) if screen.talks else None, screen.phase)
-        results = execute(prepared, settings, folder, deadline, report, progress)
+        listener = _Listener(screen) if screen.talks else None
+        results = execute(prepared, folder, deadline, report, listener, screen.phase)
     except KeyboardInterrupt as interrupt:
         number, word = signal_of(interrupt)
         tell(f"{word}; every finished fit is saved. Go on with: sober resume {folder.path}")

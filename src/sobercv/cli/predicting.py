@@ -10,7 +10,6 @@ from ..report.tables import spreadsheet_cell
 from ..report.words import count
 from ..runs.files import write_file
 from ..runs.folder import RunFolder
-from ..runs.predict import Asked
 from ..runs.predict import predict as predicted
 from .arguments import check_output
 from .exit_code import DONE
@@ -25,8 +24,8 @@ def predict(given: dict[str, Any]) -> int:
     output, screen = given["output"], Screen(quiet=given["quiet"])
     if output is not None:
         check_output(output, given["folder"], given["overwrite"], given["data"])
-    asked = Asked(given["threshold"], given["at"] or ())
-    found = predicted(RunFolder(given["folder"]), given["data"], given["sheet"], asked)
+    asked = given["sheet"], given["threshold"], given["at"] or ()
+    found = predicted(RunFolder(given["folder"]), given["data"], *asked)
     frame = found.frame
     if screen.talks:
         screen.notes(found.notes)
@@ -43,7 +42,8 @@ def predict(given: dict[str, Any]) -> int:
         write_file(output, packed.getvalue())
     else:
         write_file(output, _text(frame, "\t" if output.suffix == ".tsv" else ","))
-    screen.say(f"{count(len(frame), 'row')} predicted{_counts(frame)}{_brackets(found.meaning)}")
+    meaning = f" ({found.meaning})" if found.meaning else ""
+    screen.say(f"{count(len(frame), 'row')} predicted{_counts(frame)}{meaning}")
     where = "to standard output" if output is None else str(output)
     screen.say(f"Written: {where}, columns {', '.join(map(str, frame.columns))}")
     return DONE
@@ -68,10 +68,6 @@ def _without_formulas(frame: Any) -> tuple[Any, int]:
         made[name] = safe
     made.columns = [spreadsheet_cell(str(name)) for name in made.columns]
     return made, n_changed + sum(a != str(b) for a, b in zip(made.columns, frame.columns, strict=True))
-
-
-def _brackets(text: str) -> str:
-    return f" ({text})" if text else ""
 
 
 def _text(frame: Any, separator: str) -> str:

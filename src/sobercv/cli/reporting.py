@@ -23,10 +23,15 @@ def report(folder: Path, output: Path | None, overwrite: bool, format: str | Non
         check_output(output, folder, overwrite)
     results = RunRecord.read(held)
     if format is not None:
-        return _tables(results, output, format)
+        text = to_format(results.summary, format)
+        if output is None:
+            sys.stdout.write(text)
+        else:
+            write_file(output, text)
+        return DONE
     try:
         page = to_html(results.summary)
-    except Exception as error:  # numbers that fit the schema and yet make no picture: somebody has edited them
+    except Exception as error:  # numbers that fit the schema and yet make no picture were edited
         raise held.damaged(RESULTS, f"no page can be drawn from it, {type(error).__name__}") from error
     if output is None:
         with held.locked():
@@ -37,14 +42,4 @@ def report(folder: Path, output: Path | None, overwrite: bool, format: str | Non
     show(screen, results, folder)
     if output is not None:
         screen.say(f"Written: {output}")
-    return DONE
-
-
-def _tables(results: RunRecord, output: Path | None, format: str) -> int:
-    """Write the tables of a report to a file, or to standard output."""
-    text = to_format(results.summary, format)
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        write_file(output, text)
     return DONE

@@ -26,7 +26,7 @@ STYLES = {"error": "bold red", "warning": "yellow", "suggestion": "cyan"}
 
 
 class _Aside(Console):
-    """Standard error: that nobody reads it any more is no reason to end a run."""
+    """Standard error; a run goes on when the pipe behind it has closed."""
 
     def on_broken_pipe(self) -> None:
         """Fall silent."""
@@ -38,12 +38,7 @@ class _Aside(Console):
 class Screen:
     """Standard output and standard error.
 
-    Parameters
-    ----------
-    json : bool
-        Standard output is JSON and nothing else.
-    quiet : bool
-        No word beside the result.
+    `json`: standard output is JSON and nothing else. `quiet`: no word beside the result.
     """
 
     def __init__(self, json: bool = False, quiet: bool = False) -> None:

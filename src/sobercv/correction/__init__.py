@@ -164,7 +164,8 @@ def correct(
     settings = {"confidence_level": confidence_level, "random_state": random_state}
     study = getattr(thing, "study_", thing)
     if is_study(study) and y is not None:
-        kept = read_study_predictions(study, y, **_taken(options, "predictions", "method"))
+        own = {name: options.pop(name) for name in ("predictions", "method") if name in options}
+        kept = read_study_predictions(study, y, **own)
         estimates = with_study_winner(study, kept, judge_predictions(kept, metric, **settings, **options))
     elif (predictions := _predictions(thing, y, options)) is not None:
         estimates = judge_predictions(predictions, metric, **settings, **options)
@@ -175,11 +176,6 @@ def correct(
         estimates = judge(_fold_scores(thing, metric, n_repeats, greater_is_better), **settings, **options)
     several = len(estimates) > 1 or isinstance(metric, (list, tuple))
     return Estimates(estimates) if several else next(iter(estimates.values()))
-
-
-def _taken(options: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Take the options of a reader out of those of the bootstrap."""
-    return {name: options.pop(name) for name in names if name in options}
 
 
 def _predictions(thing: Any, y: Any, options: dict[str, Any]) -> ToolPredictions | None:

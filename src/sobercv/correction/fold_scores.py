@@ -28,34 +28,23 @@ FEW_FOLDS = 5
 
 @dataclass(frozen=True, eq=False)
 class FoldScores:
-    """Scores by fold of every configuration.
+    """Scores by fold of every configuration."""
 
-    Attributes
-    ----------
-    scores : mapping of str to array [F, C]
-        By metric, the one that selects first. More is better. The F = K x R folds of R repeats are listed repeat by
-        repeat. A configuration with a NaN is left out, see `complete`.
-    params : sequence of dict or None
-        Parameters of each configuration.
-    names : sequence of str or None
-        Names of the configurations, where they have names rather than parameters.
-    n_repeats : int
-        Number of times the samples were partitioned into folds.
-    test_share : float or None
-        For splits whose test sets overlap (ShuffleSplit): size of a test set over that of a training set.
-    winner : int or None
-        Position of the configuration that the tool selected; None for the one with the highest mean.
-    rule : callable or None
-        Scores of the folds present in a resample, by metric [F, C], -> position of the winner; None for the highest
-        mean.
-    """
-
+    #: By metric, the one that selects first. More is better. The F = K x R folds of R repeats are listed repeat by
+    #: repeat. A configuration with a NaN is left out, see `complete` [F, C].
     scores: Mapping[str, Array]
+    #: Parameters of each configuration.
     params: Sequence[dict[str, Any]] | None = None
+    #: Names of the configurations, where they have names rather than parameters.
     names: Sequence[str] | None = None
+    #: Number of times the samples were partitioned into folds.
     n_repeats: int = 1
+    #: For splits whose test sets overlap (ShuffleSplit): size of a test set over that of a training set.
     test_share: float | None = None
+    #: Position of the configuration that the tool selected; None for the one with the highest mean.
     winner: int | None = None
+    #: Scores of the folds present in a resample, by metric [F, C], -> position of the winner; None for the highest
+    #: mean.
     rule: Callable[[Mapping[str, Array]], int] | None = None
     notes: tuple[Note, ...] = ()
 
@@ -144,8 +133,8 @@ def judge(
     if found.rule is None:
         winners = [best(one.scores(counts)) for one in repeats[first]]
     else:
-        each = range(found.n_repeats)
-        winners = [_by_rule(found, {name: held[r].table for name, held in repeats.items()}, counts) for r in each]
+        k = found.n_folds
+        winners = [_by_rule(found, kept, slice(r * k, r * k + k), counts) for r in range(found.n_repeats)]
 
     def judged(name: str, chosen: list[Array]) -> list[Array]:
         """Score of configuration chosen[r][b] on the folds that are absent from resample b, by repeat."""
@@ -218,18 +207,14 @@ def judge(
     return out
 
 
-def _by_rule(found: FoldScores, scores: dict[str, Array], counts: Array) -> Array:
-    """Run the search's own rule on the folds of each resample, repeated as often as they were drawn."""
+def _by_rule(found: FoldScores, kept: Array, rows: slice, counts: Array) -> Array:
+    """Run the search's own rule on the folds of each resample of a repeat, repeated as often as they were drawn."""
     assert found.rule is not None
-    kept, c = found.complete(), found.first.shape[1]
     winners = np.empty(len(counts), np.int64)
+    is_kept = np.isin(np.arange(found.first.shape[1]), kept)
+    scores = {name: np.where(is_kept, table[rows], np.nan) for name, table in found.scores.items()}
     for b, row in enumerate(counts):
-        folds = np.repeat(np.arange(len(row)), row)
-        present = {}
-        for name, table in scores.items():
-            everything = np.full((len(folds), c), np.nan)
-            everything[:, kept] = table[folds]
-            present[name] = everything
+        present = {name: np.repeat(table, row, axis=0) for name, table in scores.items()}
         try:
             winners[b] = np.flatnonzero(kept == found.rule(present))[0]
         except Exception as error:

@@ -91,15 +91,9 @@ def read_frame(
 ) -> FoldScores:
     """Read fold scores from a data frame.
 
-    Parameters
-    ----------
-    metric : str, optional
-        The measure that selected. Needed for a table of several measures in rows; default: the first column of a
-        measure.
-    n_repeats : int, optional
-        Number of repeats of a wide table (default: 1). A long table says it by a column or by the names of folds.
-    greater_is_better : bool, optional
-        Needed for a measure whose direction cannot be told by its name.
+    `metric`: the measure that selected. Needed for a table of several measures in rows; default: the first column of a
+    measure. `n_repeats`: number of repeats of a wide table (default: 1). A long table says it by a column or by the
+    names of folds. `greater_is_better`: needed for a measure whose direction cannot be told by its name.
     """
     frame = without_row_names(frame)
     if any(SPLIT.fullmatch(str(column)) for column in frame.columns):

@@ -31,15 +31,7 @@ def is_study(thing: Any) -> bool:
 
 
 def read_study(study: Any, metric: str | None = None, n_repeats: int | None = None) -> FoldScores:
-    """Read the fold scores of the complete trials.
-
-    Parameters
-    ----------
-    metric : str, optional
-        A name for the score (default: "value").
-    n_repeats : int, optional
-        Number of repeats (default: 1).
-    """
+    """Read the fold scores of the complete trials; `metric` is a name for the score (default: "value")."""
     if len(study.directions) > 1:
         raise SoberError("E114", "The study has several objectives, so no single trial was selected. Pass fold scores.")
     complete = _complete(study)
@@ -69,16 +61,10 @@ def read_study_predictions(
 ) -> ToolPredictions:
     """Read the out-of-fold predictions of the complete trials.
 
-    Parameters
-    ----------
-    y : array-like [N]
-        The truth.
-    predictions : str or mapping of int to array, default="oof"
-        The user attribute in which the objective kept a trial's out-of-fold predictions,
-        ``trial.set_user_attr("oof", predicted.tolist())``; or the predictions by the number of the trial. [N], or
-        [N, K] with classes in sorted order.
-    method : {"predict", "predict_proba", "decision_function"}, default="predict_proba"
-        What they are: labels or numbers, probabilities (of two classes: of the greater), or scores.
+    `y` [N]: the truth. `predictions`: the user attribute in which the objective kept a trial's out-of-fold predictions,
+    ``trial.set_user_attr("oof", predicted.tolist())``; or the predictions by the number of the trial. [N], or [N, K]
+    with classes in sorted order. `method`: what they are: labels or numbers, probabilities (of two classes: of the
+    greater), or scores.
     """
     complete = _complete(study)
     attribute = predictions if isinstance(predictions, str) else None

@@ -53,15 +53,9 @@ def recognise(
 ) -> FoldScores | ToolPredictions:
     """Read a table of fold scores or of predictions.
 
-    Parameters
-    ----------
-    roles : Roles, optional
-        The column with the truth (long tables of known tools tell it themselves), or time and event in wide tables of
-        risks; a group whose rows are resampled together; columns or, in long tables, configurations to leave out.
-    metric : str, optional
-        The measure that selected, in a table of fold scores.
-    **given
-        Names of `Roles`, instead of it.
+    `roles`: the column with the truth (long tables of known tools tell it themselves), or time and event in wide tables
+    of risks; a group whose rows are resampled together; columns or, in long tables, configurations to leave out.
+    `metric`: the measure that selected, in a table of fold scores. `**given`: names of `Roles`, instead of it.
     """
     roles = roles or Roles(**given)
     frame = without_row_names(frame)

@@ -30,12 +30,8 @@ def is_search(thing: Any) -> bool:
 def read_search(search: Any, metric: str | None = None, n_repeats: int | None = None) -> FoldScores:
     """Read the fold scores of a fitted search.
 
-    Parameters
-    ----------
-    metric : str, optional
-        The metric that selects, where the search has several and no `refit` names one.
-    n_repeats : int, optional
-        Default: that of the splitter.
+    `metric`: the metric that selects, where the search has several and no `refit` names one. `n_repeats`: default: that
+    of the splitter.
     """
     results = search.cv_results_
     keys = [match for match in map(SPLIT.fullmatch, results) if match]
@@ -58,6 +54,8 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     params = [dict(results["params"][row]) for row in rows]
     best = getattr(search, "best_index_", None)
     own = metric in (None, first, title(search, first))
+    # Whether later configurations were proposed by the scores of earlier ones: BayesSearchCV, OptunaSearchCV.
+    is_adaptive = hasattr(search, "optimizer_results_") or (hasattr(search, "study_") and learns(search.study_))
     winner = int(np.flatnonzero(rows == best)[0]) if own and best is not None and best in rows else None
     return FoldScores(
         scores=scores,
@@ -66,7 +64,7 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
         test_share=_test_share(search),
         winner=winner,
         rule=_rule(search.refit, names, results, rows) if callable(getattr(search, "refit", None)) else None,
-        notes=(*notes, *_dependence(search), *([adaptive(None, len(params))] if _learns(search) else [])),
+        notes=(*notes, *_dependence(search), *([adaptive(None, len(params))] if is_adaptive else [])),
     )
 
 
@@ -138,13 +136,6 @@ def _test_share(search: Any) -> float | None:
         return test / train
     usual = 0.2 if isinstance(cv, GroupShuffleSplit) else 0.1
     return usual / (1 - usual)
-
-
-def _learns(search: Any) -> bool:
-    """Whether the search proposed configurations by the scores of earlier ones, as far as it says so."""
-    if hasattr(search, "study_"):  # OptunaSearchCV
-        return learns(search.study_)
-    return hasattr(search, "optimizer_results_")  # BayesSearchCV
 
 
 def _dependence(search: Any) -> tuple[Note, ...]:

@@ -27,46 +27,32 @@ _ENSEMBLE = re.compile(r"WeightedEnsemble|_BAG_L[2-9]|stack(ed|ing|_?ensemble)|s
 
 @dataclass(frozen=True, eq=False)
 class ToolPredictions:
-    """Predictions of another tool in sober's axes.
-
-    Attributes
-    ----------
-    responses : mapping of str to masked array [N, C, R] or [N, C, R, K]
-        By "predict" or "predict_proba", or "" where a bare column can be either.
-    names : list of str
-        Of the configurations.
-    params : list of dict or None
-        Parameters of the configurations, where they are known.
-    is_adaptive : bool
-        Whether later configurations were chosen by the scores of earlier ones.
-    is_trusted : bool
-        Whether these are surely out-of-fold predictions of the caller's own, so that no name or score is suspect.
-    notes : tuple of Note
-        What the reader should know about how the table was understood.
-    """
+    """Predictions of another tool in sober's axes."""
 
     tool: str
     y: Array
+    #: By "predict" or "predict_proba", or "" where a bare column can be either [N, C, R(, K)].
     responses: Mapping[str, Any]
+    #: Of the configurations.
     names: list[str]
+    #: Parameters of the configurations, where they are known.
     params: list[dict[str, Any]] | None = None
     groups: Array | None = None
     folds: Array | None = None
+    #: Whether later configurations were chosen by the scores of earlier ones.
     is_adaptive: bool = False
+    #: Whether these are surely out-of-fold predictions of the caller's own, so that no name or score is suspect.
     is_trusted: bool = False
     n_repeats: int = 1
+    #: What the reader should know about how the table was understood.
     notes: tuple[Note, ...] = ()
 
     @classmethod
     def by_model(cls, tool: str, y: Any, predictions: Mapping[str, Any], method: str, **about: Any) -> ToolPredictions:
         """Put the columns of models side by side.
 
-        Parameters
-        ----------
-        predictions : mapping of str to array [N] or [N, K]
-            Of each model; columns are classes in sorted order, and of two classes the greater one's counts.
-        **about
-            Other attributes.
+        `predictions` [N]: of each model; columns are classes in sorted order, and of two classes the greater one's
+        counts. `**about`: other attributes.
         """
         if method not in METHODS:
             raise SoberError("E122", f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
@@ -120,16 +106,9 @@ def judge_predictions(
 ) -> dict[str, Estimate]:
     """Correct the score of the winner among another tool's configurations, by every metric.
 
-    Parameters
-    ----------
-    metric : str, Metric, callable or a sequence of them, optional
-        Default: ROC AUC for scores of two classes, accuracy for labels, R2 for numbers.
-    force : bool
-        Go on where the answer could mislead; the reason becomes a note.
-    pos_label : label, optional
-        The positive one of two classes; columns of scores that name no class are scores of it.
-    **options
-        Those of `sobercv.bbc`.
+    `metric`: default: ROC AUC for scores of two classes, accuracy for labels, R2 for numbers. `force`: go on where the
+    answer could mislead; the reason becomes a note. `pos_label`: the positive one of two classes; columns of scores
+    that name no class are scores of it. `**options`: those of `sobercv.bbc`.
     """
     notes = [*found.notes]
     for note in _objections(found):

@@ -21,22 +21,13 @@ FIRST_FITS = 5.0
 class Deadline:
     """The end of a command.
 
-    Parameters
-    ----------
-    seconds : float, optional
-        That the command may take; without them there is no end.
-    began : float, optional
-        When the command began, by `time.monotonic`; now unless given.
+    `seconds`: that the command may take; without them there is no end. `began`: when the command began, by
+    `time.monotonic`; default: now.
     """
 
     def __init__(self, seconds: float | None = None, began: float | None = None) -> None:
         self.seconds = math.inf if seconds is None else seconds
         self.began = monotonic() if began is None else began
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is an end at all."""
-        return math.isfinite(self.seconds)
 
     @property
     def left(self) -> float:
@@ -50,7 +41,7 @@ class Deadline:
 
     def for_training(self) -> float | None:
         """Seconds that the race may take, so that the rest gets its share; None where there is no end."""
-        if not self.exists:
+        if self.seconds == math.inf:
             return None
         left = max(self.left, 0.0)
         after = min(AFTER_SHARE * left, AFTER_SECONDS + AFTER_LONG * left)
@@ -59,11 +50,5 @@ class Deadline:
         return max(left - after, min(FIRST_FITS, self.left + self.tolerance / 2), 0.001)
 
     def share(self, part: float) -> float:
-        """Give a part of what is left; 0 after the end, infinite where there is none.
-
-        Parameters
-        ----------
-        part : float
-            Between 0 and 1.
-        """
+        """Return a part, between 0 and 1, of what is left; 0 after the end, infinite where there is none."""
         return max(0.0, part * self.left)

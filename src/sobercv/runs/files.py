@@ -25,12 +25,8 @@ DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
 def write_file(path: Path, content: bytes | str | Callable[[BinaryIO], object]) -> None:
     """Write a file, all or nothing.
 
-    Parameters
-    ----------
-    path : Path
-        What is there is replaced if it is an ordinary file; a link, a folder or a device is refused.
-    content : bytes, str or callable
-        Text is written as UTF-8, with a question mark for what cannot be encoded. A callable writes into the open file.
+    `path`: what is there is replaced if it is an ordinary file; a link, a folder or a device is refused. `content`:
+    text is written as UTF-8, with a question mark for what cannot be encoded. A callable writes into the open file.
     """
     beside = None
     try:
@@ -44,7 +40,8 @@ def write_file(path: Path, content: bytes | str | Callable[[BinaryIO], object]) 
                 file.write(content.encode("utf-8", "replace") if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
-        beside.chmod(0o666 & ~_umask())
+        os.umask(mask := os.umask(0))
+        beside.chmod(0o666 & ~mask)
         os.replace(beside, path)
     except (OSError, ValueError) as error:
         raise error if isinstance(error, SoberError) else not_written(path, error) from None
@@ -89,9 +86,3 @@ def not_written(path: Path, error: OSError | ValueError) -> SoberError:
 def is_part(name: str) -> bool:
     """Whether a file is one that was being written."""
     return name.startswith(PART[0]) and name.endswith(PART[1])
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

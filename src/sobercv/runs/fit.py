@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +30,10 @@ from .final_model import train_final_model
 from .folder import RunFolder
 from .methods import methods
 from .predictions_file import FILE, long_table
-from .prepare import Prepared, noted, table_facts
+from .prepare import Prepared, noted
 from .record import RESULTS, ModelFacts, RunRecord, versions
 from .refit import SCRIPT
 from .run_summary import summarize_run
-from .settings import Settings
 from .survival_curve import SurvivalCurve
 
 #: Seconds for all that follows when a signal has ended the training: the sender does not wait long.
@@ -46,49 +44,32 @@ PARAMETERS = {"roots": "columns tried per split, in square roots of their number
 NOTHING, A_LOT = 0.02, 1.0
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Who is told how a run gets on: `on_event` the events of the race, `on_phase` what begins after it."""
-
-    on_event: Callable[[Any], object] | None = None
-    on_phase: Callable[[str], object] = lambda words: None
-
-
-SILENT = Progress()
-
-
 def execute(
     prepared: Prepared,
-    settings: Settings,
     folder: RunFolder,
     deadline: Deadline,
     report: str = "full",
-    progress: Progress = SILENT,
+    on_event: Callable[[Any], object] | None = None,
+    on_phase: Callable[[str], object] = lambda words: None,
 ) -> RunRecord:
-    """Train, judge, train the final model, and write everything down.
+    """Train, judge, train the final model, and write everything down; the folder is locked.
 
-    Parameters
-    ----------
-    settings : Settings
-        With the path of the data.
-    folder : RunFolder
-        Locked.
-    report : {"full", "fast", "none"}
-        "fast" leaves out what takes long: the importance of columns, and charts. "none" writes no report.html either.
+    `report`: "fast" leaves out what takes long, the importance of columns and charts; "none" writes no report.html
+    either. `on_event` is called with the events of the race, `on_phase` with what begins after it.
     """
     with noted() as notes:
-        search = tune(prepared, folder.store, deadline, progress.on_event)
+        search = tune(prepared, folder.store, deadline, on_event)
     if search.stopped_ in ("interrupted", "terminated"):
         deadline = Deadline(min(HURRY, deadline.left))
     cost = choice_noted(estimate_of(search), ended_early=bool(search.stopped_))
     notes += [] if cost is None else [cost]
-    progress.on_phase(f"training the final model on {count(prepared.data.n_rows, 'row')}")
+    on_phase(f"training the final model on {count(prepared.data.n_rows, 'row')}")
     notes += _model(search, prepared, deadline)
     with noted():  # what a model warns of while it is asked again was reported before
-        summary = summarize_run(search, prepared, settings, deadline, report, progress.on_phase)
+        summary = summarize_run(search, prepared, deadline, report, on_phase)
     notes += [note for note in summary.notes if note.code in AFTER_THE_RUN]
-    progress.on_phase("writing the files")
-    record = record_of(search, prepared, settings, summary, notes)
+    on_phase("writing the files")
+    record = record_of(search, prepared, summary, notes)
     _write(record, search, prepared, folder, report != "none")
     return record
 
@@ -101,14 +82,8 @@ def tune(
 ) -> BBCSearchCV:
     """Tune and judge, without a final model.
 
-    Parameters
-    ----------
-    store : Path, optional
-        The file that keeps every fit.
-    deadline : Deadline, optional
-        Leaves training its share of the time.
-    on_event : callable, optional
-        Called with what happens.
+    `store`: the file that keeps every fit. `deadline`: leaves training its share of the time. `on_event`: called with
+    what happens.
     """
     planned, settings, data = prepared.plan, prepared.settings, prepared.data
     search = BBCSearchCV(
@@ -166,7 +141,7 @@ def _model(search: Any, prepared: Prepared, deadline: Deadline) -> list[Note]:
     return [] if note is None else [note]
 
 
-def record_of(search: Any, prepared: Prepared, settings: Settings, summary: Summary, notes: list[Note]) -> RunRecord:
+def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Note]) -> RunRecord:
     """Put everything together; the search is fitted, with or without a final model."""
     status = [row.status for row in summary.configurations]
     return RunRecord(
@@ -186,9 +161,9 @@ def record_of(search: Any, prepared: Prepared, settings: Settings, summary: Summ
         stopped=search.stopped_,
         signal=int(getattr(search, "signal_", 0) or 0),
         warnings=tuple(dict.fromkeys(notes)),
-        command=settings.command(),
-        settings=settings,
-        data=table_facts(prepared),
+        command=prepared.settings.command(),
+        settings=prepared.settings,
+        data=prepared.facts,
         schema=prepared.table.schema,
         findings=tuple(prepared.findings),
         versions=versions(),
@@ -232,7 +207,6 @@ def _model_facts(search: Any, prepared: Prepared) -> ModelFacts:
         classes=tuple(c.item() if hasattr(c, "item") else c for c in data.classes),
         positive=positive_of(search.predictions_),
         threshold=getattr(estimate_of(search).decision, "value", None),
-        id=next((name for name, role in data.roles.items() if role == "id"), None),
         survival=_curve(search),
     )
 

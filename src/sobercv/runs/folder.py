@@ -21,6 +21,11 @@ from .files import is_ordinary, is_part, not_written, read_file, write_file
 
 T = TypeVar("T")
 SETTINGS, LOCK = "settings.json", ".lock"
+#: What a run leaves in its folder (docs/cli.md says what each file is for); data.* came by standard input.
+FILES = frozenset({
+    SETTINGS, "run.sqlite", "results.json", "report.html", "METHODS.md", "model.skops", "predictions.parquet",
+    "refit.py", "data.csv", "data.xlsx", "data.parquet", "data.arrow",
+})  # fmt: skip
 #: The layout of a run folder; another one is refused.
 FORMAT = 3
 
@@ -162,20 +167,3 @@ class RunFolder:
 
 def _refuse(constant: str) -> float:
     raise ValueError(f"{constant} is no JSON")
-
-
-#: What a run leaves in its folder, and what each file is for.
-FILES = {
-    SETTINGS: "what was asked for, and the fingerprint of the data",
-    "run.sqlite": "every fit; sober resume and sober extend go on from it",
-    "results.json": "the record of the run: every number on the screen and in the report",
-    "report.html": "the report",
-    "METHODS.md": "a paragraph for a paper",
-    "model.skops": "the final model, in a format that executes no code when it is read",
-    "predictions.parquet": "out-of-sample predictions of every configuration, one row each",
-    "refit.py": "trains the winner again",
-    "data.csv": "the data, where they came by standard input",
-    "data.xlsx": "the data, where they came by standard input",
-    "data.parquet": "the data, where they came by standard input",
-    "data.arrow": "the data, where they came by standard input",
-}

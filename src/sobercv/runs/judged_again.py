@@ -28,20 +28,9 @@ def judge_again(
 ) -> tuple[RunRecord, dict[str, Estimate]]:
     """Judge the winner of a run by other metrics.
 
-    Parameters
-    ----------
-    names : sequence of str
-        All metrics of the run where there are none.
-    positive : str, optional
-        The positive class, for metrics that judge; default: the run's own. Refused where the metric that selected
-        depends on it, because another class would select another winner.
-
-    Returns
-    -------
-    RunRecord
-        Of the run.
-    dict of str to Estimate
-        By metric, in the order of `names`.
+    `names`: all metrics of the run where there are none. `positive`: the positive class, for metrics that judge;
+    default: the run's own. Refused where the metric that selected depends on it, because another class would select
+    another winner. Returns: of the run; By metric, in the order of `names`.
     """
     results = RunRecord.read(folder)
     settings = results.settings

@@ -38,21 +38,9 @@ def learning_curve(
 ) -> tuple[Chart | None, tuple[Note, ...]]:
     """Train the winner on parts of the training rows, and score what it predicts.
 
-    Parameters
-    ----------
-    search : BBCSearchCV
-        Fitted.
-    data : Dataset
-        That it was fitted on.
-    seconds : float
-        Time limit; there is no curve where the fit times of the race say that it would take longer.
-    asked : bool
-        Whether --learning-curve was given: more points, more time, and a note where there is no curve.
-
-    Returns
-    -------
-    tuple of Note
-        W704, where the curve was asked for and left out.
+    `search`: fitted. `data`: that it was fitted on. `seconds`: time limit; there is no curve where the fit times of the
+    race say that it would take longer. `asked`: whether --learning-curve was given: more points, more time, and a note
+    where there is no curve. Returns: W704, where the curve was asked for and left out.
     """
     shares, table = ASKED_SHARES if asked else SHARES, search.winner_predictions_.take_repeat(0)
     n_folds = search.n_splits_ // search.predictions_.n_repeats
@@ -80,7 +68,7 @@ def _obstacle(search: Any, table: Predictions, too_long: bool) -> str | None:
     names = {name for each in search.question_.first.wanted for name in each[:1]}
     if search.question_.procedure is not None:
         return "models on fewer rows would need thresholds of their own"
-    if search.stopped_ != "finished" or not table.is_complete:  # who ends a run is in a hurry
+    if search.stopped_ != "finished" or not table.is_complete:  # an ended run should end soon
         return "the run was ended before its last fold"
     if not names or names - set(table.responses):
         return "its predictions were not kept"

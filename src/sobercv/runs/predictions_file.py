@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..containers import Array
-from ..errors import SoberError
 from ..predictions import Predictions
 from ..responses import time_of
 from ..targets import Target, TaskName
@@ -27,22 +26,15 @@ PREDICTED, DECISION, GROUP, WEIGHT = ".pred", ".decision", ".group", ".weight"
 def long_table(table: Predictions, rows: Array) -> Any:
     """Write every seen prediction as a row; those of configurations that left the race early come last.
 
-    Parameters
-    ----------
-    rows : int array [N]
-        Where each sample stood in the file, counted from 0.
-
-    Returns
-    -------
-    pyarrow.Table
-        `.row` (from 1), `.config`, `id` (repeat), `id2` (fold), `.group` and `.weight` where there are some,
-        `.pred_class`, `.pred_<class>`, `.pred`, `.pred_survival_at(<time>)`, `truth`.
+    `rows` [N]: where each sample stood in the file, counted from 0. Returns: `.row` (from 1), `.config`, `id` (repeat),
+    `id2` (fold), `.group` and `.weight` where there are some, `.pred_class`, `.pred_<class>`, `.pred`,
+    `.pred_survival_at(<time>)`, `truth`.
     """
     import pyarrow as pa
 
     finished = _rows_of(table, rows)
     left = (_rows_of(group, rows) for group in table.dropped)
-    # What finishers do not have in common is not in the file; what a leaver lacks is empty.
+    # What finishers do not have in common is not in the file; what a dropped configuration lacks is empty.
     cut = [part.select([name for name in finished.column_names if name in part.column_names]) for part in left]
     return pa.concat_tables([finished, *cut], promote_options="default").unify_dictionaries()
 
@@ -52,11 +44,13 @@ def _rows_of(table: Predictions, rows: Array) -> Any:
 
     sample, repeat = np.nonzero(table.seen)  # [M], the same for every configuration
     c, m = len(table.configurations), len(sample)
+    folds = table.fold_of[sample, repeat]
+    n_folds = int(folds.max()) + 1
     columns: dict[str, Any] = {
         ".row": pa.array(np.tile(rows[sample] + 1, c)),
         ".config": _coded(np.repeat(np.arange(c), m), [f"Configuration{i:03d}" for i in table.configurations]),
         "id": _coded(np.tile(repeat, c), [f"Repeat{r + 1}" for r in range(table.n_repeats)]),
-        "id2": _folds(np.tile(table.fold_of[sample, repeat], c)),
+        "id2": _coded(np.tile(folds, c), [f"Fold{k + 1:0{len(str(n_folds))}d}" for k in range(n_folds)]),
     }
     if table.groups is not None:
         columns[GROUP] = pa.array(np.tile(table.groups[sample], c))
@@ -73,11 +67,6 @@ def _coded(codes: Array, names: list[str]) -> Any:
     import pyarrow as pa
 
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), names)
-
-
-def _folds(folds: Array) -> Any:
-    n = int(folds.max()) + 1
-    return _coded(folds, [f"Fold{k + 1:0{len(str(n))}d}" for k in range(n)])
 
 
 def _response(name: str, values: Array, table: Predictions) -> dict[str, Any]:
@@ -107,46 +96,8 @@ def _labels(table: Predictions) -> list[str]:
     return [] if table.classes is None else [str(label) for label in table.classes.tolist()]
 
 
-def predict_table(model: Any, X: Any, task: str, classes: list[Any]) -> Any:
-    """Predict new rows.
-
-    Parameters
-    ----------
-    classes : list
-        Labels, where the target holds classes.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `.row` (from 1), then `.pred_class` and `.pred_<class>` where the model gives probabilities, or `.pred`.
-    """
-    import pandas as pd
-
-    try:
-        found = _predicted(model, X, task, classes)
-    except Exception as error:  # any model may raise anything
-        said = " ".join(str(error).split())[:200].rstrip(".")
-        raise SoberError(
-            "E804", f"The model cannot take the new rows ({type(error).__name__}: {said}). Give rows like those of "
-            "training.",
-        ) from error  # fmt: skip
-    return pd.DataFrame({".row": np.arange(1, len(X) + 1), **found})
-
-
-def _predicted(model: Any, X: Any, task: str, classes: list[Any]) -> dict[str, Any]:
-    if task in ("regression", "survival"):
-        return {".pred": model.predict(X)}
-    columns = {".pred_class": model.predict(X)}
-    if hasattr(model, "predict_proba"):
-        chances = model.predict_proba(X)
-        columns.update({f".pred_{label}": chances[:, k] for k, label in enumerate(model.classes_)})
-    elif len(classes) == 2 and hasattr(model, "decision_function"):
-        columns[".score"] = model.decision_function(X)
-    return columns
-
-
 def stored_predictions(folder: RunFolder, task: TaskName) -> Predictions:
-    """Read the out-of-sample predictions of a run: of its finishers, and of those who left its race early."""
+    """Read the out-of-sample predictions of a run: of finished configurations, and of the dropped ones."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -171,7 +122,7 @@ def _predictions(table: Any, task: TaskName) -> Predictions:
         of_rows[name] = found = np.zeros(n, np.int64 if name == GROUP else np.float64)
         found[at[0]] = _numbers(table[name])
     target = _target(table, at[0], n, task)
-    everybody = Predictions(
+    whole = Predictions(
         target=target,
         responses={name: _spread(values, at, (n, c, r)) for name, values in _responses(table, target).items()},
         seen=np.asarray(present.any(axis=1)),
@@ -182,7 +133,7 @@ def _predictions(table: Any, task: TaskName) -> Predictions:
     )
     patterns, which = np.unique(np.moveaxis(present, 1, 0).reshape(c, -1), axis=0, return_inverse=True)
     parts = [
-        replace(_in_common(everybody.take_configurations(np.flatnonzero(which == k)), seen), seen=seen)
+        replace(_in_common(whole.take_configurations(np.flatnonzero(which == k)), seen), seen=seen)
         for k, seen in enumerate(patterns.reshape(-1, n, r))
     ]
     finished = max(range(len(parts)), key=lambda k: int(parts[k].seen.sum()))

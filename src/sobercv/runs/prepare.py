@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,23 +33,16 @@ FEW_GROUPS = 10
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A run that could begin.
-
-    Attributes
-    ----------
-    findings : list of Note
-        Errors among them forbid to begin.
-    planned : PlannedSearch or None
-        None where errors forbid to plan.
-    subgroups : dict of str to array [N]
-        By column, the subgroup of each row.
-    """
+    """A run that could begin."""
 
     settings: Settings
     table: Table
     data: Dataset
+    #: Errors among them forbid to begin.
     findings: list[Note]
+    #: None where errors forbid to plan.
     planned: PlannedSearch | None
+    #: By column, the subgroup of each row [N].
     subgroups: dict[str, Array] = field(default_factory=dict)
 
     @property
@@ -58,6 +52,11 @@ class Prepared:
             first = next(f for f in self.findings if f.severity == "error")
             raise SoberError(first.code, first.text)
         return self.planned
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """What is in the table, as plain data."""
+        return _facts(self.table, self.data)
 
 
 def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
@@ -125,13 +124,10 @@ def _subgroups(settings: Settings, table: Table, data: Dataset) -> dict[str, Arr
     return found
 
 
-def begin(folder: RunFolder, prepared: Prepared) -> Settings:
+def begin(folder: RunFolder, prepared: Prepared) -> Prepared:
     """Write down what is going to be run, before it runs, so that it can be resumed.
 
-    Returns
-    -------
-    Settings
-        With the path of the data made absolute; what came by standard input is kept in the folder.
+    Returns: the run with the absolute path of its data; what came by standard input is kept in the folder.
     """
     table = prepared.table
     path = table.path
@@ -140,12 +136,10 @@ def begin(folder: RunFolder, prepared: Prepared) -> Settings:
         folder.write(path.name, table.raw)
     settings = prepared.settings.with_(data=str(path.resolve()))
     folder.write_record(SETTINGS, Begun(settings, table.sha256, versions()))
-    return settings
+    return replace(prepared, settings=settings)
 
 
-def table_facts(prepared: Prepared) -> dict[str, Any]:
-    """Say what is in the table, as plain data."""
-    data, table = prepared.data, prepared.table
+def _facts(table: Table, data: Dataset) -> dict[str, Any]:
     kinds = [_kind(dtype) for dtype in data.X.dtypes]
     found: dict[str, Any] = {
         "file": table.name,
@@ -160,7 +154,7 @@ def table_facts(prepared: Prepared) -> dict[str, Any]:
         "task": data.task,
         "weights": None if data.weight is None else [float(data.weight.min()), float(data.weight.max())],
         "groups": None if data.groups is None else int(data.groups.max()) + 1,
-        "columns_read": [fact.to_dict() for fact in column_facts(table, data)],
+        "columns_read": column_facts(table, data),
     }
     if data.task == "survival":
         found["events"] = int(data.y["event"].sum())

@@ -28,17 +28,11 @@ Label = str | int | float | bool
 
 @dataclass(frozen=True)
 class Begun:
-    """settings.json: what a run is a run of, written before it begins so that it can be resumed.
+    """settings.json: what a run is a run of, written before it begins so that it can be resumed."""
 
-    Attributes
-    ----------
-    settings : Settings
-        With the path of the data.
-    sha256 : str
-        Fingerprint of the data.
-    """
-
+    #: With the path of the data.
     settings: Settings
+    #: Fingerprint of the data.
     sha256: str
     versions: dict[str, str]
     format: int = FORMAT
@@ -46,27 +40,16 @@ class Begun:
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What `sober predict` needs to know of the final model, beside the schema of its table.
+    """What `sober predict` needs to know of the final model, beside the schema of its table."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        That the model was trained on, in order.
-    classes : tuple
-        Labels, where the target holds classes.
-    positive : label, optional
-        The one of two classes whose probability decides.
-    threshold : float, optional
-        That was tuned.
-    id : str, optional
-        The column that names rows.
-    """
-
+    #: That the model was trained on, in order.
     columns: tuple[str, ...]
+    #: Labels, where the target holds classes.
     classes: tuple[Label, ...] = ()
+    #: The one of two classes whose probability decides.
     positive: Label | None = None
+    #: That was tuned.
     threshold: float | None = None
-    id: str | None = None
     survival: SurvivalCurve | None = None
 
 

@@ -18,11 +18,9 @@ from ..report.subgroups import subgroup_section
 from ..report.summary import finished, summarize_numbers, with_charts
 from ..report.words import clean, count
 from ..tables import Dataset
-from ..tables.column_facts import column_facts
 from .deadline import Deadline
 from .learning_curve import learning_curve
 from .prepare import Prepared
-from .settings import Settings
 
 #: Text takes long to encode: so many shuffles of all columns together, where a table holds text.
 ENCODED_SHUFFLES = 60
@@ -35,23 +33,10 @@ CHART_SECONDS = 3e-4
 
 
 def summarize_run(
-    search: Any,
-    prepared: Prepared,
-    settings: Settings,
-    deadline: Deadline,
-    report: str,
-    on_phase: Callable[[str], object],
+    search: Any, prepared: Prepared, deadline: Deadline, report: str, on_phase: Callable[[str], object]
 ) -> Summary:
-    """Say what the report says.
-
-    Parameters
-    ----------
-    search : BBCSearchCV
-        Fitted.
-    on_phase : callable
-        Hears what goes on.
-    """
-    data = prepared.data
+    """Say what the report of a fitted search says: "full", "fast" or "none"."""
+    data, settings = prepared.data, prepared.settings
     title = f"{' and '.join(data.target)} in {prepared.table.name}"
     # A report is shown to others: they get the name of the table, not the folders of this machine.
     named = replace(settings, data=settings.data and Path(settings.data).name)
@@ -67,7 +52,7 @@ def summarize_run(
     if deadline.left > CHART_SECONDS * search.predictions_.seen.sum():
         summary = with_charts(summary, search)
         for name, labels in prepared.subgroups.items():
-            found = subgroup_section(search, name, labels, name == prepared.settings.group)
+            found = subgroup_section(search, name, labels, name == settings.group)
             summary = summary if found is None else summary.with_section(found)
     else:
         summary = summary.with_notes([Note("W704", "Charts were left out: the time limit was reached.")])
@@ -84,17 +69,16 @@ def summarize_run(
 
 def _with_columns(summary: Summary, prepared: Prepared) -> Summary:
     """Add how each column of the table was read, and how much is missing in those that models see."""
+    facts, data = prepared.facts, prepared.data
     rows = [("Column", "Role", "Kind", "Read as", "Values", "Missing")]
-    for c in column_facts(prepared.table, prepared.data):
-        rows.append((clean(c.name, 200), c.role, c.kind, c.read_as, clean(c.values, 80), f"{c.n_missing:,}"))
+    for c in facts["columns_read"]:
+        about = c["role"], c["kind"], c["read_as"], clean(c["values"], 80)
+        rows.append((clean(c["name"], 200), *about, f"{c['n_missing']:,}"))
     table = Table("columns", "How each column was read", tuple(rows), folded=True)
-    return replace(summary, columns=table, data=(*summary.data, Fact("Missing cells", _missing(prepared.data))))
-
-
-def _missing(data: Dataset) -> str:
-    n_rows, n_columns = data.X.shape
-    text = f"{int(data.X.isna().sum().sum()):,} of {n_rows * n_columns:,} in {count(n_columns, 'predictor')}"
-    return text + (f"; {count(data.n_without_target, 'row')} without a target left out" * bool(data.n_without_target))
+    missing = f"{facts['missing_cells']:,} of {data.X.size:,} in {count(data.X.shape[1], 'predictor')}"
+    if data.n_without_target:
+        missing += f"; {count(data.n_without_target, 'row')} without a target left out"
+    return replace(summary, columns=table, data=(*summary.data, Fact("Missing cells", missing)))
 
 
 def _with_curve(

@@ -86,15 +86,7 @@ class Settings:
 
     @classmethod
     def of(cls, *layers: Mapping[str, Any], where: str = "") -> Settings:
-        """Put layers together; what a later one leaves open (None) comes from an earlier one.
-
-        Parameters
-        ----------
-        *layers : mappings
-            The most general first.
-        where : str
-            The file that they come from, for messages.
-        """
+        """Join layers, the most general first; None in a later one leaves a value as it is. `where` is for messages."""
         given: dict[str, Any] = {}
         for layer in layers:
             check_names(layer, [f.name for f in fields(cls)], where)

@@ -21,25 +21,17 @@ STEEPEST = 10.0
 
 @dataclass(frozen=True)
 class SurvivalCurve:
-    """Cox's model of one risk.
+    """Cox's model of one risk."""
 
-    Attributes
-    ----------
-    center, scale : float
-        Of the risks of training, out of sample.
-    slope : float
-        Logarithm of the hazard ratio for one `scale`.
-    times, hazard : tuple of float
-        Cumulative hazard at the center, after each of these times.
-    last : float
-        The longest time seen.
-    """
-
+    #: center, scale: of the risks of training, out of sample.
     center: float
     scale: float
+    #: Logarithm of the hazard ratio for one `scale`.
     slope: float
+    #: times, hazard: cumulative hazard at the center, after each of these times.
     times: tuple[float, ...]
     hazard: tuple[float, ...]
+    #: The longest time seen.
     last: float
 
     def __post_init__(self) -> None:
@@ -50,16 +42,10 @@ class SurvivalCurve:
     def fit(cls, risk: Array, y: Array, weight: Array | None = None) -> SurvivalCurve:
         """Fit the curve.
 
-        Parameters
-        ----------
-        risk : array [N]
-            The greater, the earlier the event.
-        y : array [N]
-            Records of (event, time).
-        weight : array [N], optional
+        `risk` [N]: the greater, the earlier the event. `y` [N]: records of (event, time).
         """
         center, scale = float(risk.mean()), float(risk.std()) or 1.0
-        order = np.argsort(-y["time"], kind="stable")  # whoever comes first is at risk for longest
+        order = np.argsort(-y["time"], kind="stable")  # the first is at risk for longest
         z, time = (risk[order] - center) / scale, y["time"][order]
         event, w = y["event"][order], np.ones(len(z)) if weight is None else weight[order]
         # With ties, all of one time are at risk together.

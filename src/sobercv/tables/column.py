@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from .date_formats import FORMATS, date_formats, dates
 from .number_marks import CONVENTIONS, PLAIN, Marks, are_codes, conventions, sides_of_limits, without_limits
-from .raw_table import TEXT_GAPS, USUAL_GAPS, RawTable
+from .raw_table import TEXT_GAPS, USUAL_GAPS, RawTable, whole_numbers
 
 TRUE_WORDS, FALSE_WORDS = ("True", "TRUE", "true"), ("False", "FALSE", "false")
 Role = Literal["feature", "target", "id", "group", "weight", "ignored"]
@@ -33,35 +33,24 @@ FEWEST_AMOUNTS = 10
 
 
 class Column(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a column holds and how it is written.
-
-    Attributes
-    ----------
-    marks : Marks
-        Of numbers.
-    limits : {"", "value", "half", "missing"}
-        What limits such as `<0.5` and `>100` count as: the number itself, half of a lower one, or a gap; empty where
-        there are none.
-    flags_of : str
-        For a column that is made, not read: -1, 0 or 1 where this column holds a lower limit, a number, an upper limit.
-    date_format : str
-        Of dates that were text; empty where the file itself knew that they are dates.
-    missing : tuple of str
-        Words that were found to stand for a gap here, beside those that do in every column of numbers.
-    is_code : bool
-        Text that looks like numbers: models must take it as categories.
-    levels : tuple of str
-        The categories of text that has a few, in sorted order.
-    """
+    """What a column holds and how it is written."""
 
     kind: Literal["number", "text", "date", "boolean"]
     role: Role = "feature"
+    #: Of numbers.
     marks: Marks = PLAIN
+    #: What limits such as `<0.5` and `>100` count as: the number itself, half of a lower one, or a gap; empty where
+    #: there are none.
     limits: Literal["", "value", "half", "missing"] = ""
+    #: For a column that is made, not read: -1, 0 or 1 where this column holds a lower limit, a number, an upper limit.
     flags_of: str = ""
+    #: Of dates that were text; empty where the file itself knew that they are dates.
     date_format: str = ""
+    #: Words that were found to stand for a gap here, beside those that do in every column of numbers.
     missing: tuple[str, ...] = ()
+    #: Text that looks like numbers: models must take it as categories.
     is_code: bool = False
+    #: The categories of text that has a few, in sorted order.
     levels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -99,15 +88,17 @@ class Column(msgspec.Struct, frozen=True, omit_defaults=True):
 
 # ---- recognised ----------------------------------------------------------------------------------------------------
 def readings(raw: RawTable, name: str, role: Role) -> list[Column]:
-    """Return every way in which a whole column can be read, at least one.
-
-    Parameters
-    ----------
-    role : str
-        Of the column.
-    """
-    if not isinstance(raw.columns[name], pa.Array):
-        return [_typed_by_the_file(raw, name, role)]
+    """Return every way in which a whole column can be read, at least one."""
+    if role in ("id", "group"):
+        return [Column("text", role)]
+    if role != "target" and name in raw.plain_numbers:
+        return [Column("number", role)]
+    column = raw.columns[name]
+    if not isinstance(column, pa.Array):  # the file knows it
+        if str(column.dtype) == "category":
+            return [Column("text", role, is_code=True, levels=_levels(raw.distinct(name)[0]))]
+        kind: Any = {"M": "date", "b": "boolean", "O": "boolean"}.get(column.dtype.kind, "number")
+        return [Column(kind, role)]
     values, counts = raw.distinct(name)
     if not len(values):
         return [Column("number", role)]
@@ -121,7 +112,10 @@ def readings(raw: RawTable, name: str, role: Role) -> list[Column]:
         if found:
             return found
     missing = tuple(sorted(word for word in words if word in TEXT_GAPS))
-    return [Column("text", role, missing=missing, is_code=_looks_like_numbers(values, counts), levels=_levels(values))]
+    # Where most rows look like numbers, a part of the rows could be taken for numbers.
+    looks_like_numbers = 2 * counts[np.asarray(PLAIN.matches(values), dtype=bool)].sum() >= counts.sum()
+    is_code = are_codes(values) or bool(looks_like_numbers)
+    return [Column("text", role, missing=missing, is_code=is_code, levels=_levels(values))]
 
 
 def _levels(values: Any) -> tuple[str, ...]:
@@ -130,28 +124,17 @@ def _levels(values: Any) -> tuple[str, ...]:
     return tuple(sorted(found)) if len(found) <= MOST_LEVELS else ()
 
 
-def _typed_by_the_file(raw: RawTable, name: str, role: Role) -> Column:
-    column = raw.columns[name]
-    if str(column.dtype) == "category":  # the file says: no amounts
-        return Column("text", role, is_code=True, levels=_levels(raw.distinct(name)[0]))
-    kind: Any = {"M": "date", "b": "boolean", "O": "boolean"}.get(column.dtype.kind, "number")
-    return Column(kind, role)
-
-
 def _other_than_text(values: Any, role: Role, missing: tuple[str, ...]) -> list[Column]:
     """Return readings other than text that fit all values."""
     if pc.all(pc.is_in(values, value_set=pa.array([*TRUE_WORDS, *FALSE_WORDS]))).as_py():
         return [Column("boolean", role, missing=missing)]
     found = [Column("number", role, marks, missing=missing) for marks in conventions(values)]
-    if found:
-        return found
-    if len(values) - len(strays(values)) >= FEWEST_AMOUNTS:
-        found = [
-            Column("number", role, marks, "value", missing=missing) for marks in conventions(without_limits(values))
-        ]
-    if found:
-        return found
-    return [Column("date", role, date_format=each, missing=missing) for each in date_formats(values.to_pylist())]
+    if not found and len(values) - len(strays(values)) >= FEWEST_AMOUNTS:
+        fitting = conventions(without_limits(values))
+        found = [Column("number", role, marks, "value", missing=missing) for marks in fitting]
+    return found or [
+        Column("date", role, date_format=each, missing=missing) for each in date_formats(values.to_pylist())
+    ]
 
 
 def strays(values: Any) -> Any:
@@ -172,21 +155,11 @@ def amounts_with_strays(raw: RawTable, name: str) -> list[str]:
     return found.to_pylist() if is_amount and not are_codes(values) else []
 
 
-def _looks_like_numbers(values: Any, counts: Any) -> bool:
-    """Whether most rows of a text column look like numbers, so that a part of its rows could be taken for numbers."""
-    if are_codes(values):
-        return True
-    return bool(2 * counts[np.asarray(PLAIN.matches(values), dtype=bool)].sum() >= counts.sum())
-
-
 # ---- converted -----------------------------------------------------------------------------------------------------
 def convert(raw: RawTable, name: str, column: Column) -> tuple[Any, list[str]]:
     """Read a column of a table; what does not fit becomes a gap.
 
-    Returns
-    -------
-    (array or pandas.Series, list of str)
-        The column, and the values that did not fit.
+    Returns: the column, and the values that did not fit.
     """
     if column.flags_of:
         return sides_of_limits(pc.utf8_trim_whitespace(raw.text(column.flags_of))), []
@@ -223,12 +196,8 @@ def _numbers(cells: Any, column: Column) -> Any:
     values = found.to_numpy(zero_copy_only=False)
     if sides is not None:
         return np.where(sides < 0, values / 2, values)
-    if found.null_count == 0 and len(values) and (values % 1 == 0).all():
-        try:
-            return np.asarray(pc.cast(column.marks.rewritten(cells), pa.int64()))
-        except pa.ArrowInvalid:  # written with a decimal point
-            return values
-    return values
+    is_whole = found.null_count == 0 and len(values) and (values % 1 == 0).all()
+    return whole_numbers(column.marks.rewritten(cells), values) if is_whole else values
 
 
 def _booleans(cells: Any, column: Column) -> Any:

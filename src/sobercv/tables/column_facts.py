@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from .column import Column
@@ -14,46 +13,22 @@ from .roles import Dataset
 MOST_LISTED = 500
 
 
-@dataclass(frozen=True)
-class ColumnFact:
-    """What is in one column.
+def column_facts(table: Table, data: Dataset) -> list[dict[str, Any]]:
+    """Describe the first `MOST_LISTED` columns of a table, as plain data, with their roles in `data`.
 
-    Attributes
-    ----------
-    read_as : str
-        What was special in reading it, such as "decimal comma"; empty where nothing was.
-    values : str
-        Least and greatest, or how many different ones.
-    """
-
-    name: str
-    role: str
-    kind: str
-    read_as: str
-    values: str
-    n_missing: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return asdict(self)
-
-
-def column_facts(table: Table, data: Dataset) -> list[ColumnFact]:
-    """Describe the columns of a table, the first `MOST_LISTED` of them.
-
-    Parameters
-    ----------
-    data : Dataset
-        Made from it.
+    `read_as` says what was special in reading a column, such as "decimal comma"; `values` are the least and the
+    greatest, or how many different ones.
     """
     found = []
     for name in list(table.frame.columns)[:MOST_LISTED]:
         column, reading = table.frame[name], table.schema.columns[name]
         role = data.roles.get(name, "feature")
-        kind = _kind(column, name, reading, role)
-        found.append(
-            ColumnFact(name, role, kind, reading.described, _values(column, reading, kind), int(column.isna().sum()))
-        )
+        kind, n_missing = _kind(column, name, reading, role), int(column.isna().sum())
+        values = _values(column, reading, kind)
+        found.append({
+            "name": name, "role": role, "kind": kind, "read_as": reading.described, "values": values,
+            "n_missing": n_missing,
+        })  # fmt: skip
     return found
 
 

@@ -17,13 +17,7 @@ from .raw_table import RawTable, unique_names
 
 
 def read_columnar(raw: bytes, kind: str, name: str) -> RawTable:
-    """Read a Parquet or Arrow file.
-
-    Parameters
-    ----------
-    name : str
-        How the file is called in messages.
-    """
+    """Read a Parquet or Arrow file, called `name` in messages."""
     is_stream = raw.startswith(b"\xff\xff\xff\xff")  # no magic word, a continuation mark
     try:
         if kind == "parquet":

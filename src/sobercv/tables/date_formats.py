@@ -25,13 +25,7 @@ FORMATS = frozenset(name for _, formats in _SHAPES for name in formats)
 
 
 def date_formats(values: Collection[str]) -> list[str]:
-    """Return the formats in which every value of a column is a date of the calendar.
-
-    Parameters
-    ----------
-    values : collection of str
-        The different values, without spaces around them.
-    """
+    """Return the formats in which every value of a column is a date of the calendar."""
     first = next(iter(values), "")
     for shape, formats in _SHAPES:
         if shape.fullmatch(first):
@@ -42,13 +36,7 @@ def date_formats(values: Collection[str]) -> list[str]:
 
 
 def dates(text: Any, name: str) -> Any:
-    """Read text as dates of one format; what does not fit becomes a gap.
-
-    Parameters
-    ----------
-    name : str
-        One of `FORMATS`.
-    """
+    """Read text as dates of one format; what does not fit becomes a gap."""
     import pandas as pd
 
     return pd.to_datetime(pd.Series(text, dtype=object), format=name, errors="coerce")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -27,15 +26,7 @@ _HEAD = 1_000_000
 
 
 def read_delimited(raw: bytes, name: str, delimiter: str | None = None, has_header: bool = True) -> RawTable:
-    """Read the cells of a text file.
-
-    Parameters
-    ----------
-    name : str
-        How the file is called in messages.
-    delimiter : str, optional
-        Default: found by looking at the first rows.
-    """
+    """Read the cells of a text file, called `name` in messages; the delimiter is found by looking at the first rows."""
     text, encoding, notes = decode(raw, name)
     if not text.strip():
         raise SoberError("E801", f"{name} is empty. Pass a table with a header and at least one row.")
@@ -60,7 +51,11 @@ def decode(raw: bytes, name: str) -> tuple[str, str, list[Note]]:
     """Return the text, the encoding, and a note where it had to be guessed."""
     for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
         if raw.startswith(mark):
-            return _decoded(raw, encoding, name), encoding, []
+            try:
+                return raw.decode(encoding), encoding, []
+            except UnicodeDecodeError:
+                said = f"{name} says that it is {encoding} but is not. Save it again as UTF-8."
+                raise SoberError("E801", said) from None
     if b"\x00" in raw[:65536]:
         raise SoberError("E801", f"{name} is not a text file. Save the table as CSV, TSV, Excel, Parquet or Arrow.")
     try:
@@ -79,13 +74,6 @@ def _is_windows(raw: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return any(0x80 <= byte < 0xA0 for byte in set(raw))
-
-
-def _decoded(raw: bytes, encoding: str, name: str) -> str:
-    try:
-        return raw.decode(encoding)
-    except UnicodeDecodeError:
-        raise SoberError("E801", f"{name} says that it is {encoding} but is not. Save it again as UTF-8.") from None
 
 
 def sniff(text: str) -> str:
@@ -149,30 +137,23 @@ def _padded(text: str, delimiter: str, name: str) -> tuple[list[Any], list[Note]
     """Return the columns of a file whose rows differ in length; refuse rows longer than the header, note short ones."""
     rows: list[list[str]] = []
     short, first, width = 0, 0, 0
-    for line, row in _numbered(text, delimiter, name):
-        width = width or len(row)
-        if len(row) > width and any(row[width:]):
-            raise SoberError("E801", _too_long(name, line, len(row), width, delimiter))
-        if len(row) < width:
-            short, first = short + 1, first or line
-            row = row + [""] * (width - len(row))
-        rows.append(row[:width])
+    reader = _rows(text, delimiter)
+    try:
+        for row in filter(None, reader):
+            width = width or len(row)
+            if len(row) > width and any(row[width:]):
+                raise SoberError("E801", _too_long(name, reader.line_num, len(row), width, delimiter))
+            if len(row) < width:
+                short, first = short + 1, first or reader.line_num
+            rows.append((row + [""] * (width - len(row)))[:width])
+    except csv.Error as error:
+        raise SoberError("E801", f"{name} cannot be read at line {reader.line_num}: {error}. Look there.") from None
     columns = [pa.array([row[i] for row in rows], pa.string()) for i in range(width)]
     if not short:
         return columns, []
     said = "One row is" if short == 1 else f"{short} rows are"
     text = f"{said} shorter than the header (the first is line {first}); the missing cells count as gaps."
     return columns, [Note("W801", text)]
-
-
-def _numbered(text: str, delimiter: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    reader = _rows(text, delimiter)
-    try:
-        for row in reader:
-            if row:
-                yield reader.line_num, row
-    except csv.Error as error:
-        raise SoberError("E801", f"{name} cannot be read at line {reader.line_num}: {error}. Look there.") from None
 
 
 def _too_long(name: str, line: int, found: int, width: int, delimiter: str) -> str:

@@ -66,5 +66,5 @@ def repeats_subjects(column: Any, name: str) -> bool:
     if column.dtype.kind in "iuf" or n < LEAST_ROWS:
         return False
     mean = len(column) / n
-    # A few rows each, hardly anybody alone, and all about as many: not so cities or diagnoses.
+    # A few rows each, hardly any with one row, and all about as many: not so cities or diagnoses.
     return bool(1.5 <= mean <= 8 and (counts > 1).mean() >= 0.7 and counts.std() <= 0.6 * mean)

@@ -73,13 +73,7 @@ MOST_DIGITS = 18
 
 
 def conventions(values: Any) -> list[Marks]:
-    """Return the conventions that fit all values of a column; an empty list where it holds something else.
-
-    Parameters
-    ----------
-    values : pyarrow.StringArray
-        The different values, without spaces around them.
-    """
+    """Return the conventions that fit all values of a column; an empty list where it holds something else."""
     if not len(values) or are_codes(values):
         return []
     return [marks for marks in CONVENTIONS if fits(marks, values)]
@@ -114,13 +108,7 @@ def _occurs(values: Any, sign: str) -> bool:
 
 
 def are_codes(values: Any) -> bool:
-    """Whether digits are not written as amounts are: with zeros in front, or longer than a number can hold.
-
-    Parameters
-    ----------
-    values : pyarrow.StringArray
-        The different values, without spaces around them.
-    """
+    """Whether digits are not written as amounts are: with zeros in front, or longer than a number can hold."""
     if not len(values) or not pc.all(pc.match_substring_regex(values, "^[0-9]+$")).as_py():
         return False
     lengths = pc.min_max(pc.utf8_length(values)).as_py()

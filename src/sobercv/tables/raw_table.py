@@ -31,23 +31,15 @@ _CODE = "^(?:0[0-9]|[0-9]{19})"
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """The cells of a file.
+    """The cells of a file."""
 
-    Attributes
-    ----------
-    columns : dict of str to pyarrow.StringArray or pandas.Series
-        Text, or what the file itself knows to be numbers, booleans, dates or declared categories.
-    first_row : list of str
-        Cells that may be names or data; empty where the format itself knows the names.
-    named_twice : list of str
-        Names that several columns share.
-    suggests_commas : bool
-        Whether the file looks as if written where decimals begin with a comma.
-    """
-
+    #: Text, or what the file itself knows to be numbers, booleans, dates or declared categories.
     columns: dict[str, Any]
+    #: Cells that may be names or data; empty where the format itself knows the names.
     first_row: list[str] = field(default_factory=list)
+    #: Names that several columns share.
     named_twice: list[str] = field(default_factory=list)
+    #: Whether the file looks as if written where decimals begin with a comma.
     suggests_commas: bool = False
     notes: tuple[Note, ...] = ()
 
@@ -64,10 +56,7 @@ class RawTable:
     def distinct(self, name: str) -> tuple[Any, Array]:
         """Return the different values of a column as text without spaces around them, empty ones left out, and counts.
 
-        Returns
-        -------
-        (pyarrow.StringArray, int array)
-            In the order of their first occurrence.
+        Returns: in the order of their first occurrence.
         """
         if name not in self._distinct:
             cells = pc.utf8_trim_whitespace(self.text(name)).drop_null()
@@ -119,7 +108,7 @@ class RawTable:
             whole = (values % 1 == 0).all(axis=1)
         for i, name in enumerate(names):
             own = cells.slice(i * self.n_rows, self.n_rows)
-            found[name] = _whole_numbers(own, values[i]) if whole[i] else values[i]
+            found[name] = whole_numbers(own, values[i]) if whole[i] else values[i]
 
 
 def _by_column(flags: Any, n_columns: int) -> Array:
@@ -127,7 +116,7 @@ def _by_column(flags: Any, n_columns: int) -> Array:
     return np.asarray(flags.fill_null(False)).reshape(n_columns, -1)
 
 
-def _whole_numbers(cells: Any, values: Array) -> Array:
+def whole_numbers(cells: Any, values: Array) -> Array:
     """Return int64 where the cells are written without a decimal point, else the values."""
     try:
         return np.asarray(pc.cast(cells, pa.int64()))

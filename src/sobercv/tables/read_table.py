@@ -48,26 +48,17 @@ _DECIMALS = {".": ".", "point": ".", "dot": ".", ",": ",", "comma": ","}
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How to read a file, where it can be read in two ways.
+    """How to read a file, where it can be read in two ways."""
 
-    Attributes
-    ----------
-    sheet : str, optional
-        Of a workbook.
-    decimal : {".", ","}, optional
-        The decimal mark of columns that can be read in two ways; also "point" and "comma".
-    header : bool, optional
-        Whether the first row holds the names (default: looked at).
-    limits : {"value", "half", "missing"}, optional
-        What limits such as `<0.5` count as.
-    limit_flags : bool
-        Whether columns are added that mark limits.
-    """
-
+    #: Of a workbook.
     sheet: str | None = None
+    #: The decimal mark of columns that can be read in two ways; also "point" and "comma".
     decimal: str | None = None
+    #: Whether the first row holds the names (default: looked at).
     header: bool | None = None
+    #: What limits such as `<0.5` count as.
     limits: str | None = None
+    #: Whether columns are added that mark limits.
     limit_flags: bool = False
 
     @classmethod
@@ -85,29 +76,20 @@ class ReadingOptions:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table that was read.
-
-    Attributes
-    ----------
-    name : str
-        How the file is called in messages.
-    path : Path or None
-        None for standard input.
-    sha256 : str
-        Fingerprint of the bytes, unpacked.
-    schema : Schema
-        How the columns were read.
-    raw : bytes
-        What was read, unpacked.
-    """
+    """A table that was read."""
 
     frame: Any
+    #: How the file is called in messages.
     name: str
+    #: None for standard input.
     path: Path | None
     format: str
+    #: Fingerprint of the bytes, unpacked.
     sha256: str
+    #: How the columns were read.
     schema: Schema
     notes: tuple[Note, ...]
+    #: What was read, unpacked.
     raw: bytes
 
 
@@ -120,14 +102,9 @@ def read(
 ) -> Table:
     """Read a table.
 
-    Parameters
-    ----------
-    source : path or "-"
-        "-" is standard input. The format is told by the first bytes, then by the suffix; gzip is unpacked.
-    roles : Roles, optional
-        What the columns are for: ids and groups are never read as numbers.
-    schema : Schema, optional
-        Read the columns that it names as they were read then, instead of recognising them.
+    `source`: "-" is standard input. The format is told by the first bytes, then by the suffix; gzip is unpacked.
+    `roles`: what the columns are for: ids and groups are never read as numbers. `schema`: read the columns that it
+    names as they were read then, instead of recognising them.
     """
     path = None if str(source) == "-" else Path(source)
     name = "standard input" if path is None else path.name
@@ -139,8 +116,16 @@ def read(
     if options.sheet is not None and kind != "xlsx":
         raise SoberError("E808", f"{name} is no Excel file: it has no sheet {options.sheet[:40]!r}. Leave --sheet out.")
     has_header = options.header is not False if schema is None else schema.has_header
-    cells = _cells(raw, kind, name, options.sheet, has_header)
-    _check_shape(cells, name)
+    if kind == "xlsx":
+        cells = read_workbook(raw, name, options.sheet, has_header)
+    elif kind in ("parquet", "arrow"):
+        cells = read_columnar(raw, kind, name)
+    else:
+        cells = read_delimited(raw, name, "\t" if kind == "tsv" else None, has_header)
+    if not cells.columns:
+        raise SoberError("E801", f"{name} has no columns. Pass a table with a header and at least one row.")
+    if not cells.n_rows:
+        raise SoberError("E801", f"{name} has a header but no rows. Give at least one row per sample.")
     notes = cells.notes
     is_new = schema is None
     if schema is None:
@@ -151,16 +136,12 @@ def read(
     if is_new and options.header is None:
         _check_header(cells, frame, schema, name)
     unseen = () if is_new else unseen_noted(cells, schema.columns, frame)
-    notes = (*_named_twice_noted(cells.named_twice), *notes, *lost, *unseen)
+    notes = (*notes, *lost, *unseen)
+    if twice := cells.named_twice:
+        some = ", ".join(repr(n[:40]) for n in twice[:3])
+        text = f"Columns share a name ({some}); the later ones are called {twice[0][:40] + '.1'!r} and so on."
+        notes = (Note("W801", text), *notes)
     return Table(frame, name, path, kind, sha256(raw).hexdigest(), schema, notes, raw)
-
-
-def _cells(raw: bytes, kind: str, name: str, sheet: str | None, has_header: bool) -> RawTable:
-    if kind == "xlsx":
-        return read_workbook(raw, name, sheet, has_header)
-    if kind in ("parquet", "arrow"):
-        return read_columnar(raw, kind, name)
-    return read_delimited(raw, name, "\t" if kind == "tsv" else None, has_header)
 
 
 def _format(raw: bytes, path: Path | None, name: str) -> str:
@@ -182,13 +163,6 @@ def _format(raw: bytes, path: Path | None, name: str) -> str:
     return kind
 
 
-def _check_shape(cells: RawTable, name: str) -> None:
-    if not cells.columns:
-        raise SoberError("E801", f"{name} has no columns. Pass a table with a header and at least one row.")
-    if not cells.n_rows:
-        raise SoberError("E801", f"{name} has a header but no rows. Give at least one row per sample.")
-
-
 def _check_header(cells: RawTable, frame: Any, schema: Schema, name: str) -> None:
     """Ask where the first row looks like a sample: it would be lost as names."""
     first = cells.first_row
@@ -200,29 +174,14 @@ def _check_header(cells: RawTable, frame: Any, schema: Schema, name: str) -> Non
         )  # fmt: skip
 
 
-def _named_twice_noted(twice: list[str]) -> list[Note]:
-    if not twice:
-        return []
-    some = ", ".join(repr(n[:40]) for n in twice[:3])
-    text = f"Columns share a name ({some}); the later ones are called {twice[0][:40] + '.1'!r} and so on."
-    return [Note("W801", text)]
-
-
 # ---- names or data: whether the first row names the columns or is already a sample; the user is asked ---------------
 def looks_like_data(header: Sequence[str], frame: Any, columns: Mapping[str, Column]) -> str | None:
     """Return a cell of the first row that looks like data where none looks like a name, else None.
 
-    Parameters
-    ----------
-    header : sequence of str
-        The cells of the first row.
-    frame : pandas.DataFrame
-        The rows below.
-    columns : mapping of str to Column
-        How they were read, in order.
+    `header`: the cells of the first row. `frame`: the rows below. `columns`: how they were read, in order.
     """
     pairs = [(cell.strip(), name, reading) for cell, (name, reading) in zip(header, columns.items(), strict=False)]
-    pairs = [pair for pair in pairs if not _is_gap(pair[0])]
+    pairs = [pair for pair in pairs if pair[0] not in USUAL_GAPS and pair[0].casefold() not in GAP_WORDS]
     typed = []
     for cell, name, reading in pairs:
         if reading.kind == "text" or not frame[name].notna().any():
@@ -237,10 +196,6 @@ def looks_like_data(header: Sequence[str], frame: Any, columns: Mapping[str, Col
     if few and all((frame[name].astype(str).str.strip() == cell).any() for cell, name in few):
         return few[0][0]
     return None
-
-
-def _is_gap(cell: str) -> bool:
-    return cell in USUAL_GAPS or cell.casefold() in GAP_WORDS
 
 
 def _fits(cell: str, reading: Column) -> bool:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ..errors import Note
 from .column import Column, amounts_with_strays
-from .naming import columns_that, some
+from .naming import columns_that, held_by, some
 from .number_marks import PLAIN, Marks, sides_of_limits, without_limits
 from .raw_table import RawTable
 
@@ -26,7 +26,7 @@ def inferred_notes(raw: RawTable, columns: Mapping[str, Column], unsure_dates: S
     }
     words = some([word[:20] for values in stray.values() for word in values])
     what = "It is" if len(stray) == 1 else "They are"
-    notes = _held(
+    notes = held_by(
         "W844", [*stray], f"numbers and other cells ({words})",
         f". {what} read as categories; correct such cells, or empty them.",
     )  # fmt: skip
@@ -41,25 +41,19 @@ def inferred_notes(raw: RawTable, columns: Mapping[str, Column], unsure_dates: S
         signs = [] if marks.decimal == "." else ["decimal commas"]
         signs += [f"{_MARK_NAMES[marks.thousands]} between thousands"] if marks.thousands else []
         more = f". {example!r} is read as {number_of(example, columns[names[0]]):.15g}."
-        notes += _held("W801", names, " and ".join(signs), more)
+        notes += held_by("W801", names, " and ".join(signs), more)
     gappy = [name for name, column in columns.items() if column.missing]
     words = some(sorted({word for name in gappy for word in columns[name].missing}))
-    notes += _held("W801", gappy, f"words that count as missing ({words})", ".")
+    notes += held_by("W801", gappy, f"words that count as missing ({words})", ".")
     if codes := [name for name in texts if columns[name].is_code and name not in stray]:
         zeros = next((f" (such as {v[:20]!r})" for v in _first(raw, codes[0]) if v.startswith("0")), "")
-        notes += _held("W801", codes, "codes, read as categories", f"{zeros}.")
+        notes += held_by("W801", codes, "codes, read as categories", f"{zeros}.")
     if unsure_dates:
         order = "day first, as in files with decimal commas or other dates of this file"
         order = order if columns[unsure_dates[0]].date_format.startswith("%d") else "month first"
         more = f". Read {order}; write dates like 2026-12-31 if that is wrong."
-        notes += _held("W801", unsure_dates, "dates that could begin with the day or the month", more)
+        notes += held_by("W801", unsure_dates, "dates that could begin with the day or the month", more)
     return (*notes, *_merged(raw, columns))
-
-
-def _held(code: str, names: Sequence[str], what: str, more: str) -> list[Note]:
-    """Return a note that begins with how many columns hold something; none where no column does."""
-    text = f"{columns_that(names, 'holds', 'hold')} {what}: {some(names)}{more}"
-    return [Note(code, text, (*names,))] if names else []
 
 
 def _is_text(raw: RawTable, name: str) -> bool:
@@ -99,7 +93,7 @@ def _limits(raw: RawTable, columns: Mapping[str, Column]) -> list[Note]:
     else:
         how["half"] = f"upper limits and read as the number itself, {number:g}"
     what = f"limits such as {limit!r} (in {n} of {raw.n_rows} rows)"
-    return _held("W844", names, what, f". They are {how[column.limits]}.")
+    return held_by("W844", names, what, f". They are {how[column.limits]}.")
 
 
 def _merged(raw: RawTable, columns: Mapping[str, Column]) -> list[Note]:
@@ -136,7 +130,7 @@ def now_typed_noted(raw: RawTable, columns: Mapping[str, Column]) -> list[Note]:
     texts = [n for n, c in columns.items() if c.kind == "text" and c.role == "feature" and n in raw.columns]
     names = [name for name in texts if not _is_text(raw, name) and raw.columns[name].dtype.kind in "iufM"]
     more = ". Read as text; look whether zeros in front were lost."
-    return _held("W844", names, "numbers or dates now but held text in training", more)
+    return held_by("W844", names, "numbers or dates now but held text in training", more)
 
 
 def unseen_noted(raw: RawTable, columns: Mapping[str, Column], frame: Any) -> list[Note]:

@@ -22,36 +22,24 @@ from .target_column import as_events, kind_of, plain_target, survival_target
 
 @dataclass(frozen=True)
 class Roles:
-    """What the columns of a table are for; names are those of the long options.
+    """What the columns of a table are for; names are those of the long options."""
 
-    Attributes
-    ----------
-    target : str, optional
-        The column to predict.
-    time, event : str, optional
-        For survival, instead of `target`: how long, and whether the event was seen (1) or not (0).
-    event_value : str, optional
-        What the event column holds where the event was seen, if not 1; all else counts as not seen.
-    id : str, optional
-        Tells samples apart. Models never see it; where values occur more than once, those rows stay together.
-    group : str, optional
-        Rows with the same value stay together. Models never see it.
-    weight : str, optional
-        How much each row counts in fits and scores. Models never see it.
-    ignore : tuple of str
-        Columns that models must not see.
-    task : {"binary", "multiclass", "regression", "survival"}, optional
-        Default: inferred from the target.
-    """
-
+    #: The column to predict.
     target: str | None = None
+    #: time, event: for survival, instead of `target`: how long, and whether the event was seen (1) or not (0).
     time: str | None = None
     event: str | None = None
+    #: What the event column holds where the event was seen, if not 1; all else counts as not seen.
     event_value: str | None = None
+    #: Tells samples apart. Models never see it; where values occur more than once, those rows stay together.
     id: str | None = None
+    #: Rows with the same value stay together. Models never see it.
     group: str | None = None
+    #: How much each row counts in fits and scores. Models never see it.
     weight: str | None = None
+    #: Columns that models must not see.
     ignore: tuple[str, ...] = ()
+    #: Default: inferred from the target.
     task: str | None = None
 
     @classmethod
@@ -79,46 +67,29 @@ class Roles:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A table whose columns have their roles.
+    """A table whose columns have their roles."""
 
-    Attributes
-    ----------
-    X : pandas.DataFrame [N, P]
-        What models may see.
-    y : array [N]
-        Labels, numbers, or records of (event, time).
-    groups : array [N] or None
-        Rows of one patient share a value.
-    target : tuple of str
-        The name of the target, or of time and event.
-    rows : int array [N]
-        Which rows of the table were kept, counted from 0.
-    n_without_target : int
-        Rows left out because their target is missing.
-    is_guess : bool
-        Whether the task was told from the values of the target and could be another one.
-    roles : mapping of str to str
-        Columns that are not in X, and why.
-    event_value : str or None
-        What the event column holds where the event was seen, if not 1.
-    ignored : pandas.DataFrame [N, .] or None
-        The columns to be ignored: no model sees them, but checks say what they would have predicted.
-    weight : float array [N] or None
-        How much each row counts in fits and scores.
-    """
-
+    #: What models may see [N, P].
     X: Any
+    #: Labels, numbers, or records of (event, time) [N].
     y: Array
+    #: Rows of one patient share a value [N].
     groups: Array | None
     task: str
+    #: The name of the target, or of time and event.
     target: tuple[str, ...]
+    #: Which rows of the table were kept, counted from 0 [N].
     rows: Array
+    #: Rows left out because their target is missing.
     n_without_target: int
+    #: Whether the task was told from the values of the target and could be another one.
     is_guess: bool
+    #: Columns that are not in X, and why.
     roles: dict[str, str] = field(default_factory=dict)
-    event_value: str | None = None
     notes: tuple[Note, ...] = ()
+    #: The columns to be ignored: no model sees them, but checks say what they would have predicted [N, .].
     ignored: Any = None
+    #: How much each row counts in fits and scores [N].
     weight: Array | None = None
 
     @property
@@ -157,13 +128,7 @@ class Dataset:
 
 
 def assign(frame: Any, roles: Roles | None = None, **given: Any) -> Dataset:
-    """Give the columns of a table their roles.
-
-    Parameters
-    ----------
-    **given
-        Names of `Roles`, instead of it.
-    """
+    """Give the columns of a table their roles, by a `Roles` or by its names."""
     roles = roles or Roles(**given)
     check_target(roles, frame.columns)
     names, others = roles.target_names, roles.by_column()
@@ -184,7 +149,7 @@ def assign(frame: Any, roles: Roles | None = None, **given: Any) -> Dataset:
         raise SoberError("E818", "No column is left to learn from. The table needs columns beside the target.")
     return Dataset(
         X, y, _groups(kept, roles), found, tuple(names), np.flatnonzero(keep), int((~keep).sum()), is_guess, others,
-        roles.event_value, notes, kept[[c for c, role in others.items() if role == "ignored"]].reset_index(drop=True),
+        notes, kept[[c for c, role in others.items() if role == "ignored"]].reset_index(drop=True),
         None if roles.weight is None else _weights(kept[roles.weight], roles.weight),
     )  # fmt: skip
 

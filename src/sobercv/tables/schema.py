@@ -36,7 +36,7 @@ class Schema(msgspec.Struct, frozen=True):
     def infer(
         cls,
         raw: RawTable,
-        roles: Mapping[str, str] | None = None,
+        roles: Mapping[str, Any] | None = None,
         decimal: str | None = None,
         has_header: bool = True,
         limits: str | None = None,
@@ -44,18 +44,12 @@ class Schema(msgspec.Struct, frozen=True):
     ) -> tuple[Schema, tuple[Note, ...]]:
         """Recognise the columns of a table.
 
-        Parameters
-        ----------
-        roles : mapping of str to str, optional
-            "target", "id", "group", "weight" or "ignored" for columns that are no features. Ids and groups stay text.
-        decimal : {".", ","}, optional
-            The decimal mark of columns that can be read in two ways.
-        limits : {"value", "half", "missing"}, optional
-            What limits such as `<0.5` count as; asked for where a column has more than a few.
-        limit_flags : bool
-            Add a column that marks them, for every column of features that has some.
+        `roles`: "target", "id", "group", "weight" or "ignored" for columns that are no features. Ids and groups stay
+        text. `decimal`: the decimal mark of columns that can be read in two ways. `limits`: what limits such as `<0.5`
+        count as; asked for where a column has more than a few. `limit_flags`: add a column that marks them, for every
+        column of features that has some.
         """
-        possible = {name: _possible(raw, name, (roles or {}).get(name, "feature")) for name in raw.columns}
+        possible = {name: readings(raw, name, (roles or {}).get(name, "feature")) for name in raw.columns}
         wanted = _decimal_mark(raw, possible, decimal)
         day_first = wanted == "," or raw.suggests_commas or _says_day_first(possible.values())
         chosen = {name: _choose(raw, name, found, wanted, day_first) for name, found in possible.items()}
@@ -69,13 +63,7 @@ class Schema(msgspec.Struct, frozen=True):
         return cls(chosen, has_header), inferred_notes(raw, chosen, unsure_dates)
 
     def apply(self, raw: RawTable) -> tuple[Any, tuple[Note, ...]]:
-        """Convert the columns of a table; values that do not fit become gaps, and a note counts them.
-
-        Parameters
-        ----------
-        raw : RawTable
-            Columns that only one of the two has are left out.
-        """
+        """Convert the columns that both have; values that do not fit become gaps, and a note counts them."""
         import pandas as pd  # slow, and not needed by all who read a record
 
         made: dict[str, Any] = {}
@@ -98,14 +86,6 @@ class Schema(msgspec.Struct, frozen=True):
         return replace(self, columns={name: self.columns[name] for name in names if name in self.columns})
 
 
-def _possible(raw: RawTable, name: str, role: Any) -> list[Column]:
-    if role in ("id", "group"):
-        return [Column("text", role)]
-    if role != "target" and name in raw.plain_numbers:
-        return [Column("number", role)]
-    return readings(raw, name, role)
-
-
 def _decimal_mark(raw: RawTable, possible: dict[str, list[Column]], decimal: str | None) -> str | None:
     """Return the decimal mark of the file: "." or ",", "plain" where nothing speaks for commas, None in doubt.
 
@@ -120,7 +100,7 @@ def _decimal_mark(raw: RawTable, possible: dict[str, list[Column]], decimal: str
             if len(found) == 1 and found[0].kind == "number":
                 if has_commas and _may_be_thousands(raw, name):
                     possible[name] = [found[0], replace(found[0], marks=_GERMAN)]
-                elif "." not in seen and _has_point(raw, name):
+                elif "." not in seen and pc.any(pc.match_substring(raw.text(name), ".")).as_py():
                     seen.add(".")
     if decimal is not None or len(seen) == 1:
         return decimal or next(iter(seen))
@@ -134,10 +114,6 @@ def _may_be_thousands(raw: RawTable, name: str) -> bool:
         return False
     values, _ = raw.distinct(name)
     return fits(_GERMAN, values.filter(pc.invert(pc.is_in(values, value_set=pa.array(USUAL_GAPS)))))
-
-
-def _has_point(raw: RawTable, name: str) -> bool:
-    return bool(pc.any(pc.match_substring(raw.text(name), ".")).as_py())
 
 
 def _says_day_first(possible: Iterable[Sequence[Column]]) -> bool:

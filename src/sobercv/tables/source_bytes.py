@@ -32,23 +32,20 @@ def check_source(source: str | Path | None) -> None:
     except (OSError, ValueError):  # a name that no file can have; reading it will say so
         return
     if is_folder:
-        raise _is_folder(path)
+        raise SoberError("E801", f"{str(path)!r} is a folder. Name the file with the table in it.")
     if not is_there:
-        raise _not_there(path)
-
-
-def _is_folder(path: Path) -> SoberError:
-    return SoberError("E801", f"{str(path)!r} is a folder. Name the file with the table in it.")
-
-
-def _not_there(path: Path) -> SoberError:
-    return SoberError("E801", f"There is no file {str(path)!r}.{_closest(path)}")
+        raise SoberError("E801", f"There is no file {str(path)!r}.{_closest(path)}")
 
 
 def source_bytes(path: Path | None) -> bytes:
     """Read a file, or standard input where there is no path; unpack gzip."""
     name = "Standard input" if path is None else path.name
-    packed = _standard_input() if path is None else _file(path)
+    if path is not None:
+        packed = _file(path)
+    elif sys.stdin is None or sys.stdin.isatty():
+        raise SoberError("E801", "Standard input is empty. Write: cat data.csv | sober check - --target y")
+    else:
+        packed = _limited(sys.stdin.buffer, "Standard input gives more than {}. Write the table to a file first.")
     if not packed.startswith(b"\x1f\x8b"):
         return packed
     try:
@@ -59,25 +56,16 @@ def source_bytes(path: Path | None) -> bytes:
         raise SoberError("E801", f"{name} is a damaged gzip file ({reason}). Pack it again.") from None
 
 
-def _standard_input() -> bytes:
-    if sys.stdin is None or sys.stdin.isatty():
-        raise SoberError("E801", "Standard input is empty. Write: cat data.csv | sober check - --target y")
-    return _limited(sys.stdin.buffer, "Standard input gives more than {}. Write the table to a file first.")
-
-
 def _file(path: Path) -> bytes:
+    check_source(path)
     try:
         if path.is_file():
             return path.read_bytes()
         with path.open("rb") as stream:
             return _limited(stream, f"{str(path)!r} gives more than {{}}. Write the table to a file first.")
-    except FileNotFoundError:
-        raise _not_there(path) from None
-    except IsADirectoryError:
-        raise _is_folder(path) from None
-    except SoberError:
-        raise
     except (OSError, ValueError) as error:
+        if isinstance(error, SoberError):
+            raise
         reason = getattr(error, "strerror", None) or str(error)
         raise SoberError("E801", f"{str(path)!r} cannot be opened: {reason}. Name a file that you may read.") from None
 

@@ -12,15 +12,7 @@ from ..targets import LARGEST, MOST_CLASSES, guess_task, survival_of
 
 
 def plain_target(column: Any, name: str, task: str | None) -> tuple[Array, str, bool]:
-    """Return the target as labels or numbers, the task, and whether that was a guess.
-
-    Parameters
-    ----------
-    column : pandas.Series
-        Without gaps.
-    task : str, optional
-        Default: inferred from the values.
-    """
+    """Return the target, a column without gaps, as labels or numbers, its task, and whether that was a guess."""
     kind = kind_of(column)
     if kind == "date":
         raise SoberError("E112", f"The target {name!r} holds dates. Give what is to be predicted as a class or number.")
@@ -123,12 +115,7 @@ def survival_target(kept: Any, names: list[str]) -> tuple[Array, str, bool]:
 def as_events(column: Any, name: str, value: str | None = None) -> tuple[Any, tuple[Note, ...]]:
     """Return 1 where the event was seen and 0 where not; never guess which of several causes is meant.
 
-    Parameters
-    ----------
-    column : pandas.Series
-        Without gaps.
-    value : str, optional
-        What the column holds where the event was seen; all else counts as not seen.
+    `column`: without gaps. `value`: what the column holds where the event was seen; all else counts as not seen.
     """
     counts = _as_written(column).value_counts().sort_index()
     if value is None:

@@ -27,15 +27,7 @@ def is_workbook(raw: bytes) -> bool:
 
 
 def read_workbook(raw: bytes, name: str, sheet: str | None = None, has_header: bool = True) -> RawTable:
-    """Read the cells of a sheet.
-
-    Parameters
-    ----------
-    name : str
-        How the file is called in messages.
-    sheet : str, optional
-        Needed where several hold something.
-    """
+    """Read the cells of a sheet, which must be named where several hold something; `name` is for messages."""
     _check_size(raw, name)
     try:
         with pd.ExcelFile(io.BytesIO(raw), engine="openpyxl") as book:
