@@ -19,7 +19,7 @@ from sobercv.errors import SoberWarning
 
 from ..harness import write_results
 from ..intervals import data
-from . import measure, trained
+from . import generators, measure, trained
 
 #: Constants are chosen on these ...
 CALIBRATION = {
@@ -35,7 +35,9 @@ JUDGING = {
     "cells_neighbor": (50, 100, 200, 400), "meats_fat": (50,), "cells_width": (50, 100, 200, 400),
     "digits": (60, 120, 240), "cells_classes": (60, 120, 240),
 }  # fmt: skip
-LASSO = (10, 100)  # active features
+#: Others' simulations, for which no constant was chosen either.
+SIMULATED = dict.fromkeys(generators.POPULATIONS, (100, 400))
+LASSO = ("10", "100", "b")  # active features, or Rink and Brannath's feature case B
 SAMPLES, LASSO_SAMPLES = 32, 256
 #: Further targets made of other sets' columns, and sets that ship with scikit-learn.
 COLUMNS = {"cells_width": ("cells", "width_ch_1"), "cells_classes": ("cells", "entropy_inten_ch_4")}
@@ -47,7 +49,7 @@ def places() -> list[Key]:
     """All tables, the first of every set first."""
     found = [
         (name, n, sample)
-        for name, sizes in {**CALIBRATION, **JUDGING}.items()
+        for name, sizes in {**CALIBRATION, **JUDGING, **SIMULATED}.items()
         for n in sizes
         for sample in range(SAMPLES * (2 if len(sizes) == 1 else 1))
     ]
@@ -61,6 +63,9 @@ def load(folders: Sequence[Path], name: str) -> data.Ready | None:
         X, y = load_digits(return_X_y=True)
         ready = data.Ready(name, "classification", *data._numbers(X.astype(float)), y)
         return ready if name == "digits" else data.Ready(name, ready.task, ready.features, ready.similarity, y % 2)
+    if name in SIMULATED:
+        X, y = generators.population(name, data.MOST_ROWS)
+        return data.Ready(name, generators.POPULATIONS[name], *data._numbers(X), y)
     path = data.find(folders, COLUMNS.get(name, (name,))[0])
     if path is None:
         return None
@@ -80,7 +85,7 @@ def one(folders: Sequence[Path], key: Key) -> list[dict[str, Any]]:
     """Train and judge one table."""
     name, n, sample = key
     if name.startswith("lasso"):
-        table, kind = trained.lasso(int(name.split("_")[1]), sample, n), "binary"
+        table, kind = trained.lasso(name.split("_")[1], sample, n), "binary"
     else:
         ready = load(folders, name)
         if ready is None:

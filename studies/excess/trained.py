@@ -16,6 +16,7 @@ from sklearn.linear_model import lasso_path
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ..intervals import data, learners
+from . import generators
 
 FOLDS = 10
 SPLITS = 15  # random splits of 90 and 10 %: corrected-t, and each half of conservative-z
@@ -203,16 +204,16 @@ def numbers(cut: learners.Split, y: np.ndarray, seed: int) -> np.ndarray:
 
 
 # ---- Rink and Brannath -----------------------------------------------------------------------------------------------
-def lasso(active: int, sample: int, n: int = 400, p: int = 1000, models: int = 30) -> Trained:
-    """Simulate their design: independent normal features, `active` of them with a coefficient of 1, logistic labels.
+def lasso(design: str, sample: int, n: int = 400, p: int = 1000, models: int = 30) -> Trained:
+    """Simulate their design: "b", or the number of active features (see `generators`).
 
     They fit logistic lassos; here they are lassos of the label, which take a tenth of the time. The path of penalties
     is that of all rows, as in glmnet.
     """
-    rng = np.random.default_rng([active, sample, n, p])
-    X = rng.standard_normal((n + 3000, p), dtype=np.float32).astype(np.float64)
-    y = (rng.random(len(X)) < 1 / (1 + np.exp(-X[:, :active].sum(axis=1)))).astype(np.int64)
-    top = np.abs(X[:n].T @ (y[:n] - y[:n].mean())).max() / n
+    case_b = design == "b"
+    rng = np.random.default_rng([0 if case_b else int(design), sample, n, p])
+    X, y = generators.two_class(n + 3000, rng) if case_b else generators.normal(int(design), n + 3000, p, rng)
+    top = np.abs((X[:n] - X[:n].mean(axis=0)).T @ (y[:n] - y[:n].mean())).max() / n
     penalties = top * np.geomspace(0.95, 0.08, models)
 
     def fit(train: np.ndarray, test: np.ndarray) -> np.ndarray:
