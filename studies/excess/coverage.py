@@ -21,7 +21,7 @@ from .measure import LEVEL
 from .run import CALIBRATION, lines
 
 Row = dict[str, Any]
-TEXT = ("set", "kind", "metric", "which")
+TEXT = ("set", "kind", "metric", "which", "pair")
 
 
 def read(path: Path) -> list[Row]:
@@ -38,7 +38,8 @@ def seen(row: Row) -> float:
 
 def needed(rows: Iterable[Row]) -> float:
     """The factor that would have been right: squared errors by what the bootstrap shows, without what else is known."""
-    each = [((r["truth"] - r["centre"]) ** 2 - r["truth error"] ** 2 - r["doubt"]) / seen(r) for r in rows]
+    known = [r for r in rows if seen(r) > 0]  # a perfect centre shows none
+    each = [((r["truth"] - r["centre"]) ** 2 - r["truth error"] ** 2 - r["doubt"]) / seen(r) for r in known]
     return float(np.mean(np.clip(each, -5, 25)))  # one heavy tail must not be the mean
 
 

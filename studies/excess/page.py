@@ -35,9 +35,10 @@ from .coverage import (
     trusting,
 )
 from .measure import LEVEL
+from .run import SIMULATED
 
 HERE = Path(__file__).parent
-RESULTS = HERE / "results.csv"
+RESULTS, DIFFERENCES = HERE / "results.csv", HERE / "results-differences.csv"
 COMMANDS = """python -m studies.excess --data ../shared/data  # goes on where it stopped; then results and pages
 python -m studies.excess.page                   # the pages alone"""
 TITLES = {
@@ -70,8 +71,19 @@ def fixed(rows: Sequence[Row]) -> list[Row]:
 
 
 def is_lasso(row: Row) -> bool:
-    """Whether the table is simulated."""
+    """Whether the table is of Rink and Brannath's simulation."""
     return str(row["set"]).startswith("lasso")
+
+
+def is_real(row: Row) -> bool:
+    """Whether the table is a sub-sample of real data."""
+    return not is_lasso(row) and row["set"] not in SIMULATED
+
+
+def design(name: str) -> str:
+    """Rink and Brannath's design in words."""
+    which = name.split("_")[1]
+    return "lasso, feature case B" if which == "b" else f"lasso, {which} of 1,000 active"
 
 
 def about() -> dict[str, Any]:
@@ -83,7 +95,8 @@ def about() -> dict[str, Any]:
 # ---- the excess ------------------------------------------------------------------------------------------------------
 def parts(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """Groups of the main table."""
-    real, lasso = [r for r in rows if not is_lasso(r)], [r for r in rows if is_lasso(r)]
+    real, lasso = [r for r in rows if is_real(r)], [r for r in rows if is_lasso(r)]
+    others = [r for r in tuned(rows) if r["set"] in SIMULATED]
     judging = [r for r in tuned(real) if not is_calibration(r)]
     found = {
         "sets of the choice, tuned": [r for r in tuned(real) if is_calibration(r)],
@@ -95,11 +108,14 @@ def parts(rows: Sequence[Row]) -> dict[str, list[Row]]:
         "other sets, true AUC above .95": [r for r in judging if r["metric"].startswith("roc") and r["truth"] > 0.95],
         "one fixed tree, fully grown": [r for r in fixed(real) if r["which"] != "fixed 0"],
         "one fixed linear model": [r for r in fixed(real) if r["which"] == "fixed 0"],
+        "bates_classif (Schulz-Kümpel et al.)": [r for r in others if r["kind"] == "binary"],
+        "bates_regr, friedman1, chen_10": [r for r in others if r["kind"] == "regression" and "null" not in r["set"]],
+        "chen_10_null": [r for r in others if r["set"] == "chen_10_null"],
     }
     for name in dict.fromkeys(r["set"] for r in lasso):
         for metric in ("accuracy", "roc_auc"):
             some = [r for r in tuned(lasso) if (r["set"], r["metric"]) == (name, metric)]
-            found[f"lasso, {name.split('_')[1]} of 1,000 active, {TITLES[metric]}"] = some
+            found[f"{design(name)}, {TITLES[metric]}"] = some
     return {name: some for name, some in found.items() if len(some) >= 12}
 
 
@@ -120,7 +136,7 @@ def line(name: str, rows: Sequence[Row]) -> tuple[str, ...]:
 
 def by_quantile(rows: Sequence[Row]) -> list[tuple[float, float, int]]:
     """Sixths of all tables by what pair models say: their mean, the factor that was right, and how many."""
-    known = [r for r in rows if np.isfinite(missed(r))]
+    known = [r for r in rows if np.isfinite(missed(r)) and seen(r) > 0]
     raw = np.array([1 + missed(r) / seen(r) for r in known])
     found = []
     for some in np.array_split(np.argsort(raw), 6):
@@ -150,7 +166,7 @@ def evidence() -> Evidence:
     low = min(worst, key=lambda name: worst[name])
     a, b = cover(other, assumed), cover(other, paired)
     n_tables = len({(r["set"], r["n"], r["sample"]) for r in rows})
-    sixths, out = by_quantile(rows), left_out(tuned([r for r in rows if not is_lasso(r)]))
+    sixths, out = by_quantile(rows), left_out(tuned([r for r in rows if is_real(r)]))
     chosen = ", ".join(f"{t:g} for {sum(t == u for u, _ in out)} sets" for t in sorted({t for t, _ in out}))
     constants = [(f"{f:g}", *(share(x) for x in cover(other, by_factor(f))[:2])) for f in (1.0, 1.2, 1.4, 1.7, 2.0)]
     text = f"""A cross-validated score errs more than a bootstrap of its rows shows. The default interval assumes a
@@ -192,17 +208,19 @@ other real sets for coverage nearest to .95, it is {chosen}, and the mean over s
 {share(float(np.mean([c for _, c in out])))}. They are for learners that a constant cannot know.
 
 ## What was done
-{n_tables:,} tables: sub-samples (N = 50 to 400) of {len({r["set"] for r in rows if not is_lasso(r)})} real data sets,
+{n_tables:,} tables: sub-samples (N = 50 to 400) of {len({r["set"] for r in rows if is_real(r)})} real data sets,
 18 to 21 cheap configurations, ten folds, truth on up to 3,000 rows that no model saw (its standard error is allowed
 for), and Rink and Brannath's design (N = 400, 1,000 normal features of which 10 or 100 have a coefficient of 1; lassos
-of the label, 30 penalties). Each table is judged by two metrics, for the tuned winner and for two fixed configurations.
+of the label, 30 penalties; feature case B: caret's `twoClassSim`), and the artificial generators of Schulz-Kümpel et al.
+(`studies/excess/generators.py`; the squared errors of `chen_10_null` have next to no mean, and all methods fail there).
+Each table is judged by two metrics, for the tuned winner and for two fixed configurations.
 """
     by_set = [line(f"{name}, {'choice' if is_calibration(some[0]) else 'judged'}", some)
               for name, some in sorted(grouped(tuned(rows), lambda r: r["set"]).items())]  # fmt: skip
     return Evidence(
         "excess",
         "How much more does a cross-validated score err?",
-        f"About {needed(tuned([r for r in rows if not is_lasso(r)])):.1f} times in variance for tuned winners on real "
+        f"About {needed(tuned([r for r in rows if is_real(r)])):.1f} times in variance for tuned winners on real "
         f"data, and 3 to 4 times for an unstable learner; pair models of the winner tell. On sets beside those of the "
         f"choice, 95 % intervals with them cover {share(b[0])} and lower bounds hold {share(b[1])} (without: "
         f"{share(a[0])} and {share(a[1])}; worst set {share(worst[low])}, {low}).",
@@ -270,7 +288,7 @@ def compared(rows: Sequence[Row]) -> list[tuple[str, ...]]:
 def rivals_evidence() -> Evidence:
     """Published intervals on the same tables."""
     rows = read(RESULTS)
-    real = [r for r in rows if not is_lasso(r)]
+    real = [r for r in rows if is_real(r)]
     heads = ("interval", "trainings", "intervals", "covers", "width", "lower bound holds", "its distance")
     groups = {
         "tuned, accuracy": [r for r in tuned(real) if r["metric"] == "accuracy"],
@@ -282,8 +300,12 @@ def rivals_evidence() -> Evidence:
     }
     for name in dict.fromkeys(r["set"] for r in rows if is_lasso(r)):
         some = [r for r in tuned(rows) if r["set"] == name]
-        groups[f"lasso, {name.split('_')[1]} active, accuracy"] = [r for r in some if r["metric"] == "accuracy"]
-        groups[f"lasso, {name.split('_')[1]} active, AUC"] = [r for r in some if r["metric"] == "roc_auc"]
+        groups[f"{design(name)}, accuracy"] = [r for r in some if r["metric"] == "accuracy"]
+        groups[f"{design(name)}, AUC"] = [r for r in some if r["metric"] == "roc_auc"]
+    others = [r for r in rows if r["set"] in SIMULATED and r["set"] != "chen_10_null"]
+    for metric in ("accuracy", "neg_mean_squared_error"):
+        groups[f"Schulz-Kümpel et al., tuned, {TITLES[metric]}"] = [r for r in tuned(others) if r["metric"] == metric]
+        groups[f"Schulz-Kümpel et al., fixed, {TITLES[metric]}"] = [r for r in fixed(others) if r["metric"] == metric]
     made = {name: compared(some) for name, some in groups.items()}
     a = {line[0]: line for line in made["tuned, accuracy"]}
     n_tables = len({(r["set"], r["n"], r["sample"]) for r in rows})
@@ -296,7 +318,14 @@ One fixed configuration, where nothing was tuned, and other metrics are in rival
 
 Rink and Brannath's design, accuracy, 100 of 1,000 features active:
 
-{markdown(heads, made.get("lasso, 100 active, accuracy", []))}
+{markdown(heads, made.get("lasso, 100 of 1,000 active, accuracy", []))}
+
+The artificial generators of Schulz-Kümpel et al. (`chen_10_null` left out), one fixed configuration, as in their study:
+squared error, then accuracy.
+
+{markdown(heads, made.get("Schulz-Kümpel et al., fixed, squared error", []))}
+
+{markdown(heads, made.get("Schulz-Kümpel et al., fixed, accuracy", []))}
 
 ## What was done
 {n_tables:,} tables, as of [excess](excess.md). Each published interval follows its formula
@@ -325,7 +354,7 @@ the label. The standard error of the truth is allowed for in all methods alike.
 def draw_rivals() -> None:
     """The figure: coverage against width."""
     plt = pyplot()
-    rows = [r for r in tuned(read(RESULTS)) if not is_lasso(r) and r["metric"] == "accuracy"]
+    rows = [r for r in tuned(read(RESULTS)) if is_real(r) and r["metric"] == "accuracy"]
     figure, axes = plt.subplots(figsize=(6.5, 3.8))
     for title, _, _, covers, width, *_ in compared(rows):
         if covers:
@@ -343,12 +372,12 @@ def verdicts(rows: Sequence[Row]) -> tuple[str, ...]:
     some = [r for r in rows if np.isfinite(r["gain"]) and r["gain naive"] != 0]
     off = np.array([r["gain"] - r["gain truth"] for r in some])
     naive = np.array([r["gain naive"] - r["gain truth"] for r in some])
-    covers = [r["gain low"] - 1.96 * r["gain error"] <= r["gain truth"] <= r["gain high"] + 1.96 * r["gain error"]
-              for r in some]  # fmt: skip
+    error = [1.96 * r.get("gain error", 0.0) for r in some]
+    covers = [r["gain low"] - e <= r["gain truth"] <= r["gain high"] + e for r, e in zip(some, error, strict=True)]
     said = [r for r in some if r["gain low"] > 0 or r["gain high"] < 0]
     right = [np.sign(r["gain"]) == np.sign(r["gain truth"]) for r in said]
     worse = [r["gain truth"] < 0 for r in some]
-    scale = 1.0 if abs(np.mean([r["truth"] for r in some])) <= 1 else float("nan")
+    scale = 1.0 if abs(np.mean([r.get("truth", 0.0) for r in some])) <= 1 else float("nan")
     return (
         f"{len(some):,}", f"{scale * naive.mean():+.3f}" if scale == scale else "",
         f"{scale * off.mean():+.3f}" if scale == scale else "", share(float(np.mean(covers))),
@@ -359,7 +388,7 @@ def verdicts(rows: Sequence[Row]) -> tuple[str, ...]:
 def gain_evidence() -> Evidence:
     """Was tuning worth it, and does the sentence tell."""
     rows = tuned(read(RESULTS))
-    real = [r for r in rows if not is_lasso(r)]
+    real = [r for r in rows if is_real(r)]
     heads = ("where", "tables", "plain CV's bias", "bias", "covers", "winner truly worse", "clear verdicts", "right")
     groups = {"all real sets": real} | {
         f"real, {TITLES[m]}": [r for r in real if r["metric"] == m] for m in dict.fromkeys(r["metric"] for r in real)
@@ -370,15 +399,24 @@ def gain_evidence() -> Evidence:
     table = [(name, *verdicts(some)) for name, some in groups.items() if len(some) >= 20]
     whole = {name: line for name, *line in table}
     a = whole["all real sets"]
+    near = [
+        (pair, f"{n:g}, {p:g}, {active:g}", *verdicts(some))
+        for (pair, n, p, active), some in grouped(
+            read(DIFFERENCES), lambda r: (r["pair"], r["n"], r["p"], r["active"])
+        ).items()
+    ]
     text = f"""The winner of a search against the first configuration of its grid (a ridge of common strength), by
 `estimate.gain_over(0)`: the corrected score of the winner minus that of the first configuration, on the same draws,
 with percentiles as its interval. Tables in which the first configuration won are left out: there is no gain.
 
 {markdown(heads, [line for line in table if not line[0].startswith("real, N")])}
 
+{markdown(("near-equal learners", "n, p, active", "tables", *heads[2:]), near)}
+
 "Clear verdicts" are tables whose interval does not reach 0 ("clearly better", "clearly worse"); "right" is the share
 of these in which the true difference has that sign. The interval is wide: tuning is seldom clearly better in tables of
-this size, and the sentence says so.
+this size, and the sentence says so. The second table is simulated (`sobercv.difference`, squared error): Bayle et al.
+(2025) show that intervals from cross-validation can fail for such pairs.
 
 ## What was done
 The tables of [excess](excess.md); the truth of both configurations is their score, refitted on all N rows, on the rows
@@ -393,7 +431,7 @@ that no model saw.
         "True gain over the first configuration against plain CV's and the corrected one",
         text,
         [Table("gain", "bias, coverage and verdicts by metric and size", heads, table)],
-        COMMANDS,
+        COMMANDS.replace("\n", "\npython -m studies.excess.differences             # near-equal learners\n"),
         about(),
     )
 
@@ -402,7 +440,7 @@ def draw_gain() -> None:
     """The figure: what is claimed against what is true, in tenths."""
     plt = pyplot()
     rows = [
-        r for r in tuned(read(RESULTS)) if not is_lasso(r) and (r["low"], r["high"]) == (0, 1) and r["gain naive"] != 0
+        r for r in tuned(read(RESULTS)) if is_real(r) and (r["low"], r["high"]) == (0, 1) and r["gain naive"] != 0
     ]
     figure, axes = plt.subplots(figsize=(6, 3.6))
     for name, label, colour in (("gain naive", "plain CV", "#c05621"), ("gain", "corrected", "#2b6cb0")):
