@@ -35,7 +35,7 @@ from .coverage import (
     trusting,
 )
 from .measure import LEVEL
-from .run import SIMULATED
+from .run import FRESH, SIMULATED
 
 HERE = Path(__file__).parent
 RESULTS, DIFFERENCES = HERE / "results.csv", HERE / "results-differences.csv"
@@ -101,6 +101,7 @@ def parts(rows: Sequence[Row]) -> dict[str, list[Row]]:
     found = {
         "sets of the choice, tuned": [r for r in tuned(real) if is_calibration(r)],
         "other sets, tuned": judging,
+        "sets added when all constants stood": [r for r in judging if r["set"] in FRESH],
         "other sets, N up to 60": [r for r in judging if r["n"] <= 60],
         "other sets, N from 200": [r for r in judging if r["n"] >= 200],
         "other sets, many classes": [r for r in judging if r["kind"] == "classes"],

@@ -35,12 +35,21 @@ JUDGING = {
     "cells_neighbor": (50, 100, 200, 400), "meats_fat": (50,), "cells_width": (50, 100, 200, 400),
     "digits": (60, 120, 240), "cells_classes": (60, 120, 240),
 }  # fmt: skip
+#: Sets that were added when all constants stood.
+FRESH = {
+    "hiva_agnostic_train": (200, 400), "permeability_qsar": (50, 100), "cells_bfr": (50, 100, 200, 400),
+    "cells_fiber": (50, 100, 200, 400), "cells_skew_classes": (60, 120, 240),
+}  # fmt: skip
 #: Others' simulations, for which no constant was chosen either.
 SIMULATED = dict.fromkeys(generators.POPULATIONS, (100, 400))
 LASSO = ("10", "100", "b")  # active features, or Rink and Brannath's feature case B
 SAMPLES, LASSO_SAMPLES = 32, 256
 #: Further targets made of other sets' columns, and sets that ship with scikit-learn.
-COLUMNS = {"cells_width": ("cells", "width_ch_1"), "cells_classes": ("cells", "entropy_inten_ch_4")}
+COLUMNS = {
+    "cells_width": ("cells", "width_ch_1"), "cells_classes": ("cells", "entropy_inten_ch_4"),
+    "cells_bfr": ("cells", "shape_bfr_ch_1"), "cells_fiber": ("cells", "fiber_width_ch_1"),
+    "cells_skew_classes": ("cells", "skew_inten_ch_3"),
+}  # fmt: skip
 N_CLASSES = 8
 Key = tuple[str, int, int]
 
@@ -49,7 +58,7 @@ def places() -> list[Key]:
     """All tables, the first of every set first."""
     found = [
         (name, n, sample)
-        for name, sizes in {**CALIBRATION, **JUDGING, **SIMULATED}.items()
+        for name, sizes in {**CALIBRATION, **JUDGING, **FRESH, **SIMULATED}.items()
         for n in sizes
         for sample in range(SAMPLES * (2 if len(sizes) == 1 else 1))
     ]
