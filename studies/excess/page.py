@@ -204,7 +204,8 @@ learner is.
 **Where it fails, and what was chosen how.** A run has 45 products of noisy changes (five folds: ten), so that single
 factors are noisy; their mean is right more than each of them is. Ten folds were studied. Half of the shared part and
 {TRUST:g} of the way were chosen when 200 of these tables were known, with an eye on the lassos, and most of the other
-sets were in sight; five sets and the artificial generators were added after that, and nothing was changed. Real data alone would not ask for pair models: with the share of the way (0 to 1 in quarters) chosen on all
+sets were in sight; five sets and the artificial generators were added after that, and nothing was changed. Real
+data alone would not ask for pair models: with the share of the way (0 to 1 in quarters) chosen on all
 other real sets for coverage nearest to .95, it is {chosen}, and the mean over sets covers
 {share(float(np.mean([c for _, c in out])))}. They are for learners that a constant cannot know.
 
@@ -212,9 +213,9 @@ other real sets for coverage nearest to .95, it is {chosen}, and the mean over s
 {n_tables:,} tables: sub-samples (N = 50 to 400) of {len({r["set"] for r in rows if is_real(r)})} real data sets,
 18 to 21 cheap configurations, ten folds, truth on up to 3,000 rows that no model saw (its standard error is allowed
 for), and Rink and Brannath's design (N = 400, 1,000 normal features of which 10 or 100 have a coefficient of 1; lassos
-of the label, 30 penalties; feature case B: caret's `twoClassSim`), and the artificial generators of Schulz-Kümpel et al.
-(`studies/excess/generators.py`; the squared errors of `chen_10_null` have next to no mean, and all methods fail there).
-Each table is judged by two metrics, for the tuned winner and for two fixed configurations.
+of the label, 30 penalties; feature case B: caret's `twoClassSim`), and the artificial generators of Schulz-Kümpel et
+al. (`studies/excess/generators.py`; the squared errors of `chen_10_null` have next to no mean, and all methods fail
+there). Each table is judged by two metrics, for the tuned winner and for two fixed configurations.
 """
     by_set = [line(f"{name}, {'choice' if is_calibration(some[0]) else 'judged'}", some)
               for name, some in sorted(grouped(tuned(rows), lambda r: r["set"]).items())]  # fmt: skip
@@ -422,7 +423,8 @@ of these in which the true difference has that sign. The interval is wide: tunin
 this size, and the sentence says so. The second table is simulated (`sobercv.difference`, squared error): Bayle et al.
 (2025) show that intervals from cross-validation can fail for such pairs, and they do: where neither side was selected
 they cover {share(min(alone))} to {share(max(alone))}, for the best of two families {share(min(best))} to
-{share(max(best))}. Clear verdicts still have the right sign in {right:.0f} %; do not choose between two penalties by them.
+{share(max(best))}. Clear verdicts still have the right sign in {right:.0f} %; do not choose between two
+penalties by them.
 
 ## What was done
 The tables of [excess](excess.md); the truth of both configurations is their score, refitted on all N rows, on the rows
@@ -445,9 +447,7 @@ that no model saw.
 def draw_gain() -> None:
     """The figure: what is claimed against what is true, in tenths."""
     plt = pyplot()
-    rows = [
-        r for r in tuned(read(RESULTS)) if is_real(r) and (r["low"], r["high"]) == (0, 1) and r["gain naive"] != 0
-    ]
+    rows = [r for r in tuned(read(RESULTS)) if is_real(r) and (r["low"], r["high"]) == (0, 1) and r["gain naive"] != 0]
     figure, axes = plt.subplots(figsize=(6, 3.6))
     for name, label, colour in (("gain naive", "plain CV", "#c05621"), ("gain", "corrected", "#2b6cb0")):
         said = np.array([r[name] for r in rows])

@@ -167,6 +167,11 @@ def difference(
     **options
         Those of `sobercv.bbc`, but for `select` and `by`.
 
+    Notes
+    -----
+    Intervals of two fixed configurations that are nearly equal are too narrow, as cross-validation cannot show how
+    unstable their difference is (docs/evidence/gain.md).
+
     Examples
     --------
     >>> import sobercv
