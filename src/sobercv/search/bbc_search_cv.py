@@ -36,9 +36,9 @@ from ..training import (
 from ..training.race import race
 from .callbacks import CallbackSupport, SearchCallbacks, with_callbacks
 from .design import Design, Options, check, design, drop_rule, raises_errors
-from .final_model import as_decided, at_threshold, estimate_of, members, trained, unfitted
+from .final_model import as_decided, estimate_of, trained, unfitted
 from .fitted import FittedMixin
-from .judging import incomplete, raced_predictions, report_failures, table_of, winner_predictions, with_notes
+from .judging import incomplete, report_failures, table_of, winner_predictions, with_notes
 from .pairs import PairModels, pair_plan, pairs_pay, with_pairs
 from .progress import audience, display
 from .results import cv_results, show_fits
@@ -279,8 +279,8 @@ class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, Bas
         note = incomplete(log, store)
         self.question_ = question = with_names(made.question, store, log.finishers, self.refit)
         start = time.perf_counter()
-        predictions = raced_predictions(store, log, self.count_dropped and question.by == "sample")
-        estimates = corrected(table_of(predictions, store, log, question))
+        self.predictions_, table = table_of(store, log, question, self.count_dropped)
+        estimates = corrected(table)
         self.judge_time_ = time.perf_counter() - start
         self.cv_results_ = results = cv_results(configurations, store, log, question, estimates, self.error_score)
         if self.verbose > 2:
@@ -296,12 +296,9 @@ class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, Bas
             tail = question.first.name if question.several else "score"
             self.best_score_ = float(results[f"mean_test_{tail}"][self.best_index_])
         self.best_params_ = dict(configurations[self.best_index_].params)
-        self.predictions_ = predictions
-        self.winner_predictions_ = at_threshold(
-            winner_predictions(store, predictions, self.best_index_), first.decision
-        )
+        self.winner_predictions_ = winner_predictions(store, self.predictions_, self.best_index_, first.decision)
         self.multimetric_ = question.several
-        self.scorer_ = made.scoring.as_scorers(question, predictions.target)
+        self.scorer_ = made.scoring.as_scorers(question, self.predictions_.target)
         self._place = list(made.scoring.given).index(question.first.name) if made.scoring.several else 0
         self.race_ = log
         self.stopped_ = log.stopped
@@ -350,9 +347,8 @@ class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, Bas
         **fit_params
             Arguments of the estimator's `fit`.
         """
-        start, decision, params = time.perf_counter(), estimate_of(self).decision, self.cv_results_["params"]
-        indices = members(decision, self.best_index_)
-        models = [train(unfitted(self.estimator, params[index]), X, y, **fit_params) for index in indices]
+        start, decision = time.perf_counter(), estimate_of(self).decision
+        models = [train(model, X, y, **fit_params) for model in unfitted(self, decision)]
         self.best_estimator_ = best = as_decided(decision, models, X, *(() if y is None else (y,)))
         self.refit_time_ = time.perf_counter() - start
         self.n_fits_ += len(models)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
 from ..inference import Estimate
 from ..inference.procedures import Mix, Threshold
-from ..predictions import Predictions
 
 
 def estimate_of(search: Any) -> Estimate:
@@ -21,14 +18,11 @@ def estimate_of(search: Any) -> Estimate:
     return estimate
 
 
-def members(decision: Any, winner: int) -> list[int]:
-    """Return the configurations that the final model is made of: the winner, or all of an ensemble."""
-    return list(decision.configurations) if isinstance(decision, Mix) else [winner]
-
-
-def unfitted(estimator: Any, params: Mapping[str, Any]) -> Any:
-    """Return a clone of an estimator with the parameters of a configuration."""
-    return clone(estimator).set_params(**clone(dict(params), safe=False))
+def unfitted(search: Any, decision: Any) -> list[Any]:
+    """Return the models that the final one is made of: the winner, or all members of an ensemble."""
+    members = decision.configurations if isinstance(decision, Mix) else [search.best_index_]
+    params = [search.cv_results_["params"][index] for index in members]
+    return [clone(search.estimator).set_params(**clone(dict(each), safe=False)) for each in params]
 
 
 def trained(model: Any, X: Any, y: Any, **arguments: Any) -> Any:
@@ -37,18 +31,7 @@ def trained(model: Any, X: Any, y: Any, **arguments: Any) -> Any:
     return model
 
 
-def at_threshold(own: Predictions, decision: Any) -> Predictions:
-    """Return the winner's own predictions with the labels of its threshold, where it has one."""
-    if not isinstance(decision, Threshold) or own.classes is None or decision.response not in own.responses:
-        return own
-    k, values = own.classes.tolist().index(decision.positive), own.responses[decision.response]
-    if k == 0:  # scores are those of the second class
-        values = 1.0 - values if decision.response == "predict_proba" else -values
-    labels = np.where(values >= decision.value, k, 1 - k).astype(np.int8)
-    return replace(own, responses={**own.responses, "predict": labels})
-
-
-def as_decided(decision: Any, trained: Sequence[Any], X: Any, y: Any = None) -> Any:
+def as_decided(decision: Any, models: Sequence[Any], X: Any, y: Any = None) -> Any:
     """Return the model that predicts as was decided: the winner, with its threshold, or a vote of all members.
 
     They are trained on all data, X and y, and nothing is trained again.
@@ -59,7 +42,7 @@ def as_decided(decision: Any, trained: Sequence[Any], X: Any, y: Any = None) -> 
 
     if isinstance(decision, Threshold):
         return FixedThresholdClassifier(
-            FrozenEstimator(trained[0]),
+            FrozenEstimator(models[0]),
             threshold=decision.value,
             pos_label=decision.positive,
             response_method=decision.response,
@@ -67,10 +50,10 @@ def as_decided(decision: Any, trained: Sequence[Any], X: Any, y: Any = None) -> 
     if isinstance(decision, Mix):
         named = [
             (f"configuration_{configuration}", FrozenEstimator(model))
-            for configuration, model in zip(decision.configurations, trained, strict=True)
+            for configuration, model in zip(decision.configurations, models, strict=True)
         ]
         weights = list(decision.weights)
-        if hasattr(trained[0], "predict_proba"):
+        if hasattr(models[0], "predict_proba"):
             return VotingClassifier(named, voting="soft", weights=weights).fit(X, y)
         return VotingRegressor(named, weights=weights).fit(X, y)
-    return trained[0]
+    return models[0]

@@ -13,6 +13,7 @@ from ..containers import Array
 from ..errors import Note, SoberError, SoberWarning, warn
 from ..inference import Estimate, Question
 from ..inference.estimate import shown
+from ..inference.procedures import Threshold
 from ..inference.tables import Table, open_table
 from ..predictions import Predictions
 from ..signals import Terminated
@@ -31,33 +32,44 @@ class FailedConfigurations(SoberWarning, FitFailedWarning):  # type: ignore[misc
     """Some configurations failed: a warning of sober, and scikit-learn's `FitFailedWarning`."""
 
 
-def raced_predictions(store: MemoryStore, log: RaceLog, count_dropped: bool) -> Predictions:
-    """Predictions of the finishers; with `count_dropped`, those that dropped configurations made are with them."""
-    dropped = dropped_predictions(store, log.status == "dropped") if count_dropped else ()
-    return replace(store.predictions(log.finishers), dropped=dropped)
-
-
 def dropped_predictions(store: MemoryStore, dropped: Array) -> tuple[Predictions, ...]:
     """Predictions of dropped configurations, bool [C]; one table for those that ran the same splits."""
     patterns = np.unique(store.done[dropped], axis=0)
     return tuple(store.predictions(dropped & (store.done == pattern).all(axis=1)) for pattern in patterns)
 
 
-def winner_predictions(store: MemoryStore, predictions: Predictions, winner: int) -> Predictions:
-    """Predictions of one configuration with all that was kept of it, on the rows that the finishers are judged on."""
+def winner_predictions(store: MemoryStore, predictions: Predictions, winner: int, decision: Any) -> Predictions:
+    """Predictions of one configuration with all that was kept of it, on the rows that the finishers are judged on.
+
+    Its labels are those of its threshold, where it has one.
+    """
     if winner in store.failures:  # a callable `refit` may train what failed in a fold
         return replace(predictions, responses={})
     own = store.predictions(np.arange(len(store.done)) == winner)
-    return replace(own, seen=predictions.seen & own.seen)
+    own = replace(own, seen=predictions.seen & own.seen)
+    if not isinstance(decision, Threshold) or own.classes is None or decision.response not in own.responses:
+        return own
+    k, values = own.classes.tolist().index(decision.positive), own.responses[decision.response]
+    if k == 0:  # scores are those of the second class
+        values = 1.0 - values if decision.response == "predict_proba" else -values
+    labels = np.where(values >= decision.value, k, 1 - k).astype(np.int8)
+    return replace(own, responses={**own.responses, "predict": labels})
 
 
-def table_of(predictions: Predictions, store: MemoryStore, log: RaceLog, question: Question) -> Table:
-    """Open what the finishers are judged by: their predictions, or their scores on the splits that all of them have."""
+def table_of(store: MemoryStore, log: RaceLog, question: Question, count_dropped: bool) -> tuple[Predictions, Table]:
+    """Return predictions of the finishers, and what they are judged by.
+
+    That is these predictions, with those that dropped configurations made; or scores on the splits that all have.
+    """
+    predictions = store.predictions(log.finishers)
     if question.by == "sample":
-        return open_table(predictions, question)
+        dropped = dropped_predictions(store, log.status == "dropped") if count_dropped else ()
+        predictions = replace(predictions, dropped=dropped)
+        return predictions, open_table(predictions, question)
     complete = store.done[log.finishers].all(axis=0)
     each = (split_scores(store, log, metric, question)[0] for metric in question.metrics)
-    return Table(predictions, question, scores=[scores[log.finishers][:, complete].T for scores in each])
+    scores = [scores[log.finishers][:, complete].T for scores in each]
+    return predictions, Table(predictions, question, scores=scores)
 
 
 def incomplete(log: RaceLog, store: MemoryStore) -> Note | None:
