@@ -62,10 +62,13 @@ def test_a_signal_keeps_what_is_done_and_resume_finishes(tmp_path, begin, sober,
     running = begin("fit", "data.csv", *(LONG if phase == "round 2" else (*SMALL, "--target", "y")), "-o", "run")
     wait_for(running, phase)
     running.send_signal(number)
-    _, err = running.communicate(timeout=PATIENCE)
+    out, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == code, err
     assert "sober resume run" in err
     assert "Traceback" not in err
+    if phase == "round 2" and "configurations" in out:
+        assert " finished" not in out
+        assert "still in the race" in out
     done = sober("resume", "run", "--json", "--fast")
     assert done.code == 0, done.err
     results = json.loads(done.out)

@@ -147,10 +147,13 @@ def show(screen: Screen, results: RunRecord, folder: Path) -> None:
 
 
 def _more(results: RunRecord) -> Iterable[tuple[str, str]]:
-    race = f"{count(results.n_configurations, 'configuration')}: {results.n_finished} finished"
-    race += f", {results.n_dropped} dropped" if results.n_dropped else ""
     out = "failed or not reached" if results.stopped == "max_seconds" else "failed"
-    race += f", {results.n_failed} {out}" if results.n_failed else ""
+    racing = results.n_configurations - results.n_finished - results.n_dropped - results.n_failed
+    parts = {"finished": results.n_finished, "still in the race": racing, "dropped": results.n_dropped}
+    told = ", ".join(f"{n} {what}" for what, n in {**parts, out: results.n_failed}.items() if n)
+    race = f"{count(results.n_configurations, 'configuration')}: {told}"
+    if not results.is_complete:
+        race += f"; judged on {results.n_judged:,} of {count(results.data['rows'], 'row')}"
     yield "winner", results.winner
     final = "" if results.model is None else ", the final one included"
     yield "race", f"{race}; {count(results.n_fits, 'model')} trained{final}"

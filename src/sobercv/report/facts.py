@@ -197,17 +197,18 @@ def table_note(estimate: Estimate, rows: Iterable[ConfigurationRow]) -> str:
     return text
 
 
-def race_note(race: Race, alive: int) -> str:
+def race_note(race: Race, alive: int, is_complete: bool) -> str:
     """Say what the race dropped and saved."""
+    folds = "every fold" if is_complete else "every fold that was reached before the run was ended"
     if not race.rule:
         return (
             f"There was no race: no configuration was to be dropped, so all {race.n_start:,} configurations ran on "
-            f"every fold, {race.n_trained:,} models."
+            f"{folds}, {race.n_trained:,} models."
         )
     if race.n_start == alive:
         return (
             f"After each round, configurations could be dropped that {race.reason}. None were: all {race.n_start:,} "
-            "ran on every fold."
+            f"ran on {folds}."
         )
     counted = " The dropped took part in the correction with the predictions that they had." if race.counted else ""
     return (

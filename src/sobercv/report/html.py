@@ -21,7 +21,7 @@ from .tables import scores_table, tables_of
 #: Spaces at which no line may end: before a percent sign, and between a parameter and its value.
 _BREAKS = re.compile(r"(?<=\d) (?=%)|(?<=\([a-zA-Z]) (?=\d)|(?<=, [a-zA-Z]) (?=\d)|(?<=alpha) (?=\d)")
 MOST_ROWS = 1000
-STATUS = ("finished", "dropped", "failed")
+STATUS = ("finished", "still in the race", "dropped", "failed")
 #: Columns of the table of configurations, and what each shows.
 COLUMNS = (
     ("Rank", "by the rule that selects"),

@@ -48,6 +48,8 @@ CHARTS: dict[str, tuple[str, Any]] = {
 }
 TABLES = {"classification": class_charts.thresholds, "survival": numeric_charts.horizons}
 MOST_FAILURES = 100
+#: What a configuration is that was in the race when the run was ended.
+UNFINISHED = "still in the race"
 
 
 def summarize(
@@ -99,6 +101,7 @@ def summarize_numbers(
     unit = "folds" if search.question_.by == "fold" else "groups" if by_groups else "samples"
     made = _of_estimates(estimates, tried, unit, title or "Tuning report")
     race, rounds = race_of(search), race_chart(search) if len(log.alive_by_round) > 1 else None
+    told = "" if rounds else facts.race_note(race, tried, search.is_complete_)
     rows = configurations(search)
     first = next(row for row in rows if row.index == 0)
     tuning = made.tuning.replace("the first configuration.", f"the first configuration ({first.params}).")
@@ -117,7 +120,7 @@ def summarize_numbers(
         table_note=facts.table_note(estimates[0], rows),
         timing=facts.timing(search),
         glossary=facts.glossary(search.predictions_.task, winner_in_words(search), made.scores),
-        sections=(_selection(*made.charts, rounds, sentence="" if rounds else facts.race_note(race, tried)),),
+        sections=(_selection(*made.charts, rounds, sentence=told),),
     )
 
 
@@ -298,7 +301,7 @@ def race_chart(search: Any) -> Chart:
         "race", "Race", "round of the cross-validation", "configurations", ends, (0.0, race.n_start * 1.08),
         boxes=tuple(boxes),
         series=("still in the race", "dropped" * bool(race.n_saved), "failed" * bool(search.race_.failures)),
-        sentence=facts.race_note(race, alive[-1]),
+        sentence=facts.race_note(race, alive[-1], search.is_complete_),
     )  # fmt: skip
 
 
@@ -318,7 +321,7 @@ def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
         ConfigurationRow(
             index=i,
             params=in_words(results["params"][i], names, default),
-            status=str(log.status[i]),
+            status=UNFINISHED if log.status[i] == "finished" and not search.is_complete_ else str(log.status[i]),
             is_winner=i == search.best_index_,
             rank=int(results[f"rank_test_{tail}"][i]),
             pooled=_known(pooled, i),
