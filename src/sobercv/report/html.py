@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -16,24 +17,28 @@ from typing import Any
 from ..errors import SoberError
 from . import svg, words
 from .records import Chart, ConfigurationRow, Summary
-from .tables import scores_table, tables_of
+from .tables import configurations_table, scores_table, tables_of
 
 #: Spaces at which no line may end: before a percent sign, and between a parameter and its value.
 _BREAKS = re.compile(r"(?<=\d) (?=%)|(?<=\([a-zA-Z]) (?=\d)|(?<=, [a-zA-Z]) (?=\d)|(?<=alpha) (?=\d)")
 MOST_ROWS = 1000
+UNKNOWN = ("Fold mean", "Fold SD", "Training")
 STATUS = ("finished", "still in the race", "dropped", "failed")
-#: Columns of the table of configurations, and what each shows.
-COLUMNS = (
-    ("Rank", "by the rule that selects"),
-    ("Parameters", "what was set"),
-    ("Status", "finished, dropped after a round, or failed"),
-    ("Won", "share of the resamples in which it was the best"),
-    ("Pooled", "score of all its out-of-sample predictions together"),
-    ("Fold mean", "mean of its scores over folds"),
-    ("Fold SD", "standard deviation of its scores over folds"),
-    ("Training", "mean time of training one model"),
-    ("Nr.", "its number in cv_results_"),
-)
+#: Columns of the table of configurations: its name, what it shows, and what it is sorted by.
+COLUMNS: dict[str, tuple[str, Callable[[ConfigurationRow], Any]]] = {
+    "Rank": ("by the rule that selects", lambda row: row.rank),
+    "Parameters": ("what was set", lambda row: row.params),
+    "Status": (
+        "finished, dropped after a round, or failed",
+        lambda row: (row.dropped_after or 0) + 1e6 * STATUS.index(row.status),
+    ),
+    "Won": ("share of the resamples in which it was the best", lambda row: row.wins),
+    "Pooled": ("score of all its out-of-sample predictions together", lambda row: row.pooled),
+    "Fold mean": ("mean of its scores over folds", lambda row: row.mean),
+    "Fold SD": ("standard deviation of its scores over folds", lambda row: row.spread),
+    "Training": ("mean time of training one model", lambda row: row.seconds),
+    "Nr.": ("its number in cv_results_", lambda row: row.index),
+}
 
 
 def to_html(summary: Summary) -> str:
@@ -50,14 +55,16 @@ def to_html(summary: Summary) -> str:
     """
     markup = _markup()
     style, script = _resource("page.css"), _resource("page.js")
-    columns = [c for c in COLUMNS if c[0] not in _unknown(summary)]
+    rows = summary.configurations[:MOST_ROWS]
+    # Of an estimate without its search, some columns hold nothing.
+    columns = {n: c for n, c in COLUMNS.items() if n not in UNKNOWN or any(c[1](row) is not None for row in rows)}
     page: str = _template().render(
         s=summary,
         score=summary.scores[0],
-        rows=[[cell for name, cell in _cells(row, summary, markup).items() if name in dict(columns)]
-              for row in summary.configurations[:MOST_ROWS]],
-        classes=["winner" if row.is_winner else row.status for row in summary.configurations[:MOST_ROWS]],
-        columns=columns,
+        rows=[_cells(row, shown, columns, markup)
+              for row, shown in zip(rows, configurations_table(summary).rows[1:], strict=False)],
+        classes=["winner" if row.is_winner else row.status for row in rows],
+        columns=[(name, hint) for name, (hint, _) in columns.items()],
         scale=markup(svg.scale(summary.scores[0])),
         metrics=scores_table(summary),
         drawn=lambda chart: _drawn(chart, markup),
@@ -74,32 +81,16 @@ def to_html(summary: Summary) -> str:
     return page
 
 
-def _cells(row: ConfigurationRow, summary: Summary, markup: Any) -> dict[str, tuple[str, Any, Any]]:
-    """The cells of a configuration by column: class, what sorts (None: the text) and what is shown."""
-    digits = summary.scores[0].digits
-    wins = markup(f"{svg.tiny(row.wins)} ") + words.percent(row.wins)
-    return {
-        "Rank": ("n", row.rank, row.rank),
-        "Parameters": ("t", None, row.params),
-        "Status": ("state", (row.dropped_after or 0) + 1e6 * STATUS.index(row.status), words.status(row)),
-        "Won": ("n nowrap", _sorted_by(row.wins), wins),
-        "Pooled": ("n", _sorted_by(row.pooled), words.number(row.pooled, digits)),
-        "Fold mean": ("n", _sorted_by(row.mean), words.number(row.mean, digits)),
-        "Fold SD": ("n", _sorted_by(row.spread), words.number(row.spread, digits)),
-        "Training": ("n nowrap", _sorted_by(row.seconds), words.seconds(row.seconds)),
-        "Nr.": ("n", row.index, row.index),
-    }
-
-
-def _sorted_by(value: float | None) -> Any:
-    return "" if value is None else value
-
-
-def _unknown(summary: Summary) -> set[str]:
-    """Columns of which nothing is known of any configuration, as of an estimate without its search."""
-    rows = summary.configurations
-    found = {"Fold mean": "mean", "Fold SD": "spread", "Training": "seconds"}
-    return {name for name, field in found.items() if all(getattr(row, field) is None for row in rows)}
+def _cells(row: ConfigurationRow, shown: tuple[str, ...], columns: Any, markup: Any) -> list[tuple[str, Any, Any]]:
+    """The cells of a configuration: class, what sorts (None: the text) and what is shown, with a bar for its wins."""
+    texts: dict[str, Any] = dict(zip(COLUMNS, (*shown, row.index), strict=True))
+    texts["Won"] = markup(f"{svg.tiny(row.wins)} ") + texts["Won"]
+    cells = []
+    for name, (_, key) in columns.items():
+        kind = {"Parameters": "t", "Status": "state", "Won": "n nowrap", "Training": "n nowrap"}.get(name, "n")
+        value = "" if key(row) is None else key(row)
+        cells.append((kind, None if kind == "t" else value, texts[name]))
+    return cells
 
 
 def _drawn(chart: Chart, markup: Any) -> list[dict[str, Any]]:

@@ -333,17 +333,12 @@ def _effect(search: Any, X: Any, column: int, name: str, rows: Array) -> Chart |
     low, high = float(drawn.min()), float(drawn.max())
     room = 0.06 * (high - low) or 0.5
     lines = [line_of(label, places, Band(*3 * (means[:, k],))) for k, label in enumerate(labels)]
+    drawn_apart = tuple(tuple(float(f"{v:.5g}") for v in row) for row in faint) if len(labels) == 1 else ()
     return Chart(
-        name=f"effect-{column}",
-        title=f"When {name} changes",
-        x_label=clean(name, 40),
-        y_label=what,
-        x_range=(float(places[0]), float(places[-1])),
-        y_range=(low - room, high + room),
-        lines=tuple(lines),
-        sentence=EFFECT + (" Pale lines: single samples (ICE)." if len(labels) == 1 else ""),
-        faint=tuple(tuple(float(f"{v:.5g}") for v in row) for row in faint) if len(labels) == 1 else (),
-    )
+        f"effect-{column}", f"When {name} changes", clean(name, 40), what, (float(places[0]), float(places[-1])),
+        (low - room, high + room), tuple(lines), EFFECT + " Pale lines: single samples (ICE)." * bool(drawn_apart),
+        faint=drawn_apart,
+    )  # fmt: skip
 
 
 def _with_values(X: Any, column: int, rows: Array, places: Array) -> Any:
