@@ -24,7 +24,9 @@ CITATION = (
     "Tsamardinos, Greasidou, Borboudakis (2018). Bootstrapping the out-of-sample predictions for efficient and "
     "accurate cross-validation. Machine Learning 107, 1895-1922. doi:10.1007/s10994-018-5714-4"
 )
-PACKAGES = ("sobercv", "scikit-learn", "numpy", "scipy", "numba", "joblib")
+PACKAGES = (
+    "sobercv", "scikit-learn", "numpy", "scipy", "numba", "joblib", "pandas", "skrub", "skops", "scikit-survival",
+)  # fmt: skip
 MOST_CLASSES = 8
 _NUMPY = re.compile(r"np\.(?:float64|int64|bool_?|str_)\(([^()]*)\)")  # a number is enough, for readers
 
@@ -133,15 +135,15 @@ def timing(search: Any) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def versions() -> tuple[Fact, ...]:
-    """List versions of Python and of what the numbers depend on."""
-    found = [Fact("Python", f"{platform.python_version()}, {platform.system()} {platform.machine()}")]
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that shape a result."""
+    found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found.append(Fact(package, metadata.version(package)))
+            found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    return tuple(found)
+    return found
 
 
 def protocol(estimate: Estimate) -> str:

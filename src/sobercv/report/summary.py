@@ -158,7 +158,7 @@ def _of_estimates(estimates: list[Estimate], tried: int, unit: str, title: str) 
         winner=Fact(clean(first._winner(), 300), f"{_won(first, tried)} {tuning}".strip()),
         notes=in_order([*dict.fromkeys(n for e in estimates for n in e.notes), *judged(first)]),
         data=facts.size(first),
-        versions=facts.versions(),
+        versions=tuple(Fact(name.replace("python", "Python"), v) for name, v in facts.versions().items()),
         method=facts.protocol(first),
         citation=facts.CITATION,
         seed=first.seed or 0,

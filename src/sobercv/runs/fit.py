@@ -18,6 +18,7 @@ from ..errors import Note
 from ..inference import Estimate, best_with_threshold
 from ..positive_class import obvious_positive
 from ..predictions import Predictions
+from ..report.facts import versions
 from ..report.html import to_html
 from ..report.notes import AFTER_THE_RUN
 from ..report.records import Summary
@@ -31,7 +32,7 @@ from .folder import RunFolder
 from .methods import methods
 from .predictions_file import FILE, long_table
 from .prepare import Prepared, noted
-from .record import RESULTS, ModelFacts, RunRecord, versions
+from .record import RESULTS, ModelFacts, RunRecord
 from .refit import SCRIPT
 from .run_summary import summarize_run
 from .survival_curve import SurvivalCurve

@@ -17,6 +17,7 @@ from ..checks.planned_search import DEFAULT_METRICS
 from ..containers import Array
 from ..errors import Note, SoberError, SoberWarning
 from ..inference import Question, best_with_threshold
+from ..report.facts import versions
 from ..report.subgroups import MOST as MOST_SUBGROUPS
 from ..tables import Dataset, ReadingOptions, Roles, Table, assign, read
 from ..tables.column_facts import column_facts
@@ -24,7 +25,7 @@ from ..tables.roles import find
 from ..tables.source_bytes import check_source
 from ..targets import Target, task_name
 from .folder import SETTINGS, RunFolder
-from .record import Begun, versions
+from .record import Begun
 from .settings import Settings
 
 #: Below so many groups, each is held out in turn.

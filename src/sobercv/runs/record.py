@@ -7,9 +7,7 @@ are functions of this record.
 
 from __future__ import annotations
 
-import platform
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal
 
 import msgspec
@@ -22,7 +20,6 @@ from .settings import Settings
 from .survival_curve import SurvivalCurve
 
 RESULTS = "results.json"
-PACKAGES = ("sobercv", "scikit-learn", "numpy", "scipy", "pandas", "skrub", "skops", "scikit-survival")
 Label = str | int | float | bool
 
 
@@ -142,14 +139,3 @@ def json_schema() -> dict[str, Any]:
     """Return the JSON schema of results.json, for programs that read it."""
     schema = msgspec.json.schema(RunRecord)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": RESULTS, **schema}
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of the libraries that shape a result."""
-    found = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
