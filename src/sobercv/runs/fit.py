@@ -40,7 +40,7 @@ from .survival_curve import SurvivalCurve
 #: Seconds for all that follows when a signal has ended the training: the sender does not wait long.
 HURRY = 20.0
 #: Parameters of our own models in words.
-PARAMETERS = {"roots": "columns tried per split, in square roots of their number,"}
+PARAMETERS = {"roots": "columns tried per split (in square roots of all)"}
 #: Shares of half the width of the interval: a cost of choosing below the first is nothing, one above the second a lot.
 NOTHING, A_LOT = 0.02, 1.0
 
