@@ -192,7 +192,7 @@ def table_note(estimate: Estimate, rows: Iterable[ConfigurationRow]) -> str:
     won = max((row.wins or 0.0 for row in rows if row.status == "dropped"), default=0.0)
     if won >= WON_MANY:
         text += (
-            f" A dropped configuration won {percent(won)} of the resamples: it is judged on the folds that it ran only, "
+            f" A dropped configuration won {percent(won)} of the resamples: it is judged only on folds that it ran, "
             "where chance weighs more, and takes part in the correction for that reason. It was dropped because it "
             "had hardly a chance to be the best on all folds."
         )
