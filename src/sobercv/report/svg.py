@@ -316,8 +316,10 @@ class Frame:
         if chart.y_names:
             for v, t in _written(ticks(self.x_range, 4)):
                 parts += [path([(self.x(v), self.top), (self.x(v), bottom)], "grid"), text(t, self.x(v), bottom + 17)]
+            # A name above its bar begins behind the line at 0, which would cross it out.
+            zero = self.x(0) if self.left <= self.x(0) < self.width / 4 else self.left
             for i, name in enumerate(chart.y_names):
-                place = (self.left + 2, self.y(i - 0.27) - 5) if self.above else (self.left - 8, self.y(i) + 4)
+                place = (zero + 4, self.y(i - 0.27) - 5) if self.above else (self.left - 8, self.y(i) + 4)
                 kind, anchor = ("label mark-text", "start") if self.above else ("label", "end")
                 parts.append(titled(text(cut(name, 50 if self.above else LONGEST_BESIDE), *place, kind, anchor), name))
             if self.x_range[0] <= 0 <= self.x_range[1]:
