@@ -75,6 +75,7 @@ def _answers(summary: Summary) -> dict[str, str]:
     apart = f" Scored apart, with a random-effects prediction interval: {titles}." if by else ""
     found = {
         "4": "Development with internal validation.",
+        "9": f"{fact['Columns']} candidate predictors; see how each column was read." if "Columns" in fact else "",
         "12a": f"All samples were used for both, by cross-validation ({fact['Cross-validation']}).",
         "12b": "Encoded, imputed and scaled inside the training folds only." if summary.columns else "",
         "12c": f"{summary.method} {count(tried, 'configuration')} compared; the winner: {summary.winner.label}.",
@@ -98,7 +99,10 @@ def _answers(summary: Summary) -> dict[str, str]:
         found["11"] = f"Missing cells: {missing}.{filled}"
     if summary.task == "classification":
         found["13"] = f"No resampling of classes; {fact['Target']}."
-        found["15"] = "Class and, where the model gives it, its probability; see decisions by threshold."
+        decided = any(table.name == "thresholds" for table in summary.tables)
+        found["15"] = f"The class{' and its probability; see decisions by threshold' * decided}."
+    elif summary.task:
+        found["15"] = "A risk: the greater, the earlier the event." if summary.task == "survival" else "A number."
     return {item: text for item, text in found.items() if text}
 
 

@@ -205,7 +205,7 @@ def missing_charts(evidence: Evidence, charts: tuple[Chart, ...]) -> list[Note]:
         two = ", so there is no calibration curve, no decision curve and no table of thresholds"
         found.append(
             f"The winner gives no probabilities{two if len(evidence.classes) == 2 else ', only classes and scores'}. "
-            "With neg_log_loss as a second metric, sober fit calibrates such models, and others fail."
+            "With neg_log_loss as a second metric, sober fit calibrates such models."
         )
     if evidence.task == "classification" and "confusion" not in shown:
         most = class_charts.MOST_CLASSES
