@@ -75,7 +75,6 @@ def _answers(summary: Summary) -> dict[str, str]:
     apart = f" Scored apart, with a random-effects prediction interval: {titles}." if by else ""
     found = {
         "4": "Development with internal validation.",
-        "9": f"{fact['Columns']} candidate predictors; see how each column was read." if "Columns" in fact else "",
         "12a": f"All samples were used for both, by cross-validation ({fact['Cross-validation']}).",
         "12b": "Encoded, imputed and scaled inside the training folds only." if summary.columns else "",
         "12c": f"{summary.method} {count(tried, 'configuration')} compared; the winner: {summary.winner.label}.",
@@ -93,6 +92,7 @@ def _answers(summary: Summary) -> dict[str, str]:
         "26": " ".join(n.text for n in summary.notes if n.code in LIMITATIONS),
     }
     if summary.columns:
+        found["9"] = f"{fact['Columns']} candidate predictors, listed under how each column was read."
         found["7"] = f"See how each of {count(len(summary.columns.rows) - 1, 'column')} was read, in the report."
         missing = fact["Missing cells"]
         filled = "" if missing.startswith("0 ") else FILLED
