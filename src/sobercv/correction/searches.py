@@ -30,8 +30,8 @@ def is_search(thing: Any) -> bool:
 def read_search(search: Any, metric: str | None = None, n_repeats: int | None = None) -> FoldScores:
     """Read the fold scores of a fitted search.
 
-    `metric`: the metric that selects, where the search has several and no `refit` names one. `n_repeats`: default: that
-    of the splitter.
+    `metric` names the one that selects, where the search has several and no `refit` names one; `n_repeats` is that of
+    the splitter by default.
     """
     results = search.cv_results_
     keys = [match for match in map(SPLIT.fullmatch, results) if match]

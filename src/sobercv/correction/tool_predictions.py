@@ -106,9 +106,9 @@ def judge_predictions(
 ) -> dict[str, Estimate]:
     """Correct the score of the winner among another tool's configurations, by every metric.
 
-    `metric`: default: ROC AUC for scores of two classes, accuracy for labels, R2 for numbers. `force`: go on where the
-    answer could mislead; the reason becomes a note. `pos_label`: the positive one of two classes; columns of scores
-    that name no class are scores of it. `**options`: those of `sobercv.bbc`.
+    By default ROC AUC for scores of two classes, accuracy for labels, R2 for numbers. `force`: go on where the answer
+    could mislead; the reason becomes a note. `pos_label`: the positive one of two classes; columns of scores that name
+    no class are scores of it. `**options`: those of `sobercv.bbc`.
     """
     notes = [*found.notes]
     for note in _objections(found):

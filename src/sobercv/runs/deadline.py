@@ -19,11 +19,7 @@ FIRST_FITS = 5.0
 
 
 class Deadline:
-    """The end of a command.
-
-    `seconds`: that the command may take; without them there is no end. `began`: when the command began, by
-    `time.monotonic`; default: now.
-    """
+    """The end of a command, so many seconds (default: never) after it began, by `time.monotonic` (default: now)."""
 
     def __init__(self, seconds: float | None = None, began: float | None = None) -> None:
         self.seconds = math.inf if seconds is None else seconds

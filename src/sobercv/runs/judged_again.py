@@ -30,7 +30,7 @@ def judge_again(
 
     `names`: all metrics of the run where there are none. `positive`: the positive class, for metrics that judge;
     default: the run's own. Refused where the metric that selected depends on it, because another class would select
-    another winner. Returns: of the run; By metric, in the order of `names`.
+    another winner. Returns the record of the run, and estimates by metric.
     """
     results = RunRecord.read(folder)
     settings = results.settings

@@ -36,11 +36,10 @@ MOST_SECONDS = 20.0
 def learning_curve(
     search: Any, data: Dataset, seconds: float, asked: bool = False
 ) -> tuple[Chart | None, tuple[Note, ...]]:
-    """Train the winner on parts of the training rows, and score what it predicts.
+    """Train the winner of a fitted search on parts of the training rows, and score what it predicts.
 
-    `search`: fitted. `data`: that it was fitted on. `seconds`: time limit; there is no curve where the fit times of the
-    race say that it would take longer. `asked`: whether --learning-curve was given: more points, more time, and a note
-    where there is no curve. Returns: W704, where the curve was asked for and left out.
+    There is no curve where the fit times of the race say that it would take longer than `seconds`. `asked` says that
+    --learning-curve was given: more points, more time, and a note (W704) where the curve is left out.
     """
     shares, table = ASKED_SHARES if asked else SHARES, search.winner_predictions_.take_repeat(0)
     n_folds = search.n_splits_ // search.predictions_.n_repeats

@@ -128,7 +128,7 @@ def _subgroups(settings: Settings, table: Table, data: Dataset) -> dict[str, Arr
 def begin(folder: RunFolder, prepared: Prepared) -> Prepared:
     """Write down what is going to be run, before it runs, so that it can be resumed.
 
-    Returns: the run with the absolute path of its data; what came by standard input is kept in the folder.
+    Return the run with the absolute path of its data; what came by standard input is kept in the folder.
     """
     table = prepared.table
     path = table.path

@@ -157,10 +157,7 @@ def amounts_with_strays(raw: RawTable, name: str) -> list[str]:
 
 # ---- converted -----------------------------------------------------------------------------------------------------
 def convert(raw: RawTable, name: str, column: Column) -> tuple[Any, list[str]]:
-    """Read a column of a table; what does not fit becomes a gap.
-
-    Returns: the column, and the values that did not fit.
-    """
+    """Read a column of a table; what does not fit becomes a gap, and is returned, too."""
     if column.flags_of:
         return sides_of_limits(pc.utf8_trim_whitespace(raw.text(column.flags_of))), []
     held = raw.columns[name]

@@ -54,10 +54,7 @@ class RawTable:
         return column if isinstance(column, pa.Array) else text_of(column)
 
     def distinct(self, name: str) -> tuple[Any, Array]:
-        """Return the different values of a column as text without spaces around them, empty ones left out, and counts.
-
-        Returns: in the order of their first occurrence.
-        """
+        """Return the different values of a column, trimmed, in order of occurrence, without empty ones, and counts."""
         if name not in self._distinct:
             cells = pc.utf8_trim_whitespace(self.text(name)).drop_null()
             counted = pc.value_counts(cells.filter(pc.not_equal(cells, "")))
