@@ -11,7 +11,7 @@ from sobercv.inference.bootstrap import corrected
 from sobercv.inference.selection import best, simplest_within
 from sobercv.inference.tables import Table
 from sobercv.inference.units import Units
-from sobercv.metrics.contract import GivenScore
+from sobercv.metrics import Metric
 from sobercv.predictions import Predictions
 from sobercv.testing import simulate
 
@@ -85,7 +85,7 @@ def test_scores_of_models_have_the_interval_of_folds_minus_one(n_folds):
         scores = np.stack([right[folds == k].mean(axis=0) for k in range(n_folds)])
         table = Predictions.build(y, np.where(right, y[:, None], 1 - y[:, None]), task="classification", folds=folds)
         question = Question.ask(
-            GivenScore("own", "classification"), by="fold", n_bootstraps=200, random_state=seed, confidence_level=0.95
+            Metric.given("own", "classification"), by="fold", n_bootstraps=200, random_state=seed, confidence_level=0.95
         )
         (found,) = corrected(Table(table, question, scores=[scores])).values()
         held += found.interval[0] <= truth[found.winner] <= found.interval[1]
@@ -98,7 +98,7 @@ def test_scores_of_models_have_the_interval_of_folds_minus_one(n_folds):
 def test_two_folds_have_one_degree_of_freedom():
     scores = np.array([[0.70, 0.68], [0.74, 0.73]])
     table = Predictions.build(np.arange(20) % 2, np.zeros((20, 2), int), task="classification", folds=np.arange(20) % 2)
-    question = Question.ask(GivenScore("own", "classification"), by="fold")
+    question = Question.ask(Metric.given("own", "classification"), by="fold")
     (found,) = corrected(Table(table, question, scores=[scores])).values()
     error = np.sqrt(1.2 * scores[:, 0].var(ddof=1) / 2)  # of the mean of two folds
     assert found.interval[1] - found.interval[0] > 2 * 12.7 * error * 0.99

@@ -1,7 +1,5 @@
 """A new metric, selection rule, interval or drop rule is one object and one registration; nothing else must know it."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -9,7 +7,7 @@ from scipy.stats import norm
 import sobercv
 from sobercv.inference import DropVerdict, intervals, selection
 from sobercv.metrics import by_name
-from sobercv.metrics.confusion import Confusion, margins
+from sobercv.metrics.confusion import margins, of_matrices
 from sobercv.testing import simulate
 
 DATA = simulate.beta_accuracy(n=80, c=6, seed=2)
@@ -21,19 +19,8 @@ def geometric_mean(part, matrices):
         return np.sqrt(np.prod(hits / true, axis=0))
 
 
-@pytest.fixture
-def registered(monkeypatch):
-    module = SimpleNamespace(makers=lambda: {"geometric_mean": lambda: Confusion(geometric_mean, classes=(2, 2))})
-    monkeypatch.setattr(by_name, "_MODULES", (*by_name._MODULES, module))
-    for known in (by_name.makers, by_name._fast, by_name.functions):
-        known.cache_clear()
-    yield
-    monkeypatch.undo()
-    for known in (by_name.makers, by_name._fast, by_name.functions):
-        known.cache_clear()
-
-
-def test_a_metric(registered):
+def test_a_metric(monkeypatch):
+    monkeypatch.setitem(by_name.METRICS, "geometric_mean", of_matrices(geometric_mean, classes=(2, 2)))
     assert "geometric_mean" in sobercv.metrics.names()
     found = sobercv.bbc(DATA.y, DATA.predictions, "geometric_mean", n_bootstraps=50)
     best = DATA.predictions[:, found.winner]

@@ -15,9 +15,7 @@ def scans(scores, positive):
 
 def right(scores, positive, counts, picked=None, weight=None):
     """Twice the pairs that are ranked right [B, C] or [B, 1]."""
-    return ranks.PairsCore(scans(scores, positive), lambda counts: np.full(len(counts), 0.5), weight).scores(
-        counts, picked
-    )
+    return scans(scores, positive).right(counts, picked, weight)
 
 
 def pairs_right_twice(scores, positive, counts):

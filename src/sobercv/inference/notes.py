@@ -11,7 +11,6 @@ from scipy import stats
 from ..containers import Array
 from ..errors import Note, warn
 from ..metrics import Metric
-from ..metrics.contract import GivenScore
 from .units import Units
 
 if TYPE_CHECKING:
@@ -146,7 +145,7 @@ def left_out(n_left_out: int, n_configurations: int) -> Note:
 
 def of_the_model(metrics: Collection[Metric], n_folds: int) -> Note:
     """Some score was computed on the fitted models, so there is nothing finer than folds to resample."""
-    names = [metric.name for metric in metrics if isinstance(metric, GivenScore)]
+    names = [metric.name for metric in metrics if metric.is_given]
     were = "was" if len(names) == 1 else "were"
     return Note(
         "W211",

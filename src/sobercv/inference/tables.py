@@ -349,6 +349,7 @@ def predictions_of(predictions: Any, question: Question, **arrays: Any) -> Predi
         return predictions
     y = arrays.pop("y", None)
     question = question.for_target(y)
+    assert question.first.task is not None  # the target settled it
     table = Predictions.build(y, predictions, task=question.first.task, responses=question.responses, **arrays)
     if table.n_left_out:
         lacking = notes.left_out(table.n_left_out, table.n_configurations)

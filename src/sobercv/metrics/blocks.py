@@ -7,8 +7,7 @@ Blocks start at multiples of `UNIT` resamples, and whatever rounds (a matrix pro
 from __future__ import annotations
 
 from collections.abc import Callable
-from queue import Empty, SimpleQueue
-from threading import Thread
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import numpy as np
@@ -44,38 +43,28 @@ def run(function: Callable[..., T], arguments: list[tuple[Any, ...]], n_threads:
 
     The thread that calls works, too: where workers of a race keep all cores busy, another one may be long in coming.
     """
-    with threads.one_blas_thread():
-        if n_threads == 1 or len(arguments) == 1:
-            return [function(*a) for a in arguments]
-        todo: SimpleQueue[int] = SimpleQueue()
-        for place in range(len(arguments)):
-            todo.put(place)
-        done: dict[int, T] = {}
-        failed: list[BaseException] = []
+    done: dict[int, T] = {}
+    todo = iter(list(enumerate(arguments)))  # threads take from it in turn
 
-        def work() -> None:
-            while not failed:
-                try:
-                    place = todo.get_nowait()
-                except Empty:
-                    return
-                try:
-                    done[place] = function(*arguments[place])
-                except BaseException as error:  # raised below, by the thread that called
-                    failed.append(error)
-
-        others = [Thread(target=work, daemon=True) for _ in range(min(n_threads, len(arguments)) - 1)]
+    def work() -> None:
         try:
-            for other in others:
-                other.start()
+            for place, each in todo:
+                done[place] = function(*each)
+        except BaseException:
+            list(todo)  # nothing is left for the others, which end with the block that they are at
+            raise
+
+    n_others = min(n_threads, len(arguments)) - 1
+    with threads.one_blas_thread():
+        if n_others < 1:
             work()
+        else:
+            with ThreadPoolExecutor(n_others) as pool:
+                others = [pool.submit(work) for _ in range(n_others)]
+                work()
             for other in others:
-                other.join()
-        except BaseException as error:  # Ctrl-C while waiting: the others end with the block that they are at
-            failed.append(error)
-        if failed:
-            raise failed[0]
-        return [done[place] for place in range(len(arguments))]
+                other.result()
+    return [done[place] for place in range(len(arguments))]
 
 
 def product(counts: Array, columns: Array, picked: Array | None = None) -> Array:

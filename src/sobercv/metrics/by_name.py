@@ -15,7 +15,7 @@ import ast
 import difflib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -25,40 +25,28 @@ from ..errors import SoberError, warn
 from ..responses import RESPONSES
 from ..targets import TaskName
 from . import clinic, confusion, means, ranks, survival
-from .callables import MAX_CALLS, GeneralMetric
+from .callables import MAX_CALLS, calling
 from .contract import Metric
 
-Maker = Callable[..., Metric]
-
-_MODULES = (means, confusion, ranks, survival, clinic)
-
-
-@lru_cache(maxsize=1)
-def makers() -> Mapping[str, Maker]:
-    """Everything that makes a metric, by name."""
-    return {name: maker for module in _MODULES for name, maker in module.makers().items()}
-
-
-@lru_cache(maxsize=1)
-def _fast() -> dict[str, Metric]:
-    return {
-        name: maker().named(name)
-        for name, maker in makers().items()
-        if all(p.default is not p.empty for p in parameters(name).values())
-    }
+#: Every metric by name, or what makes it of arguments: the registry.
+METRICS: dict[str, Metric | Callable[..., Metric]] = {
+    **means.METRICS,
+    **confusion.METRICS,
+    **ranks.METRICS,
+    **survival.METRICS,
+    **clinic.METRICS,
+}
 
 
 def names() -> list[str]:
     """List the names of the metrics that have a fast path and need no argument, sorted."""
-    return sorted(_fast())
+    return sorted(n for n in METRICS if all(p.default is not p.empty for p in parameters(n).values()))
 
 
 def parameters(name: str) -> dict[str, inspect.Parameter]:
     """Arguments that a metric of this name takes."""
-    maker = makers()[name]
-    if isinstance(maker, partial):  # its arguments are given already
-        return {}
-    return dict(inspect.signature(maker).parameters)
+    metric = METRICS[name]
+    return {} if isinstance(metric, Metric) else dict(inspect.signature(metric).parameters)
 
 
 def get(metric: str | Metric | Callable[..., Any], **arguments: Any) -> Metric:
@@ -83,8 +71,6 @@ def get(metric: str | Metric | Callable[..., Any], **arguments: Any) -> Metric:
     <metric fbeta(beta=2)>
     """
     if isinstance(metric, str):
-        if metric in _fast() and not arguments:
-            return _fast()[metric]
         name, written = _parsed(metric)
         return make(name, {**written, **arguments})
     if arguments:
@@ -100,14 +86,13 @@ def get(metric: str | Metric | Callable[..., Any], **arguments: Any) -> Metric:
 
 def make(name: str, arguments: Mapping[str, Any]) -> Metric:
     """Make the metric of a name with arguments, called by what `get` would understand again."""
-    if name not in makers():
-        found = _other(name)
-        if arguments:
-            key = next(iter(arguments))
+    if name not in METRICS:
+        for key in arguments:
+            _other(name)  # refuses a name that does not exist
             raise SoberError(
                 "E122", f"{name} takes no arguments by name; got `{key}`. Pass make_scorer(..., {key}=...)."
             )
-        return found
+        return _other(name)
     allowed = parameters(name)
     given = {key: _plain(value) for key, value in arguments.items()}
     unknown = [key for key in given if key not in allowed]
@@ -118,10 +103,9 @@ def make(name: str, arguments: Mapping[str, Any]) -> Metric:
     if missing:
         raise SoberError("E113", f"{name} needs `{missing[0]}`. Write {name}({missing[0]}=...).")
     told = {key: given[key] for key, p in allowed.items() if key in given and not _same(given[key], p.default)}
-    if not told:
-        return _fast()[name]
-    spelled = f"{name}({', '.join(f'{key}={value!r}' for key, value in told.items())})"
-    return makers()[name](**told).named(_SHORT.get(spelled, spelled))
+    spelled = f"{name}({', '.join(f'{key}={value!r}' for key, value in told.items())})" if told else name
+    metric = METRICS[name]
+    return (metric if isinstance(metric, Metric) else metric(**told)).named(_SHORT.get(spelled, spelled))
 
 
 #: What scikit-learn has a name of its own for.
@@ -178,8 +162,8 @@ def _other(name: str) -> Metric:
 
     known = set(get_scorer_names())
     if name in known:
-        return from_scorer(get_scorer(name), name=name)
-    known |= set(makers())
+        return from_callable(get_scorer(name), name)
+    known |= set(METRICS)
     # People also drop scikit-learn's "neg_" and write initials.
     written = name.lower().replace("-", "_")
     close = difflib.get_close_matches(written, sorted(known), n=3, cutoff=0.6)
@@ -275,7 +259,7 @@ def functions() -> dict[str, str]:
     found = {}
     for name in map(str, sklearn.metrics.__all__):
         readings = (name, name.removesuffix("_score"), f"neg_{name}", f"neg_{name.removesuffix('_loss')}")
-        metric = next((reading for reading in readings if reading in makers()), None)
+        metric = next((reading for reading in readings if reading in METRICS), None)
         if metric is not None:
             found[name] = metric
     return found
@@ -283,12 +267,12 @@ def functions() -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class Unwrapped:
-    """What `make_scorer` was called with."""
+    """What `make_scorer` was called with; None of a plain function is what its metric says."""
 
     function: Callable[..., Any]
     arguments: Mapping[str, Any]
-    responses: tuple[str, ...]
-    greater_is_better: bool
+    responses: tuple[str, ...] | None
+    greater_is_better: bool | None
 
 
 def unwrap(scorer: Any) -> Unwrapped | None:
@@ -381,11 +365,8 @@ def _computed_from(metric: Metric, responses: tuple[str, ...]) -> Metric | None:
     ranks_anything = metric.pools_scores and "decision_function" in metric.responses
     if not ranks_anything and not all(response in metric.responses for response in responses):
         return None
-    made = metric.named(metric.name)
-    made.responses = responses
-    if responses[0] == "predict":
-        made.max_classes = 2  # labels of more classes have no order
-    return made
+    most = 2 if responses[0] == "predict" else metric.max_classes  # labels of more classes have no order
+    return replace(metric, responses=responses, max_classes=most)
 
 
 def from_callable(
@@ -396,50 +377,39 @@ def from_callable(
     task: TaskName | None = None,
     max_calls: int = MAX_CALLS,
 ) -> Metric:
-    """Make a metric of a function (y_true, y_pred), or of what `make_scorer` returned."""
-    inside = unwrap(function)
-    if inside is not None:
-        return from_scorer(function, name, task)
-    label = name or getattr(function, "__name__", None) or type(function).__name__
-    if needs_model(function):
+    """Make a metric of a function (y_true, y_pred), or of what `make_scorer` returned, which tells more itself."""
+    inside, scorer = unwrap(function), True
+    if inside is None:
+        inside, scorer = Unwrapped(function, {}, None if response is None else (response,), greater_is_better), False
+    inner = inside.function
+    label = name or getattr(inner, "__name__", None) or type(inner).__name__
+    if not scorer and needs_model(function):
         raise SoberError(
             "E116",
             f"{label} is a scorer (estimator, X, y): it needs the fitted model, and a table of predictions has none. "
             "Pass a function (y_true, y_pred), or the name of a metric.",
         )
-    metric = recognise(function, {}, None if response is None else (response,))
-    if metric is not None:
-        metric = metric if greater_is_better is None else metric.with_sign(greater_is_better)
-        return _settled(metric, name, task)
-    if response in ("predict_proba", "decision_function"):
-        task = task or "classification"
-    better = greater_is_better is not False
-    return GeneralMetric(function, label, task, (response or "predict",), better, max_calls=max_calls)
-
-
-def from_scorer(scorer: Any, name: str | None = None, task: TaskName | None = None) -> Metric:
-    """Make a metric of what `make_scorer` returned."""
-    inside = unwrap(scorer)
-    if inside is None:
-        raise SoberError("E116", f"{scorer!r} needs the fitted model. Pass a function (y_true, y_pred), or a name.")
-    metric = recognise(inside.function, inside.arguments, inside.responses)
-    if metric is not None:
-        if inside.greater_is_better and not metric.greater_is_better:
-            function = getattr(inside.function, "__name__", metric.name)
-            warn(
-                "W210",
-                f"{function} is a loss, and its scorer says that more is better, so that the worst would win. Write "
-                f"make_scorer({function}, greater_is_better=False).",
-            )
-        return _settled(metric.with_sign(inside.greater_is_better), name, task)
-    label = name or getattr(inside.function, "__name__", None) or type(inside.function).__name__
-    function = partial(inside.function, **inside.arguments) if inside.arguments else inside.function
-    if task is None and inside.responses[0] != "predict":
-        task = "classification"
-    return GeneralMetric(function, label, task, inside.responses, inside.greater_is_better, _pos_label(inside))
-
-
-def _settled(metric: Metric, name: str | None, task: TaskName | None) -> Metric:
+    metric = recognise(inner, inside.arguments, inside.responses)
+    if metric is None:
+        responses = inside.responses or ("predict",)
+        return calling(
+            partial(inner, **inside.arguments) if inside.arguments else inner,
+            label,
+            task=task or (None if responses[0] == "predict" else "classification"),
+            responses=responses,
+            greater_is_better=inside.greater_is_better is not False,
+            pos_label=_pos_label(inside) if scorer else None,
+            max_calls=max_calls,
+        )
+    if scorer and inside.greater_is_better and not metric.greater_is_better:
+        loss = getattr(inner, "__name__", metric.name)
+        warn(
+            "W210",
+            f"{loss} is a loss, and its scorer says that more is better, so that the worst would win. Write "
+            f"make_scorer({loss}, greater_is_better=False).",
+        )
+    if inside.greater_is_better is not None:
+        metric = metric.with_sign(inside.greater_is_better)
     metric = metric.on_classes() if task == "classification" else metric
     return metric if name is None else metric.named(name)
 

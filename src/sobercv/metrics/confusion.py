@@ -14,86 +14,63 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import SoberError
-from ..targets import TaskName
 from . import blocks, cuts
 from .blocks import product
 from .contract import Core, Metric, Part, is_number
 
-Average = Literal["binary", "macro", "micro", "weighted"]
 #: (hits, predicted, true) of one class -> what is divided, and by what
 Share = Callable[[Array, Array, Array], tuple[Array, Array]]
-#: Matrices [K, K, B, C] of true and predicted classes -> scores [B, C]
+#: (part, matrices [K, K, B, C] of true and predicted classes) -> scores [B, C]
 Formula = Callable[[Part, Array], Array]
 
 _TOGETHER = 1 << 22  # cells of matrices made at a time
 
 
-class MatrixCore(Core):
+def confusion(part: Part, *, formula: Formula) -> Core:
     """A formula of confusion matrices, which are made for some configurations at a time."""
+    labels = np.ascontiguousarray(part.values.T)  # [C, N]
+    rows_of = [np.flatnonzero(part.y == k) for k in range(part.n_classes)]
 
-    def __init__(self, part: Part, formula: Formula) -> None:
-        self._part, self._formula = part, formula
-        self._labels = np.ascontiguousarray(part.values.T)  # [C, N]
-        self._rows = [np.flatnonzero(part.y == k) for k in range(part.n_classes)]
-
-    def scores(self, counts: Array, picked: Array | None = None) -> Array:
-        if picked is not None:
-            which, position = np.unique(picked, return_inverse=True)
-            return self._of(counts, self._labels[which], position)
-        step = _TOGETHER // max(1, len(counts) * len(self._rows) ** 2)
-        some = blocks.cut(len(self._labels), step)
-        return np.concatenate([self._of(counts, self._labels[a:b], None) for a, b in some], axis=1)
-
-    def _of(self, counts: Array, labels: Array, position: Array | None) -> Array:
-        k, weight = len(self._rows), self._part.weight
+    def some(counts: Array, labels: Array, position: Array | None) -> Array:
+        k = part.n_classes
         matrices = np.empty((k, k, len(counts), len(labels) if position is None else 1))
-        for true, rows in enumerate(self._rows):
+        for true, rows in enumerate(rows_of):
             present, said = counts[:, rows], labels[:, rows]
             for c in range(k):
                 flags = said == c
-                matrices[true, c] = product(present, flags if weight is None else flags * weight[rows], position)
-        return self._formula(self._part, matrices)
+                columns = flags if part.weight is None else flags * part.weight[rows]
+                matrices[true, c] = product(present, columns, position)
+        return formula(part, matrices)
+
+    def scores(counts: Array, picked: Array | None = None) -> Array:
+        if picked is not None:
+            which, position = np.unique(picked, return_inverse=True)
+            return some(counts, labels[which], position)
+        cut = blocks.cut(len(labels), _TOGETHER // max(1, len(counts) * part.n_classes**2))
+        return np.concatenate([some(counts, labels[a:b], None) for a, b in cut], axis=1)
+
+    return scores
 
 
-def margins(matrices: Array) -> tuple[Array, Array, Array]:
-    """How often each class was hit, predicted and true: [K, K, B, C] -> [K, B, C] each."""
-    return np.stack([m[k] for k, m in enumerate(matrices)]), matrices.sum(axis=0), matrices.sum(axis=1)
-
-
-class Confusion(Metric):
-    """A metric that is one formula of confusion matrices.
+def of_matrices(formula: Formula, *, classes: tuple[int, int | None] = (2, None), **declared: Any) -> Metric:
+    """Declare a metric that is one formula of confusion matrices.
 
     Parameters
     ----------
     formula : callable
         (part, matrices [K, K, B, C]) -> scores [B, C].
-    range : (float, float)
-    greater_is_better : bool
     classes : (int, int or None)
         The fewest and the most classes it is defined for.
-    of_positive : bool
-        Whether the formula asks which class is the positive one.
-    at_cuts : AtCuts, optional
+    **declared
+        What differs from a share of 0 to 1; see `Metric`.
     """
+    core, (least, most) = partial(confusion, formula=formula), classes
+    return Metric(task="classification", core=core, min_classes=least, max_classes=most, **declared)
 
-    task: TaskName = "classification"
 
-    def __init__(
-        self,
-        formula: Formula,
-        *,
-        range: tuple[float, float] = (0.0, 1.0),
-        greater_is_better: bool = True,
-        classes: tuple[int, int | None] = (1, None),
-        of_positive: bool = False,
-        at_cuts: cuts.AtCuts | None = None,
-    ) -> None:
-        self._formula, self.range, self.greater_is_better = formula, range, greater_is_better
-        self.min_classes, self.max_classes = classes
-        self.depends_on_positive, self.at_cuts = of_positive, at_cuts
-
-    def core(self, part: Part, n_threads: int = 1) -> Core:
-        return MatrixCore(part, self._formula)
+def margins(matrices: Array) -> tuple[Array, Array, Array]:
+    """How often each class was hit, predicted and true: [K, K, B, C] -> [K, B, C] each."""
+    return np.stack([m[k] for k, m in enumerate(matrices)]), matrices.sum(axis=0), matrices.sum(axis=1)
 
 
 def divide(a: Array, b: Array, otherwise: float = 0.0) -> Array:
@@ -143,7 +120,7 @@ def _weighted_kappa(part: Part, matrices: Array, *, power: int, labels: Sequence
         # The distance of two classes counts those between them that occur in the resample, as in scikit-learn.
         place = np.cumsum((true > 0) | (said > 0), axis=0)
     else:
-        known = [] if part.classes is None else part.classes.tolist()
+        known = part.labels
         if sorted(known, key=str) != sorted(labels, key=str):
             raise SoberError("E110", f"`labels` must list all classes {known}, in their order of rank; got {labels}.")
         place = np.array([list(labels).index(label) for label in known]).reshape(-1, 1, 1)
@@ -156,7 +133,7 @@ def _weighted_kappa(part: Part, matrices: Array, *, power: int, labels: Sequence
 
 def _likelihood_ratio(part: Part, matrices: Array, *, sign: Literal["+", "-"]) -> Array:
     """How much more often the positive class is predicted where it is true; 1 where it never is elsewhere."""
-    k = part.index_of_positive()
+    k = part.positive
     found, missed, right, wrong = matrices[k, k], matrices[k, 1 - k], matrices[1 - k, 1 - k], matrices[1 - k, k]
     positives, negatives = found + missed, right + wrong
     of, by = (found, wrong) if sign == "+" else (missed, right)
@@ -186,92 +163,76 @@ def of_both(hits: Array, predicted: Array, true: Array, *, beta: float) -> tuple
     return (1.0 + beta**2) * hits, beta**2 * true + predicted
 
 
-class Averaged(Metric):
-    """A share for each class, turned into one number as scikit-learn's `average` does.
+def of_one(part: Part, matrices: Array, *, share: Share, zero: float = 0.0, other: bool = False) -> Array:
+    """A share of the positive class alone, or of the other one of two."""
+    k = 1 - part.positive if other else part.positive
+    hits, predicted, true = matrices[k, k], matrices[0, k] + matrices[1, k], matrices[k, 0] + matrices[k, 1]
+    return undefined_if(true <= 0, divide(*share(hits, predicted, true), zero))
+
+
+def _over_classes(
+    part: Part, matrices: Array, *, share: Share, zero: float, average: str, labels: Sequence[Any] | None
+) -> Array:
+    """A share for each class, turned into one number as scikit-learn's `average` does."""
+    hits, predicted, true = margins(matrices)
+    if labels is not None:
+        known = part.labels
+        for label in labels:
+            if label not in known:
+                raise SoberError("E110", f"`labels` of {part.metric} must be among the classes {known}; got {label!r}.")
+        at = [known.index(label) for label in labels]
+        hits, predicted, true = (v[at] for v in (hits, predicted, true))
+    nothing = true.sum(axis=0) <= 0
+    if average == "micro":
+        whole = share(*(v.sum(axis=0) for v in (hits, predicted, true)))
+        return undefined_if(nothing, divide(*whole, zero))
+    scores = divide(*share(hits, predicted, true), zero)
+    weight = true
+    if average == "macro":
+        weight = np.ones_like(true) if labels is not None else ((predicted > 0) | (true > 0)).astype(np.float64)
+    weight = np.where(np.isnan(scores), 0.0, weight)
+    return undefined_if(nothing, divide((np.nan_to_num(scores) * weight).sum(axis=0), weight.sum(axis=0), np.nan))
+
+
+def averaged(
+    share: Share,
+    at_cuts: cuts.AtCuts,
+    *,
+    average: str = "binary",
+    labels: Sequence[Any] | None = None,
+    pos_label: Any = None,
+    zero_division: float | str = "warn",
+) -> Metric:
+    """A share of the positive class, or an average over classes.
 
     Parameters
     ----------
     share : callable
+    at_cuts : AtCuts
+        What the share of the positive class is of true and false positives.
     average : {"binary", "macro", "micro", "weighted"}
         "binary" is the share of the positive class alone.
     labels : sequence, optional
         Average over these classes only (default: those that were true or predicted).
     pos_label : label, optional
-        The positive class; see `Part.positive`.
     zero_division : {"warn"} or float
         The share of a class that has nothing to divide by; NaN leaves it out of the average.
-    other : bool
-        With "binary", take the class that is not positive.
     """
-
-    task: TaskName = "classification"
-
-    def __init__(
-        self,
-        share: Share,
-        *,
-        average: Average = "binary",
-        labels: Sequence[Any] | None = None,
-        pos_label: Any = None,
-        zero_division: float | str = "warn",
-        other: bool = False,
-    ) -> None:
-        if average not in ("binary", "macro", "micro", "weighted"):
-            raise SoberError("E122", f"`average` must be binary, macro, micro or weighted; got {average!r}.")
-        if zero_division not in ("warn", 0, 1) and not np.isnan(zero_division):
-            raise SoberError("E122", f'`zero_division` must be "warn", 0, 1 or NaN; got {zero_division!r}.')
-        self.depends_on_positive = average == "binary"
-        self.min_classes, self.max_classes = (2, 2) if self.depends_on_positive else (1, None)
-        self._share, self._average, self._labels = share, average, labels
-        self.pos_label, self._other = pos_label, other
-        self._zero = 0.0 if zero_division == "warn" else float(zero_division)
-        self.at_cuts = _at_cuts(share, other) if self.depends_on_positive and self._zero == 0.0 else None
-
-    def core(self, part: Part, n_threads: int = 1) -> Core:
-        return MatrixCore(part, self._score)
-
-    def _score(self, part: Part, matrices: Array) -> Array:
-        if self._average == "binary":
-            k = part.index_of_positive(self.pos_label)
-            k = 1 - k if self._other else k
-            hits, predicted, true = matrices[k, k], matrices[0, k] + matrices[1, k], matrices[k, 0] + matrices[k, 1]
-            return undefined_if(true <= 0, divide(*self._share(hits, predicted, true), self._zero))
-        hits, predicted, true = margins(matrices)
-        if self._labels is not None:
-            at = self._positions(part)
-            hits, predicted, true = (v[at] for v in (hits, predicted, true))
-        nothing = true.sum(axis=0) <= 0
-        if self._average == "micro":
-            parts = self._share(*(v.sum(axis=0) for v in (hits, predicted, true)))
-            return undefined_if(nothing, divide(*parts, self._zero))
-        scores = divide(*self._share(hits, predicted, true), self._zero)
-        weight = true
-        if self._average == "macro":
-            listed = self._labels is not None
-            weight = np.ones_like(true) if listed else ((predicted > 0) | (true > 0)).astype(np.float64)
-        weight = np.where(np.isnan(scores), 0.0, weight)
-        return undefined_if(nothing, divide((np.nan_to_num(scores) * weight).sum(axis=0), weight.sum(axis=0), np.nan))
-
-    def _positions(self, part: Part) -> list[int]:
-        known = [] if part.classes is None else part.classes.tolist()
-        unknown = [label for label in self._labels or () if label not in known]
-        if unknown:
-            raise SoberError("E110", f"`labels` of {self.name} must be among the classes {known}; got {unknown[0]!r}.")
-        return [known.index(label) for label in self._labels or ()]
-
-
-def _at_cuts(share: Share, other: bool) -> cuts.AtCuts | None:
-    """What a share of the positive class (or of the other) is of true and false positives."""
-    if other:
-        return cuts.SPECIFICITY if share is of_true else None
-    if isinstance(share, partial):
-        return cuts.f_score(share.keywords["beta"])
-    known: dict[Share, cuts.AtCuts] = {of_predicted: cuts.PRECISION, of_true: cuts.SENSITIVITY, of_either: cuts.JACCARD}
-    return known.get(share)
+    if average not in ("binary", "macro", "micro", "weighted"):
+        raise SoberError("E122", f"`average` must be binary, macro, micro or weighted; got {average!r}.")
+    if zero_division not in ("warn", 0, 1) and not np.isnan(zero_division):
+        raise SoberError("E122", f'`zero_division` must be "warn", 0, 1 or NaN; got {zero_division!r}.')
+    zero = 0.0 if zero_division == "warn" else float(zero_division)
+    if average == "binary":
+        formula: Formula = partial(of_one, share=share, zero=zero)
+        cut = at_cuts if zero == 0.0 else None
+        return of_matrices(formula, classes=(2, 2), depends_on_positive=True, pos_label=pos_label, at_cuts=cut)
+    formula = partial(_over_classes, share=share, zero=zero, average=average, labels=labels)
+    return of_matrices(formula, classes=(1, None), pos_label=pos_label)
 
 
 # ---- all of them ----------------------------------------------------------------------------------------------------
-def balanced_accuracy(*, adjusted: bool = False) -> Confusion:
+def balanced_accuracy(*, adjusted: bool = False) -> Metric:
     """Mean over the classes present of the share found; needs two classes present.
 
     Parameters
@@ -280,49 +241,22 @@ def balanced_accuracy(*, adjusted: bool = False) -> Confusion:
         Let guessing score 0.
     """
     low, at_cuts = (-1.0, cuts.YOUDEN) if adjusted else (0.0, cuts.BALANCED)
-    return Confusion(partial(_balanced, adjusted=bool(adjusted)), range=(low, 1.0), classes=(2, None), at_cuts=at_cuts)
-
-
-def youden() -> Confusion:
-    """Youden's index: sensitivity plus specificity less 1, for two classes."""
-    formula = partial(_balanced, adjusted=True)
-    return Confusion(formula, range=(-1.0, 1.0), classes=(2, 2), at_cuts=cuts.YOUDEN)
-
-
-def _averages(share: Share) -> Callable[..., Metric]:
-    def maker(
-        *,
-        average: Average = "binary",
-        labels: Sequence[Any] | None = None,
-        pos_label: Any = None,
-        zero_division: float | str = "warn",
-    ) -> Averaged:
-        return Averaged(share, average=average, labels=labels, pos_label=pos_label, zero_division=zero_division)
-
-    return maker
+    return of_matrices(partial(_balanced, adjusted=bool(adjusted)), range=(low, 1.0), at_cuts=at_cuts)
 
 
 def fbeta(
     *,
     beta: float,
-    average: Average = "binary",
+    average: str = "binary",
     labels: Sequence[Any] | None = None,
     pos_label: Any = None,
     zero_division: float | str = "warn",
-) -> Averaged:
-    """Harmonic mean of precision and recall.
-
-    Parameters
-    ----------
-    beta : float
-        How many times as much recall counts as precision.
-    average, labels, pos_label, zero_division
-        See `Averaged`.
-    """
+) -> Metric:
+    """Harmonic mean of precision and recall, recall counting `beta` times as much; see `averaged`."""
     if not is_number(beta) or not beta >= 0:
         raise SoberError("E108", f"`beta` must be a number of 0 or more; got {beta!r}.")
-    share = partial(of_both, beta=float(beta))
-    return Averaged(share, average=average, labels=labels, pos_label=pos_label, zero_division=zero_division)
+    share, at_cuts = partial(of_both, beta=float(beta)), cuts.f_score(float(beta))
+    return averaged(share, at_cuts, average=average, labels=labels, pos_label=pos_label, zero_division=zero_division)
 
 
 def cohen_kappa(
@@ -337,46 +271,39 @@ def cohen_kappa(
     labels : sequence, optional
         All classes in order of rank, for the distances (default: sorted).
     """
-    if weights is None:
-        if labels is not None:
-            raise SoberError("E114", "`labels` of cohen_kappa order the classes for `weights`; leave them out here.")
-        return Confusion(_kappa, range=(-1.0, 1.0), classes=(2, None))
-    if weights not in ("linear", "quadratic"):
+    if weights not in (None, "linear", "quadratic"):
         raise SoberError("E122", f'`weights` must be None, "linear" or "quadratic"; got {weights!r}.')
-    formula = partial(_weighted_kappa, power=1 if weights == "linear" else 2, labels=labels)
-    return Confusion(formula, range=(-1.0, 1.0), classes=(2, None))
+    if weights is None and labels is not None:
+        raise SoberError("E114", "`labels` of cohen_kappa order the classes for `weights`; leave them out here.")
+    weighted = partial(_weighted_kappa, power=1 if weights == "linear" else 2, labels=labels)
+    return of_matrices(_kappa if weights is None else weighted, range=(-1.0, 1.0))
 
 
-def makers() -> dict[str, Callable[..., Metric]]:
-    """Everything that makes a metric of this file, by name."""
-    found: dict[str, Callable[..., Metric]] = {
-        "balanced_accuracy": balanced_accuracy,
-        "youden": youden,
-        "matthews_corrcoef": partial(
-            Confusion, _matthews, range=(-1.0, 1.0), classes=(2, None), at_cuts=cuts.CORRELATION
-        ),
-        "cohen_kappa": cohen_kappa,
-        "positive_likelihood_ratio": partial(
-            Confusion, partial(_likelihood_ratio, sign="+"), range=(0.0, np.inf), classes=(2, 2), of_positive=True
-        ),
-        "neg_negative_likelihood_ratio": partial(
-            Confusion,
-            partial(_likelihood_ratio, sign="-"),
-            range=(-np.inf, 0.0),
-            greater_is_better=False,
-            classes=(2, 2),
-            of_positive=True,
-        ),
-        "fbeta": fbeta,
-    }
-    shares: dict[str, Share] = {
-        "f1": partial(of_both, beta=1.0),
-        "precision": of_predicted,
-        "recall": of_true,
-        "jaccard": of_either,
-    }
-    for name, share in shares.items():
-        found[name] = _averages(share)
-        for average in ("macro", "micro", "weighted"):
-            found[f"{name}_{average}"] = partial(Averaged, share, average=average)
-    return found
+_SHARES: dict[str, tuple[Share, cuts.AtCuts]] = {
+    "f1": (partial(of_both, beta=1.0), cuts.f_score(1.0)),
+    "precision": (of_predicted, cuts.PRECISION),
+    "recall": (of_true, cuts.SENSITIVITY),
+    "jaccard": (of_either, cuts.JACCARD),
+}
+_RATIO: dict[str, Any] = {"classes": (2, 2), "depends_on_positive": True}
+
+#: Every metric of this file by name, or what makes it of arguments.
+METRICS: dict[str, Metric | Callable[..., Metric]] = {
+    "balanced_accuracy": balanced_accuracy,
+    "youden": of_matrices(
+        partial(_balanced, adjusted=True), range=(-1.0, 1.0), classes=(2, 2), at_cuts=cuts.YOUDEN
+    ),  # sensitivity plus specificity less 1
+    "matthews_corrcoef": of_matrices(_matthews, range=(-1.0, 1.0), at_cuts=cuts.CORRELATION),
+    "cohen_kappa": cohen_kappa,
+    "positive_likelihood_ratio": of_matrices(partial(_likelihood_ratio, sign="+"), range=(0.0, np.inf), **_RATIO),
+    "neg_negative_likelihood_ratio": of_matrices(
+        partial(_likelihood_ratio, sign="-"), range=(-np.inf, 0.0), greater_is_better=False, **_RATIO
+    ),
+    "fbeta": fbeta,
+    **{name: partial(averaged, *share) for name, share in _SHARES.items()},
+    **{
+        f"{name}_{average}": averaged(*share, average=average)
+        for name, share in _SHARES.items()
+        for average in ("macro", "micro", "weighted")
+    },
+}

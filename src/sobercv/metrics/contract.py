@@ -7,11 +7,9 @@ those samples, whatever the configurations predicted.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from copy import copy
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,11 +18,16 @@ from ..containers import Array
 from ..errors import SoberError
 from ..predictions import Predictions
 from ..responses import survival_at
-from ..targets import Target, TaskName
+from ..targets import Target, TaskName, guess_task
 from . import blocks
 from .cuts import AtCuts
 
 Aggregate = Literal["pooled", "fold"]
+#: A metric bound to a part, in its natural direction, where a loss stays a loss: (counts [B, N], picked [B] or None) ->
+#: the score of every configuration [B, C], or that of configuration picked[b] in resample b [B, 1].
+Core = Callable[[Array, Array | None], Array]
+
+_FEWEST = 100  # resamples: with fewer an interval of 95 % has no ends
 
 
 # ---- what is scored at a time ---------------------------------------------------------------------------------------
@@ -41,8 +44,11 @@ class Part:
     fold : int array [N]
         Zero everywhere unless pairs are to be compared within folds only.
     classes : array [K] or None
-    positive : int or None
+    positive : int
         Index of the positive class.
+    metric : str
+        Name of the metric that is bound, for messages.
+    n_threads : int
     """
 
     y: Array
@@ -50,12 +56,19 @@ class Part:
     weight: Array | None
     fold: Array
     classes: Array | None
-    positive: int | None = None
+    positive: int
+    metric: str
+    n_threads: int
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
         return 0 if self.classes is None else len(self.classes)
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels of the classes."""
+        return [] if self.classes is None else list(self.classes.tolist())
 
     @property
     def weights(self) -> Array:
@@ -66,16 +79,6 @@ class Part:
         """Columns [..., N] times the weights of the samples."""
         return columns if self.weight is None else columns * self.weight
 
-    def index_of_positive(self, label: Any = None) -> int:
-        """Index of the class that counts as positive: the one with this label, else the target's, else the last."""
-        labels = [] if self.classes is None else self.classes.tolist()
-        if label is None:
-            return len(labels) - 1 if self.positive is None else self.positive
-        if label not in labels:
-            shown = ", ".join(repr(c) for c in labels[:5])
-            raise SoberError("E110", f"`pos_label` must be one of the classes ({shown}); got {label!r}.")
-        return labels.index(label)
-
     def totals(self, counts: Array) -> Array:
         """Weight of the samples present in each resample [B, 1]."""
         if self.weight is None:
@@ -84,19 +87,6 @@ class Part:
         for at, end in blocks.cut(len(self.weight), blocks.ROWS):  # in pieces: counts as floats take eight times more
             out[:, 0] += counts[:, at:end].astype(np.float64) @ self.weight[at:end]
         return out
-
-
-class Core(ABC):
-    """A metric bound to one part, in its natural direction: a loss stays a loss here.
-
-    `complaint` is what a user's function said when it first refused; "" where there is none, or where it did not.
-    """
-
-    complaint = ""
-
-    @abstractmethod
-    def scores(self, counts: Array, picked: Array | None = None) -> Array:
-        """Score every configuration on every resample [B, C], or configuration picked[b] on resample b [B, 1]."""
 
 
 def is_number(value: Any) -> bool:
@@ -119,26 +109,33 @@ def as_counts(counts: Array) -> Array:
 
 
 # ---- a metric -------------------------------------------------------------------------------------------------------
-class Metric(ABC):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Metric:
     """What to call good.
 
     Attributes
     ----------
+    task : {"classification", "regression", "survival"} or None
+        None is read off the data, see `for_target`.
+    core : callable or None
+        Binds to a `Part` and returns a `Core`: whatever does not depend on the resample is computed here, once. A
+        linear metric takes several complete repeats. None where the score is one of the fitted model, given by fold.
     name : str
         scikit-learn's name, with arguments where there are any: `sobercv.metrics.get(name)` finds the metric again.
-    task : {"classification", "regression", "survival"}
     responses : tuple of str
         What it can be computed from, best first: "predict", "predict_proba", "decision_function".
     greater_is_better : bool
         False for losses: their scores are negated, here and nowhere else.
     range : (float, float)
         Smallest and largest possible score, sign included; infinite where there is no end.
+    halved_for_two : bool
+        Whether the range is half of that for two classes.
     pools_scores : bool
         Whether predictions of different folds are compared with each other.
     linear : bool
         Whether the score is a mean over samples, so that repeats can be averaged before scoring.
-    calls_a_function : bool
-        Whether every single score costs a call of a user's function, so that few should be asked for.
+    max_calls : int or None
+        How often one correction may call the user's function that computes each score; None where there is none.
     takes_weights : bool
         Whether samples may have weights. Scores of pairs of samples that are not ranked (Rand) have no such thing.
     selects : bool
@@ -158,14 +155,16 @@ class Metric(ABC):
         them is not always better.
     """
 
-    name: str
-    task: TaskName
+    task: TaskName | None
+    core: Callable[..., Core] | None
+    name: str = ""
     responses: tuple[str, ...] = ("predict",)
     greater_is_better: bool = True
     range: tuple[float, float] = (0.0, 1.0)
+    halved_for_two: bool = False
     pools_scores: bool = False
     linear: bool = False
-    calls_a_function: bool = False
+    max_calls: int | None = None
     takes_weights: bool = True
     selects: bool = True
     reads_labels_as_numbers: bool = False
@@ -176,13 +175,27 @@ class Metric(ABC):
     pos_label: Any = None
     at_cuts: AtCuts | None = None
 
-    @abstractmethod
-    def core(self, part: Part, n_threads: int = 1) -> Core:
-        """Bind to one part: everything that does not depend on the resample is done here, once."""
+    @classmethod
+    def given(cls, name: str, task: TaskName | None) -> Metric:
+        """Stand for a score of the fitted model itself, given by fold; more is better."""
+        return cls(task=task, core=None, name=name, responses=(), range=(-np.inf, np.inf))
 
-    def merged(self, parts: list[Part], n_threads: int = 1) -> Core:
-        """Bind to complete repeats at once; asked only of linear metrics."""
-        raise NotImplementedError
+    @property
+    def is_given(self) -> bool:
+        """Whether it is a score of the fitted model, given by fold."""
+        return self.core is None
+
+    @property
+    def calls_a_function(self) -> bool:
+        """Whether every single score costs a call of a user's function, so that few should be asked for."""
+        return self.max_calls is not None
+
+    def affordable(self, n_resamples: int, n_configurations: int) -> int:
+        """How many of these resamples to draw; fewer only where every score calls a user's function."""
+        if self.max_calls is None:
+            return n_resamples
+        # Each resample scores every configuration once in bag, and the winner out of bag.
+        return min(n_resamples, max(_FEWEST, self.max_calls // (n_configurations + 1)))
 
     # ---- the two verbs -------------------------------------------------------------------------------------------
     def scores(self, predictions: Predictions, counts: Array, *, n_jobs: int | None = None) -> Array:
@@ -219,8 +232,7 @@ class Metric(ABC):
         n_jobs: int | None = None,
     ) -> Scorer:
         """Prepare for many resamples: sort, compare and square once."""
-        for code, problem in self.problems(predictions.target):
-            raise SoberError(code, problem)
+        self.check_target(predictions.target)
         if within_folds and not self.pools_scores:
             raise SoberError("E114", f"`within_folds` is for metrics that rank samples; {self.name} does not.")
         if predictions.sample_weight is not None and not self.takes_weights:
@@ -233,6 +245,8 @@ class Metric(ABC):
             target, responses = Target("regression", numbers[predictions.y]), {"predict": numbers[predictions.labels()]}
             predictions = replace(predictions, target=target, responses=responses)
         values, n_threads = self.response_of(predictions), threads.count(n_jobs)
+        positive = self._positive(predictions.target)
+        assert self.core is not None
 
         def part(repeat: int, rows: Array | slice) -> Part:
             fold, weight = predictions.fold_of[rows, repeat], predictions.sample_weight
@@ -242,21 +256,33 @@ class Metric(ABC):
                 weight=None if weight is None else weight[rows],
                 fold=fold if within_folds else np.zeros_like(fold),
                 classes=predictions.classes,
-                positive=predictions.target.positive,
+                positive=positive,
+                metric=self.name,
+                n_threads=n_threads,
             )
 
         all_rows = slice(None)
-        if aggregate == "pooled" and self.linear and predictions.is_complete:
-            parts = [part(r, all_rows) for r in range(predictions.n_repeats)]
-            return Scorer(self, [(None, self.merged(parts, n_threads))], False, predictions.n_configurations)
         bound: list[tuple[Array | None, Core]] = []
+        if aggregate == "pooled" and self.linear and predictions.is_complete:
+            bound.append((None, self.core(*(part(r, all_rows) for r in range(predictions.n_repeats)))))
+            return Scorer(self, bound, False, predictions.n_configurations)
         for r in range(predictions.n_repeats):
             seen = np.flatnonzero(predictions.seen[:, r])  # none, in the middle of a race, of repeats to come
             fold = predictions.fold_of[seen, r] if aggregate == "fold" else np.zeros_like(seen)
             for here in (seen[fold == f] for f in np.unique(fold)):
                 rows = None if len(here) == predictions.n_samples else here
-                bound.append((rows, self.core(part(r, all_rows if rows is None else rows), n_threads)))
+                bound.append((rows, self.core(part(r, all_rows if rows is None else rows))))
         return Scorer(self, bound, aggregate == "fold", predictions.n_configurations)
+
+    def _positive(self, target: Target) -> int:
+        """Index of the class that counts as positive: that of the metric, else the target's, else the last."""
+        labels = [] if target.classes is None else target.classes.tolist()
+        if self.pos_label is None or not self.depends_on_positive or len(labels) != 2:
+            return len(labels) - 1 if target.positive is None else target.positive
+        if self.pos_label not in labels:
+            shown = ", ".join(map(repr, labels))
+            raise SoberError("E110", f"`pos_label` must be one of the classes ({shown}); got {self.pos_label!r}.")
+        return labels.index(self.pos_label)
 
     @property
     def unit(self) -> float:
@@ -267,33 +293,36 @@ class Metric(ABC):
         """
         return 1.0 if any(end != 0 and np.isfinite(end) for end in self.range) else 0.0
 
+    # ---- the same metric, read otherwise --------------------------------------------------------------------------
     def for_target(self, y: Any) -> Metric:
         """Settle what depends on the target, a `Target` or the values of `y`: the task of a function, a range."""
+        if self.task is None:
+            return replace(self, task=y.task if isinstance(y, Target) else guess_task(y).task)
+        if self.halved_for_two and isinstance(y, Target) and y.n_classes == 2:
+            low, high = self.range
+            return replace(self, range=(low / 2, high / 2), halved_for_two=False)
         return self
 
-    # ---- the same metric, read otherwise --------------------------------------------------------------------------
     def named(self, name: str) -> Metric:
         """Call it by another name in results."""
-        made = copy(self)
-        made.name = name
-        return made
+        return replace(self, name=name)
 
     def with_sign(self, greater_is_better: bool) -> Metric:
         """Count up what was counted down, or the other way round, as a scorer of scikit-learn may ask for."""
         if greater_is_better == self.greater_is_better:
             return self
-        made, (low, high) = copy(self), self.range
-        made.greater_is_better, made.range, made.at_cuts = greater_is_better, (-high, -low), None
-        made.name = self.name.removeprefix("neg_") if greater_is_better else f"neg_{self.name}"
-        return made
+        low, high = self.range
+        name = self.name.removeprefix("neg_") if greater_is_better else f"neg_{self.name}"
+        return replace(self, name=name, greater_is_better=greater_is_better, range=(-high, -low), at_cuts=None)
 
     def on_classes(self) -> Metric:
-        """Take labels for numbers, as scikit-learn does with a regression metric and a classifier."""
-        if self.task != "regression":
+        """Take labels for numbers, as scikit-learn does with a regression metric and a classifier.
+
+        A user's function gets labels as they are.
+        """
+        if self.task != "regression" or self.calls_a_function:
             return self
-        made = copy(self)
-        made.task, made.reads_labels_as_numbers = "classification", True
-        return made
+        return replace(self, task="classification", reads_labels_as_numbers=True)
 
     # ---- what it needs -------------------------------------------------------------------------------------------
     @property
@@ -305,37 +334,55 @@ class Metric(ABC):
 
     def response_of(self, predictions: Predictions) -> Array:
         """Pick the response [N, C, R(, K)] that the metric is computed from."""
+        held = predictions.responses
+        if self.is_given:
+            raise SoberError(
+                "E116",
+                f"{self.name} needs the fitted model, and a table of predictions has none. Pass a function "
+                "(y_true, y_pred), or the name of a metric.",
+            )
+        if self.times:
+            needed = [name for (name,) in self.wanted]
+            missing = [name for name in needed if name not in held]
+            if missing:
+                raise SoberError(
+                    "E116",
+                    f"{self.name} is computed from survival probabilities, and the table holds no {missing[0]}, only "
+                    f"{', '.join(held)}. Pass them under that name, or choose another metric.",
+                )
+            return np.stack([held[name] for name in needed], axis=-1)
         for name in self.responses:
-            if name in predictions.responses:
-                return predictions.responses[name]
-        if self.responses[0] == "predict" and "predict_proba" in predictions.responses:
+            if name in held:
+                return held[name]
+        if self.responses[0] == "predict" and "predict_proba" in held:
             return predictions.labels()
         raise SoberError(
             "E116",
             f"{self.name} is computed from {' or '.join(self.responses)}; the table holds only "
-            f"{', '.join(predictions.responses)}. Pass that response, or choose another metric.",
+            f"{', '.join(held)}. Pass that response, or choose another metric.",
         )
 
     def check_target(self, target: Target) -> None:
         """Refuse a kind of target, a number of classes, or classes of which the metric cannot know the positive one."""
-        for code, problem in self.problems(target):
-            raise SoberError(code, problem)
+        problem = None if self.is_given else self._problem(target)  # a scorer of models has seen its target
+        if problem is not None:
+            raise SoberError(*problem)
 
-    def problems(self, target: Target) -> Iterator[tuple[str, str]]:
-        """Why the metric cannot be used, as code and sentence; the first one is raised."""
+    def _problem(self, target: Target) -> tuple[str, str] | None:
+        """Why the metric cannot be used, as code and sentence."""
         classes, k, name = target.classes, target.n_classes, self.name
         if target.values.ndim > 1:
-            yield (
+            return (
                 "E112",
                 f"{name} needs one entry per sample in `y`; got {target.values.shape[1]}. BBCSearchCV takes several, "
                 "with the scorers of scikit-learn.",
             )
         if self.reads_labels_as_numbers and classes is not None and classes.dtype.kind not in "biuf":
-            yield "E116", f"{name} needs numbers; the classes are {classes[:3].tolist()}. Choose another metric."
-        if target.task != self.task:
-            yield "E116", f"{name} is a metric for {self.task}; the target is one of {target.task}. Choose another."
+            return "E116", f"{name} needs numbers; the classes are {classes[:3].tolist()}. Choose another metric."
+        if self.task not in (None, target.task):
+            return "E116", f"{name} is a metric for {self.task}; the target is one of {target.task}. Choose another."
         if k < self.min_classes:
-            yield (
+            return (
                 "E116",
                 f"{name} needs at least {self.min_classes} classes in `y`; got {k}. Check the target, or choose a "
                 "metric that is defined for one class, such as accuracy.",
@@ -343,14 +390,15 @@ class Metric(ABC):
         if self.max_classes is not None and k > self.max_classes:
             several = {"roc_auc": "roc_auc_ovr", **{name: f"{name}_macro" for name in ("f1", "precision", "recall")}}
             instead = several.get(name, "balanced_accuracy")
-            yield "E116", f"{name} is for {self.max_classes} classes; `y` has {k}. Choose {instead} or another metric."
+            return "E116", f"{name} is for {self.max_classes} classes; `y` has {k}. Choose {instead} or another metric."
         if self.depends_on_positive and self.pos_label is None and k == 2 and target.positive is None:
             one, other = map(repr, [] if classes is None else classes.tolist())
-            yield (
+            return (
                 "E120",
                 f"{name} depends on which class is the positive one, and {one} and {other} do not tell. Pass "
                 f"pos_label={one} or pos_label={other}.",
             )
+        return None
 
     def positive_of(self, target: Target) -> Any:
         """Return the class that a score is of, where it depends on which class is the positive one; else None."""
@@ -358,44 +406,8 @@ class Metric(ABC):
             return None
         return target.positive_label if self.pos_label is None else self.pos_label
 
-    def affordable(self, n_resamples: int, n_configurations: int) -> int:
-        """How many of these resamples to draw; fewer only where every score calls a user's function."""
-        return n_resamples
-
     def __repr__(self) -> str:
         return f"<metric {self.name}>"
-
-
-class GivenScore(Metric):
-    """A score of the fitted model itself, given by fold. More is better, as with every scorer of scikit-learn.
-
-    Parameters
-    ----------
-    name : str
-    task : {"classification", "regression", "survival"}
-    """
-
-    responses = ()
-    range = (-float("inf"), float("inf"))
-
-    def __init__(self, name: str, task: TaskName) -> None:
-        self.name, self.task = name, task
-
-    def problems(self, target: Target) -> Iterator[tuple[str, str]]:
-        """Take any target: the scorer has seen it."""
-        return iter(())
-
-    def response_of(self, predictions: Predictions) -> NoReturn:
-        """Refuse: predictions do not tell what the model scores."""
-        raise SoberError(
-            "E116",
-            f"{self.name} needs the fitted model, and a table of predictions has none. Pass a function "
-            "(y_true, y_pred), or the name of a metric.",
-        )
-
-    def core(self, part: Part, n_threads: int = 1) -> NoReturn:
-        """Never asked: there is no response to bind to."""
-        raise NotImplementedError
 
 
 # ---- a metric bound to a table --------------------------------------------------------------------------------------
@@ -434,19 +446,15 @@ class Scorer:
         It is the mean over the parts in which the score is defined.
         """
         if len(self.parts) == 1 and self.parts[0][0] is None:
-            mean = self.parts[0][1].scores(counts, winners)
+            mean = self.parts[0][1](counts, winners)
         else:
             # Nothing has been seen where there is no part: every score is undefined.
             total, weight = np.zeros((2, len(counts), self.n_configurations if winners is None else 1))
             for rows, core in self.parts:
                 here = counts if rows is None else counts[:, rows]
-                scores = core.scores(here, winners)
+                scores = core(here, winners)
                 defined = ~np.isnan(scores)
-                size = (
-                    np.ones((len(here), 1))
-                    if self.weighs_equally
-                    else here.sum(axis=1, dtype=np.float64, keepdims=True)
-                )
+                size = 1.0 if self.weighs_equally else here.sum(axis=1, dtype=np.float64, keepdims=True)
                 w = np.where(defined, size, 0.0)
                 total += np.where(defined, scores, 0.0) * w
                 weight += w
@@ -457,4 +465,4 @@ class Scorer:
     @property
     def complaint(self) -> str:
         """What a user's function said when it first refused; "" where there is none, or where it did not."""
-        return next((core.complaint for _, core in self.parts if core.complaint), "")
+        return next((said for _, core in self.parts if (said := getattr(core, "complaint", ""))), "")

@@ -13,7 +13,6 @@ from ..containers import Array
 from ..inference import Estimate, Question
 from ..inference.selection import margin
 from ..metrics import Metric
-from ..metrics.contract import GivenScore
 from ..training import Configuration, MemoryStore, RaceLog
 from .scoring import TRAINING
 
@@ -81,7 +80,7 @@ def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, question: Que
     done = store.done.copy()
     # After an early end, those in the race are compared on the splits that all of them have, as the estimate is.
     done[log.finishers] &= done[log.finishers].all(axis=0)
-    if isinstance(metric, GivenScore):  # scored with the model; nothing can be pooled
+    if metric.is_given:  # scored with the model; nothing can be pooled
         return np.where(done & usable[:, None], store.answers[metric.name], np.nan), pooled
     # Configurations that ran the same splits are scored together: one group for each round in which any was dropped.
     patterns, group = np.unique(done, axis=0, return_inverse=True)

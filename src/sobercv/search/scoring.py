@@ -21,8 +21,6 @@ from ..errors import SoberError, warn
 from ..inference import Question
 from ..metrics import Metric, get
 from ..metrics.by_name import from_callable, needs_model, unwrap
-from ..metrics.callables import GeneralMetric
-from ..metrics.contract import GivenScore
 from ..predictions import Predictions
 from ..targets import Target, TaskName
 from ..training import MemoryStore, Problem
@@ -277,7 +275,7 @@ def with_names(question: Question, store: MemoryStore, finishers: Array, refit: 
                 f"one of {', '.join(names)}; got {refit!r}.",
             )
         names = [refit, *(name for name in names if name != refit)]
-    return replace(question, metrics=tuple(GivenScore(n, question.first.task) for n in names), several=True)
+    return replace(question, metrics=tuple(Metric.given(n, question.first.task) for n in names), several=True)
 
 
 # ---- reading `scoring` -----------------------------------------------------------------------------------------------
@@ -381,8 +379,8 @@ def _read(scoring: Any, task: TaskName | None, name: str | None = None) -> Metri
         metric = get(scoring)
         if task == "classification":
             metric = metric.on_classes()
-    if isinstance(metric, GeneralMetric) and metric.task_is_open and task is not None:
-        metric = metric.for_task(task)
+    if metric.task is None and task is not None:
+        metric = replace(metric, task=task)
     # Results go by the name that the user chose.
     return metric if name is None or metric.name == name else metric.named(name)
 
@@ -391,7 +389,7 @@ def _as_scorer(metric: Metric, given: Any, estimator: Any) -> Any:
     """Return what scikit-learn would call on a model in the place of a metric; None is the model's own `score`."""
     if given is None and hasattr(estimator, "score"):
         return None
-    name: Any = DEFAULTS[metric.task] if given is None else given
+    name: Any = DEFAULTS[metric.task or "classification"] if given is None else given
     if isinstance(name, str) and name in get_scorer_names():
         return get_scorer(name)
     if _is_own(name):

@@ -160,14 +160,19 @@ def count_pairs(samples, actions, starts, counts, address, below, full, half, tw
 
 
 @compiled
-def weigh_pairs(samples, actions, starts, counts, address, weight, out):
-    """The same as `count_pairs`, with a weight for each sample."""
-    n_resamples = counts.shape[1]
-    wide = n_resamples * counts.itemsize
+def weigh_pairs(samples, actions, starts, negatives, positives, address, weight, apart, out):
+    """The same in double, with a weight for each sample; what it counts as positive may differ from what as negative.
+
+    negatives and positives [N, B or more]; negatives begin at `address`. `apart` adds the ties up apart from the other
+    pairs, else as the scan meets them, which rounds otherwise.
+    """
+    n_resamples = negatives.shape[1]
+    wide = n_resamples * negatives.itemsize
     ahead = max(1, _AHEAD // wide)
     below = np.zeros(n_resamples, np.float64)
     full = np.zeros(n_resamples, np.float64)
     half = np.zeros(n_resamples, np.float64)
+    tied = half if apart else full
     for c in range(starts.shape[0] - 1):
         for b in range(n_resamples):
             full[b] = 0.0
@@ -177,74 +182,39 @@ def weigh_pairs(samples, actions, starts, counts, address, weight, out):
             there = address + samples[min(s + ahead, last)] * wide
             for line in range(0, wide, 64):
                 fetch(there + line)
-            row = counts[samples[s]]
             w = weight[samples[s]]
             action = actions[s]
             if action == NEGATIVE:
+                row = negatives[samples[s]]
                 for b in range(n_resamples):
                     below[b] += w * row[b]
             elif action == POSITIVE:
+                above = positives[samples[s]]
                 for b in range(n_resamples):
-                    full[b] += w * row[b] * below[b]
+                    full[b] += 2.0 * (w * above[b]) * below[b]
             elif action == START:
+                row = negatives[samples[s]]
                 for b in range(n_resamples):
                     below[b] = w * row[b]
             else:
+                above = positives[samples[s]]
                 for b in range(n_resamples):
-                    half[b] += w * row[b] * below[b]
+                    tied[b] += w * above[b] * below[b]
         for b in range(out.shape[1]):
-            out[c, b] = 2.0 * full[b] + half[b]
+            out[c, b] = full[b] + half[b]
 
 
 @compiled
-def weigh_pairs_of(samples, actions, starts, counts, weight, picked, resample, out):
-    """Twice the pairs that configuration picked[k] ranks right in resample[k], each alone; counts [B, N]."""
+def weigh_pairs_of(samples, actions, starts, negatives, positives, weight, picked, resample, out):
+    """Twice the pairs that configuration picked[k] ranks right in resample[k], each alone; weights [B, N]."""
     for k in range(out.shape[0]):
-        row = counts[resample[k]]
+        row = negatives[resample[k]]
+        above = positives[resample[k]]
         below = 0.0
         twice = 0.0
         for s in range(starts[picked[k]], starts[picked[k] + 1]):
             action = np.uint8(actions[s])  # never negative, which spares a check
-            count = weight[samples[s]] * row[samples[s]]
-            twice += _GAINS[action] * count * below
-            below = _KEEPS[action] * below + _ADDS[action] * count
-        out[k] = twice
-
-
-@compiled
-def unequal_pairs(samples, actions, starts, negatives, positives, out):
-    """Twice the pairs ranked right [C, B], where positives and negatives have weights of their own [N, B]."""
-    n_resamples = negatives.shape[1]
-    below = np.zeros(n_resamples, np.float64)
-    for c in range(starts.shape[0] - 1):
-        for b in range(n_resamples):
-            out[c, b] = 0.0
-        for s in range(starts[c], starts[c + 1]):
-            action = actions[s]
-            if action == NEGATIVE:
-                row = negatives[samples[s]]
-                for b in range(n_resamples):
-                    below[b] += row[b]
-            elif action == START:
-                row = negatives[samples[s]]
-                for b in range(n_resamples):
-                    below[b] = row[b]
-            else:
-                row = positives[samples[s]]
-                gain = 2.0 if action == POSITIVE else 1.0
-                for b in range(n_resamples):
-                    out[c, b] += gain * row[b] * below[b]
-
-
-@compiled
-def unequal_pairs_of(samples, actions, starts, negatives, positives, picked, out):
-    """The same for configuration picked[b] in resample b alone; weights [B, N], out [B]."""
-    for b in range(out.shape[0]):
-        below = 0.0
-        twice = 0.0
-        for s in range(starts[picked[b]], starts[picked[b] + 1]):
-            action = np.uint8(actions[s])  # never negative, which spares a check
             i = samples[s]
-            twice += _GAINS[action] * positives[b, i] * below
-            below = _KEEPS[action] * below + _ADDS[action] * negatives[b, i]
-        out[b] = twice
+            twice += _GAINS[action] * (weight[i] * above[i]) * below
+            below = _KEEPS[action] * below + _ADDS[action] * (weight[i] * row[i])
+        out[k] = twice

@@ -6,6 +6,8 @@ import numpy as np
 
 from ...compiled import compiled
 
+_LOOK = 8  # samples after which a scan looks whether it is done
+
 
 @compiled
 def average_precision(order, score, positive, weight, counts, out):
@@ -44,11 +46,11 @@ def average_precision(order, score, positive, weight, counts, out):
 
 
 @compiled
-def medians(order, value, weight, half, slack, counts, out):
-    """Weighted medians [C, B]: the mean of the first value that reaches half of the weight and the first beyond it.
+def quantiles(order, value, weight, reached, slack, counts, out):
+    """Weighted quantiles [C, B]: the mean of the first value at which a weight is reached and the first beyond it.
 
-    `half` [B] is half of the weight of each resample. Sums of non-integer weights carry rounding, so that "reaches"
-    is meant within `slack` [B].
+    `reached` [B] is that weight: half of all for a median, next to none for the first value that is present. Sums of
+    non-integer weights carry rounding, so that "reached" is meant within `slack` [B].
     """
     n_resamples = counts.shape[1]
     below = np.empty(n_resamples, np.float64)
@@ -65,32 +67,15 @@ def medians(order, value, weight, half, slack, counts, out):
             v = value[c, i]
             for b in range(n_resamples):
                 after = below[b] + w * row[b]
-                if below[b] < half[b] - slack[b] and after >= half[b] - slack[b]:
+                if below[b] < reached[b] - slack[b] and after >= reached[b] - slack[b]:
                     low[b] = v
-                if below[b] <= half[b] + slack[b] and after > half[b] + slack[b]:
+                if below[b] <= reached[b] + slack[b] and after > reached[b] + slack[b]:
                     high[b] = v
                 below[b] = after
+            if j % _LOOK == _LOOK - 1 and not np.isnan(high).any():
+                break
         for b in range(n_resamples):
             out[c, b] = 0.5 * (low[b] + high[b])
-
-
-@compiled
-def first_present(order, value, weight, counts, out):
-    """Value [C, B] of the first sample, in order, that is present; NaN where none is."""
-    n_resamples = counts.shape[1]
-    for c in range(order.shape[0]):
-        left = n_resamples
-        for b in range(n_resamples):
-            out[c, b] = np.nan
-        for j in range(order.shape[1]):
-            if left == 0:
-                break
-            i = order[c, j]
-            if weight[i] > 0:
-                for b in range(n_resamples):
-                    if counts[i, b] > 0 and np.isnan(out[c, b]):
-                        out[c, b] = value[c, i]
-                        left -= 1
 
 
 @compiled
