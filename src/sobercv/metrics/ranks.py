@@ -85,12 +85,12 @@ class SortedScans:
             return right_pairs(self.pieces(), self.n, counts, weight, positives).T
         from .kernels.pairs import weigh_pairs_of
 
-        out, ones = np.empty((len(counts), 1)), np.ones(counts.shape[1]) if weight is None else weight
+        out, below = np.empty((len(counts), 1)), counts if weight is None else counts * weight
+        above = below if positives is None else positives
         for first, last, steps in self.pieces(np.unique(picked)):
             here = np.flatnonzero((picked >= first) & (picked < last))
             some = np.empty(len(here))
-            above = counts if positives is None else positives
-            weigh_pairs_of(*steps, counts, above, ones, picked[here] - first, here, some)
+            weigh_pairs_of(*steps, below, above, picked[here] - first, here, some)
             out[here, 0] = some
         return out
 
@@ -122,7 +122,7 @@ def right_pairs(
     if whole and len(counts) <= _FEW:
         for first, last, steps in scans:
             each, b = np.indices((last - first, len(counts)), np.int64).reshape(2, -1)
-            pairs.weigh_pairs_of(*steps, counts, counts, ones, each, b, out[first:last].reshape(-1))
+            pairs.weigh_pairs_of(*steps, counts, counts, each, b, out[first:last].reshape(-1))
         return out
     below = turn(counts)
     above = below if positives is None else turn(positives)

@@ -190,8 +190,9 @@ def weigh_pairs(samples, actions, starts, negatives, positives, address, weight,
                     below[b] += w * row[b]
             elif action == POSITIVE:
                 above = positives[samples[s]]
+                w *= 2.0
                 for b in range(n_resamples):
-                    full[b] += 2.0 * (w * above[b]) * below[b]
+                    full[b] += w * above[b] * below[b]
             elif action == START:
                 row = negatives[samples[s]]
                 for b in range(n_resamples):
@@ -205,7 +206,7 @@ def weigh_pairs(samples, actions, starts, negatives, positives, address, weight,
 
 
 @compiled
-def weigh_pairs_of(samples, actions, starts, negatives, positives, weight, picked, resample, out):
+def weigh_pairs_of(samples, actions, starts, negatives, positives, picked, resample, out):
     """Twice the pairs that configuration picked[k] ranks right in resample[k], each alone; weights [B, N]."""
     for k in range(out.shape[0]):
         row = negatives[resample[k]]
@@ -215,6 +216,6 @@ def weigh_pairs_of(samples, actions, starts, negatives, positives, weight, picke
         for s in range(starts[picked[k]], starts[picked[k] + 1]):
             action = np.uint8(actions[s])  # never negative, which spares a check
             i = samples[s]
-            twice += _GAINS[action] * (weight[i] * above[i]) * below
-            below = _KEEPS[action] * below + _ADDS[action] * (weight[i] * row[i])
+            twice += _GAINS[action] * above[i] * below
+            below = _KEEPS[action] * below + _ADDS[action] * row[i]
         out[k] = twice

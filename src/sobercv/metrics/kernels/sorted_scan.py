@@ -6,7 +6,7 @@ import numpy as np
 
 from ...compiled import compiled
 
-_LOOK = 8  # samples after which a scan looks whether it is done
+_LOOK = 4  # samples after which a scan looks whether it is done
 
 
 @compiled
