@@ -7,38 +7,16 @@ import os
 from functools import partial
 from pathlib import Path
 
-from . import (
-    forests,
-    growth,
-    idle,
-    intervals,
-    journey,
-    kernels,
-    memory,
-    report,
-    scorers,
-    search,
-    sharing,
-    speed,
-    startup,
-    store,
-    time_limits,
-    tuned,
-)
+from . import forests, growth, idle, journey, kernels, memory, report, search, sharing, speed, store
 
 SECTIONS = {
     "kernels": kernels.run,
-    "tuned": tuned.run,
     "growth": growth.run,
     "memory": memory.run,
-    "intervals": intervals.run,
-    "startup": startup.run,
-    "time_limits": time_limits.run,
     "store": store.run,
     "search": search.run,
     "sharing": sharing.run,
     "forests": forests.run,
-    "scorers": scorers.run,
     "idle": idle.run,
     "speed": speed.run,
     "journey": journey.run,

@@ -347,3 +347,9 @@ def test_draws_that_were_handed_in_and_folds_are_not_cut():
     by_fold = sobercv.bbc(y, p, metric, by="fold", folds=np.arange(40) % 5)
     assert (len(handed.draws), len(by_fold.draws)) == (120, 1000)
     assert not any(note.code == "W201" for estimate in (handed, by_fold) for note in estimate.notes)
+
+
+def test_a_scorer_of_an_own_function_may_be_called_as_often_as_allowed():
+    usual, more = (sobercv.make_metric(make_scorer(share_of_hits), max_calls=calls) for calls in (1000, 50_000))
+    assert usual.affordable(1000, 9) == 100
+    assert more.affordable(1000, 9) == 1000

@@ -87,12 +87,11 @@ def get(metric: str | Metric | Callable[..., Any], **arguments: Any) -> Metric:
 def make(name: str, arguments: Mapping[str, Any]) -> Metric:
     """Make the metric of a name with arguments, called by what `get` would understand again."""
     if name not in METRICS:
-        for key in arguments:
-            _other(name)  # refuses a name that does not exist
-            raise SoberError(
-                "E122", f"{name} takes no arguments by name; got `{key}`. Pass make_scorer(..., {key}=...)."
-            )
-        return _other(name)
+        found = _other(name)
+        if not arguments:
+            return found
+        key = next(iter(arguments))
+        raise SoberError("E122", f"{name} takes no arguments by name; got `{key}`. Pass make_scorer(..., {key}=...).")
     allowed = parameters(name)
     given = {key: _plain(value) for key, value in arguments.items()}
     unknown = [key for key in given if key not in allowed]
@@ -322,15 +321,7 @@ def _by_function() -> list[tuple[Any, str]]:
 def recognise(
     function: Callable[..., Any], arguments: Mapping[str, Any], responses: tuple[str, ...] | None = None
 ) -> Metric | None:
-    """Find the fast path of a function with arguments; None where there is none.
-
-    Parameters
-    ----------
-    function : callable
-    arguments : mapping of str to value
-    responses : tuple of str, optional
-        What it is computed from, best first (default: what the metric asks for).
-    """
+    """Find the fast path of a function with arguments, computed from these responses; None where there is none."""
     inner: Any = function
     while isinstance(inner, partial) and not inner.args:
         inner, arguments = inner.func, {**inner.keywords, **arguments}

@@ -35,19 +35,7 @@ def calling(
 ) -> Metric:
     """Declare a metric of any function; see `sobercv.make_metric`.
 
-    Parameters
-    ----------
-    function : callable
-        (y_true, y_pred) -> float, and `sample_weight` where it knows them.
-    name : str
-    task : {"classification", "regression", "survival"} or None
-        None is read off the data.
-    responses : tuple of str
-    greater_is_better : bool
-    pos_label : label, optional
-        The class whose probability or decision value the function gets, of two; default: the last.
-    max_calls : int
-        Calls that one correction may cost; see `Metric.affordable`.
+    `pos_label` is the class whose probability or decision value the function gets, of two (default: the last).
     """
     return Metric(
         task=task,

@@ -16,7 +16,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from . import cuts
-from .confusion import Share, confusion, of_matrices, of_one, of_predicted, of_true
+from .confusion import PRECISION, RECALL, Share, confusion, of_matrices, of_one
 from .contract import Core, Metric, Part, is_number
 from .means import D2_BRIER, pointwise
 
@@ -33,19 +33,7 @@ def _of_positive(part: Part, values: Array) -> Array:
 def share_at(
     share: Share, other: bool, at_cuts: cuts.AtCuts | None, *, threshold: float | None = None, pos_label: Any = None
 ) -> Metric:
-    """A share of the positive class or of the other, of labels or of probabilities at a threshold.
-
-    Parameters
-    ----------
-    share : callable
-    other : bool
-        Of the class that is not positive.
-    at_cuts : AtCuts or None
-        What it is of true and false positives.
-    threshold : float, optional
-        None takes the labels that were predicted.
-    pos_label : label, optional
-    """
+    """A share of the positive class or of the other, of the labels, or of probabilities at a threshold."""
     formula = partial(of_one, share=share, other=other)
     metric = of_matrices(formula, classes=(2, 2), depends_on_positive=True, pos_label=pos_label, at_cuts=at_cuts)
     if threshold is None:
@@ -76,11 +64,7 @@ def _benefit(part: Part, values: Array, *, threshold: float) -> Array:
 def net_benefit(*, threshold: float, pos_label: Any = None) -> Metric:
     """True positives minus false positives, the latter at the odds of the threshold, for each patient.
 
-    Parameters
-    ----------
-    threshold : float
-        The probability from which on one would treat: it says how many unnecessary treatments one needed is worth.
-    pos_label : label, optional
+    From the threshold on one would treat: it says how many unnecessary treatments one needed is worth.
     """
     at = _threshold(threshold)
     return pointwise(
@@ -100,16 +84,7 @@ def _cost(part: Part, values: Array, *, missed: float, alarm: float) -> Array:
 
 
 def neg_cost(*, missed: float, alarm: float = 1.0, pos_label: Any = None) -> Metric:
-    """Mean cost of wrong labels.
-
-    Parameters
-    ----------
-    missed : float
-        What it costs to take a positive for a negative.
-    alarm : float, default=1
-        What it costs to take a negative for a positive.
-    pos_label : label, optional
-    """
+    """Mean cost of wrong labels: of positives taken for negatives (missed), and the other way round (alarm)."""
     for name, value in (("missed", missed), ("alarm", alarm)):
         if not is_number(value) or not 0 < value < np.inf:
             raise SoberError("E108", f"`{name}` must be a cost above 0; got {value!r}. Write missed=5, alarm=1.")
@@ -165,10 +140,10 @@ def _calibration(slope: bool) -> Metric:
 
 #: Every metric of this file by name, or what makes it of arguments.
 METRICS: dict[str, Metric | Callable[..., Metric]] = {
-    "sensitivity": partial(share_at, of_true, False, cuts.SENSITIVITY),
-    "specificity": partial(share_at, of_true, True, cuts.SPECIFICITY),
-    "ppv": partial(share_at, of_predicted, False, cuts.PRECISION),
-    "npv": partial(share_at, of_predicted, True, None),
+    "sensitivity": partial(share_at, RECALL, False, cuts.SENSITIVITY),
+    "specificity": partial(share_at, RECALL, True, cuts.SPECIFICITY),
+    "ppv": partial(share_at, PRECISION, False, cuts.PRECISION),
+    "npv": partial(share_at, PRECISION, True, None),
     "net_benefit": net_benefit,
     "neg_cost": neg_cost,
     "brier_scaled": D2_BRIER,

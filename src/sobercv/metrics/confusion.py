@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,6 @@ from . import blocks, cuts
 from .blocks import product
 from .contract import Core, Metric, Part, is_number
 
-#: (hits, predicted, true) of one class -> what is divided, and by what
-Share = Callable[[Array, Array, Array], tuple[Array, Array]]
 #: (part, matrices [K, K, B, C] of true and predicted classes) -> scores [B, C]
 Formula = Callable[[Part, Array], Array]
 
@@ -53,17 +51,7 @@ def confusion(part: Part, *, formula: Formula) -> Core:
 
 
 def of_matrices(formula: Formula, *, classes: tuple[int, int | None] = (2, None), **declared: Any) -> Metric:
-    """Declare a metric that is one formula of confusion matrices.
-
-    Parameters
-    ----------
-    formula : callable
-        (part, matrices [K, K, B, C]) -> scores [B, C].
-    classes : (int, int or None)
-        The fewest and the most classes it is defined for.
-    **declared
-        What differs from a share of 0 to 1; see `Metric`.
-    """
+    """Declare a metric that is one formula of confusion matrices, for so few to so many classes."""
     core, (least, most) = partial(confusion, formula=formula), classes
     return Metric(task="classification", core=core, min_classes=least, max_classes=most, **declared)
 
@@ -141,33 +129,34 @@ def _likelihood_ratio(part: Part, matrices: Array, *, sign: Literal["+", "-"]) -
 
 
 # ---- one number for each class, averaged ----------------------------------------------------------------------------
-def of_predicted(hits: Array, predicted: Array, true: Array) -> tuple[Array, Array]:
-    """Precision: share of the predictions of a class that are right."""
-    return hits, predicted
+class Share(NamedTuple):
+    """A share of a class: gain * hits / (predicted + ... true - ... hits), by how often it was hit, predicted, true."""
+
+    gain: float = 1.0
+    predicted: float = 0.0
+    true: float = 0.0
+    hits: float = 0.0
+
+    def of(self, hits: Array, predicted: Array, true: Array, zero: float) -> Array:
+        """The share, or `zero` where there is nothing to divide by."""
+        return divide(self.gain * hits, self.predicted * predicted + self.true * true + self.hits * hits, zero)
 
 
-def of_true(hits: Array, predicted: Array, true: Array) -> tuple[Array, Array]:
-    """Recall: share of a class that is found."""
-    return hits, true
+PRECISION = Share(predicted=1.0)  # of the predictions of a class, those that are right
+RECALL = Share(true=1.0)  # of a class, what is found
+JACCARD = Share(predicted=1.0, true=1.0, hits=-1.0)  # of what was a class or said to be, what was both
 
 
-def of_either(hits: Array, predicted: Array, true: Array) -> tuple[Array, Array]:
-    """Jaccard: share of what was a class or said to be that was both."""
-    return hits, predicted + true - hits
-
-
-def of_both(hits: Array, predicted: Array, true: Array, *, beta: float) -> tuple[Array, Array]:
-    """F: harmonic mean of precision and recall, recall counting beta times as much."""
-    if np.isinf(beta):
-        return hits, true
-    return (1.0 + beta**2) * hits, beta**2 * true + predicted
+def f_share(beta: float) -> Share:
+    """Harmonic mean of precision and recall, recall counting beta times as much."""
+    return RECALL if np.isinf(beta) else Share(1.0 + beta**2, predicted=1.0, true=beta**2)
 
 
 def of_one(part: Part, matrices: Array, *, share: Share, zero: float = 0.0, other: bool = False) -> Array:
     """A share of the positive class alone, or of the other one of two."""
     k = 1 - part.positive if other else part.positive
     hits, predicted, true = matrices[k, k], matrices[0, k] + matrices[1, k], matrices[k, 0] + matrices[k, 1]
-    return undefined_if(true <= 0, divide(*share(hits, predicted, true), zero))
+    return undefined_if(true <= 0, share.of(hits, predicted, true, zero))
 
 
 def _over_classes(
@@ -184,9 +173,9 @@ def _over_classes(
         hits, predicted, true = (v[at] for v in (hits, predicted, true))
     nothing = true.sum(axis=0) <= 0
     if average == "micro":
-        whole = share(*(v.sum(axis=0) for v in (hits, predicted, true)))
-        return undefined_if(nothing, divide(*whole, zero))
-    scores = divide(*share(hits, predicted, true), zero)
+        hits, predicted, true = (v.sum(axis=0) for v in (hits, predicted, true))
+        return undefined_if(nothing, share.of(hits, predicted, true, zero))
+    scores = share.of(hits, predicted, true, zero)
     weight = true
     if average == "macro":
         weight = np.ones_like(true) if labels is not None else ((predicted > 0) | (true > 0)).astype(np.float64)
@@ -203,20 +192,9 @@ def averaged(
     pos_label: Any = None,
     zero_division: float | str = "warn",
 ) -> Metric:
-    """A share of the positive class, or an average over classes.
+    """A share of the positive class ("binary"), or an average over these classes (default: all true or predicted).
 
-    Parameters
-    ----------
-    share : callable
-    at_cuts : AtCuts
-        What the share of the positive class is of true and false positives.
-    average : {"binary", "macro", "micro", "weighted"}
-        "binary" is the share of the positive class alone.
-    labels : sequence, optional
-        Average over these classes only (default: those that were true or predicted).
-    pos_label : label, optional
-    zero_division : {"warn"} or float
-        The share of a class that has nothing to divide by; NaN leaves it out of the average.
+    `zero_division` is the share of a class that has nothing to divide by; NaN leaves it out of the average.
     """
     if average not in ("binary", "macro", "micro", "weighted"):
         raise SoberError("E122", f"`average` must be binary, macro, micro or weighted; got {average!r}.")
@@ -233,13 +211,7 @@ def averaged(
 
 # ---- all of them ----------------------------------------------------------------------------------------------------
 def balanced_accuracy(*, adjusted: bool = False) -> Metric:
-    """Mean over the classes present of the share found; needs two classes present.
-
-    Parameters
-    ----------
-    adjusted : bool, default=False
-        Let guessing score 0.
-    """
+    """Mean over the classes present, two or more, of the share found; adjusted so that guessing scores 0."""
     low, at_cuts = (-1.0, cuts.YOUDEN) if adjusted else (0.0, cuts.BALANCED)
     return of_matrices(partial(_balanced, adjusted=bool(adjusted)), range=(low, 1.0), at_cuts=at_cuts)
 
@@ -255,21 +227,16 @@ def fbeta(
     """Harmonic mean of precision and recall, recall counting `beta` times as much; see `averaged`."""
     if not is_number(beta) or not beta >= 0:
         raise SoberError("E108", f"`beta` must be a number of 0 or more; got {beta!r}.")
-    share, at_cuts = partial(of_both, beta=float(beta)), cuts.f_score(float(beta))
+    share, at_cuts = f_share(float(beta)), cuts.f_score(float(beta))
     return averaged(share, at_cuts, average=average, labels=labels, pos_label=pos_label, zero_division=zero_division)
 
 
 def cohen_kappa(
     *, weights: Literal["linear", "quadratic"] | None = None, labels: Sequence[Any] | None = None
 ) -> Metric:
-    """Agreement beyond chance.
+    """Agreement beyond chance; `weights` says how the cost of a confusion grows with the distance of the classes.
 
-    Parameters
-    ----------
-    weights : {None, "linear", "quadratic"}
-        How the cost of a confusion grows with the distance of the classes.
-    labels : sequence, optional
-        All classes in order of rank, for the distances (default: sorted).
+    `labels` are all classes in order of rank, for the distances (default: sorted).
     """
     if weights not in (None, "linear", "quadratic"):
         raise SoberError("E122", f'`weights` must be None, "linear" or "quadratic"; got {weights!r}.')
@@ -280,10 +247,10 @@ def cohen_kappa(
 
 
 _SHARES: dict[str, tuple[Share, cuts.AtCuts]] = {
-    "f1": (partial(of_both, beta=1.0), cuts.f_score(1.0)),
-    "precision": (of_predicted, cuts.PRECISION),
-    "recall": (of_true, cuts.SENSITIVITY),
-    "jaccard": (of_either, cuts.JACCARD),
+    "f1": (f_share(1.0), cuts.f_score(1.0)),
+    "precision": (PRECISION, cuts.PRECISION),
+    "recall": (RECALL, cuts.SENSITIVITY),
+    "jaccard": (JACCARD, cuts.JACCARD),
 }
 _RATIO: dict[str, Any] = {"classes": (2, 2), "depends_on_positive": True}
 

@@ -33,31 +33,15 @@ _FEWEST = 100  # resamples: with fewer an interval of 95 % has no ends
 # ---- what is scored at a time ---------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One repeat (or one fold of it): all its samples are present, and there is one prediction for each.
+    """One repeat (or one fold of it): all its samples are present, and there is one prediction for each."""
 
-    Attributes
-    ----------
-    y : array [N]
-    values : array [N, C] or [N, C, K]
-        The response that the metric asked for.
-    weight : float array [N] or None
-    fold : int array [N]
-        Zero everywhere unless pairs are to be compared within folds only.
-    classes : array [K] or None
-    positive : int
-        Index of the positive class.
-    metric : str
-        Name of the metric that is bound, for messages.
-    n_threads : int
-    """
-
-    y: Array
-    values: Array
-    weight: Array | None
-    fold: Array
-    classes: Array | None
-    positive: int
-    metric: str
+    y: Array  # [N]
+    values: Array  # [N, C] or [N, C, K]: the response that the metric asked for
+    weight: Array | None  # [N]
+    fold: Array  # [N]; zero everywhere unless pairs are to be compared within folds only
+    classes: Array | None  # [K]
+    positive: int  # index of the positive class
+    metric: str  # its name, for messages
     n_threads: int
 
     @property

@@ -22,32 +22,20 @@ MATTHEWS = 2  # the correlation of truth and prediction; 0 where nothing is pred
 
 @dataclass(frozen=True, eq=False)
 class AtCuts:
-    """A metric as a formula of true and false positives.
+    """A metric as a formula of true and false positives."""
 
-    Attributes
-    ----------
-    kind : {LINEAR, RATIO, MATTHEWS}
-    numbers : callable
-        Weights of positives [B] and negatives [B] -> gain, hits, loss, rest: a number or an array [B] each.
-    needs_positives, needs_negatives : bool
-        Whether it is undefined without that class.
-    one_sided : tuple of str
-        The floors of which it needs one, because without it the best cut is none at all.
-    """
-
-    kind: int
+    kind: int  # LINEAR, RATIO or MATTHEWS
+    #: Weights of positives [B] and negatives [B] -> gain, hits, loss, rest: a number or an array [B] each.
     numbers: Callable[[Array, Array], tuple[Array | float, ...]]
-    needs_positives: bool = True
+    needs_positives: bool = True  # undefined without that class
     needs_negatives: bool = False
-    one_sided: tuple[str, ...] = ()
+    one_sided: tuple[str, ...] = ()  # the floors of which it needs one: without it the best cut is none at all
 
     def coefficients(self, positives: Array, negatives: Array) -> Array:
         """Numbers of the formula for each resample [4, B]; NaN where it is undefined."""
         with np.errstate(divide="ignore", invalid="ignore"):
             found = self.numbers(positives, negatives)
-        out = np.empty((4, len(positives)))
-        for row, number in zip(out, found, strict=True):
-            row[:] = number
+        out = np.stack([np.broadcast_to(number, len(positives)) for number in found]).astype(np.float64)
         undefined = positives + negatives <= 0
         if self.needs_positives:
             undefined |= positives <= 0
@@ -58,17 +46,13 @@ class AtCuts:
 
     def scores(self, found: Array, alarms: Array, positives: float, negatives: float) -> Array:
         """Score at some cuts of one set of samples, by true and false positives [G] and the weights of the classes."""
-        numbers = self.coefficients(np.array([positives]), np.array([negatives]))[:, 0]
-        gain, hits, loss, rest = (float(number) for number in numbers)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            if self.kind == LINEAR:
-                return np.asarray(gain * found - loss * alarms + rest)
-            if self.kind == RATIO:
-                below = hits * found + loss * alarms + rest
-                return np.where(np.isnan(rest), np.nan, np.where(below > 0, gain * found / below, 0.0))
-            said = (found + alarms) * (gain + loss - found - alarms)
-            score = (found * loss - alarms * gain) / np.sqrt(said * gain * loss)
-            return np.where(np.isnan(rest), np.nan, np.where(said > hits, score, 0.0))
+        from .kernels.cuts import score_at  # numba takes a while to import
+
+        numbers = self.coefficients(np.array([positives]), np.array([negatives]))[:, 0].tolist()
+        if np.isnan(numbers[-1]):
+            return np.full(len(found), np.nan)
+        each = zip(found.tolist(), alarms.tolist(), strict=True)
+        return np.array([score_at(self.kind, *numbers, float(tp), float(fp)) for tp, fp in each])
 
 
 # Plain functions, and `partial` of them, so that a metric can be sent to other machines.

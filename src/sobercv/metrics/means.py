@@ -163,19 +163,7 @@ def mean(part: Part, *more: Part, loss: Loss, link: Callable[[Array], Array] | N
 def pointwise(
     task: TaskName, loss: Loss, *, link: Callable[[Array], Array] | None = None, exact: bool = False, **declared: Any
 ) -> Metric:
-    """Declare a mean over samples of a loss.
-
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-    loss : callable
-    link : callable, optional
-        Applied to the mean of each repeat.
-    exact : bool
-        Whether the loss is 0 or 1, so that samples are counted.
-    **declared
-        What differs from a loss without an upper end; see `Metric`.
-    """
+    """Declare a mean over samples of a loss; it is exact where the loss is 0 or 1, so that samples are counted."""
     core = partial(mean, loss=loss, link=link, exact=exact)
     least = 2 if declared.get("responses") == _PROBABILITY else 0
     usual: dict[str, Any] = {
@@ -302,13 +290,7 @@ def _share(task: TaskName, core: Callable[..., Core], **declared: Any) -> Metric
 
 
 def brier(*, scale_by_half: bool | str = "auto") -> Metric:
-    """Squared distance of probabilities to what happened.
-
-    Parameters
-    ----------
-    scale_by_half : bool or "auto"
-        Divide by two, so that the worst is 1; "auto" does for two classes.
-    """
+    """Squared distance of probabilities to what happened; halved, the worst is 1, as "auto" does for two classes."""
     if scale_by_half not in (True, False, "auto"):
         raise SoberError("E122", f'`scale_by_half` must be True, False or "auto"; got {scale_by_half!r}.')
     loss, worst = partial(brier_loss, scale_by_half=scale_by_half), 1.0 if scale_by_half is True else 2.0
@@ -317,12 +299,7 @@ def brier(*, scale_by_half: bool | str = "auto") -> Metric:
 
 
 def top_k(*, k: int = 2) -> Metric:
-    """Share of samples whose class is among the k likeliest; for more than two classes.
-
-    Parameters
-    ----------
-    k : int, default=2
-    """
+    """Share of samples whose class is among the k likeliest; for more than two classes."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise SoberError("E108", f"`k` must be a whole number of 1 or more; got {k!r}.")
     loss, ranked = partial(among_first, k=int(k)), ("decision_function", "predict_proba")
@@ -336,13 +313,7 @@ def _pinball(alpha: float) -> Loss:
 
 
 def pinball(*, alpha: float = 0.5) -> Metric:
-    """Pinball loss of a predicted quantile.
-
-    Parameters
-    ----------
-    alpha : float, default=0.5
-        The quantile that is predicted, from 0 to 1.
-    """
+    """Pinball loss of the predicted quantile `alpha`, from 0 to 1."""
     return _regression(_pinball(alpha))
 
 
@@ -362,13 +333,7 @@ def _of_power(power: float, make: Callable[[Loss], Metric]) -> Metric:
 
 
 def tweedie(*, power: float = 0) -> Metric:
-    """Mean deviance of a Tweedie distribution.
-
-    Parameters
-    ----------
-    power : float, default=0
-        0 is squared error, 1 Poisson, 2 gamma, 3 inverse Gaussian; nothing between 0 and 1 exists.
-    """
+    """Mean deviance of a Tweedie distribution; of a power between 0 and 1 there is none."""
     return _of_power(power, _regression)
 
 

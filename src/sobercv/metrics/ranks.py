@@ -37,14 +37,8 @@ _FEW = 4  # resamples that are scanned one by one rather than as a vector
 class SortedScans:
     """The scans of all configurations through their sorted samples, made once and kept where memory allows.
 
-    Parameters
-    ----------
-    scores : float array [C, N]
-    stratum : int array [L, N]
-        Which pairs are compared, whatever the scores: for each level the stratum of each sample, from 0; -1 for none.
-    role : int array [L, N]
-        1 is a positive, which ought to score higher, 0 a negative, -1 neither.
-    n_threads : int
+    scores [C, N]. Strata [L, N] say which pairs are compared, whatever the scores: for each level the stratum of each
+    sample, from 0; -1 for none. Roles [L, N]: 1 is a positive, which ought to score higher, 0 a negative, -1 neither.
     """
 
     def __init__(self, scores: Array, stratum: Array, role: Array, n_threads: int) -> None:
@@ -100,16 +94,8 @@ def right_pairs(
 ) -> Array:
     """Twice the pairs that each of n configurations ranks right in each resample, a tie counting half [n, B].
 
-    Parameters
-    ----------
-    scans : iterable of Piece
-        Of all configurations.
-    n : int
-    counts : array [B, N]
-    weight : float array [N] or None
-    positives : float array [B, N], optional
-        The weights that samples have as positives, where they differ; `counts` are then those that they have as
-        negatives, both with the weights of the samples included.
+    `positives` [B, N] are the weights that samples have as positives, where they differ; `counts` are then those that
+    they have as negatives, both with the weights of the samples included.
     """
     from .kernels import pairs
 
@@ -311,16 +297,9 @@ _RANKED = ("decision_function", "predict_proba")
 
 
 def roc_auc(*, average: str = "macro", max_fpr: float | None = None, multi_class: str | None = None) -> Metric:
-    """Area under the ROC curve.
+    """Area under the ROC curve; of several classes each against the rest (ovr) or against each other one (ovo).
 
-    Parameters
-    ----------
-    average : {"macro", "weighted", "micro"}
-        Of several classes; see `over_classes`.
-    max_fpr : float, optional
-        Only up to this false positive rate, standardised (McClish) so that guessing scores 0.5; for two classes.
-    multi_class : {None, "ovr", "ovo"}
-        Each class against the rest, or against each other one; None is for two classes.
+    Of two classes also up to a false positive rate only, standardised (McClish) so that guessing scores 0.5.
     """
     if multi_class not in (None, "ovr", "ovo"):
         raise SoberError("E122", f'`multi_class` must be None, "ovr" or "ovo"; got {multi_class!r}.')
@@ -345,15 +324,7 @@ def roc_auc(*, average: str = "macro", max_fpr: float | None = None, multi_class
 
 
 def average_precision(*, average: str = "macro", pos_label: Any = None) -> Metric:
-    """Precision averaged over the recall gained at each threshold, for one class or the mean over classes.
-
-    Parameters
-    ----------
-    average : {"macro", "weighted", "micro"}
-        Of several classes; see `over_classes`.
-    pos_label : label, optional
-        The positive one of two classes.
-    """
+    """Precision averaged over the recall gained at each threshold, for one class or the mean over classes."""
     if average not in ("macro", "weighted", "micro"):
         raise SoberError("E122", f"`average` must be macro, weighted or micro; got {average!r}.")
     return Metric(

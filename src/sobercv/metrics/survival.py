@@ -198,13 +198,7 @@ def _pairs(core: Callable[..., Core]) -> Metric:
 
 
 def uno_concordance(*, tau: float | None = None) -> Metric:
-    """Uno's concordance.
-
-    Parameters
-    ----------
-    tau : float, optional
-        Only events before this time; later ones have few at risk and large weights.
-    """
+    """Uno's concordance, of events before `tau` only: later ones have few at risk and large weights."""
     return _pairs(partial(uno, tau=None if tau is None else _time("tau", tau)))
 
 
@@ -219,13 +213,7 @@ def brier_at(*, time: float) -> Metric:
 
 
 def integrated_brier(*, times: Sequence[float]) -> Metric:
-    """Mean of the Brier score over a span of times, by the rule of trapezoids.
-
-    Parameters
-    ----------
-    times : sequence of float
-        Two or more, ascending.
-    """
+    """Mean of the Brier score over a span of times, by the rule of trapezoids."""
     if not isinstance(times, (list, tuple)) or len(times) < 2 or any(not a < b for a, b in pairwise(times)):
         raise SoberError("E108", f"`times` must list two or more times, ascending; got {times!r}.")
     return _brier(times)

@@ -17,7 +17,6 @@ from ..errors import SoberError
 from ..inference import BootstrapDrop, DropRule, PredictiveDrop, Question, SelectionProcedure, best
 from ..inference.tables import check_partition
 from ..metrics import Metric
-from ..metrics.contract import GivenScore
 from ..predictions import Predictions
 from ..targets import Target, TaskName, has_several_outputs
 from ..training import Plan, Problem, infer_task
@@ -237,7 +236,7 @@ def known_task(options: Options, y: Any) -> TaskName | None:
 def _task_of(scoring: ScoringPlan, y: Any) -> TaskName:
     """Read the task off the metrics where the estimator does not tell it, else off `y`: numbers where it holds such."""
     for scorer in scoring.scorers.values():
-        if isinstance(scorer, Metric):
+        if isinstance(scorer, Metric) and scorer.task is not None:
             return scorer.task
     try:
         if y is not None:
@@ -269,7 +268,7 @@ def _why_not_by_folds(options: Options, problem: Problem, plan: Plan) -> SoberEr
 
 def _question(options: Options, scoring: ScoringPlan, problem: Problem, seed: int) -> Question:
     """Ask by the metrics; scores of models have a place in the question by their names."""
-    metrics = [GivenScore(s.name, problem.task) if not isinstance(s, Metric) else s for s in scoring.scorers.values()]
+    metrics = [Metric.given(s.name, problem.task) if not isinstance(s, Metric) else s for s in scoring.scorers.values()]
     select = options.select
     if isinstance(select, SelectionProcedure):
         select = select.for_estimator(options.estimator)

@@ -46,7 +46,7 @@ def make_cuts(order, score, positive, samples, actions):
 
 
 @inlined
-def _score(kind, gain, hits, loss, rest, tp, fp):
+def score_at(kind, gain, hits, loss, rest, tp, fp):
     """One formula at one cut; see `metrics.cuts`. MATTHEWS: gain and loss are the classes' weights, hits is tiny."""
     if kind == 0:
         return gain * tp - loss * fp + rest
@@ -68,8 +68,8 @@ def _allowed(tp, fp, least_tp, most_fp, precision):
 def best_cuts(kind, samples, actions, counts, address, numbers, floors, precision, bounded, tp, fp, out):
     """The best score over all cuts, out [C, B]; NaN where no cut is allowed or the score is undefined.
 
-    counts [N, B or more] begin at `address`. numbers [4, B], floors [2, B]: see `_score` and `_allowed`; `bounded` says
-    whether there are floors at all. `tp` and `fp` are room to work in, in as narrow a type as holds all samples.
+    counts [N, B or more] begin at `address`. numbers [4, B], floors [2, B]: see `score_at` and `_allowed`; `bounded`
+    says whether there are floors at all. `tp` and `fp` are room to work in, in as narrow a type as holds all samples.
     """
     n_resamples = counts.shape[1]
     wide = n_resamples * counts.itemsize
@@ -118,7 +118,7 @@ def _look(kind, gain, hits, loss, rest, floors, precision, bounded, tp, fp, best
     if bounded:
         for b in range(best.shape[0]):
             t, f = float(tp[b]), float(fp[b])
-            score = _score(kind, gain[b], hits[b], loss[b], rest[b], t, f)
+            score = score_at(kind, gain[b], hits[b], loss[b], rest[b], t, f)
             if _allowed(t, f, floors[0, b], floors[1, b], precision) and score > best[b]:
                 best[b] = score
     elif kind == 0:
@@ -179,7 +179,7 @@ def place_cuts(kind, samples, actions, score, counts, weight, numbers, floors, p
                     has_negative = True
                 s += 1
             if was_positive and has_negative and _allowed(tp, fp, floors[0, b], floors[1, b], precision):
-                cut[found] = _score(kind, numbers[0, b], numbers[1, b], numbers[2, b], numbers[3, b], tp, fp)
+                cut[found] = score_at(kind, numbers[0, b], numbers[1, b], numbers[2, b], numbers[3, b], tp, fp)
                 above[found], below[found] = last, here
                 top = max(top, cut[found])
                 found += 1
