@@ -384,6 +384,17 @@ def test_arguments_for_a_step_of_a_pipeline():
     assert ours.predictions_.sample_weight is None
 
 
+def test_weights_for_a_pipeline_go_to_its_last_step_and_into_metrics():
+    pipeline = Pipeline([("scale", StandardScaler()), ("model", GaussianNB())])
+    grid = {"model__var_smoothing": [1e-9, 0.1]}
+    fitted = search(pipeline, grid).fit(X, Y, model__sample_weight=WEIGHT)
+    both = search(pipeline, grid).fit(X, Y, sample_weight=WEIGHT)
+    for name, values in fitted.predictions_.responses.items():
+        np.testing.assert_array_equal(both.predictions_.responses[name], values)
+    np.testing.assert_array_equal(both.predictions_.sample_weight, WEIGHT)
+    assert fitted.predictions_.sample_weight is None
+
+
 @pytest.fixture
 def routing():
     with sklearn.config_context(enable_metadata_routing=True):
