@@ -7,6 +7,8 @@ import pytest
 
 from sobercv.report.families_table import _sentence
 
+POOLED = SimpleNamespace(within_folds=False)
+
 
 def family(name, members, *, near, above=False, score=0.8):
     gap = SimpleNamespace(confidence_level=0.95, value=0.01 if above else -0.01)
@@ -17,7 +19,7 @@ def family(name, members, *, near, above=False, score=0.8):
 
 
 def said(status, near):
-    search = SimpleNamespace(best_index_=0, race_=SimpleNamespace(status=np.array(status)))
+    search = SimpleNamespace(best_index_=0, race_=SimpleNamespace(status=np.array(status)), question_=POOLED)
     kinds = [
         family("ridge", [0, 1], near=True),
         family("forests", [2], near=near),
@@ -49,7 +51,7 @@ def test_who_may_be_as_good(status, near, ends):
 
 
 def test_a_kind_above_the_honest_score_and_a_baseline_that_is_not_at_one_half_are_explained():
-    search = SimpleNamespace(best_index_=0, race_=SimpleNamespace(status=np.array(["finished"] * 3)))
+    search = SimpleNamespace(best_index_=0, race_=SimpleNamespace(status=np.array(["finished"] * 3)), question_=POOLED)
     kinds = [family("ridge", [0], near=True, above=True), family("forests", [1], near=True)]
     told = _sentence(search, [*kinds, family("a constant baseline", [2], near=False, score=0.546)])
     assert "Above the honest score at the top: ridge, because choosing among fewer costs less." in told
@@ -57,3 +59,5 @@ def test_a_kind_above_the_honest_score_and_a_baseline_that_is_not_at_one_half_ar
     plain = _sentence(search, [kinds[1], family("a constant baseline", [2], near=False, score=0.5)])
     assert "Above" not in plain
     assert "baseline knows nothing" not in plain
+    search.question_ = SimpleNamespace(within_folds=True)
+    assert "baseline knows nothing" not in _sentence(search, [kinds[1], family("a constant baseline", [2], near=False)])

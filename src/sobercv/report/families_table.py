@@ -60,11 +60,12 @@ def _sentence(search: Any, found: list[Family]) -> str:
             "the score at the top: to take a kind because of this table would be one more choice, which no number here "
             "allows for. "
         )
-    constant = [f for f in found if f.name == BASELINE]
-    if constant and GUESSING.get(found[0].estimate.metric) == 0.5 and abs(constant[0].estimate.value - 0.5) > 0.001:
+    constant = [f.estimate.value for f in found if f.name == BASELINE]
+    ranks_folds = GUESSING.get(found[0].estimate.metric) == 0.5 and not search.question_.within_folds
+    if constant and ranks_folds and abs(constant[0] - 0.5) > 0.001:
         text += (
             f"The baseline knows nothing of the rows, so that its true score is 0.5; here it is "
-            f"{number(constant[0].estimate.value, 3)} because it predicts each fold's own share of classes, by which "
+            f"{number(constant[0], 3)} because it predicts each fold's own share of classes, by which "
             "rows of different folds are ranked. "
         )
     if near:
