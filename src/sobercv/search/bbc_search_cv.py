@@ -36,7 +36,7 @@ from ..training import (
 from ..training.race import race
 from .callbacks import CallbackSupport, SearchCallbacks, with_callbacks
 from .design import Design, Options, check, design, drop_rule, raises_errors
-from .final_model import as_decided, estimate_of, trained, unfitted
+from .final_model import as_decided, estimate_of, members, trained, unfitted
 from .fitted import FittedMixin
 from .judging import incomplete, report_failures, table_of, winner_predictions, with_notes
 from .pairs import PairModels, pair_plan, pairs_pay, with_pairs
@@ -348,7 +348,8 @@ class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, Bas
             Arguments of the estimator's `fit`.
         """
         start, decision = time.perf_counter(), estimate_of(self).decision
-        models = [train(model, X, y, **fit_params) for model in unfitted(self, decision)]
+        chosen = [self.cv_results_["params"][index] for index in members(decision, self.best_index_)]
+        models = [train(unfitted(self.estimator, params), X, y, **fit_params) for params in chosen]
         self.best_estimator_ = best = as_decided(decision, models, X, *(() if y is None else (y,)))
         self.refit_time_ = time.perf_counter() - start
         self.n_fits_ += len(models)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sklearn.base import clone
@@ -18,11 +18,14 @@ def estimate_of(search: Any) -> Estimate:
     return estimate
 
 
-def unfitted(search: Any, decision: Any) -> list[Any]:
-    """Return the models that the final one is made of: the winner, or all members of an ensemble."""
-    members = decision.configurations if isinstance(decision, Mix) else [search.best_index_]
-    params = [search.cv_results_["params"][index] for index in members]
-    return [clone(search.estimator).set_params(**clone(dict(each), safe=False)) for each in params]
+def unfitted(estimator: Any, params: Mapping[str, Any]) -> Any:
+    """Return a clone of an estimator with the parameters of a configuration."""
+    return clone(estimator).set_params(**clone(dict(params), safe=False))
+
+
+def members(decision: Any, winner: int) -> list[int]:
+    """Return the configurations that the final model is made of: the winner, or all of an ensemble."""
+    return list(decision.configurations) if isinstance(decision, Mix) else [winner]
 
 
 def trained(model: Any, X: Any, y: Any, **arguments: Any) -> Any:
