@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import sobercv
 from sobercv.training import make_pool
-from sobercv.training.pool.local import SerialPool
+from sobercv.training.pool.base import SerialPool
 
 from ..training import test_fit_queue
 

@@ -120,7 +120,7 @@ def test_a_batch_that_dask_loses_is_handed_out_again(client, monkeypatch):
 
 
 def _is_empty():
-    return work._opened._common is None
+    return not work._opened
 
 
 def _forget_soon():

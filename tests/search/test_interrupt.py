@@ -21,7 +21,7 @@ import sobercv
 from sobercv.errors import SoberError, SoberWarning
 from sobercv.search import bbc_search_cv, judging
 from sobercv.training import fit_queue, stopping
-from sobercv.training.pool.local import SerialPool
+from sobercv.training.pool.base import SerialPool
 
 X, Y = (a[::3] for a in load_breast_cancer(return_X_y=True))
 GRID = {"depth": [1, 2, 3, 4]}

@@ -13,8 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sobercv.errors import SoberWarning
 from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, kept_outcomes, make_pool
 from sobercv.training.fit_queue import FitQueue
-from sobercv.training.pool.base import Report
-from sobercv.training.pool.local import SerialPool, ThreadPool
+from sobercv.training.pool.base import Report, SerialPool, ThreadPool
 from sobercv.training.race import race
 
 from .test_race import Decision

@@ -22,7 +22,7 @@ from sobercv.training import (
     RoundStarted,
     expand,
 )
-from sobercv.training.pool.local import SerialPool
+from sobercv.training.pool.base import SerialPool
 from sobercv.training.race import race
 
 from .training_estimators import LABELS, Troubled, search

@@ -19,12 +19,10 @@ from ..errors import warn
 from .fit.plan import Split
 from .fit.response import Unusable
 from .fit.space import Configuration
-from .fit.task import Experiment, Outcome, Task, failed
+from .fit.task import Experiment, Outcome, Place, Task, failed
 from .keep.cache import OutcomeCache
 from .pool.base import LOOK_SECONDS, Pool, Report
 from .pool.batches import Batch, cut, without
-
-Place = tuple[int, int, int]
 
 _DIED = Unusable(
     "worker died",
@@ -33,22 +31,12 @@ _DIED = Unusable(
 
 
 class FitQueue:
-    """The fits of a race.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    configurations : sequence of Configuration
-    rounds : sequence of sequences of Split
-    pool : Pool
-        Opened.
-    cache : OutcomeCache, optional
-        Entered.
-    until : float, optional
-        When to end, of `perf_counter`.
+    """The fits of a race: an open pool, an entered cache, and when to end, of `perf_counter`.
 
     Attributes
     ----------
+    held : dict of place to Outcome
+        Speculative fits whose round has not come; at the end, of configurations that were dropped in the meantime.
     n_recalled : int
         Outcomes that came from the cache.
     """
@@ -73,50 +61,41 @@ class FitQueue:
         self._alone: int | None = None  # the key of the suspect that is being tried
         self._given_up: set[int] = set()  # configurations that kill their worker
         self._due: set[Place] = set()
-        self._held: dict[Place, Outcome] = {}
         self._seconds: dict[int, float] = {}  # of the latest fit of each configuration
+        self.held: dict[Place, Outcome] = {}
         self.n_recalled = 0
-
-    @property
-    def n_unused(self) -> int:
-        """Speculative fits of configurations that were dropped in the meantime."""
-        return len(self._held)
 
     def expect(self, alive: Array, p: Array) -> None:
         """Take which are alive, and how sure the drop rule is that each of them is worse than the best."""
         self._order = [int(c) for c in np.argsort(p, kind="stable") if alive[c]]
 
     def run(self, tasks: Sequence[Task], index: int) -> Iterator[list[Outcome]]:
-        """Iterate over outcomes of round `index` as they come; pass each list to `take`. Ends early at the deadline.
-
-        Parameters
-        ----------
-        tasks : sequence of Task
-            Of this round.
-        index : int
-        """
-        self._due = {place for task in tasks for place in _places(task)}
-        flying = {place for batch in self._flying.values() for task in batch for place in _places(task)}
-        missing = []
+        """Iterate over outcomes of round `index` as they come; pass each list to `take`. Ends early at the deadline."""
+        self._due = {place for task in tasks for place in task.places}
+        flying, missing = self._under_way(), []
         for task in tasks:
-            known = [self._known(task.split, c) for c in task.configurations]
+            known = [self._known(task.split, c, p) for c, p in zip(task.configurations, task.places, strict=True)]
             if any(known):
                 yield [outcome for outcome in known if outcome is not None]
-            places = zip(task.configurations, known, strict=True)
-            rest = tuple(c for c, found in places if found is None and _place(task.split, c) not in flying)
+            found = zip(task.configurations, known, task.places, strict=True)
+            rest = tuple(c for c, outcome, place in found if outcome is None and place not in flying)
             missing += [Task(task.split, rest)] if rest else []
-        self._waiting = deque(self._batches(missing))
-        later = self._later(index)
-        is_over = False
+        if self.pool.cuts:
+            n, is_limited = self.pool.n_workers, self.until is not None
+            self._waiting = deque(cut(self.experiment, missing, n, self._seconds, cheap_first=is_limited))
+        else:
+            self._waiting = deque((task,) for task in missing)
+        later, is_over = self._later(index), False
         try:
             while self._due:
-                if self.until is not None and perf_counter() >= self.until:
+                left = LOOK_SECONDS if self.until is None else self.until - perf_counter()
+                if left <= 0:
                     outcomes = [outcome for report in self._stop() for outcome in report.outcomes]
                     if outcomes:
                         yield outcomes
                     break
                 self._hand_out(later)
-                outcomes = self._understand(self.pool.wait(self._patience()))
+                outcomes = self._understand(self.pool.wait(min(left, LOOK_SECONDS)))
                 outcomes += self._end_late()
                 if outcomes:
                     yield outcomes
@@ -128,21 +107,19 @@ class FitQueue:
     def take(self, outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
         """Store outcomes that are new; iterate over those of this round, and hold the others."""
         for outcome in outcomes:
-            place = (outcome.repeat, outcome.fold, outcome.configuration)
             if self.cache is not None and not outcome.is_recalled:
                 self.cache.keep(outcome)
-            if place in self._due:
-                self._due.remove(place)
+            if outcome.place in self._due:
+                self._due.remove(outcome.place)
                 yield outcome
             else:
-                self._held[place] = outcome
+                self.held[outcome.place] = outcome
 
     # ---- before a round ------------------------------------------------------------------------------------------
-    def _known(self, split: Split, configuration: Configuration) -> Outcome | None:
+    def _known(self, split: Split, configuration: Configuration, place: Place) -> Outcome | None:
         """Return an outcome that needs no fit: a speculative one, a stored one, or the failure of a killer."""
-        held = self._held.pop(_place(split, configuration), None)
-        if held is not None:
-            return held
+        if place in self.held:
+            return self.held.pop(place)
         found = None if self.cache is None else self.cache.recall(configuration.index, split)
         # An error that is to be raised must be met again, not read.
         if found is not None and not (found.failure is not None and self.experiment.raise_errors):
@@ -150,49 +127,40 @@ class FitQueue:
             return found
         return failed(self.experiment, configuration, split, _DIED) if configuration.index in self._given_up else None
 
-    def _batches(self, tasks: list[Task]) -> list[Batch]:
-        if not self.pool.cuts:
-            return [(task,) for task in tasks]
-        return cut(self.experiment, tasks, self.pool.n_workers, self._seconds, cheap_first=self.until is not None)
+    def _under_way(self) -> set[Place]:
+        return {place for batch in self._flying.values() for task in batch for place in task.places}
 
     def _later(self, index: int) -> Iterator[Batch]:
         """Iterate over speculative fits: of the rounds after this one, round by round."""
         # An error that is to be raised must be one that the race meets; against the clock, only this round counts.
         if self.experiment.raise_errors or self.until is not None or self.pool.n_workers == 1:
             return
-        flying = {place for batch in self._flying.values() for task in batch for place in _places(task)}
+        flying = self._under_way()
         for split in (split for splits in self._rounds[index + 1 :] for split in splits):
             for configuration in (self._configurations[c] for c in self._order if c not in self._given_up):
-                place = _place(split, configuration)
-                is_known = place in self._held or place in flying
+                task = Task(split, (configuration,))
+                is_known = task.places[0] in self.held or task.places[0] in flying
                 if not is_known and (self.cache is None or self.cache.recall(configuration.index, split) is None):
-                    yield (Task(split, (configuration,)),)
+                    yield (task,)
 
     # ---- during a round ------------------------------------------------------------------------------------------
     def _hand_out(self, later: Iterator[Batch]) -> None:
         """Submit what the pool has room for."""
         while self.pool.n_free > 0 and self._alone is None:
+            key = next(self._keys)
             if self._suspects:
                 if self._flying:
                     break  # suspects are tried alone
-                batch, self._alone = self._suspects.popleft(), next(self._keys)
-                self._submit(self._alone, batch)
+                batch, self._alone = self._suspects.popleft(), key
             elif self._waiting:
-                self._submit(next(self._keys), self._waiting.popleft())
+                batch = self._waiting.popleft()
             elif len(self._flying) < self.pool.n_workers and (speculative := next(later, None)) is not None:
-                key = next(self._keys)
+                batch = speculative
                 self._speculative.add(key)
-                self._submit(key, speculative)
             else:
                 break
-
-    def _submit(self, key: int, batch: Batch) -> None:
-        self._flying[key] = batch
-        self.pool.submit(key, batch, key in self._speculative)
-
-    def _patience(self) -> float:
-        """Return the seconds until the next deadline."""
-        return LOOK_SECONDS if self.until is None else max(min(self.until - perf_counter(), LOOK_SECONDS), 0.0)
+            self._flying[key] = batch
+            self.pool.submit(key, batch, key in self._speculative)
 
     def _understand(self, reports: Sequence[Report]) -> list[Outcome]:
         """Return the outcomes of reports; batches whose worker died are tried again, alone."""
@@ -221,7 +189,7 @@ class FitQueue:
     def _try_again(self, key: int, batch: Batch) -> list[Outcome]:
         """Handle a batch whose worker died: a suspect; one that dies alone is split, and a single fit has failed."""
         if key in self._speculative:
-            batch = tuple(task for task in batch if _places(task) & self._due)
+            batch = tuple(task for task in batch if self._due.intersection(task.places))
         if key != self._alone:
             self._suspects.extend([batch] if batch else [])
             return []
@@ -262,7 +230,7 @@ class FitQueue:
             for task in rest[:1]:
                 ended = [c for c in task.configurations if c.index in late.get(report.key, ())]
                 outcomes += [failed(self.experiment, c, task.split, reason, limit) for c in ended]
-            rest = tuple(task for task in without(rest, outcomes) if _places(task) & self._due)
+            rest = tuple(task for task in without(rest, outcomes) if self._due.intersection(task.places))
             self._waiting.extendleft([rest] if rest else [])
         return outcomes
 
@@ -271,11 +239,3 @@ class FitQueue:
         self._flying, self._alone = {}, None
         self._speculative.clear()
         return self.pool.stop()
-
-
-def _place(split: Split, configuration: Configuration) -> Place:
-    return split.repeat, split.fold, configuration.index
-
-
-def _places(task: Task) -> set[Place]:
-    return {_place(task.split, configuration) for configuration in task.configurations}

@@ -250,7 +250,7 @@ class _State:
         done, saved, left = self.count(store)
         return RaceLog(
             status, self.dropped_at, self.p, dict(self.failures), done, saved, np.asarray(self.alive_by_round), seconds,
-            stop.reason if stop.reason is not None and left else "finished", left, stop.signal, queue.n_unused,
+            stop.reason if stop.reason is not None and left else "finished", left, stop.signal, len(queue.held),
             queue.n_recalled,
         )  # fmt: skip
 

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 
 from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand
 from sobercv.training.fit.cost import cheap_first
-from sobercv.training.pool.local import SerialPool
+from sobercv.training.pool.base import SerialPool
 from sobercv.training.race import race
 from sobercv.training.stopping import Stop
 

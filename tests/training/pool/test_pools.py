@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from sobercv.training import make_pool
-from sobercv.training.pool.local import SerialPool, ThreadPool
+from sobercv.training.pool.base import SerialPool, ThreadPool
 from sobercv.training.pool.processes import ProcessPool
 
 from ..training_estimators import PROBABILITIES, Troubled, search

@@ -108,7 +108,7 @@ def wait_until(condition, seconds=120):
 def _common_of_worker():
     from sobercv.training.pool import work
 
-    return work._opened._common[0]
+    return next(iter(work._opened.values()))[0]
 
 
 class Panic(BaseException):

@@ -78,12 +78,21 @@ class Experiment:
     around: Around | None = None
 
 
+#: What a fit is known by: repeat, fold and the index of its configuration.
+Place = tuple[int, int, int]
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """One split and the configurations to fit on it."""
 
     split: Split
     configurations: tuple[Configuration, ...]
+
+    @property
+    def places(self) -> list[Place]:
+        """The places of its fits."""
+        return [(self.split.repeat, self.split.fold, configuration.index) for configuration in self.configurations]
 
 
 @dataclass(frozen=True)
@@ -153,6 +162,11 @@ class Outcome:
     failure: Failure | None = None
     answers: Mapping[str, float] = field(default_factory=dict)
     is_recalled: bool = False
+
+    @property
+    def place(self) -> Place:
+        """What the fit is known by."""
+        return self.repeat, self.fold, self.configuration
 
 
 #: Told before a piece of work: for which configurations it is done.

@@ -7,9 +7,8 @@ from joblib.parallel import get_active_backend
 
 from ...errors import SoberError
 from ...threads import THREAD_VARIABLES, thread_shares
-from .base import Pool
+from .base import Pool, SerialPool, ThreadPool
 from .clusters import DaskPool, RayPool
-from .local import SerialPool, ThreadPool
 from .processes import ProcessPool
 
 __all__ = ["make_pool"]
@@ -18,20 +17,8 @@ __all__ = ["make_pool"]
 def make_pool(n_jobs: int | None = None, fit_timeout: float | None = None, is_limited: bool = False) -> Pool:
     """Return a pool: serial for one job, which is what None means outside of `joblib.parallel_config`.
 
-    Parameters
-    ----------
-    n_jobs : int or None
-        As in scikit-learn.
-    fit_timeout : float, optional
-        Seconds after which a fit is ended.
-    is_limited : bool
-        Whether the whole race has a time limit. With either of the two, one job runs in a process of its own, because
-        a fit in this one could not be ended.
-
-    Raises
-    ------
-    SoberError
-        E114 where fits of this backend cannot be ended.
+    With a time limit, for each fit or for all, one job runs in a process of its own: a fit in this one could not be
+    ended. Raises E114 where fits of this backend cannot be ended.
     """
     backend, n_workers = get_active_backend()[0], int(effective_n_jobs(n_jobs))
     kind = type(backend).__name__

@@ -1,4 +1,4 @@
-"""The contract of a pool, and the part that all pools of futures share.
+"""The contract of a pool, the part that all pools of futures share, and the pools that fit in this process.
 
 A pool takes batches of fits and reports what came of them. It never decides what is run, retries nothing and knows no
 deadline: the queue of the race does (`training.fit_queue`).
@@ -7,7 +7,10 @@ deadline: the queue of the race does (`training.fit_queue`).
 from __future__ import annotations
 
 import queue
+import threading
+import warnings
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
@@ -16,9 +19,10 @@ from typing import Any
 from uuid import uuid4
 
 from ...threads import one_blas_thread
+from ..fit.prefix import fit_predict_shared
 from ..fit.task import Experiment, Outcome
 from .batches import Batch
-from .work import Surroundings
+from .work import Surroundings, fit_all, threads_inside
 
 #: The longest that a pool waits before it looks whether its workers are alive, in seconds.
 LOOK_SECONDS = 1.0
@@ -26,19 +30,7 @@ LOOK_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Report:
-    """What came of a batch.
-
-    Attributes
-    ----------
-    key : int
-        The one that it was submitted with.
-    outcomes : list of Outcome
-        Those that have come back since the last report of this batch.
-    is_done : bool
-        Whether nothing more will come.
-    death : str
-        How the worker died, where one did: the batch may be to blame. Empty otherwise.
-    """
+    """What came of a batch: its key, outcomes that are new, whether it is done, and how its worker died if it did."""
 
     key: int
     outcomes: list[Outcome]
@@ -105,8 +97,46 @@ class Pool(ABC):
         self.stop()
 
 
+class SerialPool(Pool):
+    """Runs fits in the thread that waits for them; a fit under way cannot be ended."""
+
+    cuts = False
+
+    def __init__(self) -> None:
+        self._experiment: Any = None
+        self._waiting: deque[tuple[int, Iterator[Outcome]]] = deque()
+
+    def start(self, experiment: Experiment, n_fits: int) -> Pool:
+        """Take the experiment."""
+        self._experiment = experiment
+        return self
+
+    @property
+    def n_free(self) -> int:
+        """One batch at a time."""
+        return 0 if self._waiting else 1
+
+    def submit(self, key: int, batch: Batch, is_speculative: bool = False) -> None:
+        """Take a batch; it is fitted while the queue waits."""
+        self._waiting.append((key, (each for task in batch for each in fit_predict_shared(self._experiment, task))))
+
+    def wait(self, seconds: float) -> list[Report]:
+        """Fit once."""
+        key, outcomes = self._waiting[0]
+        outcome = next(outcomes, None)
+        if outcome is not None:
+            return [Report(key, [outcome], is_done=False)]
+        self._waiting.popleft()
+        return [Report(key, [])]
+
+    def stop(self) -> list[Report]:
+        """Forget all batches."""
+        self._waiting.clear()
+        return []
+
+
 class FuturePool(Pool):
-    """A pool over `concurrent.futures`."""
+    """A pool over `concurrent.futures`; subclasses submit, and know by which errors a worker's death is told."""
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
@@ -132,8 +162,7 @@ class FuturePool(Pool):
 
     def submit(self, key: int, batch: Batch, is_speculative: bool = False) -> None:
         """Hand out a batch."""
-        future = self._future(key, batch, is_speculative)
-        self._flying[key] = future
+        self._flying[key] = future = self._future(key, batch, is_speculative)
         future.add_done_callback(lambda _: self._inbox.put(key))
 
     def wait(self, seconds: float) -> list[Report]:
@@ -175,7 +204,48 @@ class FuturePool(Pool):
         self._common = None
 
 
-def named(error: BaseException, names: Iterable[str]) -> str:
-    """Return the type of an error where it, or a base of it, has one of these names: packages may not be installed."""
-    kinds = {kind.__name__ for kind in type(error).__mro__}
-    return type(error).__name__ if kinds & set(names) else ""
+class ThreadPool(FuturePool):
+    """Daemon threads: what is under way in them cannot be ended, and does not keep the program alive."""
+
+    def __init__(self, n_workers: int) -> None:
+        super().__init__(n_workers)
+        self._calls: queue.SimpleQueue[Any] = queue.SimpleQueue()  # future and batch; None ends a thread
+        self._warnings: tuple[list[Any], Any] | None = None  # as they were before
+
+    def start(self, experiment: Experiment, n_fits: int) -> Pool:
+        """Start threads; they share the data."""
+        super().start(experiment, n_fits)
+        self._warnings = list(warnings.filters), warnings.showwarning
+        for _ in range(self.n_workers):
+            arguments = (self._calls, *self._common)
+            threading.Thread(target=_serve, args=arguments, daemon=True, name="sober-fit").start()
+        return self
+
+    def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
+        future: Future[list[Outcome]] = Future()
+        self._calls.put((future, batch))
+        return future
+
+    def close(self) -> None:
+        """Let threads end when their fits do."""
+        super().close()
+        if self._warnings is not None:
+            for _ in range(self.n_workers):
+                self._calls.put(None)
+            # Filters belong to the process: `catch_warnings` in fits that overlap leaves those of another fit behind.
+            (filters, warnings.showwarning), self._warnings = self._warnings, None
+            if warnings.filters != filters:
+                warnings.resetwarnings()
+                warnings.filters[:] = filters  # type: ignore[index]
+
+
+def _serve(calls: queue.SimpleQueue[Any], experiment: Experiment, around: Surroundings) -> None:
+    """Fit what is asked for, until told to end."""
+    while (item := calls.get()) is not None:
+        future, batch = item
+        if future.set_running_or_notify_cancel():
+            try:
+                with threads_inside(), around.apply(is_own_process=False):
+                    future.set_result(fit_all(experiment, batch))
+            except BaseException as error:  # raised where the result is waited for
+                future.set_exception(error)

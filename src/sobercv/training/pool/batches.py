@@ -28,20 +28,9 @@ def cut(
 ) -> list[Batch]:
     """Cut tasks into batches for several workers.
 
-    Parameters
-    ----------
-    experiment : Experiment
-    tasks : sequence of Task
-    n_workers : int
-    seconds : mapping of int to float, optional
-        What a fit of each configuration has taken so far, by its index. Where all are known, batches are cut to equal
-        times, and long ones come first, so that workers become idle together at the end.
-    cheap_first : bool
-        Keep the order given instead, which is that of a race against the clock.
-
-    Returns
-    -------
-    list of tuples of Task
+    Where the seconds that a fit of each configuration has taken so far are all known, batches are cut to equal times,
+    and long ones come first, so that workers become idle together at the end. `cheap_first` keeps the order given,
+    which is that of a race against the clock.
     """
     if not tasks:
         return []
@@ -67,11 +56,10 @@ def cut(
 
 def without(batch: Batch, outcomes: Iterable[Outcome]) -> Batch:
     """Return what is left of a batch when some outcomes are there."""
-    there = {(outcome.repeat, outcome.fold, outcome.configuration) for outcome in outcomes}
-    left = []
+    there, left = {outcome.place for outcome in outcomes}, []
     for task in batch:
-        place = (task.split.repeat, task.split.fold)
-        rest = tuple(c for c in task.configurations if (*place, c.index) not in there)
+        places = zip(task.configurations, task.places, strict=True)
+        rest = tuple(configuration for configuration, place in places if place not in there)
         left += [Task(task.split, rest)] if rest else []
     return tuple(left)
 

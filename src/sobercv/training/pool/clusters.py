@@ -9,7 +9,7 @@ from typing import Any
 
 from ...errors import SoberError
 from ..fit.task import Outcome
-from .base import FuturePool, Report, named
+from .base import FuturePool, Report
 from .batches import Batch
 from .work import as_bytes, pack, run_packed
 
@@ -93,7 +93,7 @@ class DaskPool(FuturePool):
 
     def death_of(self, error: BaseException) -> str:
         """Say whether dask has given a batch up."""
-        return named(error, ("KilledWorker", "CancelledError", "CommClosedError", "FutureCancelledError"))
+        return _named(error, ("KilledWorker", "CancelledError", "CommClosedError", "FutureCancelledError"))
 
     def close(self) -> None:
         """Forget the data."""
@@ -152,7 +152,7 @@ class RayPool(FuturePool):
             "WorkerCrashedError", "NodeDiedError", "LocalRayletDiedError", "ObjectLostError", "OutOfMemoryError",
             "RayActorError", "TaskCancelledError", "OwnerDiedError",
         )  # fmt: skip
-        return named(error, names)
+        return _named(error, names)
 
     def _cancel(self, futures: Iterable[Any]) -> None:
         import ray
@@ -164,3 +164,9 @@ class RayPool(FuturePool):
         """Forget the data."""
         super().close()
         self._data, self._remote = [], None
+
+
+def _named(error: BaseException, names: Iterable[str]) -> str:
+    """Return the type of an error where it, or a base of it, has one of these names: packages may not be installed."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    return type(error).__name__ if kinds & set(names) else ""

@@ -34,9 +34,8 @@ from ..fit.space import Configuration
 from ..fit.task import Experiment, Outcome
 from ..keep.fingerprint import is_installed_file
 from . import guard
-from .base import LOOK_SECONDS, FuturePool, Pool, Report
+from .base import LOOK_SECONDS, FuturePool, Pool, Report, SerialPool
 from .batches import Batch
-from .local import SerialPool
 from .work import as_bytes, pack, run_batch
 
 #: Workers without work wait so many seconds for the next search.
@@ -50,16 +49,10 @@ _SET_BY_IMPORTS = frozenset({"KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "_RJEM_
 
 
 class ProcessPool(FuturePool):
-    """Worker processes.
+    """Worker processes, with some environment variables beside those of this process.
 
-    Parameters
-    ----------
-    n_workers : int
-    environment : mapping of str to str
-        Environment variables that workers get beside those of this process.
-    fit_timeout : float, optional
-    is_limited : bool
-        Whether fits may be ended by a time limit: then each outcome is written down before the next fit begins.
+    Where fits may be ended, by `fit_timeout` or because the race is limited, each outcome is written down before the
+    next fit begins.
     """
 
     def __init__(
@@ -99,13 +92,7 @@ class ProcessPool(FuturePool):
             self._workers = _take(self.n_workers, self._environment)
             self._workers.share(self._token, packed)
         journal = self._workers.folder / f"{self._token}-{key}.journal"
-        arguments = (
-            str(self._workers.folder),
-            self._token,
-            as_bytes(batch),
-            str(journal),
-            self._at_once,
-        )
+        arguments = (str(self._workers.folder), self._token, as_bytes(batch), str(journal), self._at_once)
         try:
             future: Future[list[Outcome]] = self._workers.submit(_run, *arguments)
         except BrokenProcessPool as error:  # it broke since the last batch came back
@@ -124,15 +111,11 @@ class ProcessPool(FuturePool):
             self._read_at = now
             partial_ones = ((key, self._journals[key].read()) for key in self._flying)
             reports += [Report(key, outcomes, is_done=False) for key, outcomes in partial_ones if outcomes]
-        if now - self._looked_at > LOOK_SECONDS:
-            self._looked_at = now
-            is_lost = self._workers is not None and bool(self._flying) and self._workers.lost()
-        else:
-            is_lost = False
         deaths = [report.death for report in reports if report.death]
-        if deaths or is_lost:  # a program that a worker forked keeps loky from noticing its end
-            reports += self._abandon(deaths[0] if deaths else "ended")
-        return reports
+        if now - self._looked_at > LOOK_SECONDS:  # a program that a worker forked keeps loky from noticing its end
+            self._looked_at = now
+            deaths += ["ended"] if self._workers is not None and self._flying and self._workers.lost() else []
+        return reports + self._abandon(deaths[0]) if deaths else reports
 
     def _abandon(self, death: str) -> list[Report]:
         """End all workers after the death of one; report all batches that had not come back."""
@@ -210,19 +193,14 @@ class _Journal:
 
     def read(self) -> list[Outcome]:
         """Return the outcomes that are new."""
-        try:
-            with open(self.path, "rb") as file:
-                file.seek(self._offset)
-                raw = file.read()
-        except OSError:
-            return []
-        found: list[Outcome] = []
+        raw, found = b"", list[Outcome]()
+        with suppress(OSError), open(self.path, "rb") as file:
+            file.seek(self._offset)
+            raw = file.read()
         while len(raw) >= 8 and len(raw) >= (size := 8 + int.from_bytes(raw[:8], "little")):
             since, indices, outcomes = pickle.loads(raw[8:size])
-            self.begun = since, indices
+            self.begun, self._offset, raw = (since, indices), self._offset + size, raw[size:]
             found += outcomes
-            self._offset += size
-            raw = raw[size:]
         return found
 
 
@@ -308,7 +286,7 @@ class _Workers:
 
     def submit(self, function: Any, *arguments: Any) -> Future[Any]:
         """Submit a call; the first one starts the workers, which the guard must know before they have begun."""
-        before = {process.pid for process in multiprocessing.active_children()} if not self._is_started else set()
+        before = {process.pid for process in multiprocessing.active_children()}
         future: Future[Any] = self.executor.submit(function, *arguments)
         if not self._is_started:
             self._is_started = True

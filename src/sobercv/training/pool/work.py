@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -42,21 +41,11 @@ FORGET_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What is in force where a search was called: with it, a fit elsewhere does what it would have done here.
+    """What is in force where a search was called; with it, a fit elsewhere does what it would have done here."""
 
-    Attributes
-    ----------
-    filters : list
-        Those of `warnings`.
-    config : dict
-        scikit-learn's.
-    floating : dict
-        What numpy does about floating-point errors.
-    """
-
-    filters: list[Any]
-    config: dict[str, Any]
-    floating: Any
+    filters: list[Any]  # of `warnings`
+    config: dict[str, Any]  # scikit-learn's
+    floating: Any  # what numpy does about floating-point errors
 
     @classmethod
     def here(cls) -> Surroundings:
@@ -65,14 +54,7 @@ class Surroundings:
 
     @contextmanager
     def apply(self, is_own_process: bool) -> Iterator[None]:
-        """Put them in force.
-
-        Parameters
-        ----------
-        is_own_process : bool
-            Whether this process belongs to one worker. Threads share the filters of their process, and none of them
-            may change them.
-        """
+        """Put them in force; threads share the filters of their process, and none of them may change them."""
         with config_context(**self.config), np.errstate(**self.floating):
             if is_own_process:
                 with warnings.catch_warnings():
@@ -86,10 +68,7 @@ class Surroundings:
 def pack(common: Any) -> list[Array]:
     """Pickle what all fits have in common; return the pickle and the large buffers that it refers to, all as bytes.
 
-    Raises
-    ------
-    SoberError
-        E602 where it cannot be pickled.
+    Raises E602 where it cannot be pickled.
     """
     large: list[Array] = []
 
@@ -117,55 +96,45 @@ def as_bytes(thing: Any) -> bytes:
     return bytes(cloudpickle.dumps(thing))
 
 
-class _Opened:
-    """What this process has opened last; forgotten when it has not been used for a while."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._token, self._common, self._used, self._n_users = "", None, 0.0, 0
-        self._timer: threading.Timer | None = None
-
-    def take(self, token: str, read: Callable[[], Sequence[Any]]) -> Any:
-        """Return what was packed under a token, opened unless it is at hand; `leave` must follow."""
-        with self._lock:
-            if self._token != token:
-                self._common = None  # before the new one needs memory
-                try:
-                    head, *large = read()
-                    # numpy's arrays become views of the buffers: read-only, and fits take copies of their rows.
-                    self._common = pickle.loads(head, buffers=large)
-                except Exception as error:
-                    raise SoberError(
-                        "E602",
-                        f"A worker cannot open the data or the estimator: {type(error).__name__}: {error_text(error)}. "
-                        "Make the modules that define them importable for other processes, or use n_jobs=1.",
-                    ) from error
-                self._token = token
-            self._n_users += 1
-            return self._common
-
-    def leave(self) -> None:
-        """Say that it is not used any more."""
-        with self._lock:
-            self._n_users -= 1
-            self._used = monotonic()
-            if self._timer is None:
-                self._start_timer()
-
-    def _start_timer(self) -> None:
-        self._timer = threading.Timer(FORGET_SECONDS, self._forget)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def _forget(self) -> None:
-        with self._lock:
-            if self._n_users or monotonic() - self._used < FORGET_SECONDS:
-                self._start_timer()
-            else:
-                self._timer, self._token, self._common = None, "", None
+_lock = threading.Lock()
+#: What this process has opened last, by its token; forgotten when it has not been used for a while.
+_opened: dict[str, Any] = {}
+_timers: list[threading.Timer] = []
 
 
-_opened = _Opened()
+@contextmanager
+def _in_common(token: str, read: Callable[[], Sequence[Any]]) -> Iterator[Any]:
+    """Enter with what was packed under a token, opened unless it is at hand."""
+    with _lock:
+        if token not in _opened:
+            _opened.clear()  # before the new one needs memory
+            try:
+                head, *large = read()
+                # numpy's arrays become views of the buffers: read-only, and fits take copies of their rows.
+                _opened[token] = pickle.loads(head, buffers=large)
+            except Exception as error:
+                raise SoberError(
+                    "E602",
+                    f"A worker cannot open the data or the estimator: {type(error).__name__}: {error_text(error)}. "
+                    "Make the modules that define them importable for other processes, or use n_jobs=1.",
+                ) from error
+        common = _opened[token]
+    try:
+        yield common
+    finally:
+        with _lock:
+            while _timers:
+                _timers.pop().cancel()
+            timer = threading.Timer(FORGET_SECONDS, _forget)
+            timer.daemon = True
+            timer.start()
+            _timers.append(timer)
+
+
+def _forget() -> None:
+    with _lock:
+        _opened.clear()
+
 
 #: Hears which configurations are fitted next, and of each outcome; returns whether it has taken the outcomes so far.
 Note = Callable[[Sequence[Configuration], Sequence[Outcome]], bool]
@@ -174,12 +143,13 @@ Note = Callable[[Sequence[Configuration], Sequence[Outcome]], bool]
 def run_batch(token: str, raw: bytes, read: Callable[[], Sequence[Any]], note: Note | None = None) -> list[Outcome]:
     """Fit a batch in a worker process, and return the outcomes that `note` has not taken."""
     try:
-        experiment, around = _opened.take(token, read)
-        try:
-            with one_blas_thread(), around.apply(is_own_process=True), threads_inside():
-                return fit_all(experiment, pickle.loads(raw), note)
-        finally:
-            _opened.leave()
+        with (
+            _in_common(token, read) as (experiment, around),
+            one_blas_thread(),
+            around.apply(is_own_process=True),
+            threads_inside(),
+        ):
+            return fit_all(experiment, pickle.loads(raw), note)
     except BaseException as error:
         raise _portable(error) from None
 
