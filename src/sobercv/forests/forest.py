@@ -53,28 +53,16 @@ MOST_COUNTS = 1 << 24
 
 
 def faster_seconds(seconds: float) -> float:
-    """Return what remains of scikit-learn's seconds for forests where a search grows them: roughly, rather too much.
-
-    Parameters
-    ----------
-    seconds : float
-        Of one worker.
-    """
+    """Return what remains of the seconds that scikit-learn would take where a search grows forests; rather too much."""
     return min(seconds, COMPILING + seconds / FASTER)
 
 
 @dataclass(frozen=True, eq=False)
 class GrownForest:
-    """What a forest says of the rows that it was grown for, whichever rows it is asked about.
+    """What a forest says of the rows that it was grown for, whichever rows it is asked about."""
 
-    Attributes
-    ----------
-    classes_ : array [K]
-    probabilities : float array [M, K]
-    """
-
-    classes_: Array
-    probabilities: Array
+    classes_: Array  # [K]
+    probabilities: Array  # [M, K]
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class."""
@@ -115,15 +103,7 @@ class SortedColumns:
 
 
 class Resamples:
-    """The samples that each tree sees, and the state of the generator that it starts with: functions of its seed.
-
-    Parameters
-    ----------
-    generator : RandomState
-        Gives the seeds of the trees.
-    n_trees, n_rows : int
-    bootstrap : bool
-    """
+    """The samples that each tree sees, and the state of the generator that it starts with: functions of its seed."""
 
     def __init__(self, generator: Any, n_trees: int, n_rows: int, bootstrap: bool) -> None:
         self._seeds = generator.randint(np.iinfo(np.int32).max, size=n_trees)
@@ -163,17 +143,9 @@ class Forests:
         self._resamples: tuple[tuple[int, ...], Resamples] | None = None  # with what it was drawn for
 
     def grown(self, model: Any, X: Any, y: Any, rows: Callable[[], Any]) -> GrownForest | None:
-        """Return a forest that answers for some rows; None where scikit-learn must fit the model.
+        """Return a forest that answers for the rows that `rows` returns; None where scikit-learn must fit the model.
 
-        Parameters
-        ----------
-        model : estimator
-            Unfitted. The method `plain_forest(X)` of its class, if there is one, gives the `RandomForestClassifier`
-            that it is on these rows.
-        X : array-like [N, P]
-        y : array-like [N]
-        rows : callable
-            Returns the rows to predict, array-like [M, P].
+        The method `plain_forest(X)` of its class, if there is one, gives the `RandomForestClassifier` that it is on X.
         """
         try:
             plain = model.plain_forest(X) if "plain_forest" in vars(type(model)) else model  # not a subclass of it

@@ -18,7 +18,6 @@ from ..containers import Array
 from ..errors import SoberError, also
 from ..predictions import Predictions
 from .events import Dropped, Failed, Fitted, Listener, RoundEnded, RoundStarted, teller
-from .fit.cost import cheap_first
 from .fit.plan import Plan, Split
 from .fit.space import Configuration
 from .fit.task import Experiment, Failure, Task
@@ -26,6 +25,7 @@ from .fit_queue import FitQueue
 from .keep.cache import OutcomeCache
 from .keep.store import MemoryStore
 from .pool.base import Pool
+from .pool.batches import cheap_first
 from .stopping import Stop
 
 #: Why configurations are set aside that were not reached in time.
@@ -121,25 +121,10 @@ def race(
 ) -> RaceLog:
     """Fit all configurations, round by round, and let the rule drop those that cannot win.
 
-    Parameters
-    ----------
-    experiment : Experiment
-    configurations : sequence of Configuration
-        In the order of their indices, from 0.
-    plan : Plan
-    pool : Pool
-        Opened here, and closed.
-    store : MemoryStore
-        What it holds already is not fitted again.
-    cache : optional
-        Outcomes of earlier runs, opened here and closed; new ones are written into it.
-    rule : callable, optional
-        ``rule(predictions, round)``, see `Decision`; None as an answer keeps all. Without a rule there are no rounds:
-        everything is dispatched at once, split by split.
-    on_event : callable or list of callables, optional
-        Called with every event. What they do or raise changes nothing.
-    stop : Stop, optional
-        May end the race early (default: only an exception does).
+    Configurations come in the order of their indices, from 0. Pool and cache are opened here, and closed; what the
+    store or the cache holds already is not fitted again. Without a rule there are no rounds: everything is dispatched
+    at once, split by split. What listeners do or raise changes nothing; only `stop`, or an exception, ends the race
+    early.
     """
     start, tell, state = perf_counter(), teller(on_event), _State(len(configurations))
     stop = Stop(catch_signals=False) if stop is None else stop

@@ -26,19 +26,13 @@ class Stop:
         something comes back.
     catch_signals : bool
         Whether these signals end the race instead of the program.
-
-    Attributes
-    ----------
-    reason : {None, "interrupted", "terminated", "max_seconds"}
-    signal : int or None
-        The number of the signal that ended the race.
     """
 
     def __init__(self, max_seconds: float | None = None, catch_signals: bool = True) -> None:
         self.until = None if max_seconds is None else perf_counter() + max_seconds
         self.catch_signals = catch_signals
-        self.reason: str | None = None
-        self.signal: int | None = None
+        self.reason: str | None = None  # or "interrupted", "terminated" or "max_seconds"
+        self.signal: int | None = None  # the number of the one that ended the race
         self._waiting = self._again = False
         self._before: dict[int, Any] = {}
 
@@ -67,13 +61,7 @@ class Stop:
             raise Terminated(number) if number in TERMINATING else KeyboardInterrupt
 
     def watch(self, outcomes: Iterator[list[Outcome]]) -> Iterator[list[Outcome]]:
-        """Let outcomes pass until the end is asked for.
-
-        Parameters
-        ----------
-        outcomes : iterator of lists of Outcome
-            Closed at the end: what is under way is abandoned. A list is never cut.
-        """
+        """Let outcomes pass until the end is asked for; then what is under way is abandoned. A list is never cut."""
         try:
             while not self.is_time():
                 try:

@@ -76,17 +76,10 @@ class Plan:
     ) -> Plan:
         """Make the splits of a search.
 
-        Parameters
-        ----------
-        problem : Problem
-        cv : None, int, splitter or iterable of (train, test)
-            As in scikit-learn: None is 5; a number makes stratified folds for classes (and, here, for the event of a
-            survival target), unshuffled. Groups, where the problem has them, are kept together.
-        n_repeats : int
-            For a number of folds: the first repeat is scikit-learn's, the next ones are shuffled by `seed`.
-        seed : int
-        split_params : mapping, optional
-            What `cv.split` receives instead of the problem's groups, under metadata routing.
+        `cv` is as in scikit-learn: None is 5; a number makes stratified folds for classes (and, here, for the event of
+        a survival target), unshuffled. Groups, where the problem has them, are kept together. Of several repeats the
+        first is scikit-learn's, the next ones are shuffled by `seed`. `split_params` is what `cv.split` receives
+        instead of the problem's groups, under metadata routing.
         """
         pairs, by_number = pairs_of(problem, cv, n_repeats, seed, split_params)
         splits = _number(pairs, problem.n_samples)

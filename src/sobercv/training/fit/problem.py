@@ -77,23 +77,14 @@ class Problem:
         fit_params: Mapping[str, Any] | None = None,
         weighted_fit: bool = True,
     ) -> Problem:
-        """Check and wrap the data of a search.
+        """Check and wrap the data of a search; the estimator tells the task where `task` is not given.
 
-        Parameters
-        ----------
-        X, y : array-like
-            `y` may have several outputs a sample, or be None.
-        estimator : estimator, optional
-            Tells the task where `task` is not given.
-        task : {"classification", "regression", "survival"}, optional
-        groups, sample_weight : array-like [N], optional
-        fit_params : mapping, optional
-        weighted_fit : bool
+        `y` may have several outputs per sample, or be None.
         """
         task = infer_task(estimator, y) if task is None else task
         X = _with_rows(X)
         n = _n_rows(X)
-        # Several outputs a sample, or none, are for models and their scorers alone to read.
+        # Several outputs per sample, or none, are for models and their scorers alone to read.
         of_models = task != "survival" and (y is None or has_several_outputs(y))
         target = Target.of_models(y, task, n) if of_models else Target.read(y, task)
         _check_classes(target)
@@ -170,12 +161,7 @@ def infer_task(estimator: Any, y: Any) -> TaskName:
 def take(X: Any, rows: Array, columns: Array | None = None) -> Any:
     """Take rows of any container, in the order given; always a fresh object that may be written to.
 
-    Parameters
-    ----------
-    X : numpy, pandas, polars, pyarrow, scipy sparse, list or tuple; None stays None
-    rows : int array
-    columns : int array, optional
-        For matrices between samples: the columns too.
+    Of matrices between samples the columns are taken, too. None stays None.
     """
     if X is None:
         return None

@@ -63,31 +63,14 @@ class Unusable(Exception):
 
 
 def responses_of(problem: Problem, fitted: Any, X: Any, n: int, wanted: Wanted) -> Mapping[str, Array]:
-    """Ask a fitted estimator for every response wanted.
-
-    Parameters
-    ----------
-    problem : Problem
-    fitted : estimator
-    X : array-like
-        The rows to predict, as this estimator wants them.
-    n : int
-        How many rows there are.
-    wanted : tuple of tuples of str
-
-    Returns
-    -------
-    dict of str to array [n] or [n, K]
-
-    Raises
-    ------
-    Unusable
-    """
+    """Ask a fitted estimator for every response wanted of the n rows X: arrays [n] or [n, K]; raises `Unusable`."""
     answers: dict[str, Array] = {}
     asked: dict[str, Array] = {}  # a method that serves two responses is called once
     for alternatives in wanted:
         method = method_of(fitted, alternatives)
-        if NOTHING in alternatives and (method is None or _is_spare(fitted, method)):
+        # Of what is only kept, decisions say no more than probabilities: both rank alike.
+        is_spare = method == "decision_function" and hasattr(fitted, "predict_proba")
+        if NOTHING in alternatives and (method is None or is_spare):
             continue
         if method is None:
             raise Unusable("no method", f"{type(fitted).__name__} has none of {', '.join(alternatives)}.")
@@ -97,27 +80,20 @@ def responses_of(problem: Problem, fitted: Any, X: Any, n: int, wanted: Wanted) 
         if method not in asked:
             asked[method] = _formed(problem, fitted, method, np.asarray(getattr(fitted, method)(X)), n)
         answers[alternatives[0]] = asked[method]
-    return answers | _chances(fitted, X, n, [name for name in answers if time_of(name) is not None])
-
-
-def _is_spare(fitted: Any, method: str) -> bool:
-    """Whether a response that is only kept says no more than another: probabilities rank as decisions do."""
-    return method == "decision_function" and hasattr(fitted, "predict_proba")
+    at_times = [name for name in answers if time_of(name) is not None]
+    return answers | _chances(fitted, X, n, at_times) if at_times else answers
 
 
 def method_of(estimator: Any, alternatives: Sequence[str]) -> str | None:
     """Name the method that gives a response: the first of the alternatives that the estimator has."""
-    return next((name for name in alternatives if _has(estimator, name)), None)
-
-
-def _has(estimator: Any, name: str) -> bool:
-    return hasattr(estimator, name) if time_of(name) is None else gives_curves(estimator)
+    for name in alternatives:
+        if hasattr(estimator, name) if time_of(name) is None else gives_curves(estimator):
+            return name
+    return None
 
 
 def _chances(fitted: Any, X: Any, n: int, names: Sequence[str]) -> dict[str, Array]:
     """Ask for survival probabilities at all times at once."""
-    if not names:
-        return {}
     found = survival_chances(fitted, X, [float(time_of(name) or 0.0) for name in names])  # [n, T]
     if found.shape != (n, len(names)):
         raise Unusable("wrong shape", f"predict_survival_function gave {len(found)} curves for {n} samples.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -54,11 +54,8 @@ def expand(
     estimator : estimator, optional
         Where given, every parameter name is checked against it.
 
-    Returns
-    -------
-    list of Configuration
     """
-    if n_iter is None and _is_listed(space):
+    if n_iter is None and isinstance(space, list) and space and all(isinstance(c, Configuration) for c in space):
         chosen: Iterable[Mapping[str, Any]] = [configuration.params for configuration in space]
     else:
         chosen = _chosen(space, n_iter, seed)
@@ -66,10 +63,6 @@ def expand(
     if estimator is not None:
         check_names(estimator, configurations)
     return configurations
-
-
-def _is_listed(space: Any) -> TypeGuard[list[Configuration]]:
-    return isinstance(space, list) and bool(space) and all(isinstance(c, Configuration) for c in space)
 
 
 def _chosen(space: Any, n_iter: int | None, seed: int) -> Iterable[Mapping[str, Any]]:
@@ -87,11 +80,7 @@ def _chosen(space: Any, n_iter: int | None, seed: int) -> Iterable[Mapping[str, 
 def check_names(estimator: Any, configurations: Sequence[Configuration]) -> None:
     """Refuse parameters that the estimator does not have, and name the closest one that it has.
 
-    Parameters
-    ----------
-    estimator : estimator
-    configurations : sequence of Configuration
-        Parameters of a step that the same configuration replaces are checked against the replacement.
+    Parameters of a step that the same configuration replaces are checked against the replacement.
     """
     checked: set[tuple[Any, ...]] = set()
     for configuration in configurations:

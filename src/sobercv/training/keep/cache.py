@@ -12,7 +12,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from hashlib import blake2b
 from typing import Any
 
@@ -61,7 +61,7 @@ def stored_seed(path: Any) -> int | None:
     if not os.path.exists(path):
         return None
     try:
-        with _File(os.fspath(path)) as file:
+        with closing(_File(os.fspath(path))) as file:
             return None if file.is_new() else file.manifest().seed
     except SoberError as error:
         if error.code == "E505":
@@ -223,12 +223,6 @@ class _File:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> _File:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Let the file go; what was committed is in it, or beside it where the disk is full."""

@@ -20,15 +20,7 @@ from ..fit.task import Failure, Outcome
 
 
 class MemoryStore:
-    """Keeps everything in arrays that are made when the first outcome tells their shape.
-
-    Parameters
-    ----------
-    problem : Problem
-    plan : Plan
-    n_configurations : int
-    dtype : float64 or float32
-        Of responses that are not labels.
+    """Keeps everything in arrays that are made when the first outcome tells their shape; responses have `dtype`.
 
     Attributes
     ----------
@@ -86,12 +78,7 @@ class MemoryStore:
     def predictions(self, alive: Array | None = None) -> Predictions:
         """Return the predictions of the live configurations that have not failed, on the rows that all have predicted.
 
-        A response that some of them lack is left out.
-
-        Parameters
-        ----------
-        alive : bool array [C], optional
-            Default: all.
+        `alive` is bool [C]; a response that some of them lack is left out.
         """
         keep = np.ones(len(self.done), bool) if alive is None else np.array(alive, bool)
         keep[list(self._failures)] = False

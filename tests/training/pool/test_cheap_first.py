@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand
-from sobercv.training.fit.cost import cheap_first
 from sobercv.training.pool.base import SerialPool
+from sobercv.training.pool.batches import cheap_first
 from sobercv.training.race import race
 from sobercv.training.stopping import Stop
 
