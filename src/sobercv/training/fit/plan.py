@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -82,8 +81,12 @@ class Plan:
         instead of the problem's groups, under metadata routing.
         """
         pairs, by_number = pairs_of(problem, cv, n_repeats, seed, split_params)
-        splits = _number(pairs, problem.n_samples)
-        plan = cls(problem.n_samples, splits[-1].repeat + 1, _rounds(splits))
+        repeats = _repeats(pairs, problem.n_samples)
+        rounds: list[tuple[Split, ...]] = []
+        for repeat, folds in enumerate(repeats):
+            splits, size = [Split(repeat, f, *pair) for f, pair in enumerate(folds)], -(-len(folds) // MAX_ROUNDS)
+            rounds += [tuple(splits[i : i + size]) for i in range(0, len(splits), size)]
+        plan = cls(problem.n_samples, len(repeats), tuple(rounds))
         _check_classes(plan, problem, by_number)
         _check_groups(plan, problem)
         return plan
@@ -125,8 +128,8 @@ class Plan:
         return mask
 
 
-def _number(pairs: list[Pair], n: int) -> list[Split]:
-    """Number repeats and folds: test sets that do not overlap belong to one repeat.
+def _repeats(pairs: list[Pair], n: int) -> list[list[Pair]]:
+    """Tell repeats apart: test sets that do not overlap belong to one repeat.
 
     A repeat ends when it covers every sample that is ever tested, or before the first test set that overlaps it. Where
     that leaves a repeat of no more than half of these samples, the test sets are independent of each other, as those of
@@ -143,18 +146,8 @@ def _number(pairs: list[Pair], n: int) -> list[Split]:
             covered[:] = False
         repeats[-1].append((train, test))
         covered[test] = True
-    if any(2 * sum(len(test) for _, test in folds) <= ever.sum() for folds in repeats):
-        repeats = [[pair] for pair in pairs]
-    return [Split(r, f, *pair) for r, folds in enumerate(repeats) for f, pair in enumerate(folds)]
-
-
-def _rounds(splits: list[Split]) -> tuple[tuple[Split, ...], ...]:
-    rounds: list[tuple[Split, ...]] = []
-    for _, part in groupby(splits, key=lambda split: split.repeat):
-        folds = list(part)
-        size = -(-len(folds) // MAX_ROUNDS)
-        rounds += [tuple(folds[i : i + size]) for i in range(0, len(folds), size)]
-    return tuple(rounds)
+    are_apart = any(2 * sum(len(test) for _, test in folds) <= ever.sum() for folds in repeats)
+    return [[pair] for pair in pairs] if are_apart else repeats
 
 
 def _check_classes(plan: Plan, problem: Problem, by_number: bool) -> None:
@@ -258,7 +251,11 @@ def _as_int(cv: Any) -> int | None:
 
 def _by_number(problem: Problem, n_folds: int, n_repeats: int, seed: int) -> list[Pair]:
     _check_number(problem, n_folds)
-    strata = _strata(problem, n_folds)
+    strata = problem.target.values if problem.classes is not None else None
+    if problem.task == "survival":
+        event = problem.target.values["event"].astype(np.int64)
+        # Too few of one kind cannot be spread over the folds; then plain folds are the best there is.
+        strata = event if min(event.sum(), len(event) - event.sum()) >= n_folds else None
     grouped = problem.group_codes is not None
     kind = {
         (False, False): KFold,
@@ -281,16 +278,6 @@ def _by_number(problem: Problem, n_folds: int, n_repeats: int, seed: int) -> lis
             warnings.filterwarnings("ignore", message="The least populated class")  # said above, with its name
             pairs += kind(n_folds, **options).split(rows, strata, codes)
     return pairs
-
-
-def _strata(problem: Problem, n_folds: int) -> Array | None:
-    if problem.classes is not None:
-        return problem.target.values
-    if problem.task == "survival":
-        event = problem.target.values["event"].astype(np.int64)
-        # Too few of one kind cannot be spread over the folds; then plain folds are the best there is.
-        return event if min(event.sum(), len(event) - event.sum()) >= n_folds else None
-    return None
 
 
 def _check_number(problem: Problem, n_folds: int) -> None:

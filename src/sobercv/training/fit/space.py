@@ -58,23 +58,18 @@ def expand(
     if n_iter is None and isinstance(space, list) and space and all(isinstance(c, Configuration) for c in space):
         chosen: Iterable[Mapping[str, Any]] = [configuration.params for configuration in space]
     else:
-        chosen = _chosen(space, n_iter, seed)
+        grids = _as_grids(space, n_iter)
+        if n_iter is None:
+            chosen = ParameterGrid(grids)
+        elif isinstance(n_iter, bool) or not isinstance(n_iter, (int, np.integer)) or n_iter < 1:
+            raise SoberError("E108", f"`n_iter` must be a whole number of at least 1; got {n_iter!r}.")
+        else:
+            state = seed if seed < 2**32 else seeds.integer(seed, "space")
+            chosen = ParameterSampler(grids, n_iter, random_state=state)
     configurations = [Configuration(i, params) for i, params in enumerate(chosen)]
     if estimator is not None:
         check_names(estimator, configurations)
     return configurations
-
-
-def _chosen(space: Any, n_iter: int | None, seed: int) -> Iterable[Mapping[str, Any]]:
-    grids = _as_grids(space)
-    for grid in grids:
-        for name, values in grid.items():
-            _check_values(name, values, n_iter)
-    if n_iter is None:
-        return ParameterGrid(grids)
-    if isinstance(n_iter, bool) or not isinstance(n_iter, (int, np.integer)) or n_iter < 1:
-        raise SoberError("E108", f"`n_iter` must be a whole number of at least 1; got {n_iter!r}.")
-    return ParameterSampler(grids, n_iter, random_state=seed if seed < 2**32 else seeds.integer(seed, "space"))
 
 
 def check_names(estimator: Any, configurations: Sequence[Configuration]) -> None:
@@ -90,20 +85,16 @@ def check_names(estimator: Any, configurations: Sequence[Configuration]) -> None
         kind = (*names, *(id(params[name]) for name in sorted(parents)))
         if kind not in checked:
             checked.add(kind)
-            _check_one(estimator, params, names, parents)
-
-
-def _check_one(estimator: Any, params: Mapping[str, Any], names: list[str], parents: set[str]) -> None:
-    trial = clone(estimator)
-    known = trial.get_params(deep=True)
-    for name in names:
-        if name in known and name not in parents:
-            continue
-        try:  # some estimators set more than they list, so only a refusal counts
-            trial.set_params(**{name: clone(params[name], safe=False)})
-        except (ValueError, AttributeError, TypeError):
-            raise SoberError("E122", _unknown(name, params, known, trial)) from None
-        known = trial.get_params(deep=True)
+            trial = clone(estimator)
+            known = trial.get_params(deep=True)
+            for name in names:
+                if name in known and name not in parents:
+                    continue
+                try:  # some estimators set more than they list, so only a refusal counts
+                    trial.set_params(**{name: clone(params[name], safe=False)})
+                except (ValueError, AttributeError, TypeError):
+                    raise SoberError("E122", _unknown(name, params, known, trial)) from None
+                known = trial.get_params(deep=True)
 
 
 def _unknown(name: str, params: Mapping[str, Any], known: Mapping[str, Any], estimator: Any) -> str:
@@ -120,7 +111,7 @@ def _unknown(name: str, params: Mapping[str, Any], known: Mapping[str, Any], est
     return f"{type(estimator).__name__} has no parameter {name!r}; the closest is {near!r}, see get_params() for all."
 
 
-def _as_grids(space: Any) -> list[dict[str, Any]]:
+def _as_grids(space: Any, n_iter: int | None) -> list[dict[str, Any]]:
     if isinstance(space, Mapping):
         space = [space]
     if isinstance(space, (str, bytes)) or not isinstance(space, Iterable):
@@ -135,6 +126,8 @@ def _as_grids(space: Any) -> list[dict[str, Any]]:
             raise SoberError(
                 "E303", f"Each grid must be a dict from parameter names to values; got {grid!r}, so write {{'C': [1]}}."
             )
+        for name, values in grid.items():
+            _check_values(name, values, n_iter)
     return [dict(grid) for grid in grids]
 
 
