@@ -13,8 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, kept_outcomes, make_pool
 from sobercv.training.fit.task import Outcome
-from sobercv.training.pool.base import Report
-from sobercv.training.pool.base import SerialPool
+from sobercv.training.pool.base import Report, SerialPool
 from sobercv.training.race import race
 
 from . import timing
