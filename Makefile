@@ -76,7 +76,7 @@ docs: $(DEV_STAMP)
 	$(RUN) -m sphinx -W --keep-going -q -d build/docs/doctrees build/docs/source build/docs/html
 	@echo "Open build/docs/html/index.html"
 
-# Real tables for the journey, where there are some: make bench DATA=../shared/data
+# Real tables for the journey, where there are some: make bench DATA=FOLDER
 bench: $(DEV_STAMP)
 	$(INSTALL) --group bench
 	$(RUN) -m benchmarks $(if $(DATA),--data $(DATA))

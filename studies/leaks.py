@@ -2,7 +2,7 @@
 
 An alarm is the warning W806; where honest columns are as good as a leak, the screen names all of them in a question.
 
-    python -m studies.leaks --data ../shared/data
+    python -m studies.leaks --data FOLDER
 
 Clean are all tables of the folder as they are. A leak is planted into 299 columns of a table (all columns where it has
 fewer, filled up with noise): the outcome plus noise, just so much that it reaches a given score alone.

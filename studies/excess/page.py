@@ -39,7 +39,7 @@ from .run import FRESH, SIMULATED
 
 HERE = Path(__file__).parent
 RESULTS, DIFFERENCES = HERE / "results.csv", HERE / "results-differences.csv"
-COMMANDS = """python -m studies.excess --data ../shared/data  # goes on where it stopped; then results and pages
+COMMANDS = """python -m studies.excess --data FOLDER  # goes on where it stopped; then results and pages
 python -m studies.excess.page                   # the pages alone"""
 TITLES = {
     "accuracy": "accuracy", "roc_auc": "AUC", "roc_auc_ovr": "AUC, many classes", "r2": "R2",
