@@ -343,7 +343,7 @@ class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, Bas
         X, y : array-like
             The data given to `fit`.
         train : callable, optional
-            (model, X, y, **fit_params) -> the fitted model, to train it elsewhere (default: by the model's `fit`).
+            ``train(model, X, y, **fit_params)`` returns the fitted model (default: trained by its own `fit`).
         **fit_params
             Arguments of the estimator's `fit`.
         """
