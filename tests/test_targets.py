@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from sobercv import targets
 from sobercv.errors import SoberError
-from sobercv.positive_class import obvious_positive
-from sobercv.targets import SURVIVAL, Target, codes_among, guess_task, task_name
+from sobercv.targets import SURVIVAL, Target, codes_among, guess_task, obvious_positive, task_name
 
 LABELS = st.one_of(
     st.lists(st.integers(-3, 3), min_size=1, max_size=40),

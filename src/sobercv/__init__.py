@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from .inference.difference import difference
     from .metrics import make_metric
     from .predictions import Predictions
-    from .rivals.compare import compare
-    from .rivals.comparison import Comparison
+    from .rivals.compare import Comparison, compare
     from .rivals.drop_rules import BernsteinDrop, BettingDrop, ConfidenceDrop, HoeffdingDrop
     from .rivals.from_predictions import naive, nested, tibshirani
     from .search import progress
@@ -63,45 +62,28 @@ __all__ = [
     "tibshirani",
 ]
 
-#: Modules that messages and docs name as `sobercv.NAME`; `import sobercv` alone must find them.
-_MODULES = ("feature_selection", "mlflow", "optuna", "presets", "report", "rivals")
+#: The names of each module; a name that no module holds is a module that messages and docs call `sobercv.NAME`.
+_HOMES = {
+    "correction": ("correct",),
+    "errors": ("SoberError", "SoberWarning"),
+    "inference": (
+        "BootstrapDrop", "Estimate", "PredictiveDrop", "average_of_best", "best_with_threshold", "greedy_ensemble",
+        "simplest_within", "stacked_ensemble",
+    ),
+    "inference.bbc": ("bbc",),
+    "inference.difference": ("difference",),
+    "metrics": ("make_metric", "metrics"),
+    "predictions": ("Predictions",),
+    "rivals.compare": ("Comparison", "compare"),
+    "rivals.drop_rules": ("BernsteinDrop", "BettingDrop", "ConfidenceDrop", "HoeffdingDrop"),
+    "rivals.from_predictions": ("naive", "nested", "tibshirani"),
+    "search.bbc_search_cv": ("BBCRandomizedSearchCV", "BBCSearchCV"),
+    "search.progress": ("progress",),
+    **{name: (name,) for name in ("feature_selection", "mlflow", "optuna", "presets", "report", "rivals", "testing")},
+}  # fmt: skip
 
 # `sober --help` must not wait seconds for numba and scikit-learn.
-__getattr__ = late(
-    __name__,
-    dict(zip(_MODULES, _MODULES, strict=True))
-    | {
-        "BBCRandomizedSearchCV": "search.bbc_search_cv",
-        "BBCSearchCV": "search.bbc_search_cv",
-        "BernsteinDrop": "rivals.drop_rules",
-        "BettingDrop": "rivals.drop_rules",
-        "BootstrapDrop": "inference",
-        "Comparison": "rivals.comparison",
-        "ConfidenceDrop": "rivals.drop_rules",
-        "Estimate": "inference",
-        "HoeffdingDrop": "rivals.drop_rules",
-        "PredictiveDrop": "inference",
-        "Predictions": "predictions",
-        "SoberError": "errors",
-        "SoberWarning": "errors",
-        "average_of_best": "inference",
-        "bbc": "inference.bbc",
-        "best_with_threshold": "inference",
-        "compare": "rivals.compare",
-        "correct": "correction",
-        "difference": "inference.difference",
-        "greedy_ensemble": "inference",
-        "make_metric": "metrics",
-        "metrics": "metrics",
-        "naive": "rivals.from_predictions",
-        "nested": "rivals.from_predictions",
-        "progress": "search.progress",
-        "simplest_within": "inference",
-        "stacked_ensemble": "inference",
-        "testing": "testing",
-        "tibshirani": "rivals.from_predictions",
-    },
-)
+__getattr__ = late(__name__, {name: home for home, names in _HOMES.items() for name in names})
 
 
 def __dir__() -> list[str]:

@@ -24,13 +24,7 @@ _NO_NUMBERS = (bool, np.bool_, complex, np.complexfloating, np.datetime64, np.ti
 
 
 def as_array(values: Any, name: str) -> tuple[Array, Array | None]:
-    """Convert any container to a numpy array and, for masked arrays, the mask of what is there.
-
-    Returns
-    -------
-    (array, present)
-        `present` is None when nothing is masked.
-    """
+    """Convert any container to a numpy array, and the mask of what is there; None when nothing is masked."""
     present = None
     if isinstance(values, (str, bytes, PathLike)):
         raise SoberError(
@@ -161,14 +155,7 @@ def weights_of(sample_weight: Any, n: int) -> Array | None:
 
 # ---- out again ------------------------------------------------------------------------------------------------------
 def frame_of(columns: Mapping[str, Any], backend: str = "pandas") -> Any:
-    """Make a data frame.
-
-    Parameters
-    ----------
-    columns : mapping of str to array-like [rows]
-        Masked entries are missing ones.
-    backend : {"pandas", "polars"}
-    """
+    """Make a data frame of columns; masked entries are missing ones."""
     if backend not in BACKENDS:
         raise SoberError("E122", f"`backend` must be one of {', '.join(BACKENDS)}; got {backend!r}.")
     try:

@@ -85,15 +85,7 @@ CODES: dict[str, str] = {
 
 
 class SoberError(ValueError):
-    """A problem that the user can fix; `code` is its stable name.
-
-    Parameters
-    ----------
-    code : str
-        A key of `CODES`.
-    message : str
-        What was given, what is allowed, what to do.
-    """
+    """A problem that the user can fix: its `code` of `CODES`, and what was given, what is allowed, what to do."""
 
     def __init__(self, code: str, message: str) -> None:
         message = re.sub(r"\s*\n\s*", " ", message.strip())  # it may quote what somebody else said in several lines
@@ -138,21 +130,11 @@ SEVERITIES = {"E": "error", "W": "warning", "S": "suggestion"}
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence with its code: what an estimate, a check or a report carries.
+    """A sentence with its code: what an estimate, a check or a report carries."""
 
-    Attributes
-    ----------
-    code : str
-        A key of `CODES`; E is an error, W a warning, S a suggestion.
-    text : str
-        What the reader should know.
-    columns : tuple of str
-        The columns of a table that it is about, where it is about any.
-    """
-
-    code: str
-    text: str
-    columns: tuple[str, ...] = ()
+    code: str  # a key of `CODES`; E is an error, W a warning, S a suggestion
+    text: str  # what the reader should know
+    columns: tuple[str, ...] = ()  # of a table that it is about
 
     @property
     def severity(self) -> str:

@@ -9,14 +9,9 @@ from typing import Any
 
 
 def late(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package.
+    """Return the `__getattr__` of a package, by its `__name__`.
 
-    Parameters
-    ----------
-    package : str
-        Its `__name__`.
-    homes : mapping of str to str
-        The module of the package that each name comes from; a module that does not hold it is meant itself.
+    `homes` is the module of the package that each name comes from; a module that does not hold it is meant itself.
     """
 
     def found(name: str) -> Any:

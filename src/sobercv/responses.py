@@ -41,12 +41,7 @@ def is_response(name: str, target: Target) -> bool:
 def with_axes(array: Array, here: Array | None, target: Target) -> tuple[Array, Array | None]:
     """Bring [N], [N, C], [N, C, R] and [N, C, K] to [N, C, R(, K)], and the mask of what is present to [N, C, R].
 
-    Parameters
-    ----------
-    array : array
-    here : bool array or None
-        Of the shape of `array`; None where nothing is missing.
-    target : Target
+    The mask has the shape of the array; None where nothing is missing.
     """
     n, k = len(target.values), target.n_classes
     if array.ndim == 0 or array.ndim > 4:
@@ -79,25 +74,11 @@ def with_axes(array: Array, here: Array | None, target: Target) -> tuple[Array, 
 
 
 def read_response(name: str, array: Array, seen: Array, target: Target, responses: Sequence[str]) -> tuple[str, Array]:
-    """Tell which response an array is, check what has been seen of it, and return it in its one form.
+    """Tell which response an array [N, C, R(, K)] is, check it, and return its name and its one form.
 
-    Parameters
-    ----------
-    name : str
-        The name of the response; "" where the user named none.
-    array : array [N, C, R] or [N, C, R, K]
-        The K classes in sorted order.
-    seen : bool array [N, R]
-        What is not seen is never read, and may hold anything.
-    target : Target
-        Whose values are not looked at.
-    responses : sequence of str
-        What is wanted, best first; decides how an array without a name is read.
-
-    Returns
-    -------
-    (name, tensor)
-        With two classes, scores and probabilities are those of the second, [N, C, R].
+    The K classes come in sorted order; what is not `seen` [N, R] is never read, and may hold anything; `name` is ""
+    where the user named none: then `responses`, what is wanted, best first, decides how the array is read. With two
+    classes, scores and probabilities are those of the second [N, C, R].
     """
     if target.classes is None:
         tensor = as_numbers(array, "predictions")
@@ -145,14 +126,9 @@ def why_too_large(numbers: Array) -> str | None:
 
 
 def why_impossible(probabilities: Array, by_class: bool) -> str | None:
-    """Say why numbers cannot be probabilities; None where they can. The one check, for tables and for fits.
+    """Say why finite numbers cannot be probabilities; None where they can. The one check, for tables and for fits.
 
-    Parameters
-    ----------
-    probabilities : float array
-        Finite numbers.
-    by_class : bool
-        Whether the last axis holds one for each class, so that they add up to 1.
+    With `by_class` the last axis holds one for each class, so that they add up to 1.
     """
     low, high = bounds(probabilities)
     if low < -OUTSIDE or high > 1.0 + OUTSIDE:

@@ -15,17 +15,9 @@ from .errors import SoberError
 
 
 def root(random_state: Any = None) -> int:
-    """Turn a `random_state` into the root seed of a run.
+    """Turn a `random_state` into the root seed of a run, not negative; passing it again repeats the run.
 
-    Parameters
-    ----------
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        None takes fresh entropy. A generator gives one number and so moves on.
-
-    Returns
-    -------
-    int
-        A non-negative integer. Passing it again repeats the run.
+    None takes fresh entropy. A generator returns one number and so moves on.
     """
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
@@ -44,26 +36,18 @@ def root(random_state: Any = None) -> int:
     )
 
 
-def generator(seed: int, purpose: str, *index: int) -> np.random.Generator:
-    """Make the generator for one purpose and place of a run.
+def _sequence(seed: int, purpose: str, index: tuple[int, ...]) -> np.random.SeedSequence:
+    return np.random.SeedSequence(seed, spawn_key=(zlib.crc32(purpose.encode()), *index))
 
-    Parameters
-    ----------
-    seed : int
-        The root seed, see `root`.
-    purpose : str
-        What the numbers are for, such as "bootstrap" or "drop".
-    *index : int
-        Which one of them: a block, a round.
-    """
-    sequence = np.random.SeedSequence(seed, spawn_key=(zlib.crc32(purpose.encode()), *index))
-    return np.random.Generator(np.random.PCG64(sequence))
+
+def generator(seed: int, purpose: str, *index: int) -> np.random.Generator:
+    """Make the generator for one purpose ("bootstrap", "drop") and place (a block, a round) of a run."""
+    return np.random.Generator(np.random.PCG64(_sequence(seed, purpose, index)))
 
 
 def key(seed: int, purpose: str, *index: int) -> np.uint64:
     """Make 64 bits for kernels that hash their own numbers from (key, place), see `metrics.kernels.draw`."""
-    sequence = np.random.SeedSequence(seed, spawn_key=(zlib.crc32(purpose.encode()), *index))
-    return np.uint64(sequence.generate_state(1, np.uint64)[0])
+    return np.uint64(_sequence(seed, purpose, index).generate_state(1, np.uint64)[0])
 
 
 def integer(seed: int, purpose: str, *index: int) -> int:
@@ -72,11 +56,5 @@ def integer(seed: int, purpose: str, *index: int) -> int:
 
 
 def old_generator(seed: int) -> np.random.RandomState:
-    """Make a generator of the kind that scikit-learn draws with, to repeat what it draws.
-
-    Parameters
-    ----------
-    seed : int
-        scikit-learn's own, not the root seed of a run.
-    """
+    """Make a generator of the kind that scikit-learn draws with, from a seed of its own, to repeat what it draws."""
     return np.random.RandomState(seed)

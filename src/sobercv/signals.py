@@ -17,13 +17,7 @@ TERMINATING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if h
 
 
 class Terminated(KeyboardInterrupt):
-    """A signal came that wants the program to end.
-
-    Parameters
-    ----------
-    number : int
-        By custom, a program that it ends exits with 128 plus this: 143 for SIGTERM, 129 for SIGHUP.
-    """
+    """A signal came that wants the program to end; by custom it exits with 128 plus its number (143 for SIGTERM)."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

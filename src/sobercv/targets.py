@@ -6,6 +6,9 @@ one sentence. Metrics, training, presets, tables and importers all read targets 
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -30,27 +33,17 @@ LARGEST = 1e150
 class Target:
     """What is to be predicted. Use `Target.read`; the constructor trusts what it is given.
 
-    Attributes
-    ----------
-    task : {"classification", "regression", "survival"}
-    values : array [N]
-        Class indices, float64, or records of (event, time), by `task`. [N, M] where a target has M outputs per
-        sample, or none: only the models and their scorers read them.
-    classes : array [K] or None
-        The labels: class index k stands for `classes[k]`. Sorted, but for two classes of which the lesser was said to
-        be the positive one: then that one is second. One score per sample is always that of the second class.
-    positive : int or None
-        Index of the positive class of two: the one that was named, else the label 1, as in scikit-learn; None where
-        neither tells.
-    n_classes : int
-        Number of classes; 0 where the target is not a class.
+    Values are class indices, float64, or records of (event, time) [N], by `task`; [N, M] where a target has M outputs
+    per sample, or none: only the models and their scorers read them.
+    Class index k stands for the label `classes[k]`. Classes are sorted, but for two of which the lesser was said to be
+    the positive one: then that one is second. One score per sample is always that of the second class.
     """
 
     task: TaskName
     values: Array
     classes: Array | None = None
-    positive: int | None = None
-    n_classes: int = field(init=False)
+    positive: int | None = None  # index of the positive class: as named, else the label 1; None where neither tells
+    n_classes: int = field(init=False)  # 0 where the target is not a class
 
     def __post_init__(self) -> None:
         self.__dict__["n_classes"] = 0 if self.classes is None else len(self.classes)
@@ -87,14 +80,9 @@ class Target:
 
     @classmethod
     def of_models(cls, y: Any, task: TaskName, n: int) -> Target:
-        """Keep a target that is read by models and their scorers alone: several outputs per sample, or none at all.
+        """Keep a target that is read by models and their scorers alone: several outputs for each of n samples, or None.
 
-        Parameters
-        ----------
-        y : array-like [N, ...], sparse matrix or None
-        task : {"classification", "regression"}
-        n : int
-            Number of samples.
+        `y` is an array [N, ...], a sparse matrix or None.
         """
         if y is None:
             return cls(task, np.zeros((n, 0)))
@@ -178,14 +166,7 @@ def classes_of(y: Any) -> tuple[Array, Array]:
 
 
 def codes_among(values: Array, classes: Array) -> Array | None:
-    """Turn labels into class indices; None where any of them is no class.
-
-    Parameters
-    ----------
-    values : array of any shape
-    classes : array [K]
-        In any order.
-    """
+    """Turn labels into indices of classes [K], in any order; None where any of them is no class."""
     kind: Any = np.int8 if len(classes) < 128 else np.int32
     if values.dtype == object or classes.dtype == object or values.dtype.kind in "US" or classes.dtype.kind in "US":
         position = {label: k for k, label in enumerate(classes.tolist())}
@@ -297,6 +278,86 @@ def task_name(task: str) -> TaskName:
 
 
 # ---- the positive class ---------------------------------------------------------------------------------------------
+#: positive/negative, in any case, with or without accents; an underscore stands for a space or a hyphen.
+_PAIRS = """
+    yes/no y/n ja/nein j/n oui/non o/n si/no s/n sim/nao ja/nee ja/nej ja/nei tak/nie t/n ano/ne da/nu da/ne kylla/ei
+    igen/nem evet/hayir ya/tidak co/khong да/нет да/не так/ні ναι/οχι はい/いいえ 是/否 有/无 有/無
+    예/아니오 نعم/لا כן/לא हाँ/नहीं
+    true/false t/f wahr/falsch vrai/faux verdadero/falso vero/falso verdadeiro/falso waar/onwaar sant/falskt
+    prawda/falsz
+    positive/negative pos/neg p/n +/- positiv/negativ positif/negatif positivo/negativo positief/negatief
+    dodatni/ujemny 阳性/阴性 陽性/陰性
+    case/control cases/controls patient/control patients/controls case/ctrl fall/kontrolle patient/kontrolle cas/temoin
+    cas/controle caso/control caso/controllo caso/controle geval/controle fall/kontroll 病例/对照
+    disease/healthy diseased/healthy sick/healthy ill/healthy patient/healthy disease/control disease/normal sick/well
+    unhealthy/healthy affected/unaffected infected/uninfected infected/healthy exposed/unexposed
+    krank/gesund malade/sain enfermo/sano malato/sano doente/saudavel ziek/gezond sjuk/frisk syg/rask syk/frisk
+    chory/zdrowy nemocny/zdravy
+    dead/alive died/alive deceased/alive death/alive dead/living dead/survived died/survived death/survival
+    died/lived deceased/survived expired/alive non_survivor/survivor nonsurvivor/survivor
+    tot/lebend tot/lebendig tot/am_leben verstorben/lebend
+    verstorben/uberlebt gestorben/uberlebt mort/vivant decede/vivant muerto/vivo fallecido/vivo morto/vivo deceduto/vivo
+    obito/vivo dood/levend overleden/levend dod/levande dod/levende
+    malignant/benign m/b maligne/benigne malin/benin maligno/benigno bosartig/gutartig maligne/benin
+    kwaadaardig/goedaardig
+    cancer/normal cancer/healthy cancer/control cancer/benign tumor/normal tumour/normal tumor/healthy krebs/gesund
+    abnormal/normal anormal/normal anormale/normale auffallig/unauffallig pathologic/normal pathological/normal
+    pathologisch/normal
+    present/absent presence/absence vorhanden/nicht_vorhanden presente/ausente event/censored observed/censored
+    spam/ham fraud/legitimate fraud/genuine attack/benign anomaly/normal defect/ok defective/ok
+"""
+#: X against "no X", unless X is the negative side of a pair itself: "not healthy" is not the negative of "healthy".
+_NEGATIONS = """
+    no not non without kein keine keinen nicht ohne sans pas_de sin senza sem nao geen niet zonder ikke ingen uten uden
+    inte utan bez nie не без
+"""
+
+
 def titled(metric: str, positive: Any) -> str:
     """Name a metric and, where there is one, the class that it is of: `recall of "nein"`."""
     return metric if positive is None else f'{metric} of "{positive}"'
+
+
+def obvious_positive(classes: Sequence[Any]) -> Any:
+    """Return the positive one of two classes, in any order, where their names leave no doubt; None where they do.
+
+    Examples
+    --------
+    >>> obvious_positive(["ja", "nein"]), obvious_positive(["Relapse", "no relapse"]), obvious_positive(["A", "B"])
+    ('ja', 'Relapse', None)
+    """
+    if len(classes) != 2:
+        return None
+    for is_obvious in (_are_numbers, lambda *pair: (_plain(pair[0]), _plain(pair[1])) in _KNOWN, _is_negation):
+        for positive, negative in (classes, classes[::-1]):
+            if is_obvious(positive, negative):
+                return positive
+    return None
+
+
+def _are_numbers(positive: Any, negative: Any) -> bool:
+    try:
+        return float(positive) == 1 and float(negative) in (0, -1)
+    except (TypeError, ValueError):
+        return False
+
+
+def _is_negation(positive: Any, negative: Any) -> bool:
+    word = _plain(positive)
+    return (
+        len(word) > 2
+        and word not in _NEGATIVES
+        and _plain(negative) in {f"{no}_{word}" for no in _NOT} | {f"non{word}"}
+    )
+
+
+def _plain(label: Any) -> str:
+    """Write a label without case, accents and outer spaces, inner spaces and hyphens as underscores."""
+    text = unicodedata.normalize("NFKD", str(label).strip().casefold()).translate(_LETTERS)
+    return re.sub(r"[\s_-]+", "_", "".join(c for c in text if not unicodedata.combining(c)))
+
+
+_LETTERS = str.maketrans("ıłøđ", "ilod")  # letters whose strokes and dots are no accents
+_KNOWN = frozenset((_plain(a), _plain(b)) for a, b in (pair.split("/") for pair in _PAIRS.split()))
+_NEGATIVES = frozenset(negative for _, negative in _KNOWN)
+_NOT = frozenset(map(_plain, _NEGATIONS.split()))

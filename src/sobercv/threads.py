@@ -47,23 +47,13 @@ class computed_once(Generic[T]):
 
 
 def thread_shares(n_workers: int, n_cores: int) -> dict[str, str]:
-    """Return the environment variables that share cores among worker processes; what the user has set stays.
-
-    Parameters
-    ----------
-    n_workers, n_cores : int
-    """
+    """Return the environment variables that share cores among worker processes; what the user has set stays."""
     share = str(max(n_cores // n_workers, 1))
     return {name: os.environ.get(name, share) for name in THREAD_VARIABLES}
 
 
 def count(n_jobs: int | None) -> int:
-    """Turn `n_jobs` into a number of threads, as in scikit-learn: None is 1, -1 all cores, -2 all but one.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-    """
+    """Turn `n_jobs` into a number of threads, as in scikit-learn: None is 1, -1 all cores, -2 all but one."""
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:

@@ -10,10 +10,9 @@ from sklearn.model_selection import LeaveOneGroupOut
 
 from .. import metrics, presets
 from ..errors import SoberError
-from ..positive_class import obvious_positive
 from ..presets import Preset
 from ..tables import Dataset
-from ..targets import Target, task_name
+from ..targets import Target, obvious_positive, task_name
 
 DEFAULT_METRICS = {
     "binary": "roc_auc",

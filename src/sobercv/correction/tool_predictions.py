@@ -15,8 +15,7 @@ from ..errors import Note, SoberError
 from ..inference import Estimate
 from ..inference.bbc import bbc
 from ..inference.notes import adaptive
-from ..positive_class import obvious_positive
-from ..targets import classes_of, guess_task
+from ..targets import classes_of, guess_task, obvious_positive
 
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 #: This many rows all predicted correctly are more likely training rows than a perfect model.

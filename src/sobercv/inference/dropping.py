@@ -106,7 +106,7 @@ class PredictiveDrop:
             raise SoberError("E108", f"`chance` must lie between 0 and 0.5; got {chance!r}. Write 0.01 for 1 %.")
         if not zone >= 0.0:
             raise SoberError("E108", f"`zone` must be 0 or more standard errors; got {zone!r}. Write 0.1.")
-        _check_sizes(min_predictions or 0, n_bootstraps, 2)
+        check_sizes(min_predictions or 0, n_bootstraps, 2)
         self.chance, self.zone = chance, zone
         self.min_predictions, self.n_bootstraps = min_predictions, n_bootstraps
 
@@ -172,7 +172,7 @@ class BootstrapDrop:
                 f" Write {threshold / 100:g} for {threshold:g} %." if 1 < threshold < 100 else " Write 0.99 for 99 %."
             )
             raise SoberError("E108", f"`threshold` must lie strictly between 0 and 1; got {threshold!r}.{hint}")
-        _check_sizes(min_predictions, n_bootstraps, 1)
+        check_sizes(min_predictions, n_bootstraps, 1)
         self.threshold = threshold
         self.min_predictions = min_predictions
         self.n_bootstraps = n_bootstraps
@@ -336,7 +336,8 @@ def _left(predictions: Predictions) -> float:
     return 1.0 - float(np.mean([np.bincount(unit, here) / size for here in predictions.seen.T]))
 
 
-def _check_sizes(min_predictions: int, n_bootstraps: int, fewest: int) -> None:
+def check_sizes(min_predictions: int, n_bootstraps: int, fewest: int) -> None:
+    """Refuse numbers of predictions and of resamples that are too small."""
     if min_predictions < 0 or n_bootstraps < fewest:
         raise SoberError(
             "E108",

@@ -17,9 +17,9 @@ from ..containers import Array
 from ..errors import SoberError
 from ..inference.units import Units
 from ..metrics.blocks import UNIT
-from ..positive_class import obvious_positive
 from ..predictions import Predictions
 from ..search.final_model import unfitted
+from ..targets import obvious_positive
 from ..training.fit.response import method_of
 from .records import Line
 

@@ -23,7 +23,7 @@ from sklearn.utils import check_array
 from .. import seeds
 from ..containers import Array
 from ..errors import Note
-from ..positive_class import obvious_positive
+from ..targets import obvious_positive
 from ..training.fit.problem import take
 from .evidence import Band, line_of
 from .records import Box, Chart, Section, Table, Whisker

@@ -1,18 +1,20 @@
-"""Run several protocols on the same splits of one data set; what several of them need is trained once."""
+"""Run several protocols on the same splits of one data set, and show what each claims, trains and takes."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from html import escape
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from .. import seeds
-from ..errors import SoberError, also
+from ..errors import Note, SoberError, also
 from ..inference import Estimate
 from ..inference.bootstrap import corrected
 from ..inference.tables import Table, open_table
@@ -20,8 +22,7 @@ from ..search.bbc_search_cv import BBCSearchCV
 from ..search.design import design, known_task
 from ..search.metadata import plainly_routed
 from ..search.scoring import metrics_of
-from ..targets import has_several_outputs
-from .comparison import Comparison, ProtocolRow
+from ..targets import has_several_outputs, titled
 from .from_predictions import naive_scores, tibshirani_scores
 from .nested_cv import check_partition, nested_cv
 from .power_law import power_law_score
@@ -42,12 +43,110 @@ PROTOCOLS = {
     "bced": "BBC-CV with early dropping",
     "bbc-repeated": "BBC-CV over repeated partitions",
 }
-
+#: Those that need nothing but a table of predictions.
+_OF_TABLES: dict[str, Callable[[Table], Estimate | dict[str, Estimate]]] = {
+    "naive": naive_scores,
+    "tt": tibshirani_scores,
+    "ipl": power_law_score,
+    **{name: partial(weighted_scores, method=name) for name in ("wmc", "wmcs", "wmcs-raw")},
+}
 #: Options of a search that all protocols can follow.
 SEARCH_OPTIONS = (
     "scoring", "pos_label", "cv", "select", "aggregate", "within_folds", "stratify", "interval",
     "n_bootstraps", "confidence_level", "n_jobs", "random_state",
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ProtocolRow:
+    """One protocol of a comparison."""
+
+    protocol: str
+    score: float
+    interval: tuple[float, float] | None
+    winner: int  # index of the configuration that it returns
+    models_paper: int  # models by the paper's way of counting, the final one included
+    models: int  # models that this protocol really needs here, the final one included
+    seconds: float  # training and inference; shared training counts for each protocol that needs it
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Protocols side by side.
+
+    Attributes
+    ----------
+    rows : tuple of ProtocolRow
+        For each protocol its `score`, `interval`, `winner`, numbers of models (`models_paper`, `models`) and `seconds`.
+    metric : str
+    positive : label or None
+        The positive class, where scores depend on it.
+    n_samples, n_configurations, n_folds : int
+    confidence_level : float
+    interval_method : {"percentile", "calibrated"}
+        How intervals were made.
+    notes : tuple of Note
+        Those of plain cross-validation, which all protocols but "bbc-repeated" start from.
+    """
+
+    rows: tuple[ProtocolRow, ...]
+    metric: str
+    n_samples: int
+    n_configurations: int
+    n_folds: int
+    confidence_level: float = 0.95
+    interval_method: str = "calibrated"
+    notes: tuple[Note, ...] = ()
+    positive: Any = None
+
+    @property
+    def title(self) -> str:
+        """The metric and, where scores depend on it, the positive class."""
+        return titled(self.metric, self.positive)
+
+    def __getitem__(self, protocol: str) -> ProtocolRow:
+        return {row.protocol: row for row in self.rows}[protocol]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+    def to_frame(self) -> Any:
+        """Return the table as a pandas data frame."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise SoberError(
+                "E403", "A data frame needs pandas, which is not installed. Write: pip install pandas."
+            ) from None
+        return pd.DataFrame([vars(row) for row in self.rows]).set_index("protocol")
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        """The table as text, with its heads."""
+        interval = f"{100 * self.confidence_level:g} % interval"
+        cells: list[tuple[str, ...]] = [("protocol", self.title, interval, "models (paper)", "models", "seconds")]
+        for row in self.rows:
+            interval = "" if row.interval is None else f"[{row.interval[0]:.4f}, {row.interval[1]:.4f}]"
+            numbers = (f"{row.models_paper:,}", f"{row.models:,}", f"{row.seconds:.2f}")
+            cells.append((row.protocol, f"{row.score:.4f}", interval, *numbers))
+        return cells
+
+    def __str__(self) -> str:
+        columns = []
+        for i, column in enumerate(zip(*self._cells(), strict=True)):
+            width = max(map(len, column))
+            columns.append([cell.ljust(width) if i in (0, 2) else cell.rjust(width) for cell in column])
+        lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+        head = f"{self.n_samples} samples, {self.n_configurations} configurations, {self.n_folds} folds"
+        return "\n".join([head, "", *lines, *(f"note: {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        head, *body = (
+            "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in line)
+            for line, tag in zip(self._cells(), ("th", *["td"] * len(self.rows)), strict=True)
+        )
+        rows = "".join(f"<tr>{row}</tr>" for row in body)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def compare(
@@ -63,7 +162,7 @@ def compare(
     sample_weight: Any = None,
     **search_options: Any,
 ) -> Comparison:
-    """Run several protocols on the same splits of one data set.
+    """Run several protocols on the same splits of one data set; what several of them need is trained once.
 
     Parameters
     ----------
@@ -89,8 +188,12 @@ def compare(
     if unknown or not protocols:
         given = repr(unknown[0]) if unknown else "none"
         raise SoberError("E122", f"`protocols` must be among {', '.join(PROTOCOLS)}; got {given}.")
-    options = {**_checked(search_options), "refit": False}
-    options["random_state"] = seeds.root(options.get("random_state", 0))
+    unknown = [name for name in search_options if name not in SEARCH_OPTIONS]
+    if unknown:
+        raise also(TypeError)(
+            "E122", f"`compare` has no option {unknown[0]!r}; options of the search are {', '.join(SEARCH_OPTIONS)}."
+        )
+    options = {**search_options, "refit": False, "random_state": seeds.root(search_options.get("random_state", 0))}
     data = {"groups": groups, "sample_weight": sample_weight}
     with warnings.catch_warnings():  # the search itself warns
         warnings.simplefilter("ignore")
@@ -127,7 +230,7 @@ def compare(
             models, shared = search.race_.n_fits + 1, 0.0
         else:
             estimate = _on_predictions(protocol, plain)
-            shared += plain.judge_time_ if protocol == "bbc" else 0.0  # its bootstrap is that of the search
+            shared += plain.judge_time_ if protocol in ("bbc", "632+") else 0.0  # their bootstrap is the search's
         seconds = time.perf_counter() - start + shared
         claim = (protocol, estimate.value, estimate.interval, estimate.winner)
         rows.append(ProtocolRow(*claim, models_paper or models, models, seconds))
@@ -142,16 +245,6 @@ def compare(
         notes=plain.estimate_.notes,
         positive=plain.estimate_.positive,
     )
-
-
-def _checked(search_options: dict[str, Any]) -> dict[str, Any]:
-    """Refuse options that not all protocols can follow."""
-    unknown = [name for name in search_options if name not in SEARCH_OPTIONS]
-    if unknown:
-        raise also(TypeError)(
-            "E122", f"`compare` has no option {unknown[0]!r}; options of the search are {', '.join(SEARCH_OPTIONS)}."
-        )
-    return search_options
 
 
 def _one_metric(search: BBCSearchCV, y: Any) -> Any:
@@ -169,19 +262,11 @@ def _one_metric(search: BBCSearchCV, y: Any) -> Any:
 
 def _on_predictions(protocol: str, search: BBCSearchCV) -> Estimate:
     """Judge the predictions of plain cross-validation, which is all that these protocols need."""
+    estimate: Estimate = search.estimate_
+    if protocol in ("bbc", "632+"):
+        return estimate if protocol == "bbc" else estimate.as_632plus()
     predictions, question = search.predictions_, search.question_
-    if protocol == "bbc":
-        estimate: Estimate = search.estimate_
-        return estimate
     if protocol == "bbc-f":  # folds are drawn as they are, so there are no strata
-        found = corrected(open_table(predictions, replace(question, by="fold", stratify=False)))
-    elif protocol == "632+":
-        return search.estimate_.as_632plus()
-    else:
-        table = Table(predictions, question)
-        if protocol == "ipl":
-            return power_law_score(table)
-        if protocol not in ("naive", "tt"):
-            return weighted_scores(table, protocol)
-        found = naive_scores(table) if protocol == "naive" else tibshirani_scores(table)
-    return next(iter(found.values()))
+        return next(iter(corrected(open_table(predictions, replace(question, by="fold", stratify=False))).values()))
+    found = _OF_TABLES[protocol](Table(predictions, question))
+    return found if isinstance(found, Estimate) else next(iter(found.values()))

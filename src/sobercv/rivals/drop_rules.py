@@ -12,18 +12,26 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..inference import DropVerdict, Question
+from ..inference.dropping import check_sizes
 from ..inference.intervals import check_level
+from ..inference.units import Units
 from ..predictions import Predictions
 from ..seeds import generator
 
 _TOGETHER = 256  # samples scored at a time: each by counts that hold it alone
 
 
-def check_row_means(rule: str, table: Predictions, question: Question, by_groups: bool = False) -> None:
-    """Refuse what is not a mean over samples of something bounded: by its metric, or by how samples count.
+class _OnLosses:
+    """A rule on the losses of single samples; refuses what is not a mean over samples of something bounded."""
 
-    `table` may be without predictions yet; `by_groups` says whether the rule can take groups as wholes.
-    """
+    by_groups = False  # whether it can take groups as wholes
+
+    def check(self, predictions: Predictions, question: Question) -> None:
+        """Refuse a metric, or samples that count in another way; `predictions` may be without any."""
+        _check_row_means(type(self).__name__, predictions, question, self.by_groups)
+
+
+def _check_row_means(rule: str, table: Predictions, question: Question, by_groups: bool) -> None:
     metric = question.first
     low, high = metric.range
     if not metric.linear or not np.isfinite([low, high]).all() or question.aggregate != "pooled":
@@ -59,7 +67,7 @@ def row_losses(table: Predictions, question: Question) -> Array:
 
 
 # ---- concentration inequalities -------------------------------------------------------------------------------------
-class HoeffdingDrop:
+class HoeffdingDrop(_OnLosses):
     """Drop configurations whose interval by Hoeffding's inequality lies below that of the best.
 
     Parameters
@@ -80,10 +88,6 @@ class HoeffdingDrop:
         if rounds < 1:
             raise SoberError("E108", f"`rounds` must be 1 or more; got {rounds!r}. Write the number of folds.")
         self.chance, self.rounds = check_level(chance, "chance"), rounds
-
-    def check(self, predictions: Predictions, question: Question) -> None:
-        """Refuse what is no mean over independent samples; `predictions` may be without any."""
-        check_row_means(type(self).__name__, predictions, question)
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
         """Compare the intervals of the mean losses."""
@@ -123,7 +127,7 @@ class BernsteinDrop(HoeffdingDrop):
 
 
 # ---- cross-validation with confidence -------------------------------------------------------------------------------
-class ConfidenceDrop:
+class ConfidenceDrop(_OnLosses):
     """Drop configurations for which it is refuted that no other is better.
 
     The largest studentised difference to another is compared with its distribution under Gaussian multipliers, which
@@ -144,18 +148,9 @@ class ConfidenceDrop:
     """
 
     def __init__(self, level: float = 0.01, min_predictions: int = 50, n_bootstraps: int = 200) -> None:
-        if min_predictions < 0 or n_bootstraps < 1:
-            raise SoberError(
-                "E108",
-                f"`min_predictions` must be 0 or more and `n_bootstraps` 1 or more; got {min_predictions!r} and "
-                f"{n_bootstraps!r}.",
-            )
+        check_sizes(min_predictions, n_bootstraps, 1)
         self.level = check_level(level, "level")
         self.min_predictions, self.n_bootstraps = min_predictions, n_bootstraps
-
-    def check(self, predictions: Predictions, question: Question) -> None:
-        """Refuse what is no mean over independent samples; `predictions` may be without any."""
-        check_row_means("ConfidenceDrop", predictions, question)
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
         """Test every configuration against all others."""
@@ -190,7 +185,7 @@ def _refuted(losses: Array, j: int, draws: Array) -> float:
 
 
 # ---- betting --------------------------------------------------------------------------------------------------------
-class BettingDrop:
+class BettingDrop(_OnLosses):
     """Drop configurations against which enough has been won by betting that the leader is better.
 
     For each configuration a bet is placed, sample by sample, that it is worse than the leader. Against the
@@ -210,12 +205,10 @@ class BettingDrop:
     BettingDrop(chance=0.05)
     """
 
+    by_groups = True
+
     def __init__(self, chance: float = 0.05) -> None:
         self.chance = check_level(chance, "chance")
-
-    def check(self, predictions: Predictions, question: Question) -> None:
-        """Refuse what cannot be bet on; `predictions` may be without any."""
-        check_row_means("BettingDrop", predictions, question, by_groups=True)
 
     def for_race(self) -> Bets:
         """Return a rule that remembers its bets through one race: the leader of a round may be dropped in the next."""
@@ -230,12 +223,7 @@ class BettingDrop:
 
 
 class Bets:
-    """The bets of one race.
-
-    Parameters
-    ----------
-    chance : float
-    """
+    """The bets of one race."""
 
     def __init__(self, chance: float) -> None:
         self._limit = -np.log(chance)
@@ -244,17 +232,16 @@ class Bets:
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
         """Bet on the new units, and drop configurations against which enough was won."""
-        check_row_means("BettingDrop", predictions, question, by_groups=True)
+        _check_row_means("BettingDrop", predictions, question, by_groups=True)
         who, c = predictions.configurations, predictions.n_configurations
         rows = predictions.rows
-        unit = np.arange(predictions.n_samples) if predictions.groups is None else predictions.groups
-        unit = np.unique(unit, return_inverse=True)[1].reshape(-1)
-        n_units, largest = int(unit.max()) + 1, int(np.bincount(unit).max())
+        units = Units(predictions.n_samples, question.seed, groups=predictions.groups)
+        unit, n_units = units.of_entry, units.n
         if not self._state:
             self._done = np.zeros(n_units, bool)
             self._state = {name: np.zeros(int(who.max()) + 1) for name in ("loss", "bet", "square", "wealth", "peak")}
         losses = np.zeros((n_units, c))
-        np.add.at(losses, unit[rows], row_losses(predictions.only_seen(), question) / largest)
+        np.add.at(losses, unit[rows], row_losses(predictions.only_seen(), question) / np.bincount(unit).max())
         whole = np.bincount(unit[rows], minlength=n_units) == np.bincount(unit, minlength=n_units)
         new = np.flatnonzero(whole & ~self._done)
         new = generator(question.seed, "bets", round_index).permutation(new)

@@ -5,8 +5,8 @@ Each has the options of `RivalOptions`, as `sobercv.bbc` documents them, and no 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypedDict, Unpack, overload
+from collections.abc import Callable
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -31,18 +31,7 @@ class RivalOptions(TypedDict, total=False):
     n_jobs: int | None
 
 
-@overload
-def naive(y: Any, predictions: Any, metric: MetricLike = ..., **options: Unpack[RivalOptions]) -> Estimate: ...
-@overload
-def naive(
-    y: Any, predictions: Any, metric: Sequence[MetricLike], **options: Unpack[RivalOptions]
-) -> dict[str, Estimate]: ...
-def naive(
-    y: Any,
-    predictions: Any,
-    metric: MetricLike | Sequence[MetricLike] = "roc_auc",
-    **options: Unpack[RivalOptions],
-) -> Estimate | dict[str, Estimate]:
+def naive(y: Any, predictions: Any, metric: Any = "roc_auc", **options: Unpack[RivalOptions]) -> Any:
     """Score the winner as plain cross-validation does: optimistic, since this score selected it.
 
     CVT; paper, algorithm 2.
@@ -70,18 +59,7 @@ def naive(
     return _judged(naive_scores, y, predictions, metric, **options)
 
 
-@overload
-def tibshirani(y: Any, predictions: Any, metric: MetricLike = ..., **options: Unpack[RivalOptions]) -> Estimate: ...
-@overload
-def tibshirani(
-    y: Any, predictions: Any, metric: Sequence[MetricLike], **options: Unpack[RivalOptions]
-) -> dict[str, Estimate]: ...
-def tibshirani(
-    y: Any,
-    predictions: Any,
-    metric: MetricLike | Sequence[MetricLike] = "roc_auc",
-    **options: Unpack[RivalOptions],
-) -> Estimate | dict[str, Estimate]:
+def tibshirani(y: Any, predictions: Any, metric: Any = "roc_auc", **options: Unpack[RivalOptions]) -> Any:
     """Correct by Tibshirani and Tibshirani's method: subtract the mean advantage of each fold's own choice.
 
     TT; paper, algorithm 4. `folds` are needed; all else is as for `naive`.

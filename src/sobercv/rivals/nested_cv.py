@@ -21,11 +21,11 @@ from ..training.race import race
 
 
 def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: Any) -> tuple[Estimate, int]:
-    """Nested cross-validation (paper, algorithm 3), with every model that two outer loops share trained once.
+    """Return the estimate and the number of inner fits; every model that two outer loops share is trained once.
 
     The inner folds of an outer fold k are the other folds. The model trained without folds {j, k} predicts fold j for
     outer fold k and fold k for outer fold j, so K (K - 1) / 2 * C inner fits suffice; the outer models are those of
-    plain cross-validation. Returns the estimate and the number of inner fits.
+    plain cross-validation.
     """
     routed = plainly_routed(search.estimator, groups, sample_weight, {})
     problem, _ = read(search, X, y, routed)

@@ -24,13 +24,7 @@ EXPONENTS = np.linspace(0.05, 2.0, 40)
 
 
 def power_law_score(table: Table) -> Estimate:
-    """Judge a table by its first metric.
-
-    Parameters
-    ----------
-    table : Table
-        Whole groups are selected on or judged on.
-    """
+    """Judge a table by its first metric; whole groups are selected on or judged on."""
     unit_of, n_units, scorer = table.observed.of_entry, table.observed.n, table.scorers[0]
     sizes, scores, n_undefined = [], [], 0
     for k, share in enumerate(SHARES):
@@ -52,13 +46,7 @@ def power_law_score(table: Table) -> Estimate:
 
 
 def read_at(sizes: Array, scores: Array, n: int) -> float:
-    """Fit a - b m^-c with b >= 0 by least squares, and read it at n; the mean where scores do not rise with m.
-
-    Parameters
-    ----------
-    sizes, scores : array [M]
-    n : int
-    """
+    """Fit a - b m^-c with b >= 0 to scores [M] by least squares, and read it at n; the mean where they do not rise."""
     best, value = float(np.sum((scores - scores.mean()) ** 2)), float(scores.mean())
     for c in EXPONENTS:
         x = sizes**-c

@@ -32,15 +32,10 @@ class WeightedMeans(NamedTuple):
 
 
 def weighted_scores(table: Table, method: str) -> Estimate:
-    """Judge a table.
+    """Judge a table by its first metric and "wmc", "wmcs" or "wmcs-raw".
 
-    Parameters
-    ----------
-    table : Table
-        Its first metric is the one that is judged.
-    method : {"wmc", "wmcs", "wmcs-raw"}
-        WMCS shrinks the means towards each other before the chances are drawn. What is then averaged are the shrunken
-        means ("wmcs") or the observed ones ("wmcs-raw"): the two programs of the authors disagree.
+    WMCS shrinks the means towards each other before the chances are drawn. What is then averaged are the shrunken means
+    ("wmcs") or the observed ones ("wmcs-raw"): the two programs of the authors disagree.
     """
     need_folds(table, method)
     by_fold = table.fold_scores()[0]
@@ -57,14 +52,9 @@ def weighted_scores(table: Table, method: str) -> Estimate:
 
 
 def weighted_means(mean: Array, noise: Array) -> WeightedMeans:
-    """Average scores, weighted by the chance of each configuration to be the best.
+    """Average scores over folds [C], weighted by the chance of each to be the best.
 
-    Parameters
-    ----------
-    mean : float array [C]
-        Over folds.
-    noise : float array [B, C]
-        What another sample of the same size would add to them.
+    `noise` [B, C] is what another sample of the same size would add to them.
     """
     plain = chances(mean + noise)
     top = int(np.argmax(mean))
@@ -79,14 +69,9 @@ def weighted_means(mean: Array, noise: Array) -> WeightedMeans:
 
 
 def covariance(by_fold: Array, test_share: float) -> Array:
-    """Covariance of the means over folds [C, C].
+    """Covariance [C, C] of the means over folds [K, C], each of which holds this share of the samples.
 
-    Parameters
-    ----------
-    by_fold : float array [K, C]
-    test_share : float
-        Share of the samples in a fold. Training sets overlap, so the variance of a mean over folds is that of Nadeau
-        and Bengio.
+    Training sets overlap, so the variance of a mean over folds is that of Nadeau and Bengio.
     """
     n_folds = len(by_fold)
     deviations = by_fold - by_fold.mean(axis=0)

@@ -16,7 +16,6 @@ import numpy as np
 from ..checks import PlannedSearch
 from ..errors import Note
 from ..inference import Estimate, best_with_threshold
-from ..positive_class import obvious_positive
 from ..predictions import Predictions
 from ..report.facts import versions
 from ..report.html import to_html
@@ -25,6 +24,7 @@ from ..report.records import Summary
 from ..report.words import count, digits_for, family_of, number, winner_in_words
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.final_model import estimate_of
+from ..targets import obvious_positive
 from . import model
 from .deadline import Deadline
 from .final_model import train_final_model
