@@ -80,13 +80,7 @@ class Difference:
         return self.first.naive - self.second.naive
 
     def sentence(self, other: str = "the first configuration") -> str:
-        """Say whether tuning was worth it, where `second` is a configuration that needed no choice.
-
-        Parameters
-        ----------
-        other : str
-            What to call it.
-        """
+        """Say whether tuning was worth it, where `second` is a configuration that needed no choice, called `other`."""
         if self.first.decision is None and self.first.winner == self.second.winner:
             return f"The winner is {other}: tuning changed nothing."
         (low, high), digits = self.interval, digits_of(self.value, *self.interval)
@@ -113,26 +107,13 @@ def digits_of(*values: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """The best of some configurations, beside the best of all.
-
-    Attributes
-    ----------
-    name : str
-    configurations : int array
-        Its members, by their ids.
-    estimate : Estimate
-        The corrected score of its best.
-    difference : Difference
-        To the winner of all: the corrected score of the best of the family minus that of the best of all.
-    share : float
-        Of the resamples that one of its members won.
-    """
+    """The best of some configurations, beside the best of all."""
 
     name: str
-    configurations: Array
-    estimate: Estimate
-    difference: Difference
-    share: float
+    configurations: Array  # ids of its members
+    estimate: Estimate  # the corrected score of its best
+    difference: Difference  # that minus the corrected score of the best of all
+    share: float  # of the resamples that one of its members won
 
     @property
     def may_be_as_good(self) -> bool:
@@ -231,21 +212,10 @@ def _best_of(table: Table, member: Array) -> Estimate:
 
 
 def families(table: Predictions, question: Question, labels: Mapping[int, str]) -> list[Family]:
-    """Judge the best of every family of configurations beside the best of all, on the same draws.
+    """Judge the best of every family of configurations beside the best of all, on the same draws; the best first.
 
-    Parameters
-    ----------
-    table : Predictions
-        What was dropped early takes part with the predictions that it has.
-    question : Question
-        The first metric selects and judges.
-    labels : mapping of int to str
-        The family of each configuration, by its id.
-
-    Returns
-    -------
-    list of Family
-        The best first.
+    The first metric selects and judges, and what was dropped early takes part. `labels` is the family of each
+    configuration, by its id.
     """
     if question.by == "fold":
         raise SoberError(

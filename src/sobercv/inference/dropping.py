@@ -11,7 +11,7 @@ nothing is predicted yet; ``for_race()`` returns a rule of its own to each race,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -37,20 +37,11 @@ SMALL, MANY, FEW, FEW_WITH_ZONE = 80, 50, 20, 30
 
 @dataclass(frozen=True, eq=False)
 class DropVerdict:
-    """What a drop rule decided.
+    """What a drop rule decided."""
 
-    Attributes
-    ----------
-    keep : bool array [C]
-    p : float array [C]
-        How sure the rule is that each configuration is worse than the best; 0 where no test was made.
-    best : int
-        Position of the best configuration so far; -1 where no test was made.
-    """
-
-    keep: Array
-    p: Array
-    best: int
+    keep: Array  # bool [C]
+    p: Array  # how sure the rule is that each configuration is worse than the best [C]; 0 where no test was made
+    best: int  # position of the best configuration so far; -1 where no test was made
 
     @classmethod
     def keep_all(cls, n_configurations: int) -> DropVerdict:
@@ -118,16 +109,12 @@ class PredictiveDrop:
         race = _Standing.of(predictions, question, round_index, enough)
         if race is None or race.left <= 0:
             return DropVerdict.keep_all(predictions.n_configurations)
-        top, whole = race.top, race.whole
-        n = race.question.first.affordable(self.n_bootstraps, len(whole))
-        scores = np.concatenate(race.over(race.scores, n))
-        lead = whole[top] - whole
-        with np.errstate(invalid="ignore", divide="ignore"):
-            error = spread(scores[:, [top]] - scores) * (race.widening * np.sqrt(race.left))
-            # On all samples the score of the best varies less than on those seen so far.
-            indifferent = self.zone * spread(scores[:, [top]])[0] * np.sqrt(1.0 - race.left)
-            p = race.certainty((lead + indifferent) / error)
-        keep = (1.0 - p >= self.chance) | (lead <= 0)  # equals of the best stay, whatever the zone
+        top = race.top
+        scores = np.concatenate(race.over(race.scores, race.affordable(self.n_bootstraps)))
+        # On all samples the score of the best varies less than on those seen so far.
+        indifferent = self.zone * spread(scores[:, [top]])[0] * np.sqrt(1.0 - race.left)
+        p = race.certainty(scores, indifferent, np.sqrt(race.left))
+        keep = (1.0 - p >= self.chance) | (race.lead <= 0)  # equals of the best stay, whatever the zone
         keep[top] = True
         return DropVerdict(keep, p, top)
 
@@ -195,17 +182,11 @@ class BootstrapDrop:
         p = worse / defined
         if race.units.clustered:
             at = np.append(np.flatnonzero(p > self.threshold), top)
-            p[at] = np.minimum(p[at], self._sure(race.among(at, len(at) - 1)))
+            some = race.among(at, len(at) - 1)
+            p[at] = np.minimum(p[at], some.certainty(some.scores(0, some.affordable(self.n_bootstraps))))
         keep = p <= self.threshold
         keep[top] = True
         return DropVerdict(keep, p, top)
-
-    def _sure(self, race: _Standing) -> Array:
-        """How sure Student's test is that each configuration is worse than the best."""
-        top, whole = race.top, race.whole
-        scores = race.scores(0, race.question.first.affordable(self.n_bootstraps, len(whole)))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return race.certainty((whole[top] - whole) / (spread(scores[:, [top]] - scores) * race.widening))
 
     def _until_certain(self, race: _Standing) -> tuple[Array, Array]:
         """Compare with as few scores as decide the same.
@@ -213,8 +194,8 @@ class BootstrapDrop:
         What would stay even if it were worse in all resamples to come is not looked at again. Most are certain after a
         hundred of a thousand; only those that are dropped need nearly all, and each of them just once in a race.
         """
-        worse, defined = np.zeros((2, len(race.whole)), np.int64)
-        open_ = np.ones(len(race.whole), bool)
+        worse, defined = np.zeros((2, len(race.lead)), np.int64)
+        open_ = np.ones(len(race.lead), bool)
         for start, stop in blocks.cut(self.n_bootstraps, blocks.UNIT):
             at = np.union1d(np.flatnonzero(open_), race.top)
             more = race.among(at, int(np.searchsorted(at, race.top))).compare(start, stop)
@@ -245,30 +226,15 @@ class _Standing:
 
     Samples are many, so that the bootstrap's standard error of a lead is known well and a lead is normal. Groups may be
     few: there the standard error is that of `n - 1` degrees of freedom, and the lead has Student's distribution.
-
-    Attributes
-    ----------
-    table : Predictions
-        What has been predicted.
-    question : Question
-        Settled for its target.
-    scorer : Scorer
-    units : Units
-    whole : array [C]
-        Scores on all that has been predicted.
-    top : int
-        Position of the best.
-    left : float
-        Share of the units, over all repeats, that is still to be predicted.
     """
 
-    table: Predictions
-    question: Question
+    table: Predictions  # what has been predicted
+    question: Question  # settled for its target
     scorer: Scorer
     units: Units
-    whole: Array
-    top: int
-    left: float
+    lead: Array  # of the best over each configuration, on all that has been predicted [C]
+    top: int  # position of the best
+    left: float  # share of the units, over all repeats, that is still to be predicted
 
     @classmethod
     def of(cls, predictions: Predictions, question: Question, round_index: int, enough: int) -> _Standing | None:
@@ -282,12 +248,17 @@ class _Standing:
         scorer = question.bind(table)
         whole = scorer.scores(np.ones((1, table.n_samples), np.uint8))
         top = best_so_far(question, table, whole)
-        return None if top < 0 else cls(table, question, scorer, units, whole[0], top, _left(predictions))
+        lead = whole[0, top] - whole[0]
+        return None if top < 0 else cls(table, question, scorer, units, lead, top, _left(predictions))
 
     def among(self, at: Array, top: int) -> _Standing:
         """Keep some of the configurations, one of which is the best."""
         some = self.table.take_configurations(at)
-        return _Standing(some, self.question, self.question.bind(some), self.units, self.whole[at], top, self.left)
+        return replace(self, table=some, scorer=self.question.bind(some), lead=self.lead[at], top=top)
+
+    def affordable(self, n_resamples: int) -> int:
+        """So many resamples, or fewer where a function is called for every score."""
+        return self.question.first.affordable(n_resamples, len(self.lead))
 
     def scores(self, start: int, stop: int) -> Array:
         """Scores of all configurations in resamples start to stop - 1 [B, C]."""
@@ -307,15 +278,17 @@ class _Standing:
         cut = blocks.ranges(n_resamples, self.table.n_samples, self.question.n_threads)
         return blocks.run(function, cut, self.question.n_threads)
 
-    @property
-    def widening(self) -> float:
-        """What the bootstrap's standard error is multiplied by: it divides by the number of units, not by one less."""
-        return float(np.sqrt(self.units.n / (self.units.n - 1))) if self.units.clustered else 1.0
+    def certainty(self, scores: Array, more: float = 0.0, scale: float = 1.0) -> Array:
+        """How sure each lead, with `more` added, is one: by the spread of the leads in resamples [B, C], times `scale`.
 
-    def certainty(self, z: Array) -> Array:
-        """How sure it is that a lead of so many standard errors is one."""
+        A bootstrap divides by the number of units, and not by one less, which matters where they are few.
+        """
+        n, few = self.units.n, self.units.clustered
+        widening = float(np.sqrt(n / (n - 1))) if few else 1.0
+        with np.errstate(invalid="ignore", divide="ignore"):
+            z = (self.lead + more) / (spread(scores[:, [self.top]] - scores) * (widening * scale))
         z = np.where(np.isnan(z), 0.0, z)
-        return np.asarray(special.stdtr(self.units.n - 1, z) if self.units.clustered else special.ndtr(z))
+        return np.asarray(special.stdtr(n - 1, z) if few else special.ndtr(z))
 
 
 def best_so_far(question: Question, table: Predictions, whole: Array) -> int:

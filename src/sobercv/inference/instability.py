@@ -38,18 +38,10 @@ HALVES = 4  # ways to halve the folds
 
 @dataclass(frozen=True)
 class Missed:
-    """Variances that a bootstrap of predictions does not see; as estimates, they may be negative.
+    """Variances that a bootstrap of predictions does not see; as estimates, they may be negative."""
 
-    Attributes
-    ----------
-    mutual : float
-        What pairs of folds do for each other.
-    shared : float
-        What each fold does to all models alike.
-    """
-
-    mutual: float
-    shared: float
+    mutual: float  # what pairs of folds do for each other
+    shared: float  # what each fold does to all models alike
 
     @property
     def variance(self) -> float:
@@ -58,18 +50,10 @@ class Missed:
 
 
 def missed(question: Question, metric: Metric, own: Predictions, paired: Predictions, partner: Array) -> Missed:
-    """Measure what a bootstrap misses of the winner's score.
+    """Measure what a bootstrap misses of the winner's score, by its out-of-fold predictions.
 
-    Parameters
-    ----------
-    question : Question
-    metric : Metric
-    own : Predictions
-        Out-of-fold predictions of the winner alone.
-    paired : Predictions
-        The same of models that were trained without a second fold; one repeat per round of pairs.
-    partner : int array [K, R]
-        The second fold of each fold in each round; -1 for none.
+    `paired` are those of models that were trained without a second fold, one repeat per round of pairs; `partner` is
+    the second fold of each fold in each round [K, R], -1 for none.
     """
     fold, k = own.fold_of[:, 0], len(partner)
     cells = [(int(j), i, r) for i in range(k) for r, j in enumerate(partner[i]) if j >= 0]
@@ -119,16 +103,9 @@ def _shared(fold: Array, k: int, scores: Callable[[Array], Array]) -> float:
 
 
 def widened(bounds: Calibrated, variance: float, trust: float = TRUST) -> Calibrated:
-    """Return bounds for the variance that a bootstrap sees and that it misses.
+    """Return bounds for the variance that a bootstrap sees and that it misses, see `Missed`.
 
-    Parameters
-    ----------
-    bounds : Calibrated
-        With the factor that is assumed where nothing is known.
-    variance : float
-        See `Missed`.
-    trust : float
-        How far to go from that factor to the one that is measured, as a share of the way.
+    `trust` is how far to go from the factor that is assumed where nothing is known to the one that is measured.
     """
     seen = float(shape(np.array([bounds.centre]), bounds.range)[0]) / (bounds.size * bounds.excess)
     if not seen > 0 or not np.isfinite(variance):

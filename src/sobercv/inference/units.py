@@ -23,51 +23,21 @@ CHUNK = 1 << 16  # units drawn together; a longer table splits its draws over ch
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What is drawn with replacement: samples, whole groups, or folds.
+    """What is drawn with replacement: samples, whole groups, or folds."""
 
-    Parameters
-    ----------
-    length : int
-        Length of a row of counts: the number of samples, or of folds.
-    seed : int
-        Root seed of the run.
-    purpose : str
-        What the draws are for; other purposes draw independently.
-    index : tuple of int
-        Which of that purpose's draws, such as the round of a race.
-    groups : int array [N], optional
-        Members of a group share one count.
-    strata : int array [N], optional
-        Each stratum keeps its number of units. A group belongs to the stratum of most of its members.
-    drawn : int array [B, length], optional
-        Counts that are there already: folds, or another tool's draws.
-    kind : {"samples", "folds"}
-        What an entry of a row of counts stands for.
-
-    Attributes
-    ----------
-    n : int
-        Number of units: groups where there are groups, else samples or folds.
-    names : {"samples", "groups", "folds"}
-        What the units are called.
-    clustered : bool
-        Whether a unit holds several samples, which may be more or less alike.
-    of_entry : int array [length]
-        The unit of each entry of a row of counts, numbered without gaps.
-    """
-
-    length: int
-    seed: int
-    purpose: str = "bootstrap"
-    index: tuple[int, ...] = ()
-    groups: Array | None = None
+    length: int  # of a row of counts: the number of samples, or of folds
+    seed: int  # root seed of the run
+    purpose: str = "bootstrap"  # what the draws are for; other purposes draw independently
+    index: tuple[int, ...] = ()  # which of that purpose's draws, such as the round of a race
+    groups: Array | None = None  # members of a group share one count [N]
+    #: Each stratum keeps its number of units [N]. A group belongs to the stratum of most of its members.
     strata: Array | None = None
-    drawn: Array | None = None
-    kind: Literal["samples", "folds"] = "samples"
-    n: int = field(init=False)
-    names: str = field(init=False)
-    clustered: bool = field(init=False)
-    of_entry: Array = field(init=False)
+    drawn: Array | None = None  # counts that are there already: folds, or another tool's draws [B, length]
+    kind: Literal["samples", "folds"] = "samples"  # what an entry of a row of counts stands for
+    n: int = field(init=False)  # number of units: groups where there are groups, else samples or folds
+    names: str = field(init=False)  # what the units are called: samples, groups or folds
+    clustered: bool = field(init=False)  # whether a unit holds several samples, which may be more or less alike
+    of_entry: Array = field(init=False)  # the unit of each entry of a row of counts, numbered without gaps [length]
 
     @classmethod
     def of_folds(cls, n_folds: int, n_resamples: int, seed: int, drawn: Array | None = None) -> Units:
