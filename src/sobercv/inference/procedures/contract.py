@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...containers import Array
 from ...errors import Note
@@ -24,15 +24,18 @@ if TYPE_CHECKING:
 
 
 class Decision(ABC):
-    """What was decided on the whole table, for people and for the code that trains the final model."""
+    """What was decided on the whole table, for people and for the code that trains the final model: a dataclass."""
+
+    kind: ClassVar[str]
 
     @abstractmethod
     def shown(self) -> str:
         """In a few words, to stand behind the winner."""
 
-    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        return {"kind": self.kind, **plain}
 
     def named(self, names: Sequence[str]) -> Decision:
         """Call configurations by the names of their columns."""

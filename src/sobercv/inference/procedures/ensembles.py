@@ -8,7 +8,7 @@ whatever metric judges: it is smooth, so that there is less to fit by chance tha
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,40 +30,20 @@ _MOST_STEPS = 20_000  # of stacking: far more than it ever takes
 
 @dataclass(frozen=True)
 class Mix(Decision):
-    """A weighted mean of configurations.
+    """A weighted mean of configurations."""
 
-    Attributes
-    ----------
-    configurations : tuple of int
-        Id of each member, that of the largest weight first.
-    weights : tuple of float
-        They add up to 1.
-    names : tuple of str
-        Their columns, where the predictions came with names.
-    """
-
-    configurations: tuple[int, ...]
-    weights: tuple[float, ...]
-    names: tuple[str, ...] = ()
+    configurations: tuple[int, ...]  # id of each member, that of the largest weight first
+    weights: tuple[float, ...]  # they add up to 1
+    names: tuple[str, ...] = ()  # their columns, where the predictions came with names
+    kind = "mix"
 
     def shown(self) -> str:
-        """In a few words."""
         pairs = list(zip(self.names or self.configurations, self.weights, strict=True))
         named = ", ".join(f"{configuration} ({weight:.2g})" for configuration, weight in pairs[:_MOST_MEMBERS])
         more = f" and {len(pairs) - _MOST_MEMBERS} more" if len(pairs) > _MOST_MEMBERS else ""
         return f"mix of {len(pairs)} configurations, by weight: {named}{more}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return {
-            "kind": "mix",
-            "configurations": list(self.configurations),
-            "weights": list(self.weights),
-            "names": list(self.names),
-        }
-
     def named(self, names: Sequence[str]) -> Mix:
-        """Call the members by the names of their columns."""
         return replace(self, names=tuple(names[configuration] for configuration in self.configurations))
 
 
@@ -92,7 +72,6 @@ class MixDecider(Decider):
         self._weight = weight[self._sample]
 
     def decide(self, counts: Array) -> Decisions:
-        """Put a mix together in every resample."""
         scores = self.scorer.scores(counts)
         weights = [self._procedure.weights(self, row, score) for row, score in zip(counts, scores, strict=True)]
         return Decisions(best(scores, unit=self.scorer.metric.unit), scores, np.stack(weights))
@@ -113,13 +92,11 @@ class MixDecider(Decider):
         return replace(self.table, responses={self._name: values}, configurations=np.arange(len(columns)))
 
     def decision(self, final: Decisions, winners: Array, tuned: Array) -> Mix:
-        """Name the members by weight."""
         weights = final.tuned[0]
         order = np.argsort(-weights, kind="stable")[: int((weights > 0).sum())]
         return Mix(tuple(self.table.configurations[order].tolist()), tuple(float(w) for w in weights[order]))
 
     def alternatives(self) -> Predictions:
-        """Return the configurations as they are."""
         return self.table
 
 
@@ -133,7 +110,6 @@ class Ensemble(SelectionProcedure):
         """Weights [C] for one resample, by its counts [N] and the score of every configuration on it [C]."""
 
     def check(self, question: Question) -> None:
-        """Refuse what cannot be averaged."""
         if question.first.task == "survival":
             raise SoberError(
                 "E114", "Risks of different models have no common scale, so they are not mixed. Write select='best'."
@@ -144,7 +120,6 @@ class Ensemble(SelectionProcedure):
         return (("predict_proba",),) if metric.task == "classification" else ()
 
     def bind(self, predictions: Predictions, question: Question) -> MixDecider:
-        """Prepare the errors of all configurations."""
         needed = "predict" if predictions.task == "regression" else "predict_proba"
         if needed not in predictions.responses:
             raise SoberError(
@@ -155,7 +130,6 @@ class Ensemble(SelectionProcedure):
         return MixDecider(predictions, self, question)
 
     def notes(self, decision: Decision) -> tuple[Note, ...]:
-        """Say what was decided."""
         return (
             Note(
                 "W218",
@@ -188,12 +162,9 @@ class greedy_ensemble(Ensemble):
         self.size = _whole("size", size)
 
     def weights(self, decider: MixDecider, counts: Array, scores: Array) -> Array:
-        """Add one by one."""
         from ...metrics.kernels.mixes import greedy_mix
 
-        found = np.zeros(len(scores))
-        greedy_mix(decider.products(counts), self.size, found)
-        return found
+        return _filled(greedy_mix, decider.products(counts), self.size)
 
     def __repr__(self) -> str:
         return f"greedy_ensemble(size={self.size})"
@@ -203,12 +174,9 @@ class stacked_ensemble(Ensemble):
     """Take the weights, none negative and with the sum 1, whose mix has the smallest squared error."""
 
     def weights(self, decider: MixDecider, counts: Array, scores: Array) -> Array:
-        """Solve for them."""
         from ...metrics.kernels.mixes import least_squares_mix
 
-        found = np.zeros(len(scores))
-        least_squares_mix(decider.products(counts), _MOST_STEPS, found)
-        return found
+        return _filled(least_squares_mix, decider.products(counts), _MOST_STEPS)
 
     def __repr__(self) -> str:
         return "stacked_ensemble()"
@@ -236,6 +204,13 @@ class average_of_best(Ensemble):
 
     def __repr__(self) -> str:
         return f"average_of_best(k={self.k})"
+
+
+def _filled(kernel: Callable[..., None], products: Array, steps: int) -> Array:
+    """The weights that a kernel finds [C]."""
+    found = np.zeros(len(products))
+    kernel(products, steps, found)
+    return found
 
 
 def _whole(name: str, value: Any) -> int:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...containers import Array
 from ...errors import Note, SoberError
-from ...metrics import Metric, get
+from ...metrics import Metric
 from ...predictions import Predictions
 from ...targets import Target
 from ..selection import TIE, best
@@ -40,30 +40,17 @@ _ENDS = {
 
 @dataclass(frozen=True)
 class Threshold(Decision):
-    """A configuration that predicts the positive class from a threshold on.
+    """A configuration that predicts the positive class from a threshold on."""
 
-    Attributes
-    ----------
-    configuration : int
-        Its id.
-    value : float
-        The threshold.
-    response : {"predict_proba", "decision_function"}
-        What is compared with it.
-    positive : label
-        The class that is predicted from the threshold on.
-    range : (float, float) or None
-        The middle 95 % of the thresholds of resamples in which the same configuration won; None where they are few.
-    """
-
-    configuration: int
-    value: float
-    response: str
-    positive: Any
+    configuration: int  # its id
+    value: float  # the threshold
+    response: str  # what is compared with it: predict_proba or decision_function
+    positive: Any  # the class that is predicted from the threshold on
+    #: The middle 95 % of the thresholds of resamples in which the same configuration won; None where they are few.
     range: tuple[float, float] | None = None
+    kind = "threshold"
 
     def shown(self) -> str:
-        """In a few words."""
         if self.value == _ENDS[self.response][1]:
             return f"never {self.positive!r}: no threshold scores better"
         if self.value == _ENDS[self.response][0]:
@@ -73,15 +60,8 @@ class Threshold(Decision):
         return f"{self.positive!r} from {what} {self.value:.4g} on{varies}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return {
-            "kind": "threshold",
-            "configuration": self.configuration,
-            "threshold": self.value,
-            "response": self.response,
-            "positive": self.positive,
-            "range": None if self.range is None else list(self.range),
-        }
+        plain = super().to_dict()
+        return {**plain, "threshold": plain.pop("value")}
 
 
 @dataclass(frozen=True)
@@ -211,7 +191,6 @@ class ThresholdDecider(Decider):
         return self._formula.coefficients(*sides), self._floors.bounds(*sides), float(sides.sum(axis=0).max(initial=0))
 
     def alternatives(self) -> Predictions:
-        """Return the labels of every configuration at its own best threshold."""
         c = np.arange(len(self._scores))
         once = np.ones((len(c), self.table.n_samples), np.uint8)
         return self._labelled(c, self._placed(self._of_repeats(once), c))
@@ -234,8 +213,6 @@ class best_with_threshold(SelectionProcedure):
 
     Parameters
     ----------
-    metric : str or Metric, optional
-        What the threshold is tuned for: the metric that selects. It may be left out.
     min_precision : float, optional
         Only thresholds with at least this precision.
     at_sensitivity : float, optional
@@ -264,14 +241,12 @@ class best_with_threshold(SelectionProcedure):
 
     def __init__(
         self,
-        metric: str | Metric | None = None,
         *,
         min_precision: float | None = None,
         at_sensitivity: float | None = None,
         at_specificity: float | None = None,
         response: str = "auto",
     ) -> None:
-        self.metric = None if metric is None else get(metric)
         self.floors = Floors(min_precision, at_sensitivity, at_specificity)
         if response not in ("auto", *SCORES):
             raise SoberError(
@@ -280,14 +255,7 @@ class best_with_threshold(SelectionProcedure):
         self.response = response
 
     def check(self, question: Question) -> None:
-        """Refuse a metric that no threshold is tuned for, and questions about folds."""
         first = question.first
-        if self.metric is not None and self.metric.name != first.name:
-            raise SoberError(
-                "E114",
-                f"best_with_threshold tunes {self.metric.name}, and {first.name} selects. Write metric="
-                f"{self.metric.name!r}, and list others after it.",
-            )
         if first.at_cuts is None:
             raise SoberError(
                 "E114",
@@ -303,11 +271,9 @@ class best_with_threshold(SelectionProcedure):
             )
 
     def wanted(self, metric: Metric) -> tuple[tuple[str, ...], ...]:
-        """Scores or probabilities."""
         return (SCORES if self.response == "auto" else (self.response,),)
 
     def check_table(self, target: Target, n_repeats: int) -> None:
-        """Refuse what is not two classes."""
         if target.n_classes != 2:
             raise SoberError(
                 "E114", f"A threshold separates two classes; `y` has {target.n_classes}. Leave best_with_threshold out."
@@ -323,7 +289,6 @@ class best_with_threshold(SelectionProcedure):
         return made
 
     def bind(self, predictions: Predictions, question: Question) -> ThresholdDecider:
-        """Sort the samples of every configuration."""
         self.check_table(predictions.target, predictions.n_repeats)
         allowed = SCORES if self.response == "auto" else (self.response,)
         response = next((name for name in allowed if name in predictions.responses), None)
@@ -336,7 +301,6 @@ class best_with_threshold(SelectionProcedure):
         return ThresholdDecider(predictions, question.metrics, response, self.floors)
 
     def notes(self, decision: Decision) -> tuple[Note, ...]:
-        """Say what was decided."""
         return (
             Note(
                 "W218",
@@ -346,8 +310,6 @@ class best_with_threshold(SelectionProcedure):
         )
 
     def __repr__(self) -> str:
-        given = {"metric": None if self.metric is None else self.metric.name, **vars(self.floors)}
-        if self.response != "auto":
-            given["response"] = self.response
+        given = {**vars(self.floors), "response": None if self.response == "auto" else self.response}
         words = (f"{name}={value!r}" for name, value in given.items() if value is not None)
         return f"best_with_threshold({', '.join(words)})"
