@@ -36,18 +36,16 @@ def root(random_state: Any = None) -> int:
     )
 
 
-def _sequence(seed: int, purpose: str, index: tuple[int, ...]) -> np.random.SeedSequence:
-    return np.random.SeedSequence(seed, spawn_key=(zlib.crc32(purpose.encode()), *index))
-
-
 def generator(seed: int, purpose: str, *index: int) -> np.random.Generator:
     """Make the generator for one purpose ("bootstrap", "drop") and place (a block, a round) of a run."""
-    return np.random.Generator(np.random.PCG64(_sequence(seed, purpose, index)))
+    sequence = np.random.SeedSequence(seed, spawn_key=(zlib.crc32(purpose.encode()), *index))
+    return np.random.Generator(np.random.PCG64(sequence))
 
 
 def key(seed: int, purpose: str, *index: int) -> np.uint64:
     """Make 64 bits for kernels that hash their own numbers from (key, place), see `metrics.kernels.draw`."""
-    return np.uint64(_sequence(seed, purpose, index).generate_state(1, np.uint64)[0])
+    sequence = np.random.SeedSequence(seed, spawn_key=(zlib.crc32(purpose.encode()), *index))
+    return np.uint64(sequence.generate_state(1, np.uint64)[0])
 
 
 def integer(seed: int, purpose: str, *index: int) -> int:

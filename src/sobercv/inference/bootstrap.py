@@ -71,13 +71,8 @@ def corrected(table: Table) -> dict[str, Estimate]:
         selector = Columns(table, table.winner(), table.wholes, table.wholes)
     else:
         selector = Tuned(table, question.procedure)
-    spread = INTERVALS[question.interval].needs_spread
-
-    def block(start: int, stop: int) -> Draws:
-        return selector.draw(table.units.counts(start, stop), spread)
-
     cut = table.cut() if isinstance(selector, Columns) else selector.cut()
-    found = estimates(table, selector, Draws.joined(blocks.run(block, cut, question.n_threads)))
+    found = estimates(table, selector, Draws.joined(blocks.run(selector.draw, cut, question.n_threads)))
     if question.procedure is None or not question.procedure.stands_beside:
         return found
     alone = corrected(table.asking(replace(question, procedure=None)))
@@ -94,13 +89,14 @@ class Columns:
     alone: list[Array]  # the same without the final decision
     back: float = 0.0  # how far the estimate goes back towards the naive score, as a share of the way
 
-    def draw(self, counts: Array, spread: bool) -> Draws:
-        """Decide on what is present and judge on what is absent; with what an interval needs if `spread`."""
-        table, absent = self.table, self.table.absent(counts)
+    def draw(self, start: int, stop: int) -> Draws:
+        """Decide on what is present in resamples start to stop - 1, and judge on what is absent."""
+        table, counts = self.table, self.table.units.counts(start, stop)
+        absent = table.absent(counts)
         scores = table.scorers[0].scores(counts)
         winners = table.select(scores)
         judged = np.stack([scorer.picked(absent, winners) for scorer in table.scorers])
-        if not spread:
+        if not INTERVALS[table.question.interval].needs_spread:
             return Draws(
                 winners, judged, judged[:0], judged[:0], np.zeros((0, 3, scores.shape[1])), _NO_LABELS, winners
             )
@@ -159,16 +155,16 @@ class Tuned:
         size = max(blocks.UNIT, _CELLS // self.table.n_samples // blocks.UNIT * blocks.UNIT)
         return [(start + a, start + b) for start, stop in self.table.cut() for a, b in blocks.cut(stop - start, size)]
 
-    def draw(self, counts: Array, spread: bool) -> Draws:
+    def draw(self, start: int, stop: int) -> Draws:
         """Decide and judge; count the labels of what is absent."""
-        once = self._procedure.counts_once
+        counts, once = self.table.units.counts(start, stop), self._procedure.counts_once
         decisions = self.decider.decide((counts > 0).view(np.uint8) if once else counts)
         absent = self.table.absent(counts)
         each = np.where(decisions.winners < 0, -1, np.arange(len(counts)))
         predicted = self.decider.predictions(decisions)
         judged = np.stack([scorer.picked(absent, each) for scorer in self._bound(predicted)])
         made = self.labels(predicted, absent, each), decisions.tuned
-        if not spread:
+        if not INTERVALS[self.table.question.interval].needs_spread:
             nothing = np.zeros((0, 3, decisions.scores.shape[1]))
             return Draws(decisions.winners, judged, judged[:0], judged[:0], nothing, *made)
         same = np.zeros(len(counts), np.int64)
