@@ -21,6 +21,7 @@ from ..containers import Array
 from ..errors import SoberError
 from ..metrics import Scorer, blocks
 from ..predictions import Predictions
+from .intervals import check_level
 from .question import Question
 from .selection import apply, best, margin
 from .tables import spread
@@ -154,15 +155,9 @@ class BootstrapDrop:
     """
 
     def __init__(self, threshold: float = 0.99, min_predictions: int = 50, n_bootstraps: int = 1000) -> None:
-        if not 0.0 < threshold < 1.0:
-            hint = (
-                f" Write {threshold / 100:g} for {threshold:g} %." if 1 < threshold < 100 else " Write 0.99 for 99 %."
-            )
-            raise SoberError("E108", f"`threshold` must lie strictly between 0 and 1; got {threshold!r}.{hint}")
         check_sizes(min_predictions, n_bootstraps, 1)
-        self.threshold = threshold
-        self.min_predictions = min_predictions
-        self.n_bootstraps = n_bootstraps
+        self.threshold = check_level(threshold, "threshold")
+        self.min_predictions, self.n_bootstraps = min_predictions, n_bootstraps
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
         """Test every configuration of the table against the best of them.
