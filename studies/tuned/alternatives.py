@@ -71,10 +71,7 @@ def estimates(
         draws = scorer.picked(as_counts(absent), each)
         mean = float(np.nanmean(draws))
         labels = judge.labels(predicted, as_counts(absent), each)
-        nothing, empty = np.zeros((0, 3, p.shape[1])), np.zeros((0, len(draws)))
-        together = judge.together(
-            Draws(decisions.winners, draws[None], empty, empty, nothing, labels, decisions.tuned)
-        )[0]
+        together = judge.together(Draws(decisions.winners, draws[None], labels=labels))[0]
         return decisions, (scorer, each), mean, mean if together is None else together
 
     decisions, _, mean, once = decided(counts > 0, counts == 0)

@@ -30,36 +30,33 @@ from .tables import Table
 #: little worse. So far back towards the naive score; chosen and judged on different data (docs/evidence/tuned.md).
 BACK = 0.1
 _CELLS = 1 << 25  # predictions of decisions that are held at a time
-_NO_LABELS = np.zeros((0, 0), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """What some resamples came to; what only some intervals need is there with `Interval.needs_spread` alone."""
+    """What some resamples came to; `own`, `inside` and `sums` are there with `Interval.needs_spread` alone."""
 
     winners: Array  # position of the configuration selected on each resample [B]; -1 for none
     scores: Array  # for each metric the score of the decision on what is absent [M, B]
-    own: Array  # for each metric the score of the final decision on what is absent [M, B]; needs_spread
-    inside: Array  # for each metric but the first the score of the final decision on what is present; needs_spread
+    own: Array | None = None  # for each metric the score of the final decision on what is absent [M, B]
+    inside: Array | None = None  # for each metric but the first that of the final decision on what is present [M-1, B]
     #: For the metric that selects, in units of 64 resamples [U, 3, C]: how many scores on what is present are defined,
     #: and the sum and the sum of squares of how much they differ from those of the whole table. Unit by unit, so that
-    #: threads and blocks cannot change a bit; needs_spread.
-    sums: Array
-    labels: Array  # how often each absent sample was given each label [K, N], where a decision makes labels
-    tuned: Array  # what was tuned beside the column [B, ...]
+    #: threads and blocks cannot change a bit.
+    sums: Array | None = None
+    tuned: Array | None = None  # what was tuned beside the column [B, ...]
+    labels: Array | None = None  # how often each absent sample was given each label [K, N], where decisions make labels
 
     @classmethod
     def joined(cls, parts: Sequence[Draws]) -> Draws:
         """Put blocks of resamples together."""
-        return cls(
-            winners=np.concatenate([part.winners for part in parts]),
-            scores=np.concatenate([part.scores for part in parts], axis=1),
-            own=np.concatenate([part.own for part in parts], axis=1),
-            inside=np.concatenate([part.inside for part in parts], axis=1),
-            sums=np.concatenate([part.sums for part in parts]),
-            labels=np.sum([part.labels for part in parts], axis=0),
-            tuned=np.concatenate([part.tuned for part in parts]),
-        )
+        found = {}
+        for name, axis in {"winners": 0, "scores": 1, "own": 1, "inside": 1, "sums": 0, "tuned": 0}.items():
+            if getattr(parts[0], name) is not None:
+                found[name] = np.concatenate([getattr(part, name) for part in parts], axis=axis)
+        if parts[0].labels is not None:
+            found["labels"] = np.sum([part.labels for part in parts if part.labels is not None], axis=0)
+        return cls(**found)
 
 
 @one_blas_thread()
@@ -97,16 +94,14 @@ class Columns:
         winners = table.select(scores)
         judged = np.stack([scorer.picked(absent, winners) for scorer in table.scorers])
         if not INTERVALS[table.question.interval].needs_spread:
-            return Draws(
-                winners, judged, judged[:0], judged[:0], np.zeros((0, 3, scores.shape[1])), _NO_LABELS, winners
-            )
+            return Draws(winners, judged)
         known = winners == self.winner  # judged already
         rest = np.stack([scorer.picked(absent, np.where(known, -1, self.winner)) for scorer in table.scorers])
         inside = judged[1:].copy()
         for k, scorer in enumerate(table.scorers[1:]):
             inside[k] = scorer.picked(counts, np.full(len(counts), self.winner))
         sums = sums_by_unit(scores - self.wholes[0])
-        return Draws(winners, judged, np.where(known, judged, rest), inside, sums, _NO_LABELS, winners)
+        return Draws(winners, judged, np.where(known, judged, rest), inside, sums)
 
 
 class Tuned:
@@ -126,7 +121,7 @@ class Tuned:
                 'sample. Pass them as a numpy array, write by="sample", and leave out count_dropped.',
             )
         procedure.check(table.question)
-        self.table, self._procedure = table, procedure
+        self.table, self.procedure = table, procedure
         self.back = BACK if procedure.counts_once else 0.0
         self.decider = procedure.bind(table.predictions, table.question)
         once = np.ones((1, table.n_samples), np.uint8)
@@ -157,37 +152,31 @@ class Tuned:
 
     def draw(self, start: int, stop: int) -> Draws:
         """Decide and judge; count the labels of what is absent."""
-        counts, once = self.table.units.counts(start, stop), self._procedure.counts_once
+        counts, once = self.table.units.counts(start, stop), self.procedure.counts_once
         decisions = self.decider.decide((counts > 0).view(np.uint8) if once else counts)
         absent = self.table.absent(counts)
         each = np.where(decisions.winners < 0, -1, np.arange(len(counts)))
         predicted = self.decider.predictions(decisions)
         judged = np.stack([scorer.picked(absent, each) for scorer in self._bound(predicted)])
-        made = self.labels(predicted, absent, each), decisions.tuned
+        found = Draws(decisions.winners, judged, tuned=decisions.tuned, labels=self.labels(predicted, absent, each))
         if not INTERVALS[self.table.question.interval].needs_spread:
-            nothing = np.zeros((0, 3, decisions.scores.shape[1]))
-            return Draws(decisions.winners, judged, judged[:0], judged[:0], nothing, *made)
+            return found
         same = np.zeros(len(counts), np.int64)
         unknown = np.full(len(counts), np.nan)  # `together` says it of all resamples at once
         own = [unknown if self._judges_labels(s.metric) else s.picked(absent, same) for s in self._fixed]
         inside = np.stack([scorer.picked(counts, same) for scorer in self._fixed])
         off = (decisions.scores - self.wholes[0]) / (STEADIER if once else 1.0)
         off[:, self.winner] = inside[0] - self.wholes[0][self.winner]
-        return Draws(decisions.winners, judged, np.stack(own), inside[1:], sums_by_unit(off), *made)
-
-    def decision(self, draws: Draws) -> tuple[Decision, tuple[Note, ...]]:
-        """Return the final decision."""
-        decision = self.decider.decision(self.final, draws.winners, draws.tuned)
-        return decision, self._procedure.notes(decision)
+        return replace(found, own=np.stack(own), inside=inside[1:], sums=sums_by_unit(off))
 
     # ---- labels of all resamples together ------------------------------------------------------------------------
     def _judges_labels(self, metric: Metric) -> bool:
-        return self._procedure.makes_labels and "predict" in metric.responses
+        return self.procedure.makes_labels and "predict" in metric.responses
 
-    def labels(self, predicted: Predictions, absent: Array, each: Array) -> Array:
-        """How often each absent sample was given each label, int [K, N]; nothing where no labels are made."""
-        if not self._procedure.makes_labels:
-            return _NO_LABELS
+    def labels(self, predicted: Predictions, absent: Array, each: Array) -> Array | None:
+        """How often each absent sample was given each label, int [K, N]; None where no labels are made."""
+        if not self.procedure.makes_labels:
+            return None
         labels = np.moveaxis(predicted.responses["predict"], 1, 0)  # [B, N, R]
         told = ((absent > 0) & (each >= 0)[:, None])[:, :, None] & predicted.seen
         return np.stack([(told & (labels == k)).sum(axis=(0, 2)) for k in range(predicted.n_classes)])
@@ -200,11 +189,11 @@ class Tuned:
         """
         values: list[float | None] = []
         for k, (metric, scores) in enumerate(zip(self.table.question.metrics, draws.scores, strict=True)):
-            if not self._judges_labels(metric) or np.isnan(scores).all():
+            if draws.labels is None or not self._judges_labels(metric) or np.isnan(scores).all():
                 values.append(None)
                 continue
             values.append(self._score_labels(draws.labels, metric))
-            if len(draws.own):
+            if draws.own is not None:
                 absent = as_counts(draws.labels.sum(axis=0)[None])
                 draws.own[k] = self._fixed[k].picked(absent, np.zeros(1, np.int64))
         return values
@@ -238,14 +227,17 @@ def sums_by_unit(off: Array) -> Array:
 def estimates(table: Table, selector: Columns | Tuned, draws: Draws) -> dict[str, Estimate]:
     """Return one estimate for each metric, all at the same winner."""
     question, winner = table.question, selector.winner
-    tuned = selector if isinstance(selector, Tuned) else None
-    decision, about = (None, ()) if tuned is None else tuned.decision(draws)
+    decision: Decision | None = None
+    about: tuple[Note, ...] = ()
     noted = table.notes(winner, draws.winners)
     wins = np.bincount(draws.winners[draws.winners >= 0], minlength=len(table.configurations))
     means = [_mean(table, k, scores) for k, scores in enumerate(draws.scores)]
-    together = [None] * len(means) if tuned is None else tuned.together(draws)
+    together: list[float | None] = [None] * len(means)
+    if isinstance(selector, Tuned) and draws.tuned is not None:
+        decision = selector.decider.decision(selector.final, draws.winners, draws.tuned)
+        about, together = selector.procedure.notes(decision), selector.together(draws)
     unbounded = any(not all(map(isfinite, metric.range)) for metric in question.metrics)
-    kurtoses = table.kurtoses(winner) if len(draws.own) and unbounded else [3.0] * len(means)
+    kurtoses = table.kurtoses(winner) if draws.own is not None and unbounded else [3.0] * len(means)
     n_groups = table.units.n if table.units.names == "groups" else None
     found: dict[str, Estimate] = {}
     for k, metric in enumerate(question.metrics):
@@ -339,7 +331,7 @@ def _evidence(table: Table, selector: Columns | Tuned, draws: Draws, k: int, val
     """What the bootstrap has seen by metric k; without variances where the interval does not look at them."""
     question, target, winner, scores = table.question, table.predictions.target, selector.winner, selector.wholes[k]
     metric, own, variances = question.metrics[k], scores[winner : winner + 1], np.full(len(scores), np.nan)
-    if len(draws.own):
+    if draws.own is not None and draws.inside is not None and draws.sums is not None:
         own = draws.own[k][~np.isnan(draws.own[k])]
         if k == 0:
             n, total, squares = draws.sums.sum(axis=0)
