@@ -114,7 +114,7 @@ class Tuned:
     """
 
     def __init__(self, table: Table, procedure: SelectionProcedure) -> None:
-        if type(table) is not Table or table.units.kind == "folds" or table.judges is not None:
+        if type(table) is not Table or table.judges is not None:
             raise SoberError(
                 "E114",
                 f"{procedure!r} decides on predictions that are in memory, all of the same samples, and resampled by "

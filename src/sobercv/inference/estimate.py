@@ -62,16 +62,10 @@ class Estimate:
     ----------
     value : float
         The number to report.
-    interval : (float, float) or None
-        Interval at `confidence_level`; None for protocols that have none.
-    interval_method : {"percentile", "calibrated"} or None
-        How it was made; see `sobercv.bbc`.
-    bounds : Calibrated, Percentile or None
-        What the interval is made of; gives bounds at any level.
+    bounds : Interval or None
+        What `interval` is made of; has bounds at any level.
     naive : float
         What plain cross-validation claims for the winner.
-    optimism : float
-        `naive - value`.
     draws : array [B] or None
         Score of each resample's winner on the samples left out; NaN where undefined.
     winner : int
@@ -94,7 +88,7 @@ class Estimate:
     positive : label or None
         The class that the score is of, where it depends on which class is the positive one.
     confidence_level : float
-    n_samples, n_configurations, n_repeats, n_left_out : int
+    n_samples, n_repeats, n_left_out : int
         Size of the table; `n_left_out` configurations lacked predictions and were not considered.
     n_groups : int or None
     n_folds : int or None
