@@ -188,7 +188,6 @@ class Predictions:
         responses: Sequence[str] = ("predict",),
         folds: Any = None,
         groups: Any = None,
-        seen: Any = None,
         sample_weight: Any = None,
         pos_label: Any = None,
     ) -> Predictions:
@@ -207,8 +206,6 @@ class Predictions:
             What the metric accepts, best first; decides how a bare array is read.
         folds : array-like [N] or [N, R], optional
         groups : array-like [N], optional
-        seen : bool array-like [N] or [N, R], optional
-            Which samples have predictions, for all configurations alike.
         sample_weight : array-like [N], optional
         pos_label : label, optional
             The positive one of two classes: precision, recall and the like are of it, and one score or probability per
@@ -220,7 +217,7 @@ class Predictions:
         if hasattr(y, "reindex"):
             check_order(y, "y", {**given, "groups": groups, "folds": folds, "sample_weight": sample_weight})
         n, n_configurations, n_repeats = next(iter(arrays.values())).shape[:3]
-        mask = np.ones((n, n_repeats), bool) if seen is None else _flags(seen, n, n_repeats)
+        mask = np.ones((n, n_repeats), bool)
         fold_of = np.zeros((n, n_repeats), np.int64) if folds is None else folds_of(folds, n, n_repeats)
         keep = np.ones(n_configurations, bool)
         gaps = any(a.dtype.kind == "f" and has_missing(a) for a in arrays.values())
@@ -298,25 +295,13 @@ def _pruned(arrays: Mapping[str, Array], seen: Array, fold_of: Array | None) -> 
     return ~lacking
 
 
-def _by_repeat(values: Any, n: int, n_repeats: int, name: str) -> Array:
-    array, _ = as_array(values, name)
+def folds_of(folds: Any, n: int, n_repeats: int) -> Array:
+    """Number the folds of each repeat 0, 1, 2, ... [N, R]."""
+    array, _ = as_array(folds, "folds")
     if array.ndim == 1:
         array = np.repeat(array[:, None], n_repeats, axis=1)
     if array.shape != (n, n_repeats):
         raise SoberError(
-            "E107", f"`{name}` must be [{n}] or [{n}, {n_repeats}] (samples, repeats); got shape {array.shape}."
+            "E107", f"`folds` must be [{n}] or [{n}, {n_repeats}] (samples, repeats); got shape {array.shape}."
         )
-    return array
-
-
-def _flags(seen: Any, n: int, n_repeats: int) -> Array:
-    array = _by_repeat(seen, n, n_repeats, "seen")
-    if has_missing(array) or not np.isin(array, (0, 1)).all():
-        raise SoberError("E107", "`seen` must be true where a sample has a prediction and false where not; got others.")
-    return array.astype(bool)
-
-
-def folds_of(folds: Any, n: int, n_repeats: int) -> Array:
-    """Number the folds of each repeat 0, 1, 2, ... [N, R]."""
-    array = _by_repeat(folds, n, n_repeats, "folds")
     return np.stack([codes_of(array[:, r], n, "folds") for r in range(n_repeats)], axis=1)

@@ -15,10 +15,8 @@ from sobercv.testing import simulate
 
 def table_of(n=100, c=8, seed=0, seen=0.5, **options):
     data = simulate.beta_accuracy(n=n, c=c, a=6, b=4, seed=seed)
-    here = np.arange(n) < seen * n
-    return Predictions.build(
-        data.y, data.predictions, task="classification", folds=data.folds, seen=here, **options
-    ), data
+    table = Predictions.build(data.y, data.predictions, task="classification", folds=data.folds, **options)
+    return replace(table, seen=(np.arange(n) < seen * n)[:, None]), data
 
 
 def test_predictive_is_the_formula():

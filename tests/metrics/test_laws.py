@@ -243,7 +243,7 @@ def test_within_folds_ignores_the_scale_of_each_fold(target, seed, n):
 
 
 def test_a_table_in_which_nothing_was_seen_has_no_score():
-    seen = np.arange(6) < 2
-    table = sobercv.Predictions.build([0, 1] * 3, np.zeros((6, 3)), task="classification", seen=seen)
+    absent = np.repeat(np.arange(6)[:, None] >= 2, 3, axis=1)
+    table = sobercv.Predictions.build([0, 1] * 3, np.ma.array(np.zeros((6, 3)), mask=absent), task="classification")
     unseen = table.take_rows(np.arange(2, 6))
     assert np.isnan(sobercv.metrics.get("recall_micro").scores(unseen, np.ones((5, 4), int))).all()

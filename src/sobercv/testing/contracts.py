@@ -6,6 +6,7 @@ For a metric, a drop rule, a selection rule or a procedure of yours; plain asser
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -182,9 +183,8 @@ class DropRuleContract(ABC):
     def _table(self) -> tuple[Predictions, int]:
         """Return a table with six in ten samples predicted, and the position of its best configuration."""
         data = simulate.beta_accuracy(n=200, c=12, a=3, b=3, seed=5)
-        table = Predictions.build(
-            data.y, data.predictions, task="classification", folds=data.folds, seen=data.folds < 6
-        )
+        table = Predictions.build(data.y, data.predictions, task="classification", folds=data.folds)
+        table = replace(table, seen=(data.folds < 6)[:, None])
         so_far = table.only_seen()
         scores = Question.ask("accuracy").bind(so_far).scores(np.ones((1, so_far.n_samples), np.uint8))[0]
         return table, int(scores.argmax())
