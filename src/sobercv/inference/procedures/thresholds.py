@@ -61,7 +61,8 @@ class Threshold(Decision):
 
     def to_dict(self) -> dict[str, Any]:
         plain = super().to_dict()
-        return {**plain, "threshold": plain.pop("value")}
+        plain["threshold"] = plain.pop("value")
+        return plain
 
 
 @dataclass(frozen=True)
