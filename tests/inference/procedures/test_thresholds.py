@@ -184,7 +184,6 @@ def test_groups_and_strata_are_drawn_as_ever():
         ("net_benefit(threshold=0.2)", {}, {}, "E114"),
         ("f1_macro", {}, {}, "E114"),
         ("sensitivity", {}, {}, "E114"),
-        ("f1", {}, {"metric": "accuracy"}, "E114"),
         ("f1", {"aggregate": "fold", "folds": np.arange(24) % 3}, {}, "E114"),
         ("f1", {"by": "fold", "folds": np.arange(24) % 3}, {}, "E114"),
     ],
