@@ -206,10 +206,10 @@ class Case:
 
     def predictions(self) -> Predictions:
         """The same as the noun of the library."""
-        known = ("folds", "groups", "seen", "sample_weight")
+        known = ("folds", "groups", "sample_weight")
         return Predictions.build(
             self.y,
-            self.answers,
+            self.masked,
             task=_TASK.get(self.kind.rstrip("23"), "survival"),
             responses=(self.response,),
             **{name: self.options[name] for name in known if name in self.options},

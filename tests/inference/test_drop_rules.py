@@ -126,9 +126,9 @@ def test_betting_keeps_the_winner_as_promised():
 def test_groups_are_bet_on_as_wholes():
     data = simulate.beta_accuracy(n=90, c=5, a=6, b=4, seed=1)
     table = Predictions.build(
-        data.y, data.predictions, task="classification", folds=data.folds, groups=np.arange(90) // 3,
-        seen=np.arange(90) < 44,
-    )  # fmt: skip
+        data.y, data.predictions, task="classification", folds=data.folds, groups=np.arange(90) // 3
+    )
+    table = replace(table, seen=np.arange(90)[:, None] < 44)
     rule = sobercv.BettingDrop().for_race()
     rule(table, Question.ask("accuracy"), 0)
     assert rule._done.sum() == 14  # two of three samples of the fifteenth group are not enough
