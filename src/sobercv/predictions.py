@@ -217,16 +217,16 @@ class Predictions:
         if hasattr(y, "reindex"):
             check_order(y, "y", {**given, "groups": groups, "folds": folds, "sample_weight": sample_weight})
         n, n_configurations, n_repeats = next(iter(arrays.values())).shape[:3]
-        mask = np.ones((n, n_repeats), bool)
+        mask: Array = np.ones((n, n_repeats), bool)
         fold_of = np.zeros((n, n_repeats), np.int64) if folds is None else folds_of(folds, n, n_repeats)
-        keep = np.ones(n_configurations, bool)
+        keep: Array = np.ones(n_configurations, bool)
         gaps = any(a.dtype.kind == "f" and has_missing(a) for a in arrays.values())
         pruned = _pruned(arrays, mask, None if folds is None else fold_of) if gaps else None
         if pruned is not None:
             present = pruned if present is None else present & pruned
         if present is not None:
             mask &= present.any(axis=1)
-            keep = (present | ~mask[:, None, :]).all(axis=(0, 2))
+            keep = np.asarray((present | ~mask[:, None, :]).all(axis=(0, 2)))
             if not keep.any():
                 raise SoberError(
                     "E111",
