@@ -420,3 +420,8 @@ def _signature() -> Signature:
 
 
 BBCRandomizedSearchCV.__init__.__signature__ = _signature()  # type: ignore[attr-defined]
+if BBCSearchCV.__doc__ and BBCRandomizedSearchCV.__doc__:  # for `help`: the attributes are the same
+    _start, _stop = (BBCSearchCV.__doc__.index(f"    {title}\n    ---") for title in ("Attributes", "Examples"))
+    BBCRandomizedSearchCV.__doc__ = BBCRandomizedSearchCV.__doc__.replace(
+        "    Examples\n", f"{BBCSearchCV.__doc__[_start:_stop]}    Examples\n", 1
+    )
