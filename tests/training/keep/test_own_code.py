@@ -370,6 +370,25 @@ if __name__ == "__main__":
     assert "what differs is the code (__main__)" in said[2].stderr
 
 
+def test_a_script_that_was_edited_after_its_start_is_refused(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(
+        HEAD
+        + ESTIMATOR
+        + """
+import sobercv
+X = np.random.default_rng(0).normal(size=(60, 2)); y = (X[:, 0] > 0).astype(int)
+from pathlib import Path
+Path(__file__).write_text(Path(__file__).read_text().replace("(0,)", "(1,)"))  # as an editor would
+sobercv.BBCSearchCV(Picker(), {"k": [1, 2]}, scoring="accuracy", cv=3, store="run.sqlite").fit(X, y)
+"""
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(sobercv.__file__).parents[1])}
+    said = subprocess.run([sys.executable, str(path)], env=environment, capture_output=True, text=True, cwd=tmp_path)
+    assert "script.py was edited after it had been started" in said.stderr
+    assert "Start it again." in said.stderr
+
+
 def test_the_modules_are_named(load):
     source = cls(before="import beside\n", used="beside.f(X)")
     found = []

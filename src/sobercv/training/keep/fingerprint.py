@@ -31,6 +31,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from ...errors import SoberError
+from ...late_imports import IMPORTED_AT
 
 #: Types whose `repr` says everything.
 _PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented)})
@@ -331,12 +332,16 @@ def _read(name: str) -> tuple[str, list[str]]:
         if spec is not held.__spec__:  # imported again, or reloaded
             _first_seen[name] = held.__spec__, found
         elif first != found:
-            raise SoberError(
-                "E602",
-                f"{file} was edited after it had been imported, so a store cannot know which of the two a fit uses. "
-                "Restart Python, or reload the module.",
-            )
+            raise _edited(file, "imported")
     return found, imported
+
+
+def _edited(file: str, since: str) -> SoberError:
+    return SoberError(
+        "E602",
+        f"{file} was edited after it had been {since}, so a store cannot know which of the two a fit uses. "
+        f"{'Start it again.' if since == 'started' else 'Restart Python, or reload the module.'}",
+    )
 
 
 def _imports(tree: ast.AST, package: str) -> Iterator[str]:
@@ -354,6 +359,8 @@ def _script() -> list[ast.stmt]:
     """Return the statements of the script that runs, or of all cells of a notebook so far."""
     main = sys.modules["__main__"]
     cells, file = getattr(main, "In", None), getattr(main, "__file__", None)
+    if not isinstance(cells, list) and file and Path(file).stat().st_mtime > IMPORTED_AT:
+        raise _edited(file, "started")
     sources = list(cells) if isinstance(cells, list) else [Path(file).read_bytes()] if file else []
     found: dict[str, ast.stmt] = {}  # a cell may be run twice
     for source in sources:
