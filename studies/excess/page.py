@@ -39,7 +39,7 @@ from .run import FRESH, SIMULATED
 
 HERE = Path(__file__).parent
 RESULTS, DIFFERENCES = HERE / "results.csv", HERE / "results-differences.csv"
-COMMANDS = """python -m studies.excess --data FOLDER  # goes on where it stopped; then results and pages
+COMMANDS = """python -m studies.excess --data FOLDER          # goes on where it stopped; then results and pages
 python -m studies.excess.page                   # the pages alone"""
 TITLES = {
     "accuracy": "accuracy", "roc_auc": "AUC", "roc_auc_ovr": "AUC, many classes", "r2": "R2",
@@ -99,9 +99,9 @@ def parts(rows: Sequence[Row]) -> dict[str, list[Row]]:
     others = [r for r in tuned(rows) if r["set"] in SIMULATED]
     judging = [r for r in tuned(real) if not is_calibration(r)]
     found = {
-        "sets of the choice, tuned": [r for r in tuned(real) if is_calibration(r)],
+        "calibration sets, tuned": [r for r in tuned(real) if is_calibration(r)],
         "other sets, tuned": judging,
-        "sets added when all constants stood": [r for r in judging if r["set"] in FRESH],
+        "sets added after all choices": [r for r in judging if r["set"] in FRESH],
         "other sets, N up to 60": [r for r in judging if r["n"] <= 60],
         "other sets, N from 200": [r for r in judging if r["n"] >= 200],
         "other sets, many classes": [r for r in judging if r["kind"] == "classes"],
@@ -203,13 +203,12 @@ fits; they are kept in the `store`, end at `max_seconds`, and count in `n_fits_`
 `sobercv.correct` train nothing, so that they keep {CROSS_VALIDATED:g}; what they cannot know is how unstable the
 learner is.
 
-**Where it fails, and what was chosen how.** A run has 45 products of noisy changes (five folds: ten), so that single
-factors are noisy; their mean is right more than each of them is. Ten folds were studied. Half of the shared part and
-{TRUST:g} of the way were chosen when 200 of these tables were known, with an eye on the lassos, and most of the other
-sets were in sight; five sets and the artificial generators were added after that, and nothing was changed. Real
-data alone would not ask for pair models: with the share of the way (0 to 1 in quarters) chosen on all
-other real sets for coverage nearest to .95, it is {chosen}, and the mean over sets covers
-{share(float(np.mean([c for _, c in out])))}. They are for learners that a constant cannot know.
+**Limits.** A run has 45 products of noisy changes (five folds: ten), so that a single factor is noisy. Only ten folds
+were studied. Half of the shared part and {TRUST:g} of the way were chosen on the first 200 tables with an eye on the
+lassos; five sets and the artificial generators were added later, and nothing was changed. Real data alone would not
+ask for pair models: with the share of the way chosen on all other real sets, it is {chosen}, and
+the mean over sets covers {share(float(np.mean([c for _, c in out])))}. They are for learners that a constant cannot
+know.
 
 ## What was done
 {n_tables:,} tables: sub-samples (N = 50 to 400) of {len({r["set"] for r in rows if is_real(r)})} real data sets,
@@ -225,8 +224,8 @@ there). Each table is judged by two metrics, for the tuned winner and for two fi
         "excess",
         "How much more does a cross-validated score err?",
         f"About {needed(tuned([r for r in rows if is_real(r)])):.1f} times in variance for tuned winners on real "
-        f"data, and 3 to 4 times for an unstable learner; pair models of the winner tell. On sets beside those of the "
-        f"choice, 95 % intervals with them cover {share(b[0])} and lower bounds hold {share(b[1])} (without: "
+        f"data, and 3 to 4 times for an unstable learner; pair models of the winner tell. Outside the "
+        f"calibration sets, 95 % intervals with them cover {share(b[0])} and lower bounds hold {share(b[1])} (without: "
         f"{share(a[0])} and {share(a[1])}; worst set {share(worst[low])}, {low}).",
         "What pair models say about the factor, and the factor that was right, in sixths of all intervals",
         text,

@@ -31,7 +31,7 @@ from .question import Question
 #: A jackknife that deletes whole folds overshoots: so much of it is taken for the variance of the true score.
 SHARE_OF_SHARED = 0.5
 #: What pair models say is noisy, so that their factor is shrunken towards the usual one: so much of the way to theirs,
-#: and no further than `MOST`. Chosen on real data, each set judged by the others (docs/evidence/excess.md).
+#: and no further than `MOST`. How they were chosen: docs/evidence/excess.md.
 TRUST, MOST = 0.75, 5.0
 HALVES = 4  # ways to halve the folds
 
