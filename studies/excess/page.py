@@ -244,9 +244,9 @@ def draw() -> None:
     figure, axes = plt.subplots(figsize=(6, 3.6))
     said, right, _ = zip(*by_quantile(read(RESULTS)), strict=True)
     axes.plot(said, right, "o-", color="#2b6cb0", label="sixths of all intervals")
-    axes.plot([0, 5], [0, 5], color="0.7", lw=1, label="as said")
+    axes.plot([0, 6], [0, 6], color="0.7", lw=1, label="as said")
     axes.axhline(CROSS_VALIDATED, color="#c05621", lw=1, ls="--", label=f"constant {CROSS_VALIDATED:g}")
-    axes.set(xlabel="factor by pair models", ylabel="factor that was right", xlim=(0, 5), ylim=(0, 5))
+    axes.set(xlabel="factor by pair models", ylabel="factor that was right", xlim=(0, 6), ylim=(0, 5))
     axes.legend(frameon=False)
     keep(figure, "excess")
 
