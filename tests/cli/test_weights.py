@@ -41,7 +41,10 @@ def test_the_score_is_that_of_repeated_rows(sober, tmp_path):
     _, again = judge_again(RunFolder("run"), ["roc_auc"])
     assert again["roc_auc"].value == pytest.approx(found["score"]["value"], abs=1e-12)
     assert "weighted by w, from 1 to 4" in (tmp_path / "run/METHODS.md").read_text()
-    assert "weighted, in fits" in (tmp_path / "run/report.html").read_text()
+    report = (tmp_path / "run/report.html").read_text()
+    assert "weighted, in fits" in report
+    assert "What the final model leans on" in report  # shuffled columns are scored with weights
+    assert "A part of the result was left out" not in report
     assert sober("predict", "run", "data.csv", "-o", "p.csv").code == 0
     predicted = pd.read_csv("p.csv")
     assert "w" not in predicted.columns

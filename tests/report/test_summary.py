@@ -5,9 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_breast_cancer
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import Pipeline
 
 import sobercv
 from sobercv import seeds
@@ -194,3 +198,14 @@ def test_a_dropped_configuration_that_won_resamples_is_explained():
     assert "A dropped configuration won 26 % of the resamples" in table_note(search.estimate_["roc_auc"], [dropped])
     seldom = replace(dropped, wins=0.01)
     assert "A dropped configuration" not in table_note(search.estimate_["roc_auc"], [seldom])
+
+
+def test_tuning_is_compared_with_the_first_model_that_is_not_a_constant():
+    X, y = load_breast_cancer(return_X_y=True)
+    models = [DummyClassifier(), GaussianNB(var_smoothing=10.0), GaussianNB()]
+    search = sobercv.BBCSearchCV(
+        Pipeline([("model", DummyClassifier())]), {"model": models}, scoring="roc_auc", cv=5, drop=None
+    ).fit(X[::5], y[::5])
+    assert summarize(search).tuning == search.gain_over(1).sentence(
+        "the first model (naive Bayes (var_smoothing 10), all columns)"
+    )

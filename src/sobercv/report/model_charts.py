@@ -152,9 +152,9 @@ def importance(
             rows = np.sort(seeds.generator(search.seed_, "permutation").permutation(X.shape[0])[:MOST_ROWS])
             X, y = take(X, rows), take(y, rows)
             sample_weight = None if sample_weight is None else take(sample_weight, rows)
-        weights = () if sample_weight is None else (sample_weight,)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         start = perf_counter()
-        search.score(X, y, *weights)
+        search.score(X, y, **weights)
         columns = _closest(X, _predictions(search, X))[:MOST_COLUMNS]
         n_scorings = max_seconds / (perf_counter() - start + 1e-9)  # that the time allows
         if n_scorings < 1:
@@ -165,7 +165,7 @@ def importance(
         times = max(1, int(min(n_permutations, n_scorings / len(units))))
 
         def score(search: Any, orders: Array, y: Any) -> float:
-            return float(search.score(_shuffled(X, units, orders), y, *weights))
+            return float(search.score(_shuffled(X, units, orders), y, **weights))
 
         orders = np.tile(np.arange(X.shape[0])[:, None], len(units))  # [N, units]: which row each unit's values are of
         seed = seeds.integer(search.seed_, "permutation")

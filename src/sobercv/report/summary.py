@@ -5,7 +5,7 @@ All that a report shows is computed here and in the modules of its charts; rende
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -20,7 +20,7 @@ from . import class_charts, facts, numeric_charts
 from .checklist import checklist
 from .evidence import N_BANDS, Evidence
 from .facts import estimates_of, score_of, wins_of_winner
-from .families_table import families_table
+from .families_table import BASELINE, families_table
 from .model_charts import model_section
 from .notes import in_order, judged, missing_charts
 from .notes import notes as notes_of
@@ -99,17 +99,14 @@ def summarize_numbers(
     estimates, log = estimates_of(search), search.race_
     tried, by_groups = len(log.status), search.predictions_.groups is not None
     unit = "folds" if search.question_.by == "fold" else "groups" if by_groups else "samples"
-    made = _of_estimates(estimates, tried, unit, title or "Tuning report")
+    rows = configurations(search)
+    made = _of_estimates(estimates, tried, unit, title or "Tuning report", _first_model(rows, estimates[0]))
     race, rounds = race_of(search), race_chart(search) if len(log.alive_by_round) > 1 else None
     told = "" if rounds else facts.race_note(race, tried, search.is_complete_)
-    rows = configurations(search)
-    first = next(row for row in rows if row.index == 0)
-    tuning = made.tuning.replace("the first configuration.", f"the first configuration ({first.params}).")
     return replace(
         made,
         task=search.predictions_.task,
-        winner=Fact(winner_in_words(search), made.winner.text.replace(made.tuning, tuning)),
-        tuning=tuning,
+        winner=Fact(winner_in_words(search), made.winner.text),
         notes=notes_of(search, notes),
         data=facts.data(search, X),
         method=facts.method(search),
@@ -144,10 +141,12 @@ def summarize_estimates(
     return replace(made, command=clean(command or "", 4000), configurations=_compared(first))
 
 
-def _of_estimates(estimates: list[Estimate], tried: int, unit: str, title: str) -> Summary:
-    """Write down what estimates alone tell."""
+def _of_estimates(
+    estimates: list[Estimate], tried: int, unit: str, title: str, model: tuple[int, str] | None = None
+) -> Summary:
+    """Write down what estimates alone tell; `model` is what the winner is compared with, by its id and in words."""
     first, scores = estimates[0], tuple(score_of(estimate) for estimate in estimates)
-    tuning = _tuning(first)
+    tuning = _tuning(first, *(model or _first_known(first)))
     made = Summary(
         title=clean(title, 120),
         task="",
@@ -218,12 +217,24 @@ def _why(score: Score, tried: int, unit: str) -> str:
     )
 
 
-def _tuning(estimate: Estimate) -> str:
-    """Say whether tuning was worth it: the winner against the first configuration that is known."""
+def _first_known(estimate: Estimate) -> tuple[int, str]:
+    first = int(estimate.configurations[0])
+    return first, "the first configuration" if first == 0 else f"configuration {first}, the first that is known"
+
+
+def _first_model(rows: Sequence[ConfigurationRow], estimate: Estimate) -> tuple[int, str]:
+    """The first configuration that is more than a constant: whether tuning beats a constant tells nothing of tuning."""
+    known = sorted((row for row in rows if row.index in estimate.configurations), key=lambda row: row.index)
+    first = next((row for row in known if not row.params.startswith(BASELINE)), None)
+    if first is None:
+        return _first_known(estimate)
+    return first.index, f"the first {'configuration' if first.index == 0 else 'model'} ({first.params})"
+
+
+def _tuning(estimate: Estimate, first: int, name: str) -> str:
+    """Say whether tuning was worth it: the winner against a configuration that needed no choice."""
     if estimate.judge_alone is None or estimate.n_configurations < 2 or estimate.draws is None:
         return ""
-    first = int(estimate.configurations[0])
-    name = "the first configuration" if first == 0 else f"configuration {first}, the first that is known"
     try:
         return estimate.gain_over(first).sentence(name)
     except SoberError:  # no draw judges it
