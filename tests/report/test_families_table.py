@@ -56,6 +56,10 @@ def test_a_kind_above_the_honest_score_and_a_baseline_that_is_not_at_one_half_ar
     told = _sentence(search, [*kinds, family("a constant baseline", [2], near=False, score=0.546)])
     assert "Above the honest score at the top: ridge, because choosing among fewer costs less." in told
     assert "its true score is 0.5; here it is 0.546 because it predicts each fold's own share" in told
+    search.race_.status[2] = "dropped"
+    told = _sentence(search, [*kinds, family("a constant baseline", [2], near=False, score=0.485)])
+    assert "here it is 0.485 because it was dropped early: it is compared with the winner on the samples" in told
+    search.race_.status[2] = "finished"
     plain = _sentence(search, [kinds[1], family("a constant baseline", [2], near=False, score=0.5)])
     assert "Above" not in plain
     assert "baseline knows nothing" not in plain

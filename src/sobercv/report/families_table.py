@@ -60,14 +60,9 @@ def _sentence(search: Any, found: list[Family]) -> str:
             "the score at the top: to take a kind because of this table would be one more choice, which no number here "
             "allows for. "
         )
-    constant = [f.estimate.value for f in found if f.name == BASELINE]
-    ranks_folds = GUESSING.get(found[0].estimate.metric) == 0.5 and not search.question_.within_folds
-    if constant and ranks_folds and abs(constant[0] - 0.5) > 0.001:
-        text += (
-            f"The baseline knows nothing of the rows, so that its true score is 0.5; here it is "
-            f"{number(constant[0], 3)} because it predicts each fold's own share of classes, by which "
-            "rows of different folds are ranked. "
-        )
+    constant = next((f for f in found if f.name == BASELINE), None)
+    if constant and GUESSING.get(found[0].estimate.metric) == 0.5 and abs(constant.estimate.value - 0.5) > 0.001:
+        text += _why_not_half(constant, constant in left, search.question_.within_folds)
     if near:
         text += f"{count(len(near), 'other kind')} may be as good as the winner: {', '.join(near)}."
     elif len(left) < len(others):
@@ -77,6 +72,17 @@ def _sentence(search: Any, found: list[Family]) -> str:
         text += " Left the race early with hardly a chance to win; few samples judge them, so that their wide "
         text += f"intervals say little: {names}."
     return text.replace("  ", " ")
+
+
+def _why_not_half(constant: Family, is_dropped: bool, within_folds: bool) -> str:
+    """Say why a baseline that ranks at random is not shown with 0.5."""
+    known = "The baseline knows nothing of the rows, so that its true score is 0.5; here it is "
+    score = f"{number(constant.estimate.value, 3)} because it"
+    if is_dropped:
+        return f"{known}{score} was dropped early: it is compared with the winner on the samples that it has. "
+    if within_folds:
+        return ""
+    return f"{known}{score} predicts each fold's own share of classes, by which rows of folds are ranked. "
 
 
 def labels_of(search: Any, by: Any) -> dict[int, str]:
