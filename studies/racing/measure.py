@@ -75,7 +75,7 @@ def measure(
     question = Question.ask(metric, interval="percentile", n_bootstraps=N_BOOTSTRAPS, random_state=seed)
     whole = Table(table, question)
     scores, full = whole.wholes[0], whole.winner()
-    error = float(whole.standard_errors()[full])
+    error = float(whole.standard_errors[full])
     rows = []
     for name, rule in rules.items():
         started = rule.for_race() if hasattr(rule, "for_race") else rule

@@ -33,8 +33,8 @@ def test_the_seed_matters_there():
 def test_standard_errors_are_drawn_once(monkeypatch):
     drawn = []
     table = open_table(P, Question.ask("accuracy", select="simplest_within", n_bootstraps=300, n_jobs=2), y=Y)
-    plain = table.standard_errors
-    monkeypatch.setattr(table, "standard_errors", lambda: drawn.append(1) or plain())
+    plain = table.resampled_errors
+    monkeypatch.setattr(table, "resampled_errors", lambda: drawn.append(1) or plain())
     sobercv.inference.bbc.corrected(table)
     assert drawn == [1]
 

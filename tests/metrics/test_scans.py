@@ -15,7 +15,7 @@ def scans(scores, positive):
 
 def right(scores, positive, counts, picked=None, weight=None):
     """Twice the pairs that are ranked right [B, C] or [B, 1]."""
-    return scans(scores, positive).right(counts, picked, weight)
+    return scans(scores, positive).share_right(counts, picked, weight, np.ones(len(counts)))
 
 
 def pairs_right_twice(scores, positive, counts):

@@ -7,10 +7,10 @@ procedure tunes beside it (`Tuned`: a threshold, a mix); the loop is the same, a
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
@@ -47,17 +47,6 @@ class Draws:
     tuned: Array | None = None  # what was tuned beside the column [B, ...]
     labels: Array | None = None  # how often each absent sample was given each label [K, N], where decisions make labels
 
-    @classmethod
-    def joined(cls, parts: Sequence[Draws]) -> Draws:
-        """Put blocks of resamples together."""
-        found = {}
-        for name, axis in {"winners": 0, "scores": 1, "own": 1, "inside": 1, "sums": 0, "tuned": 0}.items():
-            if getattr(parts[0], name) is not None:
-                found[name] = np.concatenate([getattr(part, name) for part in parts], axis=axis)
-        if parts[0].labels is not None:
-            found["labels"] = np.sum([part.labels for part in parts if part.labels is not None], axis=0)
-        return cls(**found)
-
 
 @one_blas_thread()
 def corrected(table: Table) -> dict[str, Estimate]:
@@ -69,7 +58,14 @@ def corrected(table: Table) -> dict[str, Estimate]:
     else:
         selector = Tuned(table, question.procedure)
     cut = table.cut() if isinstance(selector, Columns) else selector.cut()
-    found = estimates(table, selector, Draws.joined(blocks.run(selector.draw, cut, question.n_threads)))
+    parts = blocks.run(selector.draw, cut, question.n_threads)
+    joined: dict[str, Any] = {}
+    for name, axis in {"winners": 0, "scores": 1, "own": 1, "inside": 1, "sums": 0, "tuned": 0}.items():
+        if getattr(parts[0], name) is not None:
+            joined[name] = np.concatenate([getattr(part, name) for part in parts], axis=axis)
+    if parts[0].labels is not None:
+        joined["labels"] = sum(part.labels for part in parts if part.labels is not None)
+    found = estimates(table, selector, Draws(**joined))
     if question.procedure is None or not question.procedure.stands_beside:
         return found
     alone = corrected(table.asking(replace(question, procedure=None)))

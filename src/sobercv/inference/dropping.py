@@ -168,7 +168,7 @@ class BootstrapDrop:
         if race is None:
             return DropVerdict.keep_all(predictions.n_configurations)
         top = race.top
-        if race.question.first.calls_a_function:
+        if race.question.first.max_calls is not None:
             worse, defined = self._until_certain(race)
         else:
             worse, defined = np.sum(race.over(race.compare, self.n_bootstraps), axis=0)

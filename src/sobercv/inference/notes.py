@@ -106,7 +106,7 @@ def of_table(table: Table, winner: int) -> Iterator[Note]:
         yield Note("W206", "Labels were taken from probabilities: the likeliest class.")
     if not table.is_complete:
         yield INCOMPLETE
-    fewer = metric.calls_a_function and table.n_resamples < question.n_bootstraps
+    fewer = metric.max_calls is not None and table.n_resamples < question.n_bootstraps
     if fewer and not table.is_replay and question.by == "sample":
         yield Note(
             "W201",
@@ -145,7 +145,7 @@ def left_out(n_left_out: int, n_configurations: int) -> Note:
 
 def of_the_model(metrics: Collection[Metric], n_folds: int) -> Note:
     """Some score was computed on the fitted models, so there is nothing finer than folds to resample."""
-    names = [metric.name for metric in metrics if metric.is_given]
+    names = [metric.name for metric in metrics if metric.core is None]
     were = "was" if len(names) == 1 else "were"
     return Note(
         "W211",

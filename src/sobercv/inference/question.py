@@ -169,15 +169,6 @@ class Question:
                 yield "E114", f"{self.procedure!r} goes with {name}={value!r} only; got {given!r}. Leave it out."
 
     # ---- what it comes to ----------------------------------------------------------------------------------------
-    @property
-    def responses(self) -> tuple[str, ...]:
-        """How a bare array is read when several metrics share it: probabilities serve all, labels only some."""
-        wanted = () if self.procedure is None else self.procedure.wanted(self.first)
-        if wanted:
-            return wanted[0]
-        asked = (metric.responses for metric in self.metrics if metric.responses[0] != "predict")
-        return next(asked, self.first.responses)
-
     def for_target(self, y: Any) -> Question:
         """Settle the task of metrics that leave it open, by looking at the target."""
         settled = tuple(metric.for_target(y) for metric in self.metrics)

@@ -114,7 +114,7 @@ class RacedTable(Table):
         inner = Table(finishers, question, counts)
         reference = inner.winner()
         self.__dict__.update(inner.__dict__)
-        self.__dict__.pop("_rule", None)
+        self.__dict__.pop("standard_errors", None)
         self._inner = inner
         make = _sample_group if inner.samples is None else _fold_group
         groups = [make(finishers, group, inner, reference) for group in dropped]
@@ -137,6 +137,7 @@ class RacedTable(Table):
         chosen = int(self.select(np.where(race.home == _FINISHED, self.wholes[0], np.nan)[None])[0])
         return chosen if chosen >= 0 else super().winner()  # a family without a finisher
 
+    @computed_once
     def standard_errors(self) -> Array:
         """Resample what the finishers' table resamples."""
         return self.resampled_errors()

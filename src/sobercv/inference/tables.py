@@ -23,7 +23,7 @@ from ..threads import computed_once, one_blas_thread
 from . import notes
 from .estimate import Estimate
 from .question import Question
-from .selection import SelectionRule, apply
+from .selection import apply
 from .units import Units, checked_counts
 
 MIN_UNITS = 3  # samples or groups: with fewer, a resample hardly ever leaves one out
@@ -144,7 +144,7 @@ class Table:
         if question.stratify:
             strata = held.y["event"].astype(np.int64) if held.task == "survival" else held.y
             self.units = replace(self.units, strata=strata)
-        if question.first.calls_a_function:
+        if question.first.max_calls is not None:
             self.n_resamples = question.first.affordable(self.n_resamples, len(self.configurations))
         if counts is not None:
             drawn = checked_counts(counts, predictions.n_samples)[:, predictions.rows]
@@ -213,7 +213,7 @@ class Table:
         unit, n = self.observed.of_entry, self.observed.n
         found = [3.0] * len(self.scorers)
         for k, scorer in enumerate(self.scorers):
-            if n > MOST_UNITS or scorer.metric.calls_a_function or self.units.kind == "folds":
+            if n > MOST_UNITS or scorer.metric.max_calls is not None or self.units.kind == "folds":
                 continue
             scores = []
             for start, stop in blocks.cut(n + 1, blocks.UNIT):
@@ -224,13 +224,14 @@ class Table:
             found[k] = _kurtosis(moved[1:] - moved[0])
         return found
 
+    @computed_once
     def standard_errors(self) -> Array:
         """Standard error of every configuration by the metric that selects: samples are resampled for it [C].
 
         Of given scores, that of the mean over folds.
         """
         if self.samples is not None:
-            return self.samples.standard_errors()
+            return self.samples.standard_errors
         first = self.scorers[0]
         if isinstance(first, FoldMeans):
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -249,20 +250,15 @@ class Table:
     def asking(self, question: Question) -> Self:
         """Ask the same predictions and the same draws for another selection; the metrics stay."""
         other = copy(self)
-        other.__dict__.pop("_rule", None)
+        other.__dict__.pop("standard_errors", None)
         other.question = question
         return other
 
-    @computed_once
-    def _rule(self) -> tuple[SelectionRule, Array | None]:
-        """The selection rule, told of the configurations of this table, and the standard errors that it needs."""
-        needed = self.question.needs_standard_errors
-        return self.question.rule_for(self.configurations), self.standard_errors() if needed else None
-
     def select(self, scores: Array) -> Array:
         """Run the rule: scores [B, C] -> positions of the winners [B], -1 where no score is defined."""
-        rule, errors = self._rule
-        return apply(rule, scores, self.question.first.unit, errors)
+        question = self.question
+        errors = self.standard_errors if question.needs_standard_errors else None
+        return apply(question.rule_for(self.configurations), scores, question.first.unit, errors)
 
     def winner(self) -> int:
         """Select on the whole table."""
@@ -350,7 +346,11 @@ def predictions_of(predictions: Any, question: Question, **arrays: Any) -> Predi
     y = arrays.pop("y", None)
     question = question.for_target(y)
     assert question.first.task is not None  # the target settled it
-    table = Predictions.build(y, predictions, task=question.first.task, responses=question.responses, **arrays)
+    # How a bare array is read when several metrics share it: probabilities serve all, labels only some.
+    ranked = (metric.responses for metric in question.metrics if metric.responses[0] != "predict")
+    wanted = () if question.procedure is None else question.procedure.wanted(question.first)
+    responses = wanted[0] if wanted else next(ranked, question.first.responses)
+    table = Predictions.build(y, predictions, task=question.first.task, responses=responses, **arrays)
     if table.n_left_out:
         lacking = notes.left_out(table.n_left_out, table.n_configurations)
         warn(lacking.code, lacking.text)

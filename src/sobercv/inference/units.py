@@ -68,14 +68,23 @@ class Units:
         """Counts of resamples start to stop - 1 [stop - start, length]."""
         if self.drawn is not None:
             return self.drawn[start:stop]
+        from ..metrics.kernels.draws import draw  # numba takes a while to import
+
         counts = np.zeros((stop - start, self.n), np.uint8)
-        if self.strata is None:
-            self._draw(counts, start, 0)
-        else:
-            for s, members in enumerate(self._members(self.strata)):
-                part = np.zeros((stop - start, len(members)), np.uint8)
-                self._draw(part, start, s)
-                counts[:, members] = part
+        for s, members in enumerate([np.arange(self.n)] if self.strata is None else self._members(self.strata)):
+            n = len(members)  # so many units are drawn for each resample
+            some = counts if self.strata is None else np.zeros((stop - start, n), np.uint8)
+            chunks = [(at, min(at + CHUNK, n)) for at in range(0, n, CHUNK)]
+            in_chunk = np.full((stop - start, 1), n)  # how many of the n draws of each resample fall into each chunk
+            if len(chunks) > 1:
+                share = np.array([(last - first) / n for first, last in chunks])
+                rngs = (generator(self.seed, self.purpose, *self.index, s, b) for b in range(start, stop))
+                in_chunk = np.stack([rng.multinomial(n, share) for rng in rngs])
+            for c, (first, last) in enumerate(chunks):
+                own = key(self.seed, self.purpose, *self.index, s, c)
+                draw(own, start, np.ascontiguousarray(in_chunk[:, c]), some[:, first:last])
+            if some is not counts:
+                counts[:, members] = some
         return counts if self.groups is None else counts[:, self.of_entry]
 
     def _members(self, strata: Array) -> list[Array]:
@@ -85,21 +94,6 @@ class Units:
             np.add.at(table, (self.of_entry, strata), 1)
             strata = table.argmax(axis=1)
         return [np.flatnonzero(strata == s) for s in np.unique(strata)]
-
-    def _draw(self, counts: Array, first: int, stratum: int) -> None:
-        """Draw as many units as there are, with replacement, for each row of counts."""
-        from ..metrics.kernels.draws import draw  # numba takes a while to import
-
-        n_resamples, n = counts.shape
-        chunks = [(at, min(at + CHUNK, n)) for at in range(0, n, CHUNK)]
-        in_chunk = np.full((n_resamples, 1), n)  # how many of the n draws of each resample fall into each chunk
-        if len(chunks) > 1:
-            share = np.array([(stop - start) / n for start, stop in chunks])
-            rngs = (generator(self.seed, self.purpose, *self.index, stratum, first + b) for b in range(n_resamples))
-            in_chunk = np.stack([rng.multinomial(n, share) for rng in rngs])
-        for c, (start, stop) in enumerate(chunks):
-            own = key(self.seed, self.purpose, *self.index, stratum, c)
-            draw(own, first, np.ascontiguousarray(in_chunk[:, c]), counts[:, start:stop])
 
 
 def checked_counts(counts: Any, length: int) -> Array:

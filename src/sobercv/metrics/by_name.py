@@ -71,7 +71,7 @@ def get(metric: str | Metric | Callable[..., Any], **arguments: Any) -> Metric:
     <metric fbeta(beta=2)>
     """
     if isinstance(metric, str):
-        name, written = _parsed(metric)
+        name, written = _parsed(metric) if metric.rstrip().endswith(")") else (metric, {})
         return make(name, {**written, **arguments})
     if arguments:
         raise SoberError("E105", f"Arguments go with the name of a metric; got {type(metric).__name__}. Write a name.")
@@ -104,7 +104,7 @@ def make(name: str, arguments: Mapping[str, Any]) -> Metric:
     told = {key: given[key] for key, p in allowed.items() if key in given and not _same(given[key], p.default)}
     spelled = f"{name}({', '.join(f'{key}={value!r}' for key, value in told.items())})" if told else name
     metric = METRICS[name]
-    return (metric if isinstance(metric, Metric) else metric(**told)).named(_SHORT.get(spelled, spelled))
+    return replace(metric if isinstance(metric, Metric) else metric(**told), name=_SHORT.get(spelled, spelled))
 
 
 #: What scikit-learn has a name of its own for.
@@ -133,9 +133,7 @@ def _same(value: Any, default: Any) -> bool:
 
 
 def _parsed(written: str) -> tuple[str, dict[str, Any]]:
-    """Take "fbeta(beta=2)" apart; what has no brackets is a name."""
-    if not written.rstrip().endswith(")"):
-        return written, {}
+    """Take "fbeta(beta=2)" apart."""
     try:
         call = ast.parse(written.strip(), mode="eval").body
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
@@ -230,7 +228,7 @@ def make_metric(
     """
     if isinstance(function, str):
         found = get(function)
-        return found if name is None else found.named(name)
+        return found if name is None else replace(found, name=name)
     if not callable(function):
         raise SoberError("E105", f"`function` must be callable or a name; got {type(function).__name__}.")
     if response is not None and response not in RESPONSES:
@@ -402,7 +400,7 @@ def from_callable(
     if inside.greater_is_better is not None:
         metric = metric.with_sign(inside.greater_is_better)
     metric = metric.on_classes() if task == "classification" else metric
-    return metric if name is None else metric.named(name)
+    return metric if name is None else replace(metric, name=name)
 
 
 def _pos_label(inside: Unwrapped) -> Any:

@@ -38,7 +38,7 @@ class Part:
     y: Array  # [N]
     values: Array  # [N, C] or [N, C, K]: the response that the metric asked for
     weight: Array | None  # [N]
-    fold: Array  # [N]; zero everywhere unless pairs are to be compared within folds only
+    fold: Array  # [N], from 0; zero everywhere unless pairs are to be compared within folds only
     classes: Array | None  # [K]
     positive: int  # index of the positive class
     metric: str  # its name, for messages
@@ -119,7 +119,8 @@ class Metric:
     linear : bool
         Whether the score is a mean over samples, so that repeats can be averaged before scoring.
     max_calls : int or None
-        How often one correction may call the user's function that computes each score; None where there is none.
+        How often one correction may call the user's function that computes each score; None where there is none, so
+        that many scores may be asked for.
     takes_weights : bool
         Whether samples may have weights. Scores of pairs of samples that are not ranked (Rand) have no such thing.
     selects : bool
@@ -163,16 +164,6 @@ class Metric:
     def given(cls, name: str, task: TaskName | None) -> Metric:
         """Stand for a score of the fitted model itself, given by fold; more is better."""
         return cls(task=task, core=None, name=name, responses=(), range=(-np.inf, np.inf))
-
-    @property
-    def is_given(self) -> bool:
-        """Whether it is a score of the fitted model, given by fold."""
-        return self.core is None
-
-    @property
-    def calls_a_function(self) -> bool:
-        """Whether every single score costs a call of a user's function, so that few should be asked for."""
-        return self.max_calls is not None
 
     def affordable(self, n_resamples: int, n_configurations: int) -> int:
         """How many of these resamples to draw; fewer only where every score calls a user's function."""
@@ -229,44 +220,39 @@ class Metric:
             target, responses = Target("regression", numbers[predictions.y]), {"predict": numbers[predictions.labels()]}
             predictions = replace(predictions, target=target, responses=responses)
         values, n_threads = self.response_of(predictions), threads.count(n_jobs)
-        positive = self._positive(predictions.target)
+        weight, target = predictions.sample_weight, predictions.target
+        label, labels = self.positive_of(target), [] if target.classes is None else target.classes.tolist()
+        positive = len(labels) - 1 if target.positive is None else target.positive
+        if label is not None and len(labels) == 2:
+            positive = labels.index(label)
         assert self.core is not None
-
-        def part(repeat: int, rows: Array | slice) -> Part:
-            fold, weight = predictions.fold_of[rows, repeat], predictions.sample_weight
-            return Part(
-                y=predictions.y[rows],
-                values=values[rows, :, repeat],
-                weight=None if weight is None else weight[rows],
-                fold=fold if within_folds else np.zeros_like(fold),
-                classes=predictions.classes,
-                positive=positive,
-                metric=self.name,
-                n_threads=n_threads,
-            )
-
-        all_rows = slice(None)
         bound: list[tuple[Array | None, Core]] = []
-        if aggregate == "pooled" and self.linear and predictions.is_complete:
-            bound.append((None, self.core(*(part(r, all_rows) for r in range(predictions.n_repeats)))))
-            return Scorer(self, bound, False, predictions.n_configurations)
+        averaged: list[Part] | None = [] if aggregate == "pooled" and self.linear and predictions.is_complete else None
         for r in range(predictions.n_repeats):
             seen = np.flatnonzero(predictions.seen[:, r])  # none, in the middle of a race, of repeats to come
             fold = predictions.fold_of[seen, r] if aggregate == "fold" else np.zeros_like(seen)
             for here in (seen[fold == f] for f in np.unique(fold)):
-                rows = None if len(here) == predictions.n_samples else here
-                bound.append((rows, self.core(part(r, all_rows if rows is None else rows))))
+                rows: Any = slice(None) if len(here) == predictions.n_samples else here
+                among = np.zeros_like(here)
+                if within_folds:
+                    among = np.unique(predictions.fold_of[here, r], return_inverse=True)[1].reshape(-1)
+                part = Part(
+                    y=predictions.y[rows],
+                    values=values[rows, :, r],
+                    weight=None if weight is None else weight[rows],
+                    fold=among,
+                    classes=predictions.classes,
+                    positive=positive,
+                    metric=self.name,
+                    n_threads=n_threads,
+                )
+                if averaged is None:
+                    bound.append((None if isinstance(rows, slice) else rows, self.core(part)))
+                else:
+                    averaged.append(part)
+        if averaged is not None:
+            bound = [(None, self.core(*averaged))]
         return Scorer(self, bound, aggregate == "fold", predictions.n_configurations)
-
-    def _positive(self, target: Target) -> int:
-        """Index of the class that counts as positive: that of the metric, else the target's, else the last."""
-        labels = [] if target.classes is None else target.classes.tolist()
-        if self.pos_label is None or not self.depends_on_positive or len(labels) != 2:
-            return len(labels) - 1 if target.positive is None else target.positive
-        if self.pos_label not in labels:
-            shown = ", ".join(map(repr, labels))
-            raise SoberError("E110", f"`pos_label` must be one of the classes ({shown}); got {self.pos_label!r}.")
-        return labels.index(self.pos_label)
 
     @property
     def unit(self) -> float:
@@ -287,10 +273,6 @@ class Metric:
             return replace(self, range=(low / 2, high / 2), halved_for_two=False)
         return self
 
-    def named(self, name: str) -> Metric:
-        """Call it by another name in results."""
-        return replace(self, name=name)
-
     def with_sign(self, greater_is_better: bool) -> Metric:
         """Count up what was counted down, or the other way round, as a scorer of scikit-learn may ask for."""
         if greater_is_better == self.greater_is_better:
@@ -304,7 +286,7 @@ class Metric:
 
         A user's function gets labels as they are.
         """
-        if self.task != "regression" or self.calls_a_function:
+        if self.task != "regression" or self.max_calls is not None:
             return self
         return replace(self, task="classification", reads_labels_as_numbers=True)
 
@@ -319,7 +301,7 @@ class Metric:
     def response_of(self, predictions: Predictions) -> Array:
         """Pick the response [N, C, R(, K)] that the metric is computed from."""
         held = predictions.responses
-        if self.is_given:
+        if self.core is None:
             raise SoberError(
                 "E116",
                 f"{self.name} needs the fitted model, and a table of predictions has none. Pass a function "
@@ -348,25 +330,23 @@ class Metric:
 
     def check_target(self, target: Target) -> None:
         """Refuse a kind of target, a number of classes, or classes of which the metric cannot know the positive one."""
-        problem = None if self.is_given else self._problem(target)  # a scorer of models has seen its target
-        if problem is not None:
-            raise SoberError(*problem)
-
-    def _problem(self, target: Target) -> tuple[str, str] | None:
-        """Why the metric cannot be used, as code and sentence."""
-        classes, k, name = target.classes, target.n_classes, self.name
+        k, name, labels = target.n_classes, self.name, [] if target.classes is None else target.classes.tolist()
+        if self.core is None:
+            return  # a scorer of models has seen its target
         if target.values.ndim > 1:
-            return (
+            raise SoberError(
                 "E112",
                 f"{name} needs one entry per sample in `y`; got {target.values.shape[1]}. BBCSearchCV takes several, "
                 "with the scorers of scikit-learn.",
             )
-        if self.reads_labels_as_numbers and classes is not None and classes.dtype.kind not in "biuf":
-            return "E116", f"{name} needs numbers; the classes are {classes[:3].tolist()}. Choose another metric."
+        if self.reads_labels_as_numbers and target.classes is not None and target.classes.dtype.kind not in "biuf":
+            raise SoberError("E116", f"{name} needs numbers; the classes are {labels[:3]}. Choose another metric.")
         if self.task not in (None, target.task):
-            return "E116", f"{name} is a metric for {self.task}; the target is one of {target.task}. Choose another."
+            raise SoberError(
+                "E116", f"{name} is a metric for {self.task}; the target is one of {target.task}. Choose another."
+            )
         if k < self.min_classes:
-            return (
+            raise SoberError(
                 "E116",
                 f"{name} needs at least {self.min_classes} classes in `y`; got {k}. Check the target, or choose a "
                 "metric that is defined for one class, such as accuracy.",
@@ -374,15 +354,22 @@ class Metric:
         if self.max_classes is not None and k > self.max_classes:
             several = {"roc_auc": "roc_auc_ovr", **{name: f"{name}_macro" for name in ("f1", "precision", "recall")}}
             instead = several.get(name, "balanced_accuracy")
-            return "E116", f"{name} is for {self.max_classes} classes; `y` has {k}. Choose {instead} or another metric."
-        if self.depends_on_positive and self.pos_label is None and k == 2 and target.positive is None:
-            one, other = map(repr, [] if classes is None else classes.tolist())
-            return (
+            raise SoberError(
+                "E116", f"{name} is for {self.max_classes} classes; `y` has {k}. Choose {instead} or another metric."
+            )
+        if not self.depends_on_positive or k != 2:
+            return
+        one, other = map(repr, labels)
+        if self.pos_label is None and target.positive is None:
+            raise SoberError(
                 "E120",
                 f"{name} depends on which class is the positive one, and {one} and {other} do not tell. Pass "
                 f"pos_label={one} or pos_label={other}.",
             )
-        return None
+        if self.pos_label is not None and self.pos_label not in labels:
+            raise SoberError(
+                "E110", f"`pos_label` must be one of the classes ({one}, {other}); got {self.pos_label!r}."
+            )
 
     def positive_of(self, target: Target) -> Any:
         """Return the class that a score is of, where it depends on which class is the positive one; else None."""

@@ -73,20 +73,31 @@ class SortedScans:
         make_scans(np.argsort(score, axis=1), score, *self._where, samples, actions, ends)
         return first, last, (samples[: ends[-1]].copy(), actions[: ends[-1]].copy(), ends)
 
-    def right(self, counts: Array, picked: Array | None, weight: Array | None, positives: Array | None = None) -> Array:
-        """Twice the weight of the pairs ranked right [B, C] or [B, 1]; arguments as of `right_pairs`."""
-        if picked is None:
-            return right_pairs(self.pieces(), self.n, counts, weight, positives).T
+    def share_right(
+        self,
+        counts: Array,
+        picked: Array | None,
+        weight: Array | None,
+        twice_all: Array,
+        positives: Array | None = None,
+    ) -> Array:
+        """Share of the pairs that are ranked right [B, C] or [B, 1]; NaN where there are none.
+
+        `twice_all` is twice the weight of all pairs in each resample [B]; all else as of `right_pairs`.
+        """
         from .kernels.pairs import weigh_pairs_of
 
-        out, below = np.empty((len(counts), 1)), counts if weight is None else counts * weight
-        above = below if positives is None else positives
-        for first, last, steps in self.pieces(np.unique(picked)):
-            here = np.flatnonzero((picked >= first) & (picked < last))
-            some = np.empty(len(here))
-            weigh_pairs_of(*steps, below, above, picked[here] - first, here, some)
-            out[here, 0] = some
-        return out
+        if picked is None:
+            twice = right_pairs(self.pieces(), self.n, counts, weight, positives).T
+        else:
+            twice, below = np.empty((len(counts), 1)), counts if weight is None else counts * weight
+            above = below if positives is None else positives
+            for first, last, steps in self.pieces(np.unique(picked)):
+                here = np.flatnonzero((picked >= first) & (picked < last))
+                some = np.empty(len(here))
+                weigh_pairs_of(*steps, below, above, picked[here] - first, here, some)
+                twice[here, 0] = some
+        return np.divide(twice, np.where(twice_all > 0, twice_all, np.nan)[:, None], out=twice)
 
 
 def right_pairs(
@@ -141,34 +152,19 @@ def _aligned(shape: tuple[int, ...], kind: Any) -> Array:
     return room[start : start + size].view(kind).reshape(shape)
 
 
-def share_right(scans: SortedScans, all_pairs: Callable[[Array], Array], weight: Array | None) -> Core:
-    """Share of the pairs that are ranked right; `all_pairs` returns the weight of all in each resample [B]."""
-
-    def scores(counts: Array, picked: Array | None = None) -> Array:
-        twice, pairs = scans.right(counts, picked, weight), all_pairs(counts)
-        return np.divide(twice, np.where(pairs > 0, 2.0 * pairs, np.nan)[:, None], out=twice)
-
-    return scores
-
-
-def folds_of(part: Part) -> Array:
-    """Which fold each sample is in, from 0 [N]."""
-    return np.unique(part.fold, return_inverse=True)[1].reshape(-1)
-
-
 def area(part: Part) -> Core:
     """Area under the curve of positives (y is 1) against negatives (0), within folds where the part has several."""
-    stratum = folds_of(part)
-    scores = np.ascontiguousarray(part.values.T, None if part.values.dtype.kind == "f" else np.float64)  # labels rank
-    scans = SortedScans(scores, stratum[None], part.y.astype(np.int8)[None], part.n_threads)
+    stratum = part.fold
+    ranked = np.ascontiguousarray(part.values.T, None if part.values.dtype.kind == "f" else np.float64)  # labels rank
+    scans = SortedScans(ranked, stratum[None], part.y.astype(np.int8)[None], part.n_threads)
     sides = np.stack([(part.y == side) & (stratum == f) for side in (1, 0) for f in range(stratum.max() + 1)])
     weights = part.weighted(sides)  # [2 F, N]
 
-    def all_pairs(counts: Array) -> Array:
+    def scores(counts: Array, picked: Array | None = None) -> Array:
         positives, negatives = np.split(product(counts, weights), 2, axis=1)
-        return (positives * negatives).sum(axis=1)
+        return scans.share_right(counts, picked, part.weight, 2.0 * (positives * negatives).sum(axis=1))
 
-    return share_right(scans, all_pairs, part.weight)
+    return scores
 
 
 # ---- several classes ------------------------------------------------------------------------------------------------
@@ -176,8 +172,11 @@ def over_classes(part: Part, two: Callable[[Part], Core], average: str, one_vs_o
     """Mean over problems of two classes, where y is 1 for one class and 0 for another or all others.
 
     Problems count equally ("macro"), or by how many samples they concern ("weighted"); the mean is undefined where one
-    of them is. "micro" is one problem: each sample counts once for each class, as being of it or not.
+    of them is. "micro" is one problem: each sample counts once for each class, as being of it or not. Of two classes,
+    every form is the plain one.
     """
+    if part.values.ndim == 2:
+        return two(part)
     n, c, n_classes = part.values.shape
     if average == "micro":
         tiled = partial(np.tile, reps=n_classes)
@@ -207,11 +206,6 @@ def over_classes(part: Part, two: Callable[[Part], Core], average: str, one_vs_o
         return np.asarray(total / carried)
 
     return scores
-
-
-def _roc(part: Part, *, multi_class: str | None, average: str) -> Core:
-    # Of two classes, every form for several is the plain one.
-    return area(part) if part.values.ndim == 2 else over_classes(part, area, average, multi_class == "ovo")
 
 
 # ---- other scans ----------------------------------------------------------------------------------------------------
@@ -308,7 +302,7 @@ def roc_auc(*, average: str = "macro", max_fpr: float | None = None, multi_class
         raise SoberError("E122", f"`average` must be one of {', '.join(allowed)}; got {average!r}.")
     usual = Metric(
         task="classification",
-        core=partial(_roc, multi_class=multi_class, average=average),
+        core=partial(over_classes, two=area, average=average, one_vs_one=multi_class == "ovo") if multi_class else area,
         responses=("predict_proba",) if multi_class else _RANKED,
         pools_scores=True,
         min_classes=2,

@@ -21,7 +21,7 @@ from ..responses import survival_at
 from . import blocks
 from .blocks import product
 from .contract import Core, Metric, Part, is_number
-from .ranks import SortedScans, Steps, folds_of, right_pairs, share_right
+from .ranks import SortedScans, Steps, right_pairs
 
 _TOGETHER = 1 << 22  # weights of samples in resamples made at a time
 
@@ -36,7 +36,7 @@ def outlived(part: Part, event: Array) -> SortedScans:
     """
     code = np.unique(part.y["time"], return_inverse=True)[1].reshape(-1)
     bits = max(1, int(code.max(initial=0)).bit_length())
-    key = folds_of(part).astype(np.int64) << bits | code
+    key = part.fold.astype(np.int64) << bits | code
     strata, roles = [key], [np.where(event, 1, 0)]
     for level in range(bits):
         later = (code >> level) & 1 == 1
@@ -73,12 +73,13 @@ def comparable_pairs(part: Part, event: Array) -> Steps:
 def concordance(part: Part) -> Core:
     """Harrell's concordance: share of comparable pairs in which the earlier event had the higher risk."""
     event = part.y["event"]
-    steps = comparable_pairs(part, event)
+    scans, steps = outlived(part, event), comparable_pairs(part, event)
 
-    def all_pairs(counts: Array) -> Array:
-        return 0.5 * right_pairs([(0, 1, steps)], 1, counts, part.weight)[0]
+    def scores(counts: Array, picked: Array | None = None) -> Array:
+        every = right_pairs([(0, 1, steps)], 1, counts, part.weight)[0]
+        return scans.share_right(counts, picked, part.weight, every)
 
-    return share_right(outlived(part, event), all_pairs, part.weight)
+    return scores
 
 
 # ---- inverse probability of censoring weighting ---------------------------------------------------------------------
@@ -139,8 +140,8 @@ def unequal_pairs(part: Part, scans: SortedScans, pairs: Steps, power: int) -> C
 
     def some(censoring: Censoring, mass: Array, picked: Array | None) -> Array:
         strong = censoring.raised(mass, power)
-        every = right_pairs([(0, 1, pairs)], 1, mass, None, strong)
-        return scans.right(mass, picked, None, strong) / np.where(every > 0, every, np.nan).T
+        every = right_pairs([(0, 1, pairs)], 1, mass, None, strong)[0]
+        return scans.share_right(mass, picked, None, every, strong)
 
     return reweighted(part, some)
 
@@ -155,7 +156,7 @@ def area_at(part: Part, *, time: float) -> Core:
     """Samples that had the event by a time against those observed beyond it."""
     case = part.y["event"] & (part.y["time"] <= time)
     role = np.where(case, 1, np.where(part.y["time"] > time, 0, -1))[None]
-    stratum = folds_of(part)[None]
+    stratum = part.fold[None]
     perfect = SortedScans(np.ascontiguousarray(role, np.float64), stratum, role, 1)
     scans = SortedScans(np.ascontiguousarray(part.values.T), stratum, role, part.n_threads)
     ((_, _, pairs),) = perfect.pieces()

@@ -80,7 +80,7 @@ def split_scores(store: MemoryStore, log: RaceLog, metric: Metric, question: Que
     done = store.done.copy()
     # After an early end, those in the race are compared on the splits that all of them have, as the estimate is.
     done[log.finishers] &= done[log.finishers].all(axis=0)
-    if metric.is_given:  # scored with the model; nothing can be pooled
+    if metric.core is None:  # scored with the model; nothing can be pooled
         return np.where(done & usable[:, None], store.answers[metric.name], np.nan), pooled
     # Configurations that ran the same splits are scored together: one group for each round in which any was dropped.
     patterns, group = np.unique(done, axis=0, return_inverse=True)

@@ -193,7 +193,7 @@ class ScoringPlan:
         return [
             name
             for name, scorer in self.scorers.items()
-            if isinstance(scorer, Metric) and scorer.calls_a_function and not isinstance(self.given[name], Metric)
+            if isinstance(scorer, Metric) and scorer.max_calls is not None and not isinstance(self.given[name], Metric)
         ]
 
     @property
@@ -382,7 +382,7 @@ def _read(scoring: Any, task: TaskName | None, name: str | None = None) -> Metri
     if metric.task is None and task is not None:
         metric = replace(metric, task=task)
     # Results go by the name that the user chose.
-    return metric if name is None or metric.name == name else metric.named(name)
+    return metric if name is None or metric.name == name else replace(metric, name=name)
 
 
 def _as_scorer(metric: Metric, given: Any, estimator: Any) -> Any:
