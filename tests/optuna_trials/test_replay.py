@@ -3,6 +3,7 @@
 import optuna
 import pytest
 from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
@@ -42,12 +43,19 @@ def test_the_same_number_as_a_search_over_the_same_parameters(tmp_path):
 
 
 def test_parameters_that_are_not_the_estimators_are_made():
-    def make(params):
-        return DecisionTreeClassifier(random_state=0, **params)
+    def make(trial):
+        depth = trial.suggest_int("max_depth", 1, 6)
+        criterion = trial.suggest_categorical("criterion", ["gini", "entropy"])
+        return DecisionTreeClassifier(max_depth=depth, criterion=criterion, random_state=0)
 
     made = study(4)
-    found = sobercv.optuna.replay(made, TREE, X, Y, make=make, drop=None, verbose=0)
+    found = sobercv.optuna.replay(made, make, X, Y, drop=None, verbose=0)
     assert found.value == sobercv.optuna.replay(made, TREE, X, Y, drop=None, verbose=0).value
+
+
+def test_parameters_that_the_estimator_lacks_are_refused_with_the_way_out():
+    with pytest.raises(SoberError, match=r"no parameter 'max_depth'.*replay\(study, make, X, y\)"):
+        sobercv.optuna.replay(study(2), LogisticRegression(), X, Y)
 
 
 def test_a_study_without_trials_is_refused():

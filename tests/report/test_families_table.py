@@ -28,21 +28,19 @@ def said(status, near):
     return _sentence(search, kinds)
 
 
+DROPPED = "Dropped early and so judged on few samples, so that their intervals say little:"
+
+
 @pytest.mark.parametrize(
     ("status", "near", "ends"),
     [
         (["finished"] * 5, True, "2 other kinds may be as good as the winner: forests, baseline."),
         (["finished"] * 3 + ["dropped"] * 2, True,
-         "1 other kind may be as good as the winner: forests. Left the race early with hardly a chance to "
-         "win; few samples judge them, so that their wide intervals say little: "
-         "baseline."),
+         f"1 other kind may be as good as the winner: forests. {DROPPED} baseline."),
         (["finished"] * 3 + ["dropped", "failed"], False,
-         "The other kinds that stayed in the race are worse than the winner by more than chance explains. Left the "
-         "race early with hardly a chance to win; few samples judge them, so that their wide intervals say little: baseline."),
-        (["finished"] + ["dropped"] * 4, True,
-         "(95 %, percentiles). Left the race early with hardly a chance to win; "
-         "few samples judge them, so that their wide intervals say little: forests, "
+         f"The other kinds that stayed in the race are worse than the winner by more than chance explains. {DROPPED} "
          "baseline."),
+        (["finished"] + ["dropped"] * 4, True, f"(95 %, percentiles). {DROPPED} forests, baseline."),
     ],
 )  # fmt: skip
 def test_who_may_be_as_good(status, near, ends):

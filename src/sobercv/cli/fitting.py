@@ -155,8 +155,7 @@ def _more(results: RunRecord) -> Iterable[tuple[str, str]]:
     if not results.is_complete:
         race += f"; judged on {results.n_judged:,} of {count(results.data['rows'], 'row')}"
     yield "winner", results.winner
-    final = "" if results.model is None else ", the final one included"
-    yield "race", f"{race}; {count(results.n_fits, 'model')} trained{final}"
+    yield "race", f"{race}; {count(results.n_fits, 'model')} trained{results.models_included}"
     for other in results.others:
         held = "" if other.interval is None else f" ({between(other.interval, other.digits)})"
         naive = f"plain CV {number(other.naive, other.digits)}"

@@ -91,7 +91,7 @@ class Difference:
         level, n_units = f"{100 * self.confidence_level:g} %", self.first.n_folds or self.first.n_groups
         if n_units is not None and n_units < FEW_UNITS and not low <= 0 <= high:
             units = "folds" if self.first.n_folds else "groups"
-            verdict = f"{n_units} {units} are too few to say that the winner differs from"
+            verdict = f"with only {n_units} {units} that does not show that the winner differs from"
         return f"Tuning {did} {gap} ({level} interval {low_} to {high_}): {verdict} {other}."
 
     def __repr__(self) -> str:

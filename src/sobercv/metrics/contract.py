@@ -30,6 +30,14 @@ Core = Callable[[Array, Array | None], Array]
 _FEWEST = 100  # resamples: with fewer an interval of 95 % has no ends
 
 
+#: Responses in words, for messages.
+_WORDS = {
+    "predict": "predicted labels or numbers (predict)",
+    "predict_proba": "probabilities (predict_proba)",
+    "decision_function": "scores (decision_function)",
+}
+
+
 # ---- what is scored at a time ---------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -322,10 +330,11 @@ class Metric:
                 return held[name]
         if self.responses[0] == "predict" and "predict_proba" in held:
             return predictions.labels()
+        needed, there = ([_WORDS.get(name, name) for name in names] for names in (self.responses, held))
         raise SoberError(
             "E116",
-            f"{self.name} is computed from {' or '.join(self.responses)}; the table holds only "
-            f"{', '.join(held)}. Pass that response, or choose another metric.",
+            f"{self.name} is computed from {' or '.join(needed)}; the table holds only {', '.join(there)}. Add what is "
+            "needed, or choose another metric.",
         )
 
     def check_target(self, target: Target) -> None:

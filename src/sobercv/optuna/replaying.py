@@ -5,7 +5,6 @@ A study that keeps nothing but one value per trial cannot be corrected. Its para
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace as replaced
 from typing import Any
 
@@ -22,7 +21,6 @@ def replay(
     X: Any,
     y: Any,
     *,
-    make: Callable[[Mapping[str, Any]], Any] | None = None,
     groups: Any = None,
     **options: Any,
 ) -> Estimate | dict[str, Estimate]:
@@ -31,13 +29,10 @@ def replay(
     Parameters
     ----------
     study : optuna.Study
-    estimator : estimator
-        The trials' parameters are parameters of it; else pass `make`.
+    estimator : estimator or callable
+        An estimator that has the trials' parameters; else a function of the trial that returns one, as for `Objective`.
     X, y : array-like
         The data of the study.
-    make : callable, optional
-        Parameters of a trial -> estimator, where their names are not those of `estimator`, or where the objective did
-        more with them.
     groups : array-like, optional
     **options
         Those of `sobercv.BBCSearchCV`: `scoring`, `cv` (default: 5), `n_jobs`, `store` (a replay that was stopped goes
@@ -67,10 +62,18 @@ def replay(
     complete = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
     if not complete:
         raise SoberError("E111", "The study has no complete trial whose parameters could be run again.")
-    if make is None:
-        tuned, grid = estimator, [{name: [value] for name, value in trial.params.items()} for trial in complete]
+    if callable(estimator):
+        models = [estimator(trial) for trial in complete]
+        tuned, grid = Pipeline([("model", models[0])]), [{"model": [model]} for model in models]
     else:
-        tuned, grid = Pipeline([("model", estimator)]), [{"model": [make(dict(t.params))]} for t in complete]
+        tuned, grid = estimator, [{name: [value] for name, value in trial.params.items()} for trial in complete]
+        unknown = [name for params in grid for name in params if name not in estimator.get_params()]
+        if unknown:
+            raise SoberError(
+                "E122",
+                f"{type(estimator).__name__} has no parameter {unknown[0]!r}, which the trials have. Pass a function "
+                "of the trial that returns the estimator: sobercv.optuna.replay(study, make, X, y).",
+            )
     search = BBCSearchCV(tuned, grid, **{"cv": 5, "verbose": 1, **options})
     search.fit(X, y, **({} if groups is None else {"groups": groups}))
     found = search.estimate_

@@ -28,6 +28,8 @@ PACKAGES = (
     "sobercv", "scikit-learn", "numpy", "scipy", "numba", "joblib", "pandas", "skrub", "skops", "scikit-survival",
 )  # fmt: skip
 MOST_CLASSES = 8
+#: Resampling fewer groups shows too little of how they differ.
+FEW_GROUPS = 10
 _NUMPY = re.compile(r"np\.(?:float64|int64|bool_?|str_)\(([^()]*)\)")  # a number is enough, for readers
 
 
@@ -229,7 +231,7 @@ def draws_note(estimate: Estimate) -> str:
     return (
         f"{n:,} times the choice was made again on a resample, and the chosen configuration scored on what the "
         f"resample had left out. The solid line marks {honest}; the dotted line, what plain cross-validation claims; "
-        f"pale bars lie outside the interval.{undefined}"
+        f"grey bars lie outside the interval.{undefined}"
     )
 
 
@@ -240,6 +242,9 @@ def curves_note(search: Any, score: Score, n_bands: int) -> str:
         f"Drawn from the winner's out-of-sample predictions; bands hold {100 * score.level:g} % of {n_bands} bootstrap "
         f"resamples{of_groups}."
     )
+    n_groups = estimates_of(search)[0].n_groups
+    if n_groups is not None and n_groups < FEW_GROUPS:
+        text += f" With {n_groups} groups, bands and intervals of this section are too narrow: read the curves only."
     if score.optimism <= 0 or len(search.race_.status) == 1:
         return text
     return (

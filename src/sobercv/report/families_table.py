@@ -69,8 +69,7 @@ def _sentence(search: Any, found: list[Family]) -> str:
         text += "The other kinds that stayed in the race are worse than the winner by more than chance explains."
     if left:
         names = ", ".join(clean(f.name, 60) for f in left)
-        text += " Left the race early with hardly a chance to win; few samples judge them, so that their wide "
-        text += f"intervals say little: {names}."
+        text += f" Dropped early and so judged on few samples, so that their intervals say little: {names}."
     return text.replace("  ", " ")
 
 

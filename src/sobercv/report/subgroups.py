@@ -3,7 +3,7 @@
 The winner's out-of-sample predictions are scored within each subgroup. Between subgroups the scores are taken as draws
 of a random-effects model. Its between-subgroup variance is known badly from few subgroups, so that it is not estimated
 by one number: the interval for a new subgroup averages over its confidence distribution, which the Q statistic gives
-exactly (Viechtbauer 2007; Nagashima, Noma and Furukawa 2019). docs/centres.md has what it covers.
+exactly (Viechtbauer 2007; Nagashima, Noma and Furukawa 2019). docs/tutorials/survival.md says what it covers.
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ from ..containers import Array
 from ..inference.units import Units
 from ..metrics import Metric
 from ..predictions import Predictions
-from .facts import estimates_of
+from .facts import FEW_GROUPS, estimates_of
 from .records import Chart, Section, Table, Whisker
 from .words import between, clean, count, digits_for, metric_label, number, within
 
 N_RESAMPLES = 400
 #: More subgroups than these are a column of its own kind, such as an id.
 MOST = 40
-#: Below this, the spread between subgroups is hardly known.
-FEW = 10
 
 
 @dataclass(frozen=True)
@@ -85,12 +83,16 @@ def scores_by(
         if not len(rows):
             continue
         inside = table.groups[rows] if table.groups is not None else None
-        inside = None if inside is None or len(np.unique(inside)) < 2 else inside  # a centre is resampled by its rows
-        counts = np.zeros((1 + N_RESAMPLES, table.n_samples), np.uint8)
+        n_groups = 0 if inside is None else len(np.unique(inside))
+        # A centre is resampled by its rows. A bootstrap of a few groups can be far too narrow, so that rows are
+        # resampled as well there, and what varies more counts.
+        units = [None] * (n_groups < FEW_GROUPS) + [inside] * (n_groups > 1)
+        counts = np.zeros((1 + len(units) * N_RESAMPLES, table.n_samples), np.uint8)
         counts[0, rows] = 1
-        counts[1:, rows] = Units(len(rows), seed, "subgroups", groups=inside).counts(0, N_RESAMPLES)
+        resampled = [Units(len(rows), seed, "subgroups", groups=each).counts(0, N_RESAMPLES) for each in units]
+        counts[1:, rows] = np.concatenate(resampled)
         values = scorer.scores(counts)[:, 0]
-        draws = values[1:][~np.isnan(values[1:])]
+        draws = max((d[~np.isnan(d)] for d in np.split(values[1:], len(units))), key=_variance)
         numbers: list[float] = []
         if not np.isnan(values[0]) and len(draws) > N_RESAMPLES // 2:
             tail = (1.0 - level) / 2.0
@@ -98,6 +100,10 @@ def scores_by(
             numbers = [float(v) for v in (values[0], *ends, draws.var(ddof=1))]
         found.append(Subgroup(clean(label, 60), len(rows), _events(table, rows), *numbers))
     return found
+
+
+def _variance(draws: Array) -> float:
+    return float(draws.var(ddof=1)) if len(draws) > N_RESAMPLES // 2 else -1.0
 
 
 def _events(table: Predictions, rows: Array) -> int | None:
@@ -197,7 +203,7 @@ def _sentence(
         f"{name} is expected between {number(spread.low, digits)} and {number(spread.high, digits)} "
         f"({100 * level:g} % prediction interval, corrected for the selection)."
     )
-    if k < FEW and held_out:
+    if k < FEW_GROUPS and held_out:
         text += (
             f" {count(k, 'value')} of {column} can show whether the model fails in one of them; they cannot show how "
             "much it varies between many: the interval for a new one is wide because so few were seen. Only more of "

@@ -203,6 +203,8 @@ def in_words(params: Mapping[str, Any], short: Mapping[str, str], default: Any =
     for name, kind in TELLING.items():
         if name not in told and kind in type(inner).__name__ and hasattr(inner, name):
             told[name] = getattr(inner, name)
+    if "roots" in told:  # of our forests: multiples of the square root of the number of columns
+        told["columns per split"] = f"{_short(told.pop('roots'))} \u00d7 \u221ap"
     values = ", ".join(f"{name} {_short(value)}" for name, value in told.items())
     return f"{family_of(model)}{f' ({values})' if values else ''}, {_columns(select)}"
 

@@ -13,6 +13,12 @@ from .record import RunRecord
 
 #: More predictors, or terms of a linear model, are listed in the report only.
 MOST_NAMED, MOST_COEFFICIENTS = 30, 40
+#: What was done to limits of detection, by the rule of `--limits`.
+LIMITS = {
+    "value": "replaced by the limit",
+    "half": "replaced by half of the limit (upper limits by the limit itself)",
+    "missing": "treated as missing",
+}
 
 
 def methods(record: RunRecord) -> str:
@@ -20,7 +26,7 @@ def methods(record: RunRecord) -> str:
     summary = record.summary
     paragraphs = [
         "# Methods",
-        f"**Data.** {_outcome(record)} {_predictors(record)} {_missing(record)}",
+        f"**Data.** {_outcome(record)} {_predictors(record)} {_limits(record)}{_missing(record)}",
         f"**Models.** We compared {count(record.n_configurations, 'configuration')}{_drawn(record)}: "
         f"{_space(record)}. {_imbalance(record)}Cleaning, imputation, scaling and feature selection were fitted inside "
         f"the training folds only.{_penalties(record.families)}",
@@ -84,6 +90,17 @@ def _predictors(record: RunRecord) -> str:
     return f"{text}, listed in the report."
 
 
+def _limits(record: RunRecord) -> str:
+    """Say what values beyond a detection limit were replaced by."""
+    columns = record.schema.columns
+    features = [c["name"] for c in record.data["columns_read"] if c["role"] == "feature" and c["name"] in columns]
+    text = ""
+    for rule, became in LIMITS.items():
+        read = ", ".join(md(clean(name, 60)) for name in features if columns[name].limits == rule)
+        text += f"Limits of detection (such as <0.5) were {became}, in {read}. " if read else ""
+    return text
+
+
 def _missing(record: RunRecord) -> str:
     """Say how many values are missing, where, and what became of them."""
     data = record.data
@@ -105,8 +122,7 @@ def _missing(record: RunRecord) -> str:
 
 def _trained(record: RunRecord) -> str:
     """How many models were trained, as on the screen."""
-    final = "" if record.model is None else ", the final one included"
-    return f"In all, {count(record.n_fits, 'model was', 'models were')} trained{final}."
+    return f"In all, {count(record.n_fits, 'model was', 'models were')} trained{record.models_included}."
 
 
 def _drawn(record: RunRecord) -> str:
@@ -131,12 +147,12 @@ def _software(record: RunRecord) -> str:
 def _correction(record: RunRecord) -> str:
     race, score = record.summary.race, record.score
     early = "; with early dropping of inferior configurations, in the manner of BCED-CV, also known as BBCD-CV"
-    unit = "groups" if record.data["groups"] else "samples"
+    unit = "groups" if record.data["groups"] else "rows"
     return (
         f"Because the winner is selected on the predictions that score it, its cross-validated score is optimistic. We "
         f"therefore report the bootstrap bias corrected estimate (BBC-CV{early if race and race.n_saved else ''}; "
-        f"Tsamardinos et al., 2018), which repeats the selection in {count(score.n_draws, 'bootstrap sample')} of the "
-        f"{unit} and scores each selected configuration on the {unit} left out. {_interval(record.summary, score)}"
+        f"Tsamardinos et al., 2018), which repeats the selection in {count(score.n_draws, 'bootstrap resample')} of "
+        f"the {unit} and scores each selected configuration on the {unit} left out. {_interval(record.summary, score)}"
     ).rstrip()
 
 
@@ -181,11 +197,16 @@ def _interval(summary: Summary, score: Score) -> str:
         return "The interval holds the middle of these scores. "
     if score.interval_method == "calibrated":
         factor = CROSS_VALIDATED if summary.excess is None else summary.excess
-        how = "" if factor == CROSS_VALIDATED else ", as the winner trained without each two folds tells"
+        text = (
+            "The confidence interval is sober's calibrated one, from the bootstrap variance of the winner and of "
+            "configurations that score about the same"
+        )
+        if factor == 1.0:
+            return f"{text}. "
+        how = "" if factor == CROSS_VALIDATED else " (estimated by training the winner without each pair of folds)"
         return (
-            "The confidence interval is sober's calibrated one: it allows for the variance of the winner and of "
-            f"configurations that score about the same, times {factor:.3g}, because a cross-validated score "
-            f"errs more than a bootstrap of samples shows{how}. "
+            f"{text}; this variance is multiplied by {factor:.3g}{how}, because models of different folds share "
+            "training rows, which the bootstrap does not show. "
         )
     return ""
 
@@ -220,7 +241,7 @@ def _selection(record: RunRecord, label: str) -> str:
     refitted = "" if record.model is None else " and was refitted on all data"
     if record.settings.tune_threshold:
         tuned = " at the best decision threshold of its own"
-        again = " The threshold was tuned again in every bootstrap sample."
+        again = " The threshold was tuned again in every bootstrap resample."
         return f"The configuration with the best {label} {where}{tuned} was selected{refitted}.{again}"
     return f"The configuration with the best {label} {where} was selected{refitted}."
 

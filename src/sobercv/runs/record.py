@@ -121,6 +121,14 @@ class RunRecord:
         if not self.summary.scores:
             raise ValueError("`summary` has no score")
 
+    @property
+    def models_included(self) -> str:
+        """Say which models `n_fits` counts beside those of the cross-validation."""
+        extra = self.n_fits - (self.summary.race.n_trained if self.summary.race else self.n_fits)
+        if self.model is not None and extra > 1:
+            return ", the final one and those that set the width of the interval included"
+        return "" if self.model is None else ", the final one included"
+
     @classmethod
     def read(cls, folder: RunFolder) -> RunRecord:
         """Read the record of a run; refuse what was damaged or is of another layout."""

@@ -87,11 +87,11 @@ def _limits(raw: RawTable, columns: Mapping[str, Column]) -> list[Note]:
     limit = next((each for each in found if each[0] in "<\u2264"), found[0])
     column = columns[names[0]]
     number = number_of(limit, column)
-    how = {"value": f"read as the number itself, {number:g}", "missing": "missing"}
+    how = {"value": f"read as the limit itself (here {number:g})", "missing": "treated as missing"}
     if limit[0] in "<\u2264":
-        how["half"] = f"read as half of it, {number / 2:g}; upper limits as themselves"
+        how["half"] = f"read as half of the limit (here {number / 2:g}); upper limits as the limit itself"
     else:
-        how["half"] = f"upper limits and read as the number itself, {number:g}"
+        how["half"] = f"upper limits and read as the limit itself (here {number:g})"
     what = f"limits such as {limit!r} (in {n} of {raw.n_rows} rows)"
     return held_by("W844", names, what, f". They are {how[column.limits]}.")
 
