@@ -90,12 +90,11 @@ class SortedScans:
         if picked is None:
             twice = right_pairs(self.pieces(), self.n, counts, weight, positives).T
         else:
-            twice, below = np.empty((len(counts), 1)), counts if weight is None else counts * weight
-            above = below if positives is None else positives
+            twice, above = np.empty((len(counts), 1)), counts if positives is None else positives
             for first, last, steps in self.pieces(np.unique(picked)):
                 here = np.flatnonzero((picked >= first) & (picked < last))
                 some = np.empty(len(here))
-                weigh_pairs_of(*steps, below, above, picked[here] - first, here, some)
+                weigh_pairs_of(*steps, counts, above, weight, picked[here] - first, here, some)
                 twice[here, 0] = some
         return np.divide(twice, np.where(twice_all > 0, twice_all, np.nan)[:, None], out=twice)
 
@@ -119,7 +118,7 @@ def right_pairs(
     if whole and len(counts) <= _FEW:
         for first, last, steps in scans:
             each, b = np.indices((last - first, len(counts)), np.int64).reshape(2, -1)
-            pairs.weigh_pairs_of(*steps, counts, counts, each, b, out[first:last].reshape(-1))
+            pairs.weigh_pairs_of(*steps, counts, counts, None, each, b, out[first:last].reshape(-1))
         return out
     below = turn(counts)
     above = below if positives is None else turn(positives)
@@ -281,7 +280,7 @@ def _error_at(part: Part, *, share: float, sign: int) -> Core:
 
 
 def _quantile(part: Part, counts: Array, run: Callable[..., Array], share: float) -> Array:
-    totals = part.totals(counts)[:, 0]
+    totals = part.totals(counts)[:, 0] if share else np.zeros(len(counts))
     slack = np.zeros_like(totals) if part.weight is None or not share else 1e-12 * totals
     return run("quantiles", part.weights, np.maximum(share * totals, np.finfo(np.float64).tiny), slack)
 

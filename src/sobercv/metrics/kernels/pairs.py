@@ -206,8 +206,8 @@ def weigh_pairs(samples, actions, starts, negatives, positives, address, weight,
 
 
 @compiled
-def weigh_pairs_of(samples, actions, starts, negatives, positives, picked, resample, out):
-    """Twice the pairs that configuration picked[k] ranks right in resample[k], each alone; weights [B, N]."""
+def weigh_pairs_of(samples, actions, starts, negatives, positives, weight, picked, resample, out):
+    """Twice the pairs that configuration picked[k] ranks right in resample[k], each alone; counts [B, N]."""
     for k in range(out.shape[0]):
         row = negatives[resample[k]]
         above = positives[resample[k]]
@@ -216,6 +216,9 @@ def weigh_pairs_of(samples, actions, starts, negatives, positives, picked, resam
         for s in range(starts[picked[k]], starts[picked[k] + 1]):
             action = np.uint8(actions[s])  # never negative, which spares a check
             i = samples[s]
-            twice += _GAINS[action] * above[i] * below
-            below = _KEEPS[action] * below + _ADDS[action] * row[i]
+            up, down = 1.0 * above[i], 1.0 * row[i]
+            if weight is not None:
+                up, down = weight[i] * up, weight[i] * down
+            twice += _GAINS[action] * up * below
+            below = _KEEPS[action] * below + _ADDS[action] * down
         out[k] = twice

@@ -6,8 +6,6 @@ import numpy as np
 
 from ...compiled import compiled
 
-_LOOK = 4  # samples after which a scan looks whether it is done
-
 
 @compiled
 def average_precision(order, score, positive, weight, counts, out):
@@ -60,7 +58,10 @@ def quantiles(order, value, weight, reached, slack, counts, out):
         below[:] = 0.0
         low[:] = np.nan
         high[:] = np.nan
+        left = n_resamples
         for j in range(order.shape[1]):
+            if left == 0:
+                break
             i = order[c, j]
             row = counts[i]
             w = weight[i]
@@ -71,9 +72,8 @@ def quantiles(order, value, weight, reached, slack, counts, out):
                     low[b] = v
                 if below[b] <= reached[b] + slack[b] and after > reached[b] + slack[b]:
                     high[b] = v
+                    left -= 1
                 below[b] = after
-            if j % _LOOK == _LOOK - 1 and not np.isnan(high).any():
-                break
         for b in range(n_resamples):
             out[c, b] = 0.5 * (low[b] + high[b])
 
