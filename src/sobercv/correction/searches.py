@@ -80,7 +80,7 @@ def _selecting(search: Any, names: list[str], metric: str | None) -> str:
     if metric is None and callable(refit):
         return names[0]
     listed = ", ".join(names)
-    given = "nothing says which" if metric is None else f"got {metric!r}"
+    given = "the search has several and no refit" if metric is None else f"got {metric!r}"
     raise SoberError(
         "E113" if metric is None else "E122", f"`metric` must name the metric that selects, one of {listed}; {given}."
     )
