@@ -16,7 +16,7 @@ TREE = DecisionTreeClassifier(random_state=0)
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 
-def study(n_trials=6):
+def study(n_trials=6, sampler=optuna.samplers.RandomSampler):
     def objective(trial):
         params = {
             "max_depth": trial.suggest_int("max_depth", 1, 6),
@@ -24,7 +24,7 @@ def study(n_trials=6):
         }
         return cross_val_score(TREE.set_params(**params), X, Y, cv=5).mean()
 
-    made = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=1))
+    made = optuna.create_study(direction="maximize", sampler=sampler(seed=1))
     made.optimize(objective, n_trials=n_trials)
     return made
 
@@ -56,6 +56,15 @@ def test_parameters_that_are_not_the_estimators_are_made():
 def test_parameters_that_the_estimator_lacks_are_refused_with_the_way_out():
     with pytest.raises(SoberError, match=r"no parameter 'max_depth'.*replay\(study, make, X, y\)"):
         sobercv.optuna.replay(study(2), LogisticRegression(), X, Y)
+
+
+def test_a_sampler_that_learned_from_scores_is_noted():
+    codes = [
+        [note.code for note in sobercv.optuna.replay(study(4, sampler), TREE, X, Y, verbose=0).notes]
+        for sampler in (optuna.samplers.TPESampler, optuna.samplers.RandomSampler)
+    ]
+    assert "W811" in codes[0]
+    assert "W811" not in codes[1]
 
 
 def test_a_study_without_trials_is_refused():

@@ -12,7 +12,9 @@ from sklearn.pipeline import Pipeline
 
 from ..errors import Note, SoberError
 from ..inference import Estimate
+from ..inference.notes import adaptive
 from ..search.bbc_search_cv import BBCSearchCV
+from .objective import learns_from_scores
 
 
 def replay(
@@ -81,7 +83,9 @@ def replay(
     def named(estimate: Estimate) -> Estimate:
         winner, best = complete[estimate.winner], study.best_trial
         text = f"Run again, trial {winner.number} is the best; in the study it was trial {best.number}."
-        notes = () if winner.params == best.params else (Note("W212", text),)
+        notes = [] if winner.params == best.params else [Note("W212", text)]
+        if learns_from_scores(study):
+            notes.append(adaptive(estimate.n_groups or estimate.n_samples, len(complete)))
         name, params = f"trial {winner.number}", dict(winner.params)
         return replaced(estimate, winner_name=name, winner_params=params, notes=(*estimate.notes, *notes))
 
