@@ -279,7 +279,7 @@ def test_few_folds_that_agree_are_no_clear_gain(n_folds):
     """All folds may agree by chance: with 3 folds 'clearly better' was said with an interval of .009 to .010."""
     scores = np.column_stack([np.linspace(0.70, 0.74, n_folds), np.linspace(0.709, 0.75, n_folds)])
     found = sobercv.correct(scores).gain_over(0)
-    assert ("too few to say" in found.sentence()) == (n_folds < 6)
+    assert ("does not show that the winner differs" in found.sentence()) == (n_folds < 6)
     draws = found.draws
     spread = np.quantile(draws, 0.975) - np.quantile(draws, 0.025)
     assert found.interval[1] - found.interval[0] > (1.2 if n_folds > 5 else 1.5) * spread

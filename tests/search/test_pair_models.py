@@ -139,7 +139,7 @@ def test_a_report_knows_the_factor_and_whether_tuning_was_worth_it():
     search = searched(pair_models=True)
     made = summarize(search)
     assert made.excess == search.pair_models_.factors["accuracy"]
-    assert made.tuning == search.gain_over(0).sentence()
+    assert made.tuning == search.gain_over(0).sentence("the first configuration (C=0.1)")
     assert made.winner.text.endswith(made.tuning)
 
 
