@@ -65,14 +65,11 @@ def estimates(
     def decided(present: np.ndarray, absent: np.ndarray) -> tuple[Any, Any, float, float]:
         """Decide on some, and give the mean of the draws of others, and the score of all of them together."""
         decisions = judge.decider.decide(as_counts(present))
-        each = np.where(decisions.winners < 0, -1, np.arange(len(present)))
-        predicted = judge.decider.predictions(decisions)
-        scorer = question.bind(predicted)
+        (scorer,), each, labels = judge.judges(decisions, as_counts(absent))
         draws = scorer.picked(as_counts(absent), each)
         mean = float(np.nanmean(draws))
-        labels = judge.labels(predicted, as_counts(absent), each)
-        together = judge.together(Draws(decisions.winners, draws[None], labels=labels))[0]
-        return decisions, (scorer, each), mean, mean if together is None else together
+        together = judge.value(0, Draws(decisions.winners, draws[:, None], labels=labels), mean)
+        return decisions, (scorer, each), mean, together
 
     decisions, _, mean, once = decided(counts > 0, counts == 0)
     _, (scorer, each), plain, repeated = decided(counts, counts == 0)

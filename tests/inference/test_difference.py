@@ -69,6 +69,26 @@ def test_procedures_are_compared_on_the_same_draws():
     assert (gap.value, gap.interval) == (mix.gain, mix.gain_interval)
 
 
+def test_groups_widen_the_gain_of_a_mix_as_they_widen_a_difference():
+    """Four groups said that a mix was .03 to .24 better: its interval did not know that units were few."""
+    data = simulate.binormal_auc(n=90, c=8, seed=1)
+    chances, options = 1 / (1 + np.exp(-data.predictions)), {**OPTIONS, "groups": np.arange(90) // 3}
+    mix = sobercv.bbc(data.y, chances, select=sobercv.stacked_ensemble(), **options)
+    gap = sobercv.difference(data.y, chances, first=sobercv.stacked_ensemble(), **options)
+    assert (gap.value, gap.interval) == (mix.gain, mix.gain_interval)
+
+
+def test_handed_draws_judge_one_configuration_of_a_procedure_too():
+    """`gain_over` drew anew where `counts` were handed in, and failed on their number."""
+    data = simulate.binormal_auc(n=60, c=4, seed=1)
+    counts = np.random.default_rng(0).multinomial(60, np.full(60, 1 / 60), 50)
+    select = sobercv.best_with_threshold()
+    found = sobercv.bbc(data.y, data.predictions, "f1", select=select, counts=counts).gain_over(0)
+    with pytest.warns(SoberWarning, match="only one configuration"):
+        alone = sobercv.bbc(data.y, data.predictions[:, :1], "f1", select=select, counts=counts)
+    assert np.array_equal(found.second.draws, alone.draws)
+
+
 def test_fixed_models_draw_the_interval_together(data):
     """For two fixed columns it is then that of a paired comparison: draws judge 37 % of the samples, and vary more."""
     options = {"first": [1], "second": [2], "n_bootstraps": 2000, "random_state": 0}

@@ -16,7 +16,7 @@ from .. import metrics, seeds
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..inference import Estimate
-from ..inference.estimate import shown
+from ..inference.estimate import Data, Selected, shown
 from ..inference.intervals import Calibrated, Evidence, Percentile, check_level
 from ..inference.selection import best
 from ..inference.tables import FoldMeans
@@ -128,6 +128,8 @@ def judge(
     means = {name: table.mean(axis=0) for name, table in scores.items()}
     repeats = {name: [FoldMeans(one) for one in np.split(table, found.n_repeats)] for name, table in scores.items()}
     counts = Units.of_folds(found.n_folds, n_bootstraps, seed).counts(0, n_bootstraps)  # [B, K], for all repeats
+    n_left_out = found.first.shape[1] - len(kept)
+    data = Data(n_repeats=found.n_repeats, n_folds=found.n_folds, n_left_out=n_left_out, seed=seed)
     first = next(iter(scores))
     winner = int(best(means[first][None])[0]) if found.winner is None else int(np.searchsorted(kept, found.winner))
     if found.rule is None:
@@ -140,18 +142,17 @@ def judge(
         """Score of configuration chosen[r][b] on the folds that are absent from resample b, by repeat."""
         return [one.picked(counts == 0, at) for one, at in zip(repeats[name], chosen, strict=True)]
 
-    def estimate(name: str, at: int, draws: Array, **more: Any) -> Estimate:
+    def estimate(name: str, at: int, draws: Array, members: Array, wins: Array | None = None, **more: Any) -> Estimate:
+        """Make an estimate for the configuration at this position, compared with those at positions `members`."""
+        name_, params = found.named(int(kept[at])), None if found.params is None else dict(found.params[kept[at]])
         return Estimate(
-            **{"value": float(np.mean(draws)), "configurations": kept, "scores": means[name], **more},
+            **{"value": float(np.mean(draws)), **more},
             naive=float(means[name][at]),
-            winner=int(kept[at]),
             method="bbc-f",
             metric=name,
             draws=draws,
-            n_repeats=found.n_repeats,
-            n_folds=found.n_folds,
-            winner_name=found.named(int(kept[at])),
-            winner_params=None if found.params is None else dict(found.params[kept[at]]),
+            selected=Selected(int(kept[at]), kept[members], means[name][members], wins, name_, params),
+            data=data,
         )
 
     def alone(name: str, configuration: int) -> Estimate:
@@ -165,7 +166,7 @@ def judge(
         at = int(np.searchsorted(kept, configuration))
         draws = np.mean(judged(name, [np.full(len(counts), at)] * found.n_repeats), axis=0)
         bounds = Percentile(np.sort(draws), range=range_of(name))
-        return estimate(name, at, draws, configurations=kept[[at]], scores=means[name][[at]], bounds=bounds)
+        return estimate(name, at, draws, np.array([at]), bounds=bounds)
 
     # Repeats share samples, so that their variances are not divided; overlapping test sets have Nadeau and Bengio's
     # correction.
@@ -195,12 +196,11 @@ def judge(
             name,
             winner,
             draws,
+            np.arange(len(kept)),
+            wins,
             value=min(value, float(means[name][winner])) if name == first else value,
             bounds=Calibrated.of(seen) or Percentile.of(seen),
-            win_counts=wins,
             confidence_level=confidence_level,
-            n_left_out=found.first.shape[1] - len(kept),
-            seed=seed,
             notes=notes,
             judge_alone=partial(alone, name),
         )

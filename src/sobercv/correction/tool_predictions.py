@@ -132,9 +132,10 @@ def judge_predictions(
         notes.append(adaptive(first.n_groups or first.n_samples, first.n_configurations))
     return {
         name: replace(
-            one,
-            winner_name=found.names[one.winner],
-            winner_params=found.params[one.winner] if found.params else None,
+            one.with_winner(
+                winner_name=found.names[one.winner],
+                winner_params=found.params[one.winner] if found.params else None,
+            ),
             notes=(*one.notes, *notes),
         )
         for name, one in estimates.items()

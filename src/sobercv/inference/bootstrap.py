@@ -7,29 +7,28 @@ procedure tunes beside it (`Tuned`: a threshold, a mix); the loop is the same, a
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
 from ..containers import Array
 from ..errors import Note, SoberError, SoberWarning
-from ..metrics import Metric, Scorer, blocks
+from ..metrics import Metric, blocks
 from ..metrics.contract import as_counts
 from ..predictions import Predictions
 from ..threads import one_blas_thread
 from . import notes
 from .estimate import Estimate
 from .intervals import CROSS_VALIDATED, DOUBT, INTERVALS, STEADIER, Evidence, Percentile
-from .procedures import Decision, SelectionProcedure
-from .tables import Table
+from .procedures import Decision, Decisions, SelectionProcedure
+from .tables import Scores, Table
 
 #: A decision that is reported was tuned on N samples, those that are judged on the 0.63 N of a resample, and are a
 #: little worse. So far back towards the naive score; chosen and judged on different data (docs/evidence/tuned.md).
 BACK = 0.1
-_CELLS = 1 << 25  # predictions of decisions that are held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,76 +36,99 @@ class Draws:
     """What some resamples came to; `own`, `inside` and `sums` are there with `Interval.needs_spread` alone."""
 
     winners: Array  # position of the configuration selected on each resample [B]; -1 for none
-    scores: Array  # for each metric the score of the decision on what is absent [M, B]
-    own: Array | None = None  # for each metric the score of the final decision on what is absent [M, B]
-    inside: Array | None = None  # for each metric but the first that of the final decision on what is present [M-1, B]
+    scores: Array  # of the decision on what is absent, by each metric [B, M]
+    tuned: Array | None = None  # what was tuned beside the column [B, ...]
+    labels: Array | None = None  # how often each absent sample was given each label [1, K, N]
+    own: Array | None = None  # score of the final decision on what is absent, by each metric [B, M]
+    inside: Array | None = None  # score of the final decision on what is present, by each metric but the first [B, M-1]
     #: For the metric that selects, in units of 64 resamples [U, 3, C]: how many scores on what is present are defined,
     #: and the sum and the sum of squares of how much they differ from those of the whole table. Unit by unit, so that
     #: threads and blocks cannot change a bit.
     sums: Array | None = None
-    tuned: Array | None = None  # what was tuned beside the column [B, ...]
-    labels: Array | None = None  # how often each absent sample was given each label [K, N], where decisions make labels
+
+    @classmethod
+    def joined(cls, parts: Sequence[Draws]) -> Draws:
+        """Put the parts of one bootstrap together."""
+        names = [each.name for each in fields(cls) if getattr(parts[0], each.name) is not None]
+        return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
 
 @one_blas_thread()
 def corrected(table: Table) -> dict[str, Estimate]:
     """Select on the whole table, draw, select and judge anew in every resample: an estimate for each metric."""
     question = table.question
-    selector: Columns | Tuned
-    if question.procedure is None:
-        selector = Columns(table, table.winner(), table.wholes, table.wholes)
-    else:
-        selector = Tuned(table, question.procedure)
-    cut = table.cut() if isinstance(selector, Columns) else selector.cut()
-    parts = blocks.run(selector.draw, cut, question.n_threads)
-    joined: dict[str, Any] = {}
-    for name, axis in {"winners": 0, "scores": 1, "own": 1, "inside": 1, "sums": 0, "tuned": 0}.items():
-        if getattr(parts[0], name) is not None:
-            joined[name] = np.concatenate([getattr(part, name) for part in parts], axis=axis)
-    if parts[0].labels is not None:
-        joined["labels"] = sum(part.labels for part in parts if part.labels is not None)
-    found = estimates(table, selector, Draws(**joined))
+    selector = Columns(table) if question.procedure is None else Tuned(table, question.procedure)
+    parts = blocks.run(partial(draw, selector), table.cut(), question.n_threads)
+    found = estimates(selector, Draws.joined(parts))
     if question.procedure is None or not question.procedure.stands_beside:
         return found
     alone = corrected(table.asking(replace(question, procedure=None)))
     return {name: replace(estimate, single=alone[name]) for name, estimate in found.items()}
 
 
-@dataclass(frozen=True, eq=False)
+def draw(selector: Columns, start: int, stop: int) -> Draws:
+    """Decide on what is present in resamples start to stop - 1, and judge on what is absent."""
+    table, (fixed, place) = selector.table, selector.fixed
+    counts = table.units.counts(start, stop)
+    absent = table.absent(counts)
+    decisions = selector.decide(counts)
+    scorers, at, labels = selector.judges(decisions, absent)
+    judged = _picked(scorers, absent, at)
+    found = Draws(decisions.winners, judged, decisions.tuned, labels)
+    if not INTERVALS[table.question.interval].needs_spread:
+        return found
+    known = at == (place if scorers is fixed else -1)  # judged already
+    own = np.where(known[:, None], judged, _picked(fixed, absent, np.where(known, -1, place)))
+    inside = _picked(fixed[1:], counts, np.full(len(counts), place))
+    return replace(found, own=own, inside=inside, sums=sums_by_unit(selector.deviations(counts, decisions)))
+
+
+def _picked(scorers: Sequence[Scores], counts: Array, at: Array) -> Array:
+    """Score of configuration at[b] on what is present in resample b, by each scorer [B, M]."""
+    return np.array([scorer.picked(counts, at) for scorer in scorers]).reshape(len(scorers), len(at)).T
+
+
 class Columns:
-    """A selection rule: the decision is a column."""
+    """A selection rule bound to a table: the decision is a column."""
 
-    table: Table
-    winner: int  # position of the configuration that the final decision, on all samples, is for
-    wholes: list[Array]  # for each metric the score on all samples of every configuration, and of the final decision
-    alone: list[Array]  # the same without the final decision
-    back: float = 0.0  # how far the estimate goes back towards the naive score, as a share of the way
+    back = 0.0  # how far the estimate goes back towards the naive score, as a share of the way
+    doubt = DOUBT
 
-    def draw(self, start: int, stop: int) -> Draws:
-        """Decide on what is present in resamples start to stop - 1, and judge on what is absent."""
-        table, counts = self.table, self.table.units.counts(start, stop)
-        absent = table.absent(counts)
-        scores = table.scorers[0].scores(counts)
-        winners = table.select(scores)
-        judged = np.stack([scorer.picked(absent, winners) for scorer in table.scorers])
-        if not INTERVALS[table.question.interval].needs_spread:
-            return Draws(winners, judged)
-        known = winners == self.winner  # judged already
-        rest = np.stack([scorer.picked(absent, np.where(known, -1, self.winner)) for scorer in table.scorers])
-        inside = judged[1:].copy()
-        for k, scorer in enumerate(table.scorers[1:]):
-            inside[k] = scorer.picked(counts, np.full(len(counts), self.winner))
-        sums = sums_by_unit(scores - self.wholes[0])
-        return Draws(winners, judged, np.where(known, judged, rest), inside, sums)
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.winner = table.winner()  # position of the configuration that the final decision, on all samples, is for
+        self.alone = table.wholes  # for each metric the score on all samples of every configuration
+        self.wholes = table.wholes  # the same, of the winner that of the final decision
+        self.fixed: tuple[Sequence[Scores], int] = (table.scorers, self.winner)  # scorers, and where the final one is
+
+    def decide(self, counts: Array) -> Decisions:
+        """Decide on what is present in each resample."""
+        scores = self.table.scorers[0].scores(counts)
+        return Decisions(self.table.select(scores), scores)
+
+    def judges(self, decisions: Decisions, absent: Array) -> tuple[Sequence[Scores], Array, Array | None]:
+        """Scorers, at which of their configurations each decision is [B], and the labels that were given, if any."""
+        return self.table.scorers, decisions.winners, None
+
+    def deviations(self, counts: Array, decisions: Decisions) -> Array:
+        """How far scores on what is present are from those of the whole table, by the first metric [B, C]."""
+        return decisions.scores - self.wholes[0]
+
+    def decision(self, draws: Draws) -> Decision | None:
+        """What was decided beside the winner."""
+        return None
+
+    def value(self, k: int, draws: Draws, mean: float) -> float:
+        """Return the corrected score by metric k, `mean` where nothing but the draws tell."""
+        return mean
 
 
-class Tuned:
-    """A procedure: it decides anew in every resample, and its decision predicts like a configuration.
+class Tuned(Columns):
+    """A procedure bound to a table: it decides anew in every resample, and its decision predicts like a configuration.
 
     Three things differ from a column (docs/evidence/tuned.md): a sample that was drawn several times is
     decided on once, labels of all resamples are judged together, and the estimate moves a tenth of the way back to the
-    naive score. `decider` is the procedure bound to the table, `final` the one decision on the whole table; all else
-    as of `Columns`.
+    naive score. `decider` is the procedure bound to the predictions, `final` the one decision on all of them.
     """
 
     def __init__(self, table: Table, procedure: SelectionProcedure) -> None:
@@ -116,8 +138,7 @@ class Tuned:
                 f"{procedure!r} decides on predictions that are in memory, all of the same samples, and resampled by "
                 'sample. Pass them as a numpy array, write by="sample", and leave out count_dropped.',
             )
-        procedure.check(table.question)
-        self.table, self.procedure = table, procedure
+        self.table, self.procedure, self.doubt = table, procedure, procedure.doubt
         self.back = BACK if procedure.counts_once else 0.0
         self.decider = procedure.bind(table.predictions, table.question)
         once = np.ones((1, table.n_samples), np.uint8)
@@ -130,72 +151,57 @@ class Tuned:
                 "nothing can be selected. Check `y`, or relax the constraints.",
             )
         self.alone = [scorer.scores(once)[0] for scorer in self._bound(self.decider.alternatives())]
-        self._fixed = self._bound(self.decider.predictions(self.final))
-        first = np.zeros(1, np.int64)
-        self.wholes = [
-            np.where(np.arange(len(alone)) == self.winner, scorer.picked(once, first), alone)
-            for alone, scorer in zip(self.alone, self._fixed, strict=True)
-        ]
+        self.fixed = self._bound(self.decider.predictions(self.final)), 0
+        self.wholes = [scores.copy() for scores in self.alone]
+        for scores, score in zip(self.wholes, _picked(self.fixed[0], once, np.zeros(1, np.int64))[0], strict=True):
+            scores[self.winner] = score
 
-    def _bound(self, predictions: Predictions) -> list[Scorer]:
+    def _bound(self, predictions: Predictions) -> list[Scores]:
         question = self.table.question
         return [question.bind(predictions, metric) for metric in question.metrics]
 
-    def cut(self) -> list[tuple[int, int]]:
-        """Cut the blocks of the table so that the predictions of a block's decisions stay small."""
-        size = max(blocks.UNIT, _CELLS // self.table.n_samples // blocks.UNIT * blocks.UNIT)
-        return [(start + a, start + b) for start, stop in self.table.cut() for a, b in blocks.cut(stop - start, size)]
+    def decide(self, counts: Array) -> Decisions:
+        """Decide on what is present in each resample."""
+        return self.decider.decide((counts > 0).view(np.uint8) if self.procedure.counts_once else counts)
 
-    def draw(self, start: int, stop: int) -> Draws:
-        """Decide and judge; count the labels of what is absent."""
-        counts, once = self.table.units.counts(start, stop), self.procedure.counts_once
-        decisions = self.decider.decide((counts > 0).view(np.uint8) if once else counts)
-        absent = self.table.absent(counts)
-        each = np.where(decisions.winners < 0, -1, np.arange(len(counts)))
+    def judges(self, decisions: Decisions, absent: Array) -> tuple[Sequence[Scores], Array, Array | None]:
+        """Bind what the decisions predict; count the labels of what is absent."""
         predicted = self.decider.predictions(decisions)
-        judged = np.stack([scorer.picked(absent, each) for scorer in self._bound(predicted)])
-        found = Draws(decisions.winners, judged, tuned=decisions.tuned, labels=self.labels(predicted, absent, each))
-        if not INTERVALS[self.table.question.interval].needs_spread:
-            return found
-        same = np.zeros(len(counts), np.int64)
-        unknown = np.full(len(counts), np.nan)  # `together` says it of all resamples at once
-        own = [unknown if self._judges_labels(s.metric) else s.picked(absent, same) for s in self._fixed]
-        inside = np.stack([scorer.picked(counts, same) for scorer in self._fixed])
-        off = (decisions.scores - self.wholes[0]) / (STEADIER if once else 1.0)
-        off[:, self.winner] = inside[0] - self.wholes[0][self.winner]
-        return replace(found, own=np.stack(own), inside=inside[1:], sums=sums_by_unit(off))
+        at, labels = np.where(decisions.winners < 0, -1, np.arange(len(absent))), None
+        if self.procedure.makes_labels:
+            given = np.moveaxis(predicted.responses["predict"], 1, 0)  # [B, N, R]
+            told = ((absent > 0) & (at >= 0)[:, None])[:, :, None] & predicted.seen
+            labels = np.stack([(told & (given == k)).sum(axis=(0, 2)) for k in range(predicted.n_classes)])[None]
+        return self._bound(predicted), at, labels
 
-    # ---- labels of all resamples together ------------------------------------------------------------------------
-    def _judges_labels(self, metric: Metric) -> bool:
-        return self.procedure.makes_labels and "predict" in metric.responses
+    def deviations(self, counts: Array, decisions: Decisions) -> Array:
+        """As of a column; of the winner those of the final decision."""
+        off = (decisions.scores - self.wholes[0]) / (STEADIER if self.procedure.counts_once else 1.0)
+        inside = self.fixed[0][0].picked(counts, np.zeros(len(counts), np.int64))
+        off[:, self.winner] = inside - self.wholes[0][self.winner]
+        return off
 
-    def labels(self, predicted: Predictions, absent: Array, each: Array) -> Array | None:
-        """How often each absent sample was given each label, int [K, N]; None where no labels are made."""
-        if not self.procedure.makes_labels:
-            return None
-        labels = np.moveaxis(predicted.responses["predict"], 1, 0)  # [B, N, R]
-        told = ((absent > 0) & (each >= 0)[:, None])[:, :, None] & predicted.seen
-        return np.stack([(told & (labels == k)).sum(axis=(0, 2)) for k in range(predicted.n_classes)])
+    def decision(self, draws: Draws) -> Decision:
+        """Return the final decision; those of the resamples tell how firm it is."""
+        assert draws.tuned is not None
+        return self.decider.decision(self.final, draws.winners, draws.tuned)
 
-    def together(self, draws: Draws) -> list[float | None]:
-        """Judge the labels of all resamples together; None for metrics that judge no labels.
+    def value(self, k: int, draws: Draws, mean: float) -> float:
+        """Judge the labels of all resamples together, where the metric judges labels.
 
         A share of few samples, such as F1 of the few positives that are absent from a resample, is lower on average
         than that of many.
         """
-        values: list[float | None] = []
-        for k, (metric, scores) in enumerate(zip(self.table.question.metrics, draws.scores, strict=True)):
-            if draws.labels is None or not self._judges_labels(metric) or np.isnan(scores).all():
-                values.append(None)
-                continue
-            values.append(self._score_labels(draws.labels, metric))
-            if draws.own is not None:
-                absent = as_counts(draws.labels.sum(axis=0)[None])
-                draws.own[k] = self._fixed[k].picked(absent, np.zeros(1, np.int64))
-        return values
+        metric = self.table.question.metrics[k]
+        if draws.labels is None or "predict" not in metric.responses:
+            return mean
+        labels = draws.labels.sum(axis=0)
+        if draws.own is not None:
+            draws.own[:, k] = self.fixed[0][k].picked(as_counts(labels.sum(axis=0)[None]), np.zeros(1, np.int64))
+        return self._score_labels(labels, metric)
 
     def _score_labels(self, labels: Array, metric: Metric) -> float:
-        """Score a table in which each sample stands once with every label, as often as it was given it."""
+        """Score a table in which each sample stands once with every label, as often as it was given it [K, N]."""
         k, n = labels.shape
         given = np.repeat(np.arange(k, dtype=np.int8), n)[:, None, None]
         table = self.table.predictions.take_repeat(0).take_rows(np.tile(np.arange(n), k))
@@ -220,26 +226,22 @@ def sums_by_unit(off: Array) -> Array:
 
 
 # ---- from draws to estimates -----------------------------------------------------------------------------------------
-def estimates(table: Table, selector: Columns | Tuned, draws: Draws) -> dict[str, Estimate]:
+def estimates(selector: Columns, draws: Draws) -> dict[str, Estimate]:
     """Return one estimate for each metric, all at the same winner."""
-    question, winner = table.question, selector.winner
-    decision: Decision | None = None
-    about: tuple[Note, ...] = ()
+    table, winner = selector.table, selector.winner
+    question = table.question
     noted = table.notes(winner, draws.winners)
     wins = np.bincount(draws.winners[draws.winners >= 0], minlength=len(table.configurations))
-    means = [_mean(table, k, scores) for k, scores in enumerate(draws.scores)]
-    together: list[float | None] = [None] * len(means)
-    if isinstance(selector, Tuned) and draws.tuned is not None:
-        decision = selector.decider.decision(selector.final, draws.winners, draws.tuned)
-        about, together = selector.procedure.notes(decision), selector.together(draws)
+    means = [_mean(table, k, scores) for k, scores in enumerate(draws.scores.T)]
+    decision = selector.decision(draws)
+    about = question.procedure.notes(decision) if decision is not None and question.procedure is not None else ()
     unbounded = any(not all(map(isfinite, metric.range)) for metric in question.metrics)
     kurtoses = table.kurtoses(winner) if draws.own is not None and unbounded else [3.0] * len(means)
     n_groups = table.units.n if table.units.names == "groups" else None
     found: dict[str, Estimate] = {}
     for k, metric in enumerate(question.metrics):
-        joint = together[k]
-        value, scores, special = means[k] if joint is None else joint, draws.scores[k], list[Note]()
-        seen = _evidence(table, selector, draws, k, value, kurtoses[k])
+        value, scores, special = selector.value(k, draws, means[k]), draws.scores[:, k].copy(), list[Note]()
+        seen = _evidence(selector, draws, k, value, kurtoses[k])
         naive = float(selector.wholes[k][winner])
         if isfinite(naive):
             value = value + selector.back * (naive - value)
@@ -254,16 +256,12 @@ def estimates(table: Table, selector: Columns | Tuned, draws: Draws) -> dict[str
             k,
             winner,
             value=value,
-            naive=naive,
             scores=selector.alone[k],
+            selected={"win_counts": wins, "decision": decision},
+            naive=naive,
             bounds=bounds,
             draws=scores,
-            win_counts=wins,
-            n_undefined=int(np.isnan(scores).sum()),
-            confidence_level=question.level,
             notes=(*noted, *special, *notes.of_scores(metric, scores, value, highest, is_other, n_groups), *about),
-            decision=decision,
-            fixed_models=question.fixed_models,
             judge_alone=partial(alone, table, k),
         )
     return found
@@ -281,8 +279,7 @@ def alone(table: Table, metric: int, configuration: int) -> Estimate:
     if question.procedure is not None:  # what is tuned beside the column is tuned for this one, too
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SoberWarning)
-            found = corrected(Table(table.predictions.take_configurations(member), question))
-        return list(found.values())[metric]
+            return list(corrected(table.among(member)).values())[metric]
     scorer, where = table.scorers[metric], int(np.flatnonzero(member)[0])
     drawn = (table.units.counts(start, stop) for start, stop in table.cut())
     draws = np.concatenate([scorer.picked(table.absent(counts), np.full(len(counts), where)) for counts in drawn])
@@ -291,14 +288,10 @@ def alone(table: Table, metric: int, configuration: int) -> Estimate:
         metric,
         where,
         value=_mean(table, metric, draws),
-        naive=float(score[0]),
-        configurations=table.configurations[member],
         scores=score,
+        selected={"configurations": table.configurations[member]},
         bounds=Percentile(np.sort(draws), range=question.metrics[metric].range),
         draws=draws,
-        n_undefined=int(np.isnan(draws).sum()),
-        confidence_level=question.level,
-        fixed_models=question.fixed_models,
     )
 
 
@@ -323,18 +316,19 @@ def _mean(table: Table, metric: int, draws: Array) -> float:
     return mean
 
 
-def _evidence(table: Table, selector: Columns | Tuned, draws: Draws, k: int, value: float, kurtosis: float) -> Evidence:
+def _evidence(selector: Columns, draws: Draws, k: int, value: float, kurtosis: float) -> Evidence:
     """What the bootstrap has seen by metric k; without variances where the interval does not look at them."""
-    question, target, winner, scores = table.question, table.predictions.target, selector.winner, selector.wholes[k]
-    metric, own, variances = question.metrics[k], scores[winner : winner + 1], np.full(len(scores), np.nan)
+    table, winner, scores = selector.table, selector.winner, selector.wholes[k]
+    question, target, metric = table.question, table.predictions.target, table.question.metrics[k]
+    own, variances = scores[winner : winner + 1], np.full(len(scores), np.nan)
     if draws.own is not None and draws.inside is not None and draws.sums is not None:
-        own = draws.own[k][~np.isnan(draws.own[k])]
+        own = draws.own[:, k][~np.isnan(draws.own[:, k])]
         if k == 0:
             n, total, squares = draws.sums.sum(axis=0)
             with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
                 variances = np.where(n > 1, np.maximum(squares - total**2 / n, 0.0) / (n - 1), np.nan)
         else:  # other metrics are computed of no other configuration in bag
-            inside = draws.inside[k - 1][~np.isnan(draws.inside[k - 1])]
+            inside = draws.inside[:, k - 1][~np.isnan(draws.inside[:, k - 1])]
             variances[winner] = inside.var(ddof=1) if len(inside) > 1 else np.nan
     # The size to assume where no score varies: classes and events count by the rarer kind, unless rows do.
     assumed = float(table.observed.n)
@@ -344,7 +338,7 @@ def _evidence(table: Table, selector: Columns | Tuned, draws: Draws, k: int, val
         sizes = np.unique(target.values, return_counts=True)[1]
         assumed = min(assumed, len(sizes) ** 2 / float((1.0 / sizes).sum()))
     return Evidence(
-        draws=draws.scores[k],
+        draws=draws.scores[:, k],
         value=value,
         scores=scores,
         variances=variances,
@@ -358,5 +352,5 @@ def _evidence(table: Table, selector: Columns | Tuned, draws: Draws, k: int, val
         folds=table.units.kind == "folds",
         excess=1.0 if question.fixed_models else CROSS_VALIDATED,
         trained=1.0 if question.fixed_models else table.trained_share,
-        doubt=DOUBT if question.procedure is None else question.procedure.doubt,
+        doubt=selector.doubt,
     )

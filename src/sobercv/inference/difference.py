@@ -207,8 +207,7 @@ def _best_of(table: Table, member: Array) -> Estimate:
     """Judge what is selected from some of the configurations, bool [C]."""
     if table.question.procedure is None:
         return _judged(table, best_of(member, table.question.first.unit))
-    part = Table(table.predictions.take_configurations(member), table.question)
-    return _judged(part, table.question.select)
+    return _judged(table.among(member), table.question.select)
 
 
 def families(table: Predictions, question: Question, labels: Mapping[int, str]) -> list[Family]:

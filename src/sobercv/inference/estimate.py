@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..targets import titled
-from .intervals import Interval, check_level, compromise, difference_interval, holding
+from .intervals import Interval, check_level, compromise, holding
 
 if TYPE_CHECKING:
     from .difference import Difference
@@ -28,7 +29,6 @@ METHODS = {
     "ncv": "NCV: nested cross-validation",
     "wmc": "WMC: mean of all configurations, weighted by their chance to win",
     "wmcs": "WMCS: WMC of scores shrunken towards each other",
-    "wmcs-raw": "WMCS with the observed scores, weighted by chances from shrunken ones",
     "ipl": "IPL: winners on fewer samples, and the power law through their scores",
 }
 
@@ -47,9 +47,36 @@ def with_names(found: Mapping[str, Estimate], predictions: Any) -> dict[str, Est
         return dict(found)
     names = [str(name) for name in columns]
     return {
-        metric: replace(one, winner_name=names[one.winner], decision=one.decision and one.decision.named(names))
+        metric: one.with_winner(winner_name=names[one.winner], decision=one.decision and one.decision.named(names))
         for metric, one in found.items()
     }
+
+
+@dataclass(frozen=True, eq=False)
+class Selected:
+    """What was selected, and from what; an `Estimate` has all of it as attributes of its own."""
+
+    winner: int  # index of the selected configuration, as in the input
+    configurations: Array  # index of every configuration compared; dropped, failed and incomplete ones are not [C]
+    scores: Array  # plain cross-validated score of each of them [C]
+    win_counts: Array | None = None  # how often each of them was selected [C]
+    winner_name: str | None = None  # the winner's column, where the predictions came with names
+    winner_params: dict[str, Any] | None = None  # the winner's parameters, where a search found it
+    #: What was decided beside the winner: a threshold, or the weights of a mix, whose best member is the winner.
+    decision: Decision | None = None
+
+
+@dataclass(frozen=True)
+class Data:
+    """What was judged, and how it was drawn; an `Estimate` has all of it as attributes of its own."""
+
+    n_samples: int = 0
+    n_repeats: int = 1
+    n_groups: int | None = None
+    n_folds: int | None = None  # of a repeat, where scores by fold are all that is known
+    n_left_out: int = 0  # configurations that lacked predictions and were not considered
+    fixed_models: bool = False  # whether the models were trained on other data, so that nothing was cross-validated
+    seed: int | None = None  # repeats the draws when passed as `random_state`
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,47 +89,28 @@ class Estimate:
     ----------
     value : float
         The number to report.
-    bounds : Interval or None
-        What `interval` is made of; has bounds at any level.
     naive : float
         What plain cross-validation claims for the winner.
-    draws : array [B] or None
-        Score of each resample's winner on the samples left out; NaN where undefined.
-    winner : int
-        Index of the selected configuration, as in the input.
-    winner_name : str or None
-        The winner's column, where the predictions came with names.
-    winner_params : dict or None
-        The winner's parameters, where a search found it.
-    configurations : int array [C]
-        Index of every configuration that was compared; dropped, failed and incomplete ones are not among them.
-    win_counts : int array [C] or None
-        How often each of them was selected.
-    scores : array [C]
-        Plain cross-validated score of each of them.
-    n_undefined : int
-        Draws on which the metric was undefined; they are left out of the mean.
     method : str
         "bbc", "bbc-f", "632+", "naive", "tt" or "ncv".
     metric : str
+    selected : Selected
+        `winner`, `winner_name`, `winner_params`, `configurations`, `scores`, `win_counts` and `decision`.
+    data : Data
+        `n_samples`, `n_repeats`, `n_groups`, `n_folds`, `n_left_out`, `fixed_models` and `seed`.
     positive : label or None
         The class that the score is of, where it depends on which class is the positive one.
+    bounds : Interval or None
+        What `interval` is made of; has bounds at any level.
     confidence_level : float
-    n_samples, n_repeats, n_left_out : int
-        Size of the table; `n_left_out` configurations lacked predictions and were not considered.
-    n_groups : int or None
-    n_folds : int or None
-        Folds of a repeat, where scores by fold are all that is known.
-    seed : int or None
-        Repeats the draws when passed as `random_state`.
+    draws : array [B] or None
+        Score of each resample's winner on the samples left out; NaN where undefined.
+    n_undefined : int
+        Draws on which the metric was undefined; they are left out of the mean.
     notes : tuple of Note
         What the reader should know: sentences, each with its code.
-    decision : Decision or None
-        What was decided beside the winner: a threshold, or the weights of a mix, whose best member is the winner.
     single : Estimate or None
         Where several configurations were mixed, the best one alone, corrected by the same draws; see `gain`.
-    fixed_models : bool
-        Whether the models were trained on other data, so that nothing was cross-validated.
     judge_alone : callable or None
         Judges one configuration on the same draws; see `gain_over`. It holds the predictions, and so is not pickled.
 
@@ -120,30 +128,37 @@ class Estimate:
 
     value: float
     naive: float
-    winner: int
-    configurations: Array
-    scores: Array
     method: str
     metric: str
-    draws: Array | None = None
-    win_counts: Array | None = None
-    n_undefined: int = 0
-    confidence_level: float = 0.95
-    n_samples: int = 0
-    n_repeats: int = 1
-    n_groups: int | None = None
-    n_folds: int | None = None
-    n_left_out: int = 0
-    seed: int | None = None
-    notes: tuple[Note, ...] = ()
+    selected: Selected
+    data: Data = Data()
     positive: Any = None
-    winner_name: str | None = None
-    winner_params: dict[str, Any] | None = None
     bounds: Interval | None = None
-    decision: Decision | None = None
+    confidence_level: float = 0.95
+    draws: Array | None = None
+    n_undefined: int = 0
+    notes: tuple[Note, ...] = ()
     single: Estimate | None = None
-    fixed_models: bool = False
-    judge_alone: Callable[[int], Estimate] | None = field(default=None, repr=False)
+    judge_alone: Callable[[int], Estimate] | None = None
+
+    winner = property(attrgetter("selected.winner"))
+    winner_name = property(attrgetter("selected.winner_name"))
+    winner_params = property(attrgetter("selected.winner_params"))
+    configurations = property(attrgetter("selected.configurations"))
+    scores = property(attrgetter("selected.scores"))
+    win_counts = property(attrgetter("selected.win_counts"))
+    decision = property(attrgetter("selected.decision"))
+    n_samples = property(attrgetter("data.n_samples"))
+    n_repeats = property(attrgetter("data.n_repeats"))
+    n_groups = property(attrgetter("data.n_groups"))
+    n_folds = property(attrgetter("data.n_folds"))
+    n_left_out = property(attrgetter("data.n_left_out"))
+    fixed_models = property(attrgetter("data.fixed_models"))
+    seed = property(attrgetter("data.seed"))
+
+    def with_winner(self, **known: Any) -> Estimate:
+        """Return the same estimate with more known of its winner: `winner_name`, `winner_params`, `decision`."""
+        return replace(self, selected=replace(self.selected, **known))
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
@@ -167,11 +182,10 @@ class Estimate:
 
     @property
     def gain_interval(self) -> tuple[float, float] | None:
-        """Interval of `gain` at `confidence_level`: percentiles of the draws, nearer to it for `fixed_models`."""
-        if self.single is None or self.gain is None or self.draws is None or self.single.draws is None:
-            return None
-        draws, level = np.sort(self.draws - self.single.draws), self.confidence_level
-        return holding(difference_interval(draws, level, fixed_models=self.fixed_models, same=False), self.gain)
+        """Interval of `gain` at `confidence_level`, as that of `sobercv.difference`."""
+        from .difference import Difference
+
+        return None if self.single is None else Difference.of(self, self.single, self.confidence_level).interval
 
     @property
     def n_configurations(self) -> int:

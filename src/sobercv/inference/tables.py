@@ -8,7 +8,7 @@ configurations of a race take part `raced.RaceScores`. A table draws no conclusi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
@@ -21,7 +21,7 @@ from ..metrics import Metric, blocks
 from ..predictions import Predictions
 from ..threads import computed_once, one_blas_thread
 from . import notes
-from .estimate import Estimate
+from .estimate import Data, Estimate, Selected
 from .question import Question
 from .selection import apply
 from .units import Units, checked_counts
@@ -178,19 +178,14 @@ class Table:
     @one_blas_thread()
     def fold_scores(self) -> list[Array]:
         """For each metric the score of every configuration on every fold of every repeat [F, C]."""
-        return [one.table if isinstance(one, FoldMeans) else self._by_fold(one) for one in self.scorers]
+        return [one.table if isinstance(one, FoldMeans) else self._by_fold(one.metric) for one in self.scorers]
 
-    def _by_fold(self, scorer: Scores) -> Array:
-        table = self.predictions
-        if table.n_repeats == 1 and not self.question.needs_folds:  # bound already: a fold is a row of counts
-            folds = np.unique(table.fold_of[:, 0])
-            return scorer.scores((table.fold_of[:, 0] == folds[:, None]).view(np.uint8))
+    def _by_fold(self, metric: Metric) -> Array:
         out = []
-        for r in range(table.n_repeats):
-            one = table if table.n_repeats == 1 else table.take_repeat(r)
-            folds = np.unique(one.fold_of[one.seen[:, 0], 0])
-            here = (one.fold_of[:, 0] == folds[:, None]) & one.seen[:, 0]
-            out.append(scorer.metric.bind(one).scores(here.view(np.uint8)))
+        for r in range(self.predictions.n_repeats):
+            one = self.predictions.take_repeat(r)
+            seen, fold = one.seen[:, 0], one.fold_of[:, 0]
+            out.append(metric.bind(one).scores((seen & (fold == np.unique(fold[seen])[:, None])).view(np.uint8)))
         return np.concatenate(out)
 
     # ---- resampling ----------------------------------------------------------------------------------------------
@@ -249,9 +244,19 @@ class Table:
     # ---- selecting -----------------------------------------------------------------------------------------------
     def asking(self, question: Question) -> Self:
         """Ask the same predictions and the same draws for another selection; the metrics stay."""
+        return self._with(question=question)
+
+    def among(self, member: Array) -> Self:
+        """Select from some of the configurations only, bool [C], by the same draws."""
+        some = self.predictions.take_configurations(member)
+        return self._with(predictions=some, configurations=some.configurations)
+
+    def _with(self, **changes: Any) -> Self:
+        """Return a copy that forgets what was computed of what changes."""
         other = copy(self)
-        other.__dict__.pop("standard_errors", None)
-        other.question = question
+        for name in ("standard_errors", *(("scorers", "wholes") if "predictions" in changes else ())):
+            other.__dict__.pop(name, None)
+        other.__dict__.update(changes)
         return other
 
     def select(self, scores: Array) -> Array:
@@ -272,22 +277,38 @@ class Table:
         return winner
 
     # ---- what is said --------------------------------------------------------------------------------------------
-    def estimate(self, metric: int, winner: int, **more: Any) -> Estimate:
-        """Make an estimate by one metric for the configuration at this position; `more` are fields of it."""
-        judge, held, question = self.question.metrics[metric], self.predictions, self.question
+    def estimate(
+        self,
+        metric: int,
+        winner: int,
+        value: float,
+        scores: Array,
+        selected: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> Estimate:
+        """Make an estimate by one metric for the configuration at this position.
+
+        `scores` are those of the configurations, `selected` fields of `Selected`, `more` fields of `Estimate`.
+        """
+        judge, held, question, draws = self.question.metrics[metric], self.predictions, self.question, more.get("draws")
         known: dict[str, Any] = {
-            "winner": int(self.configurations[winner]),
-            "configurations": self.configurations,
             "method": "bbc-f" if question.by == "fold" else "bbc",
-            "metric": judge.name,
-            "positive": judge.positive_of(held.target),
-            "n_samples": held.n_samples,
-            "n_repeats": held.n_repeats,
-            "n_groups": None if held.groups is None else self.observed.n,
-            "n_left_out": held.n_left_out,
-            "seed": question.seed,
+            "n_undefined": 0 if draws is None else int(np.isnan(draws).sum()),
+            "naive": float(self.wholes[metric][winner]) if "naive" not in more else None,
+            "confidence_level": question.level,
+            **more,
         }
-        return Estimate(**{**known, **more})
+        chosen = {"winner": int(self.configurations[winner]), "configurations": self.configurations, **(selected or {})}
+        data = Data(
+            held.n_samples,
+            held.n_repeats,
+            n_groups=None if held.groups is None else self.observed.n,
+            n_left_out=held.n_left_out,
+            fixed_models=question.fixed_models,
+            seed=question.seed,
+        )
+        about = {"metric": judge.name, "positive": judge.positive_of(held.target), "data": data}
+        return Estimate(value, selected=Selected(scores=scores, **chosen), **about, **known)
 
     def notes(self, winner: int, chosen: Array) -> list[Note]:
         """What a reader should know about these predictions, the winner, and the winners of the resamples [B]."""

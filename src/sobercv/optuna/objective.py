@@ -266,7 +266,11 @@ class Objective:
             notes.append(adaptive(table.units.n, len(table.configurations)))
         params = dict(trials[next(iter(found.values())).winner].params)
         told = {
-            name: replace(one, winner_params=params, notes=(*one.notes, *notes), n_left_out=0)
+            name: replace(
+                one.with_winner(winner_params=params),
+                notes=(*one.notes, *notes),
+                data=replace(one.data, n_left_out=0),
+            )
             for name, one in found.items()
         }
         return question.answer(told)

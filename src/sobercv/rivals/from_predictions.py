@@ -157,6 +157,4 @@ def need_folds(table: Table, protocol: str) -> None:
 
 def estimate_of(table: Table, method: str, value: float, metric: int = 0, n_undefined: int = 0) -> Estimate:
     """Make an estimate without draws, at the winner of the whole table."""
-    winner, scores = table.winner(), table.wholes[metric]
-    known = {"naive": float(scores[winner]), "scores": scores, "n_undefined": n_undefined}
-    return table.estimate(metric, winner, value=value, method=method, **known)
+    return table.estimate(metric, table.winner(), value, table.wholes[metric], method=method, n_undefined=n_undefined)

@@ -10,6 +10,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..inference import Estimate
+from ..inference.estimate import Selected
 from ..inference.tables import Table
 from ..metrics import Metric
 from ..predictions import Predictions
@@ -52,13 +53,10 @@ def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: A
     if len(defined) == 0:
         raise SoberError("E109", f"{metric.name} is undefined on every outer fold. Use fewer folds.")
     plain: Estimate = search.estimate_
-    kept_fields = ("naive", "winner", "configurations", "scores", "metric", "positive", "n_samples", "n_groups", "seed")
-    estimate = Estimate(
-        value=float(defined.mean()),
-        method="ncv",
-        n_undefined=plan.n_splits - len(defined),
-        **{name: getattr(plain, name) for name in kept_fields},
-    )
+    selected = Selected(plain.winner, plain.configurations, plain.scores)
+    undefined = plan.n_splits - len(defined)
+    about = {"selected": selected, "data": plain.data, "positive": plain.positive, "n_undefined": undefined}
+    estimate = Estimate(float(defined.mean()), plain.naive, "ncv", plain.metric, **about)
     return estimate, n_fits
 
 

@@ -98,7 +98,7 @@ def with_notes(estimate: Estimate, notes: Sequence[Note | None], params: Mapping
     """Add the parameters of the winner to an estimate, and notes, each in place of one of the same code."""
     told = [note for note in notes if note is not None]
     known = [note for note in estimate.notes if note.code not in {new.code for new in told}]
-    return replace(estimate, notes=(*known, *told), winner_params=dict(params))
+    return replace(estimate.with_winner(winner_params=dict(params)), notes=(*known, *told))
 
 
 def unreached(n: int, total: int) -> str:

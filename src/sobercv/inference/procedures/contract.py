@@ -48,7 +48,7 @@ class Decisions:
 
     winners: Array  # position of the configuration that was decided for, or that is the best one alone [B]; -1 for none
     scores: Array  # of every configuration, decided on alone, on what is present [B, C]
-    tuned: Array  # what was tuned beside the column: thresholds [B], weights [B, C]
+    tuned: Any = None  # what was tuned beside the column: thresholds [B], weights [B, C]
 
 
 class Decider(ABC):
@@ -84,21 +84,20 @@ class SelectionProcedure(ABC):
     #: Whether it makes labels of scores.
     makes_labels = False
 
-    def check(self, question: Question) -> None:
-        """Refuse, before anything is trained, what the procedure cannot serve."""
-        return
+    @abstractmethod
+    def bind(self, predictions: Predictions, question: Question) -> Decider:
+        """Prepare for many resamples of a table in which every sample has been predicted in some repeat."""
 
-    def check_table(self, target: Target, n_repeats: int) -> None:
-        """Refuse, before anything is trained, data that the procedure cannot serve."""
-        return
+    # What a procedure may refuse before anything is trained: a question, a target. By default nothing.
+    def check(self, question: Question) -> None:  # noqa: B027
+        """Refuse a question that the procedure cannot serve."""
+
+    def check_table(self, target: Target, n_repeats: int) -> None:  # noqa: B027
+        """Refuse data that the procedure cannot serve."""
 
     def for_estimator(self, estimator: Any) -> SelectionProcedure:
         """Settle what was left open by what an estimator can give."""
         return self
-
-    @abstractmethod
-    def bind(self, predictions: Predictions, question: Question) -> Decider:
-        """Prepare for many resamples of a table in which every sample has been predicted in some repeat."""
 
     def wanted(self, metric: Metric) -> tuple[tuple[str, ...], ...]:
         """For each response that it needs beside those of the metrics, what can stand for it, best first."""
