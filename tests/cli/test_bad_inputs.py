@@ -125,7 +125,7 @@ BAD = [
     ("more folds than rows", {"d.csv": GOOD}, (*CHECK, "--cv", "61"), "Write --cv 60"),
     ("two groups", {"d.csv": csv(p=np.arange(60) % 2)}, (*CHECK, "--group", "p"), "at least 3 groups"),
     ("a group with gaps", {"d.csv": csv(p=[None, *range(59)])}, (*CHECK, "--group", "p"), "missing in 1 row"),
-    ("lists in cells", {"d.parquet": table().assign(l=[[1]] * 60)}, PARQUET, "lists"),
+    ("lists in cells", {"d.parquet": table().assign(l=[[1]] * 60)}, PARQUET, "list<"),
     # ---- survival
     ("words as times", {"d.csv": csv(t="long", e=1)}, SURVIVAL, "numbers"),
     ("words as events", {"d.csv": csv(t=2, e="dead")}, SURVIVAL, "1 .seen. or 0"),

@@ -1,8 +1,9 @@
 """Dates in text: one format for a whole column, or none."""
 
+import pyarrow as pa
 import pytest
 
-from sobercv.tables.date_formats import date_formats, dates
+from sobercv.tables.column import date_formats, dates
 
 CASES = [
     ("as the standard has it", ["2020-01-31", "1999-12-1"], ["%Y-%m-%d"]),
@@ -23,9 +24,9 @@ CASES = [
 
 @pytest.mark.parametrize(("values", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
 def test_which_formats_fit(values, expected):
-    assert date_formats(values) == expected
+    assert date_formats(pa.array(values, pa.string())) == expected
 
 
 def test_what_does_not_fit_becomes_a_gap():
-    found = dates(["31.01.2020", "soon"], "%d.%m.%Y")
+    found = dates(pa.array(["31.01.2020", "soon"]), "%d.%m.%Y")
     assert [str(d)[:10] for d in found] == ["2020-01-31", "NaT"]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sobercv.tables.number_marks import CONVENTIONS, PLAIN, Marks, are_codes, conventions, without_limits
+from sobercv.tables.column import CONVENTIONS, PLAIN, Marks, are_codes, conventions, without_limits
 
 COMMA, ENGLISH, GERMAN = Marks(","), Marks(".", ","), Marks(",", ".")
 CASES = [

@@ -6,7 +6,7 @@ import pytest
 
 from sobercv.errors import SoberError
 from sobercv.tables import Roles, assign
-from sobercv.tables.roles import closest
+from sobercv.tables.naming import closest
 
 FRAME = pd.DataFrame({
     "x": np.arange(40.0), "bmi": np.arange(40.0), "BMI": np.arange(40.0), "Systolic BP": np.arange(40.0),

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import SEVERITIES, Note
 from ..tables import Dataset
-from ..tables.identifiers import is_identifier, repeats_subjects
+from ..tables.column_facts import is_identifier, repeats_subjects
 from ..tables.naming import held_by, some
 from ..tables.roles import EVENT_NAME, TIME_NAME, named_like, words_of
 from ..targets import LARGEST

@@ -17,8 +17,8 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..tables import Roles
-from ..tables.roles import check_target, find, listed
-from ..tables.target_column import as_events, survival_target
+from ..tables.naming import listed
+from ..tables.roles import check_target, find, survival_target
 from .fold_scores import FoldScores
 from .fold_tables import (
     CONFIGURATION,
@@ -423,8 +423,7 @@ def _read_wide(frame: Any, roles: Roles) -> ToolPredictions:
         _check_no_chances(names, kept[truth[0]])
         y = _values(kept[truth[0]])
     else:
-        events, about = as_events(kept[truth[1]], truth[1], roles.event_value)
-        y = survival_target(kept.assign(**{truth[1]: events}), truth)[0]
+        y, about = survival_target(kept, truth, roles.event_value)
         notes += about
     subjects = [c for c in named(kept, SUBJECT, taken) if kept[c].duplicated().any()] if roles.group is None else []
     if subjects:

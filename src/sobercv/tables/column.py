@@ -1,10 +1,11 @@
-"""Column: what one column holds and how it is written; recognised from its text, and converted by it.
+"""Column: what one column holds and how it is written; recognised from its different values, converted by the record.
 
 Never chooses between two readings that fit: that takes the rest of the file.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Literal
 
 import msgspec
@@ -12,26 +13,137 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .date_formats import FORMATS, date_formats, dates
-from .number_marks import CONVENTIONS, PLAIN, Marks, are_codes, conventions, sides_of_limits, without_limits
-from .raw_table import TEXT_GAPS, USUAL_GAPS, RawTable, whole_numbers
+from .cells import TEXT_GAPS, USUAL_GAPS, Cells, whole_numbers
 
-TRUE_WORDS, FALSE_WORDS = ("True", "TRUE", "true"), ("False", "FALSE", "false")
 Role = Literal["feature", "target", "id", "group", "weight", "ignored"]
-_MARK_NAMES = {",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
-_DATE_WORDS = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%M": "minute", "%S": "second"}
+TRUE_WORDS, FALSE_WORDS = ("True", "TRUE", "true"), ("False", "FALSE", "false")
 #: Words that stand for a gap in a column that otherwise holds numbers, dates or booleans; capitals do not matter.
-GAP_WORDS = frozenset({
+GAP_WORDS = pa.array([
     "?", ".", "-", "--", "\u2013", "\u2014", "*", "na", "n.a.", "n. a.", "n/a", "nd", "n.d.", "k.a.", "k. a.", "nil",
     "none", "null", "nan", "missing", "unknown", "unbekannt", "fehlt", "keine angabe", "manquant", "inconnu", "<na>",
     "#n/a", "#nv", "#value!", "#wert!", "#div/0!", "#ref!", "#bezug!", "#num!", "#zahl!", "#name?", "#null!",
-})  # fmt: skip
+])  # fmt: skip
 #: Text with more different values than this is no category.
 MOST_LEVELS = 40
 #: Different numbers that make a column one of amounts, whatever a part of its cells says.
 FEWEST_AMOUNTS = 10
+#: Digits beyond these are lost in a number, and so are what tells long identifiers apart.
+MOST_DIGITS = 18
+#: Signs that stand for a mark: programs write several spaces and apostrophes between groups of three digits.
+_SIGNS = {"": "", ",": ",", ".": ".", " ": " \u00a0\u2009\u202f", "'": "'\u2019"}
+_SIGN_NAMES = {",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
+_MINUS = "\u2212"  # longer than a hyphen
+_NOTHING = pa.scalar(None, pa.string())
 
 
+# ---- ways to write numbers -----------------------------------------------------------------------------------------
+class Marks(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
+    """One way to write numbers."""
+
+    decimal: Literal[".", ","] = "."
+    thousands: Literal["", ",", ".", " ", "'"] = ""
+
+    @cached_property
+    def _pattern(self) -> str:
+        point, digits = f"[{self.decimal}]", "[0-9]+"
+        if self.thousands:
+            # A group of three after a first digit that is no zero: 030 123 is a telephone number.
+            digits = f"(?:[0-9]+|[1-9][0-9]{{0,2}}(?:[{_SIGNS[self.thousands]}][0-9]{{3}})+)"
+        number = f"[+\\-{_MINUS}]?(?:{digits}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+        return f"^(?:{number}{'|[+-]?(?i:inf|infinity)' if self == PLAIN else ''})$"
+
+    def matches(self, values: Any) -> Any:
+        """Return which values are such numbers, without spaces around them: boolean array, null where one is null."""
+        return pc.match_substring_regex(values, self._pattern)
+
+    def numbers(self, values: Any) -> Any:
+        """Return the numbers that values stand for: float64 array, null where a value is no such number."""
+        return pc.cast(self.rewritten(pc.if_else(self.matches(values), values, _NOTHING)), pa.float64())
+
+    def rewritten(self, values: Any) -> Any:
+        """Return such numbers as Python writes them."""
+        if self.thousands:
+            values = pc.replace_substring_regex(values, f"[{_SIGNS[self.thousands]}]", "")
+        return pc.replace_substring(pc.replace_substring(values, self.decimal, "."), _MINUS, "-")
+
+    def fits(self, values: Any) -> bool:
+        """Whether all values are such numbers, and the marks (but the decimal point) occur in some of them."""
+        # Without a comma anywhere, 1 234 is written alike in both worlds, and 12 is just 12.
+        needed = [self.thousands, "," if self.decimal == "," and self.thousands != "." else ""]
+        if not all(_any(pc.match_substring_regex(values, f"[{_SIGNS[mark]}]")) for mark in filter(None, needed)):
+            return False
+        return all(pc.all(self.matches(part)).as_py() for part in (values[:50], values))
+
+
+PLAIN, GERMAN = Marks(), Marks(",", ".")
+CONVENTIONS = (
+    PLAIN, Marks(","), Marks(".", ","), GERMAN, Marks(",", " "), Marks(".", " "), Marks(".", "'"), Marks(",", "'"),
+)  # fmt: skip
+
+
+def conventions(values: Any) -> list[Marks]:
+    """Return the conventions that fit all values of a column; an empty list where it holds something else."""
+    return [] if not len(values) or are_codes(values) else [marks for marks in CONVENTIONS if marks.fits(values)]
+
+
+def are_codes(values: Any) -> bool:
+    """Whether digits are not written as amounts are: with zeros in front, or longer than a number can hold."""
+    if not len(values) or not pc.all(pc.match_substring_regex(values, "^[0-9]+$")).as_py():
+        return False
+    lengths = pc.min_max(pc.utf8_length(values)).as_py()
+    if lengths["min"] == lengths["max"] == 2:
+        return False  # months, hours and ages are often written with two digits: 05, 12
+    return bool(lengths["max"] > MOST_DIGITS or _any(pc.match_substring_regex(values, "^0[0-9]")))
+
+
+def without_limits(values: Any) -> Any:
+    """Return text without the signs of limits before numbers: `<0.5` becomes 0.5."""
+    return pc.replace_substring_regex(values, "^[<>\u2264\u2265]=?\\s*", "")
+
+
+def sides_of_limits(values: Any) -> Any:
+    """Return -1 where text is a lower limit (`<0.5`: below what could be measured), 1 for an upper one, else 0."""
+    below, above = (
+        np.asarray(pc.match_substring_regex(values, f"^[{signs}]=?\\s*[0-9.,]").fill_null(False))
+        for signs in ("<\u2264", ">\u2265")
+    )
+    return above.astype(np.int64) - below.astype(np.int64)
+
+
+def _any(flags: Any) -> bool:
+    return bool(pc.any(flags).as_py())
+
+
+# ---- dates ---------------------------------------------------------------------------------------------------------
+#: Every format that a schema may name. Years of two digits are left alone: their century is unknown.
+FORMATS = [
+    day + clock
+    for day in ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y")
+    for clock in ("", " %H:%M", " %H:%M:%S", "T%H:%M:%S")
+]
+_DATE = (
+    "^(?:[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4})"
+    "(?:[T ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)?$"
+)
+_DATE_WORDS = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%M": "minute", "%S": "second"}
+
+
+def date_formats(values: Any) -> list[str]:
+    """Return the formats in which every value of a column is a date of the calendar."""
+    if not len(values) or not pc.all(pc.match_substring_regex(values, _DATE)).as_py():
+        return []
+    likely = [name for name in FORMATS if dates(values[:1], name).notna().all()]
+    return [name for name in likely if dates(values, name).notna().all()]
+
+
+def dates(text: Any, name: str) -> Any:
+    """Read text as dates of one format; what does not fit becomes a gap."""
+    import pandas as pd
+
+    return pd.to_datetime(pd.Series(text.to_pylist(), dtype=object), format=name, errors="coerce")
+
+
+# ---- the record ----------------------------------------------------------------------------------------------------
 class Column(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a column holds and how it is written."""
 
@@ -65,63 +177,54 @@ class Column(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def described(self) -> str:
         """What is special about this reading, in words; empty where nothing is."""
-        parts = [] if self.marks.decimal == "." else ["decimal comma"]
-        if self.marks.thousands:
-            parts.append(f"thousands {_MARK_NAMES[self.marks.thousands]}")
-        if self.limits:
-            parts.append(
-                {"value": "limits as numbers", "half": "half of limits", "missing": "limits missing"}[self.limits]
-            )
-        if self.flags_of:
-            parts.append(f"-1 below, 1 above a limit of {self.flags_of[:40]}")
-        if self.date_format:
-            name = self.date_format
-            for code, word in _DATE_WORDS.items():
-                name = name.replace(code, word)
-            parts.append(name)
-        if self.is_code:
-            parts.append("codes")
-        if self.missing:
-            parts.append(f"{', '.join(self.missing[:3])} missing")
-        return "; ".join(parts)
+        date = self.date_format
+        for code, word in _DATE_WORDS.items():
+            date = date.replace(code, word)
+        limits = {"value": "limits as numbers", "half": "half of limits", "missing": "limits missing"}
+        parts = (
+            "decimal comma" if self.marks.decimal == "," else "",
+            f"thousands {_SIGN_NAMES[self.marks.thousands]}" if self.marks.thousands else "",
+            limits.get(self.limits, ""),
+            f"-1 below, 1 above a limit of {self.flags_of[:40]}" if self.flags_of else "",
+            date,
+            "codes" if self.is_code else "",
+            f"{', '.join(self.missing[:3])} missing" if self.missing else "",
+        )
+        return "; ".join(filter(None, parts))
 
 
 # ---- recognised ----------------------------------------------------------------------------------------------------
-def readings(raw: RawTable, name: str, role: Role) -> list[Column]:
+def readings(cells: Cells, name: str, role: Role) -> list[Column]:
     """Return every way in which a whole column can be read, at least one."""
     if role in ("id", "group"):
         return [Column("text", role)]
-    if role != "target" and name in raw.plain_numbers:
+    if role != "target" and name in cells.plain_numbers:
         return [Column("number", role)]
-    column = raw.columns[name]
-    if not isinstance(column, pa.Array):  # the file knows it
-        if str(column.dtype) == "category":
-            return [Column("text", role, is_code=True, levels=_levels(raw.distinct(name)[0]))]
-        kind: Any = {"M": "date", "b": "boolean", "O": "boolean"}.get(column.dtype.kind, "number")
-        return [Column(kind, role)]
-    values, counts = raw.distinct(name)
+    known: Any = cells.known_kind(name)
+    if known and known != "category":
+        return [Column(known, role)]
+    values, counts = cells.distinct(name)
+    levels = tuple(sorted(value for value in values[: 2 * MOST_LEVELS].to_pylist() if value not in TEXT_GAPS))
+    levels = levels if len(levels) <= MOST_LEVELS else ()
+    if known == "category":
+        return [Column("text", role, is_code=True, levels=levels)]
     if not len(values):
         return [Column("number", role)]
-    is_word = np.asarray(pc.is_in(pc.utf8_lower(values), value_set=pa.array(sorted(GAP_WORDS))))
-    words = values.filter(pa.array(is_word)).to_pylist()
+    is_word = _are_gaps(values)
+    words = sorted(values.filter(pa.array(is_word)).to_pylist())
     if not is_word.all() and 2 * counts[is_word].sum() <= counts.sum():
-        silent = () if role == "target" else USUAL_GAPS
-        found = _other_than_text(
-            values.filter(pa.array(~is_word)), role, tuple(sorted(word for word in words if word not in silent))
-        )
-        if found:
+        missing = tuple(word for word in words if role == "target" or word not in USUAL_GAPS)
+        if found := _other_than_text(values.filter(pa.array(~is_word)), role, missing):
             return found
-    missing = tuple(sorted(word for word in words if word in TEXT_GAPS))
     # Where most rows look like numbers, a part of the rows could be taken for numbers.
-    looks_like_numbers = 2 * counts[np.asarray(PLAIN.matches(values), dtype=bool)].sum() >= counts.sum()
+    looks_like_numbers = 2 * counts[np.asarray(PLAIN.matches(values))].sum() >= counts.sum()
+    missing = tuple(word for word in words if word in TEXT_GAPS)
     is_code = are_codes(values) or bool(looks_like_numbers)
-    return [Column("text", role, missing=missing, is_code=is_code, levels=_levels(values))]
+    return [Column("text", role, missing=missing, is_code=is_code, levels=levels)]
 
 
-def _levels(values: Any) -> tuple[str, ...]:
-    """Return the categories among the different values of a column; none where there are too many."""
-    found = [value for value in values.slice(0, 2 * MOST_LEVELS).to_pylist() if value not in TEXT_GAPS]
-    return tuple(sorted(found)) if len(found) <= MOST_LEVELS else ()
+def _are_gaps(values: Any) -> Any:
+    return np.asarray(pc.is_in(pc.utf8_lower(values), value_set=GAP_WORDS))
 
 
 def _other_than_text(values: Any, role: Role, missing: tuple[str, ...]) -> list[Column]:
@@ -129,80 +232,84 @@ def _other_than_text(values: Any, role: Role, missing: tuple[str, ...]) -> list[
     if pc.all(pc.is_in(values, value_set=pa.array([*TRUE_WORDS, *FALSE_WORDS]))).as_py():
         return [Column("boolean", role, missing=missing)]
     found = [Column("number", role, marks, missing=missing) for marks in conventions(values)]
-    if not found and len(values) - len(strays(values)) >= FEWEST_AMOUNTS:
+    if not found and len(values) - np.count_nonzero(_are_strays(values)) >= FEWEST_AMOUNTS:
         fitting = conventions(without_limits(values))
         found = [Column("number", role, marks, "value", missing=missing) for marks in fitting]
-    return found or [
-        Column("date", role, date_format=each, missing=missing) for each in date_formats(values.to_pylist())
-    ]
+    return found or [Column("date", role, date_format=each, missing=missing) for each in date_formats(values)]
 
 
-def strays(values: Any) -> Any:
-    """Return the values that are written in none of the ways to write a number, words for gaps aside."""
-    others = values
-    for marks in CONVENTIONS:
-        others = others.filter(pc.invert(marks.matches(others)))
-    return others.filter(pc.invert(pc.is_in(pc.utf8_lower(others), value_set=pa.array(sorted(GAP_WORDS)))))
+def _are_strays(values: Any) -> Any:
+    """Return which values are neither written in one of the ways to write a number nor words for gaps."""
+    return ~np.any([np.asarray(marks.matches(values)) for marks in CONVENTIONS] + [_are_gaps(values)], axis=0)
 
 
-def amounts_with_strays(raw: RawTable, name: str) -> list[str]:
+def amounts_with_strays(cells: Cells, name: str) -> list[str]:
     """Return the cells that keep a column of amounts from being one: at most half of its rows."""
-    values, counts = raw.distinct(name)
-    found = strays(values)
-    n_rows = counts[np.asarray(pc.is_in(values, value_set=found), dtype=bool)].sum() if len(found) else 0
-    n_words = int(pc.sum(pc.is_in(pc.utf8_lower(values), value_set=pa.array(sorted(GAP_WORDS)))).as_py() or 0)
-    is_amount = len(values) - len(found) - n_words >= FEWEST_AMOUNTS and 2 * n_rows <= counts.sum()
-    return found.to_pylist() if is_amount and not are_codes(values) else []
+    values, counts = cells.distinct(name)
+    is_stray = _are_strays(values)
+    is_amount = np.count_nonzero(~is_stray & ~_are_gaps(values)) >= FEWEST_AMOUNTS
+    found: list[str] = values.filter(pa.array(is_stray)).to_pylist()
+    return found if is_amount and 2 * counts[is_stray].sum() <= counts.sum() and not are_codes(values) else []
 
 
 # ---- converted -----------------------------------------------------------------------------------------------------
-def convert(raw: RawTable, name: str, column: Column) -> tuple[Any, list[str]]:
+def convert(cells: Cells, name: str, column: Column) -> tuple[Any, list[str]]:
     """Read a column of a table; what does not fit becomes a gap, and is returned, too."""
     if column.flags_of:
-        return sides_of_limits(pc.utf8_trim_whitespace(raw.text(column.flags_of))), []
-    held = raw.columns[name]
-    if column.kind == "number" and column.marks.is_plain and name in raw.plain_numbers:
-        return raw.plain_numbers[name], []
-    if not isinstance(held, pa.Array) and held.dtype.kind in {"number": "iuf", "date": "M", "boolean": "b"}.get(
-        column.kind, ""
-    ):
-        return held.to_numpy() if held.dtype.kind in "iuf" else held, []
-    text = raw.text(name)
+        return sides_of_limits(pc.utf8_trim_whitespace(cells.text(column.flags_of))), []
+    if column.kind == "number" and column.marks == PLAIN and name in cells.plain_numbers:
+        return cells.plain_numbers[name], []
+    held = cells.columns[name]
+    if cells.known_kind(name) == column.kind:
+        if column.kind == "boolean":
+            return _booleans(np.asarray(held.fill_null(False)), np.asarray(held.is_valid()), column), []
+        return held.to_pandas() if column.kind == "date" else held.to_numpy(zero_copy_only=False), []
+    return read_text(cells.text(name), column)
+
+
+def read_text(text: Any, column: Column) -> tuple[Any, list[str]]:
+    """Read text; what does not fit becomes a gap, and is returned, too."""
     cells = pc.utf8_trim_whitespace(text)
     is_gap = pc.or_kleene(pc.is_null(cells), pc.is_in(cells, value_set=pa.array(column.gaps)))
     if column.limits == "missing":
         is_gap = pc.or_(is_gap, pa.array(sides_of_limits(cells) != 0))
-    nothing = pa.scalar(None, pa.string())
     if column.kind == "text":
         # Not if_else: up to pyarrow 18 at least it garbles the last cells of a sliced array.
-        found = pc.replace_with_mask(text, is_gap, nothing).to_pandas()
+        found = pc.replace_with_mask(text, is_gap, _NOTHING).to_pandas()
         return found.astype("category") if column.is_code else found, []
-    cells = pc.replace_with_mask(cells, is_gap, nothing)
+    cells = pc.replace_with_mask(cells, is_gap, _NOTHING)
     if column.kind == "date":
-        made = dates(cells.to_pylist(), column.date_format or "%Y-%m-%d")
+        made = dates(cells, column.date_format or "%Y-%m-%d")
+        fits = made.notna().to_numpy()
+    elif column.kind == "boolean":
+        is_true, is_false = (np.asarray(pc.is_in(cells, value_set=pa.array(w))) for w in (TRUE_WORDS, FALSE_WORDS))
+        made, fits = _booleans(is_true, is_true | is_false, column), is_true | is_false
     else:
-        made = _booleans(cells, column) if column.kind == "boolean" else _numbers(cells, column)
-    lost = np.asarray(pa.array(np.asarray(made), from_pandas=True).is_null()) & ~np.asarray(is_gap)
-    return made, cells.filter(pa.array(lost)).to_pylist()
+        made = _numbers(cells, column)
+        fits = ~np.isnan(made)
+    return made, cells.filter(pa.array(~fits & ~np.asarray(is_gap))).to_pylist()
 
 
 def _numbers(cells: Any, column: Column) -> Any:
-    sides = sides_of_limits(cells) if column.limits == "half" else None
-    cells = without_limits(cells) if column.limits else cells
-    found = column.marks.numbers(cells)
+    plain = without_limits(cells) if column.limits else cells
+    found = column.marks.numbers(plain)
     values = found.to_numpy(zero_copy_only=False)
-    if sides is not None:
-        return np.where(sides < 0, values / 2, values)
-    is_whole = found.null_count == 0 and len(values) and (values % 1 == 0).all()
-    return whole_numbers(column.marks.rewritten(cells), values) if is_whole else values
+    if column.limits == "half":
+        return np.where(sides_of_limits(cells) < 0, values / 2, values)
+    with np.errstate(invalid="ignore"):  # infinite ones are not whole
+        is_whole = found.null_count == 0 and len(values) and (values % 1 == 0).all()
+    return whole_numbers(column.marks.rewritten(plain), values) if is_whole else values
 
 
-def _booleans(cells: Any, column: Column) -> Any:
+def number_of(cell: str, column: Column) -> float:
+    """Return the number that a cell of a column stands for, a limit for itself."""
+    return float(column.marks.numbers(without_limits(pa.array([cell])))[0].as_py() or 0.0)
+
+
+def _booleans(is_true: Any, is_known: Any, column: Column) -> Any:
     """Return booleans; with gaps 1, 0 and NaN, but labels of a target stay true and false."""
-    is_true = np.asarray(pc.is_in(cells, value_set=pa.array(TRUE_WORDS)))
-    is_false = np.asarray(pc.is_in(cells, value_set=pa.array(FALSE_WORDS)))
-    if (is_true | is_false).all():
+    if is_known.all():
         return is_true
     if column.role == "target":
-        return np.array([bool(t) if t or f else None for t, f in zip(is_true, is_false, strict=True)], dtype=object)
-    return np.where(is_true | is_false, is_true, np.nan)
+        return np.where(is_known, is_true.astype(object), None)
+    return np.where(is_known, is_true, np.nan)

@@ -1,8 +1,11 @@
-"""How sentences about tables name columns, classes and cells."""
+"""How messages name columns, files and cells, and which known name a wrong one may stand for."""
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ..errors import Note
 
@@ -13,14 +16,27 @@ def some(names: Iterable[str], most: int = 3) -> str:
     return ", ".join(every[:most]) + (f" and {len(every) - most} more" if len(every) > most else "")
 
 
-def columns_that(names: Sequence[str], one: str = "has", many: str = "have") -> str:
-    """Begin a sentence about one or more columns: "One column has", "3 columns have"."""
-    return f"One column {one}" if len(names) == 1 else f"{len(names)} columns {many}"
+def listed(columns: Iterable[Any], most: int = 12) -> str:
+    """Write the columns of a table as a sentence."""
+    return f"The columns are {some(map(str, columns), most)}."
+
+
+def closest(name: str, known: Iterable[str]) -> list[str]:
+    """Return the known names that a name may stand for; capitals, spaces and underscores do not matter."""
+    folded: dict[str, list[str]] = {}
+    for each in known:
+        folded.setdefault(_folded(each), []).append(each)
+    near = [_folded(name)] if _folded(name) in folded else difflib.get_close_matches(_folded(name), folded, 1)
+    return folded[near[0]][:3] if near else []
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\s_.-]+", "_", name.strip()).casefold()
 
 
 def held_by(
     code: str, names: Sequence[str], what: str, more: str, one: str = "holds", many: str = "hold"
 ) -> list[Note]:
     """Return a note that begins with how many columns hold something; none where no column does."""
-    text = f"{columns_that(names, one, many)} {what}: {some(names)}{more}"
-    return [Note(code, text, (*names,))] if names else []
+    start = f"One column {one}" if len(names) == 1 else f"{len(names)} columns {many}"
+    return [Note(code, f"{start} {what}: {some(names)}{more}", (*names,))] if names else []

@@ -6,41 +6,36 @@ file can be read in two ways.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+from msgspec.structs import replace
+
 from ..errors import Note, SoberError
-from .column import FALSE_WORDS, GAP_WORDS, TRUE_WORDS, Column
-from .columnar import read_columnar
-from .date_formats import dates
-from .delimited import read_delimited
-from .number_marks import PLAIN
-from .raw_table import USUAL_GAPS, RawTable
-from .reading_notes import unseen_noted
+from .cells import EMPTY, USUAL_GAPS, Cells, is_workbook, read_columnar, read_delimited, read_workbook
+from .column import GAP_WORDS, PLAIN, Column, read_text
+from .naming import some
 from .roles import Roles
-from .schema import Schema
+from .schema import Schema, unseen
 from .source_bytes import source_bytes
-from .workbook import is_workbook, read_workbook
 
 #: Suffixes, and the formats they promise. What the first bytes say counts more.
 FORMATS = {
-    ".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv", ".xlsx": "xlsx", ".xlsm": "xlsx",
-    ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
+    ".tsv": "tsv", ".tab": "tsv", ".xlsx": "xlsx", ".xlsm": "xlsx", ".parquet": "parquet", ".pq": "parquet",
+    ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
 #: First bytes of files that people try, and what to tell them.
 FOREIGN = {
-    b"PK\x03\x04": "a zip file (numpy, OpenDocument or other)", b"\xd0\xcf\x11\xe0": "an old Excel file",
-    b"%PDF": "a PDF", b"SQLite format": "an SQLite file", b"\x89HDF": "an HDF5 file", b"\x93NUMPY": "a numpy file",
-    b"RDX": "an R file", b"$FL2": "an SPSS file", b"\x89PNG": "a picture", b"<!DOC": "a web page",
-    b"<html": "a web page",
+    b"pk\x03\x04": "a zip file (numpy, OpenDocument or other)", b"\xd0\xcf\x11\xe0": "an old Excel file",
+    b"%pdf": "a PDF", b"\x93numpy": "a numpy file", b"rdx": "an R file", b"$fl2": "an SPSS file",
+    b"<!doc": "a web page", b"<html": "a web page",
 }  # fmt: skip
 _KNOWN = "CSV, TSV, Excel (.xlsx), Parquet or Arrow"
-
-
 #: So many names that count on (0, 1, 2, ...), or that only grow (wavelengths), are names and no measurements.
 LEAST_COUNTING, LEAST_GROWING = 4, 6
 _DECIMALS = {".": ".", "point": ".", "dot": ".", ",": ",", "comma": ","}
@@ -110,7 +105,7 @@ def read(
     name = "standard input" if path is None else path.name
     raw = source_bytes(path)
     if not raw.strip():
-        raise SoberError("E801", f"{name} is empty. Pass a table with a header and at least one row.")
+        raise SoberError("E801", f"{name} {EMPTY}")
     options = options or ReadingOptions()
     kind = _format(raw, path, name)
     if options.sheet is not None and kind != "xlsx":
@@ -127,32 +122,35 @@ def read(
     if not cells.n_rows:
         raise SoberError("E801", f"{name} has a header but no rows. Give at least one row per sample.")
     notes = cells.notes
-    is_new = schema is None
-    if schema is None:
+    if twice := cells.named_twice:
+        text = f"Columns share a name ({some(twice)}); the later ones are called {twice[0][:40] + '.1'!r} and so on."
+        notes = (Note("W801", text), *notes)
+    if schema is not None:
+        frame, lost = schema.apply(cells)
+        notes = (*notes, *lost, *unseen(cells, schema.columns, frame))
+    else:
         given = {} if roles is None else roles.by_column()
         schema, inferred = Schema.infer(cells, given, options.decimal, has_header, options.limits, options.limit_flags)
-        notes += inferred
-    frame, lost = schema.apply(cells)
-    if is_new and options.header is None:
-        _check_header(cells, frame, schema, name)
-    unseen = () if is_new else unseen_noted(cells, schema.columns, frame)
-    notes = (*notes, *lost, *unseen)
-    if twice := cells.named_twice:
-        some = ", ".join(repr(n[:40]) for n in twice[:3])
-        text = f"Columns share a name ({some}); the later ones are called {twice[0][:40] + '.1'!r} and so on."
-        notes = (Note("W801", text), *notes)
+        frame, lost = schema.apply(cells)
+        notes = (*notes, *inferred, *lost)
+        if options.header is None and _first_row_is_data(cells, frame, schema.columns):
+            row = ", ".join(c.strip()[:15] for c in cells.first_row[:4]) + (", ..." if len(cells.first_row) > 4 else "")
+            raise SoberError(
+                "E808", f"The first row of {name} looks like data ({row}), not like names of columns. Write "
+                "--no-header if there are none (they are then called col1, col2, ...), or --header if these are names.",
+            )  # fmt: skip
     return Table(frame, name, path, kind, sha256(raw).hexdigest(), schema, notes, raw)
 
 
 def _format(raw: bytes, path: Path | None, name: str) -> str:
     if raw.startswith(b"PAR1"):
         return "parquet"
-    if raw.startswith((b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")):
+    if raw.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return "arrow"
     if raw.startswith(b"PK\x03\x04") and is_workbook(raw):
         return "xlsx"
     for start, what in FOREIGN.items():
-        if raw.lstrip()[:16].lower().startswith(start.lower()):
+        if raw.lstrip()[:16].lower().startswith(start):
             raise SoberError("E801", f"{name} is {what}. Save the table as {_KNOWN}.")
     suffixes = [] if path is None else [s.lower() for s in path.suffixes if s.lower() != ".gz"]
     kind = FORMATS.get(suffixes[-1] if suffixes else "", "csv")
@@ -163,56 +161,31 @@ def _format(raw: bytes, path: Path | None, name: str) -> str:
     return kind
 
 
-def _check_header(cells: RawTable, frame: Any, schema: Schema, name: str) -> None:
-    """Ask where the first row looks like a sample: it would be lost as names."""
-    first = cells.first_row
-    if looks_like_data(first, frame, schema.columns) is not None:
-        row = ", ".join(c.strip()[:15] for c in first[:4]) + (", ..." if len(first) > 4 else "")
-        raise SoberError(
-            "E808", f"The first row of {name} looks like data ({row}), not like names of columns. Write --no-header if "
-            "there are none (columns are then called col1, col2, ...), or --header if these are names.",
-        )  # fmt: skip
-
-
 # ---- names or data: whether the first row names the columns or is already a sample; the user is asked ---------------
-def looks_like_data(header: Sequence[str], frame: Any, columns: Mapping[str, Column]) -> str | None:
-    """Return a cell of the first row that looks like data where none looks like a name, else None.
-
-    `header`: the cells of the first row. `frame`: the rows below. `columns`: how they were read, in order.
-    """
-    pairs = [(cell.strip(), name, reading) for cell, (name, reading) in zip(header, columns.items(), strict=False)]
-    pairs = [pair for pair in pairs if pair[0] not in USUAL_GAPS and pair[0].casefold() not in GAP_WORDS]
-    typed = []
-    for cell, name, reading in pairs:
-        if reading.kind == "text" or not frame[name].notna().any():
-            continue
-        if not _fits(cell, reading):
-            return None
-        typed.append(cell)
-    if typed:
-        return None if _count_on(typed) else typed[0]
+def _first_row_is_data(cells: Cells, frame: Any, columns: Mapping[str, Column]) -> bool:
+    """Whether the cells of the first row fit the rows below them where none looks like a name."""
+    gaps = {*USUAL_GAPS, *GAP_WORDS.to_pylist()}
+    trimmed = [cell.strip() for cell in cells.first_row]
+    above = {n: cell for n, cell in zip(columns, trimmed, strict=False) if not {cell, cell.casefold()} & gaps}
+    typed = [name for name in above if columns[name].kind != "text"]
+    if not all(_fits(above[name], columns[name]) or frame[name].isna().all() for name in typed):
+        return False
+    if typed := [name for name in typed if frame[name].notna().any()]:
+        return not _count_on([above[name] for name in typed])
     # Text only: cells that occur again below, in every column of few categories, are no names.
-    few = [(cell, name) for cell, name, _ in pairs if 1 < frame[name].nunique() <= len(frame) // 2]
-    if few and all((frame[name].astype(str).str.strip() == cell).any() for cell, name in few):
-        return few[0][0]
-    return None
+    few = [name for name in above if 1 < frame[name].nunique() <= len(frame) // 2]
+    return bool(few) and all((frame[name].astype(str).str.strip() == above[name]).any() for name in few)
 
 
-def _fits(cell: str, reading: Column) -> bool:
-    if reading.kind == "number":
-        return any(marks.pattern.fullmatch(cell) for marks in (reading.marks, PLAIN))
-    if reading.kind == "boolean":
-        return cell in (*TRUE_WORDS, *FALSE_WORDS)
-    return bool(reading.date_format) and bool(dates([cell], reading.date_format).notna().all())
+def _fits(cell: str, column: Column) -> bool:
+    return any(not read_text(pa.array([cell]), replace(column, marks=marks))[1] for marks in (column.marks, PLAIN))
 
 
 def _count_on(cells: list[str]) -> bool:
     """Whether the cells are numbers in a growing order, as names of columns may be and rows of data seldom are."""
     try:
-        numbers = [float(cell) for cell in cells]
+        steps = [b - a for a, b in pairwise(map(float, cells))]
     except ValueError:
         return False
-    steps = [b - a for a, b in pairwise(numbers)]
-    if len(cells) >= LEAST_COUNTING and all(step == 1 for step in steps):
-        return True
-    return len(cells) >= LEAST_GROWING and all(step > 0 for step in steps)
+    counts = len(cells) >= LEAST_COUNTING and all(step == 1 for step in steps)
+    return counts or (len(cells) >= LEAST_GROWING and all(step > 0 for step in steps))

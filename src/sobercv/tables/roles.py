@@ -5,10 +5,9 @@ Refuses in one sentence what no model could learn; what is only doubtful is for 
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -16,8 +15,8 @@ import numpy as np
 
 from ..containers import Array
 from ..errors import Note, SoberError
-from ..targets import TABLE_TASKS
-from .target_column import as_events, kind_of, plain_target, survival_target
+from ..targets import LARGEST, MOST_CLASSES, TABLE_TASKS, guess_task, survival_of
+from .naming import closest, listed
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class Roles:
 
     @property
     def target_names(self) -> list[str]:
-        """Give [target] or [time, event], or nothing where neither is named."""
+        """Return [target] or [time, event]; empty where neither is named."""
         return [name for name in (self.target, self.time, self.event) if name is not None]
 
     def by_column(self) -> dict[str, str]:
@@ -136,25 +135,28 @@ def assign(frame: Any, roles: Roles | None = None, **given: Any) -> Dataset:
         find(frame, name)
     keep = ~frame[names].isna().any(axis=1).to_numpy()
     if not keep.any():
-        raise SoberError("E112", f"The target {_said(names)} is missing in every row. Name another column.")
+        raise SoberError(
+            "E112",
+            f"The target {' and '.join(repr(n[:60]) for n in names)} is missing in every row. Name another column.",
+        )
     kept = frame.loc[keep]
     notes: tuple[Note, ...] = ()
     if len(names) == 2:
-        events, notes = as_events(kept[names[1]], names[1], roles.event_value)
-        y, found, is_guess = survival_target(kept.assign(**{names[1]: events}), names)
+        y, notes = survival_target(kept, names, roles.event_value)
+        task, is_guess = "survival", False
     else:
-        y, found, is_guess = plain_target(kept[names[0]].infer_objects(), names[0], roles.task)
+        y, task, is_guess = _labels_or_numbers(kept[names[0]].infer_objects(), names[0], roles.task)
     X = kept.drop(columns=list(others)).reset_index(drop=True)
     if not len(X.columns):
         raise SoberError("E818", "No column is left to learn from. The table needs columns beside the target.")
     return Dataset(
-        X, y, _groups(kept, roles), found, tuple(names), np.flatnonzero(keep), int((~keep).sum()), is_guess, others,
+        X, y, _groups(kept, roles), task, tuple(names), np.flatnonzero(keep), int((~keep).sum()), is_guess, others,
         notes, kept[[c for c, role in others.items() if role == "ignored"]].reset_index(drop=True),
         None if roles.weight is None else _weights(kept[roles.weight], roles.weight),
     )  # fmt: skip
 
 
-def find(frame: Any, name: str, what: str = "column") -> None:
+def find(frame: Any, name: str) -> None:
     """Refuse a name that is no column of the frame, and say which is meant."""
     columns = [str(c) for c in frame.columns]
     if name in columns:
@@ -162,29 +164,8 @@ def find(frame: Any, name: str, what: str = "column") -> None:
             raise SoberError("E804", f"Several columns are called {name!r}. Rename all but one.")
         return
     close = closest(name, columns)
-    if close:
-        raise SoberError("E804", f"There is no {what} {name[:60]!r}. Did you mean {' or '.join(map(repr, close))}?")
-    raise SoberError("E804", f"There is no {what} {name[:60]!r}. {listed(columns)}")
-
-
-def closest(name: str, columns: Sequence[str]) -> list[str]:
-    """Return the columns that a name may stand for; capitals, spaces and underscores do not matter."""
-    folded: dict[str, list[str]] = {}
-    for column in columns:
-        folded.setdefault(_folded(column), []).append(column)
-    near = [_folded(name)] if _folded(name) in folded else difflib.get_close_matches(_folded(name), folded, 1, 0.6)
-    return folded[near[0]][:3] if near else []
-
-
-def _folded(name: str) -> str:
-    return re.sub(r"[\s_.-]+", "_", name.strip()).casefold()
-
-
-def listed(columns: Iterable[Any], most: int = 12) -> str:
-    """Write the columns of a table as a sentence."""
-    names = [str(c) for c in columns]
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"The columns are {', '.join(repr(c[:30]) for c in names[:most])}{more}."
+    hint = f"Did you mean {' or '.join(map(repr, close))}?" if close else listed(columns)
+    raise SoberError("E804", f"There is no column {name[:60]!r}. {hint}")
 
 
 #: Beginnings of words, in several languages, that name a time until an event, and an event.
@@ -238,18 +219,141 @@ def check_target(roles: Roles, columns: Iterable[Any]) -> None:
         raise SoberError("E808", f"--time and --event are for survival; got --task {task}. Leave one out.")
 
 
-def _said(names: Sequence[str]) -> str:
-    return " and ".join(repr(n[:60]) for n in names)
+# ---- the values of roles -------------------------------------------------------------------------------------------
+def kind_of(column: Any) -> str:
+    """Return date, flag, number or text."""
+    import pandas as pd
+
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return "date"
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return "flag"
+    return "number" if pd.api.types.is_numeric_dtype(column.dtype) else "text"
+
+
+def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array, str, bool]:
+    """Return the target, a column without gaps, as labels or numbers, its task, and whether that was a guess."""
+    kind = kind_of(column)
+
+    def refuse(what: str) -> SoberError:
+        return SoberError("E112", f"The target {name!r} {what}")
+
+    if kind == "date":
+        raise refuse("holds dates. Give what is to be predicted as a class or number.")
+    values = column.to_numpy(dtype=object if kind == "text" else None)
+    if kind == "text":
+        values = np.asarray([str(v) for v in values], dtype=object)
+    elif kind == "number" and values.dtype == object:  # some of pandas' own types
+        values = values.astype(np.float64)
+    distinct = np.unique(values)
+    if len(distinct) == 1:
+        raise refuse(f"is {str(distinct[0])[:40]!r} in every row, so nothing can be learned.")
+    guess = guess_task(values)
+    found, is_guess = task or guess.task, task is None and not guess.is_sure
+    if found == "regression":
+        if kind == "text":
+            raise refuse(f"is text, but a regression needs numbers. {_not_a_number(values)}")
+        values = values.astype(np.float64)
+        if not np.isfinite(values).all():
+            raise refuse("holds infinite values. Replace them, or leave those rows out.")
+        if np.abs(values).max() > LARGEST:
+            raise refuse(f"holds numbers beyond {LARGEST:g}, whose squares overflow. Scale it down.")
+        return values, found, is_guess
+    if found == "binary" and len(distinct) != 2:
+        raise refuse(f"has {len(distinct)} classes, not 2. Choose --task multiclass or regression.")
+    if kind == "number" and not np.array_equal(values, np.round(values)):
+        raise refuse("holds fractions, so it is no class. Choose --task regression.")
+    if kind == "text" and len(distinct) > max(MOST_CLASSES, len(values) // 3):
+        raise refuse(f"is text with {len(distinct)} different values in {len(values)} rows. {_not_a_number(values)}")
+    if values.dtype.kind == "f":
+        values = values.astype(np.int64)  # whole numbers that became floats because of gaps
+    return values, "binary" if len(distinct) == 2 else "multiclass", is_guess
+
+
+def _not_a_number(values: Array) -> str:
+    """Say which value keeps a column of numbers from being one."""
+    words = [
+        v for v in values if not re.fullmatch(r"\s*[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)(e[+-]?[0-9]+)?\s*", v, re.I)
+    ]
+    if not words:
+        return "Write decimal points instead of commas."
+    if len(words) <= len(values) // 2:
+        return f"Most are numbers; correct or remove {words[0][:30]!r}."
+    return "Name a column with classes or numbers."
+
+
+def survival_target(kept: Any, names: list[str], value: str | None = None) -> tuple[Array, tuple[Note, ...]]:
+    """Return records of (event, time); never guess which of several causes is meant.
+
+    `kept`: without gaps. `value`: what the column of events holds where the event was seen; all else counts as not
+    seen.
+    """
+    (time, event), (time_name, event_name) = (kept[name] for name in names), names
+    seen, notes = _events(event, event_name, value)
+    if kind_of(time) != "number":
+        raise SoberError("E112", f"The time {time_name!r} must hold numbers, such as days. Convert it.")
+    try:
+        y = survival_of(np.column_stack([seen, time.to_numpy(np.float64)]))
+    except SoberError:
+        raise SoberError(
+            "E112", f"The time {time_name!r} holds negative or infinite values. Correct those rows."
+        ) from None
+    if seen.sum() < 2:
+        raise SoberError("E112", f"The event {event_name!r} was seen {int(seen.sum())} times; two is the least.")
+    if len(np.unique(y["time"])) == 1:
+        raise SoberError("E112", f"The time {time_name!r} is the same in every row, so nothing can be learned.")
+    return y, notes
+
+
+def _events(column: Any, name: str, value: str | None) -> tuple[Array, tuple[Note, ...]]:
+    """Return 1.0 where the event was seen and 0.0 where not."""
+    written = column.astype(object).map(_written)
+    counts = written.value_counts().sort_index()
+    if value is None:
+        if not set(counts.index) <= {"0", "1", "True", "False"}:
+            raise SoberError(
+                "E112",
+                f"The event {name[:40]!r} must be 1 (seen) or 0 (censored); it holds {_counted(counts)}. Write "
+                "--event-value with the one that means seen; all others then count as censored.",
+            )
+        return written.isin(["1", "True"]).to_numpy(np.float64), ()
+    wanted = _written(value.strip())
+    if wanted not in counts.index:
+        raise SoberError("E112", f"The event {name[:40]!r} is never {value[:30]!r}: it holds {_counted(counts)}.")
+    others = counts.drop(wanted)
+    causes = others.drop([v for v in ("0", "False") if v in others.index])
+    seen = (written == wanted).to_numpy(np.float64)
+    if not len(causes) or len(others) == 1:
+        return seen, ()
+    verb = "counts" if len(causes) == 1 else "count"
+    text = (
+        f"Only {value[:30]!r} of {name[:40]!r} counts as the event; {_counted(causes)} {verb} as censored. "
+        "Competing risks are ignored: the model ranks the risk of this cause as if the others did not exist."
+    )
+    return seen, (Note("W813", text, (name,)),)
+
+
+def _written(value: Any) -> str:
+    """Write a code without a needless decimal point, so that 2, 2.0 and "2" are the same."""
+    try:
+        is_whole = not isinstance(value, bool) and float(value).is_integer()
+    except (TypeError, ValueError):
+        is_whole = False
+    return str(int(float(value))) if is_whole else str(value).strip()
+
+
+def _counted(counts: Any, most: int = 6) -> str:
+    shown = [f"{str(value)[:20]!r} ({n} times)" for value, n in counts.head(most).items()]
+    more = f" and {len(counts) - most} others" if len(counts) > most else ""
+    return ", ".join(shown) + more
 
 
 def _weights(column: Any, name: str) -> Array:
     """Return the weights of rows; refuse what is no weight, with the first row that is wrong."""
     if kind_of(column) != "number":
         raise SoberError("E107", f"The weights {name!r} must be numbers; the column holds other values. Convert it.")
-    values = column.to_numpy(np.float64)
-    for wrong, what in (
-        (np.isnan(values), "missing"), (np.isinf(values), "infinite"), (values < 0, "negative"),
-    ):  # fmt: skip
+    values = np.asarray(column.to_numpy(np.float64))
+    for wrong, what in ((np.isnan(values), "missing"), (np.isinf(values), "infinite"), (values < 0, "negative")):
         if wrong.any():
             n, first = int(wrong.sum()), int(column.index[wrong][0]) + 1
             rows = f"row {first}" if n == 1 else f"{n} rows, the first of them row {first}"
@@ -259,7 +363,7 @@ def _weights(column: Any, name: str) -> Array:
             )  # fmt: skip
     if not values.any():
         raise SoberError("E107", f"The weight {name!r} is 0 in every row, so that no row counts. Name another column.")
-    return np.asarray(values)
+    return values
 
 
 def _groups(kept: Any, roles: Roles) -> Array | None:

@@ -16,14 +16,14 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from ..errors import Note, SoberError
-from .column import Column, convert, readings
-from .number_marks import Marks, fits
-from .raw_table import USUAL_GAPS, RawTable
-from .reading_notes import inferred_notes, limits_in, lost_noted, now_typed_noted, number_of
+from .cells import USUAL_GAPS, Cells
+from .column import GERMAN, PLAIN, Column, Marks, amounts_with_strays, convert, number_of, readings, sides_of_limits
+from .naming import held_by, some
 
-_GERMAN = Marks(",", ".")
 #: Limits in more rows than this, and in a larger share of the rows, are more than a few: the user is asked.
 FEW_LIMITS, FEW_LIMITS_SHARE = 5, 0.05
+_MARK_NAMES = {",": "commas", ".": "points", " ": "spaces", "'": "apostrophes"}
+_LOWER = "<\u2264"
 
 
 class Schema(msgspec.Struct, frozen=True):
@@ -35,7 +35,7 @@ class Schema(msgspec.Struct, frozen=True):
     @classmethod
     def infer(
         cls,
-        raw: RawTable,
+        cells: Cells,
         roles: Mapping[str, Any] | None = None,
         decimal: str | None = None,
         has_header: bool = True,
@@ -49,90 +49,88 @@ class Schema(msgspec.Struct, frozen=True):
         count as; asked for where a column has more than a few. `limit_flags`: add a column that marks them, for every
         column of features that has some.
         """
-        possible = {name: readings(raw, name, (roles or {}).get(name, "feature")) for name in raw.columns}
-        wanted = _decimal_mark(raw, possible, decimal)
-        day_first = wanted == "," or raw.suggests_commas or _says_day_first(possible.values())
-        chosen = {name: _choose(raw, name, found, wanted, day_first) for name, found in possible.items()}
+        possible = {name: readings(cells, name, (roles or {}).get(name, "feature")) for name in cells.columns}
+        wanted = _decimal_mark(cells, possible, decimal)
+        # Dates that can be read in one order only say which one the others have.
+        sure = {found[0].date_format[:5] for found in possible.values() if len(found) == 1 and found[0].date_format}
+        says_day = bool(sure & {"%d/%m", "%d-%m"}) and not sure & {"%m/%d", "%m-%d"}
+        day_first = wanted == "," or cells.suggests_commas or says_day
+        chosen = {name: _choose(cells, name, found, wanted, day_first) for name, found in possible.items()}
         for name in [name for name, column in chosen.items() if column.limits]:
             if limits is None:
-                _check_few_limits(raw, name, chosen[name])
+                _check_few_limits(cells, name, chosen[name])
             chosen[name] = replace(chosen[name], limits=limits or chosen[name].limits)
             if limit_flags and chosen[name].role == "feature":
                 chosen[f"{name} limit"] = Column("number", flags_of=name)
         unsure_dates = [name for name, found in possible.items() if found[0].kind == "date" and len(found) > 1]
-        return cls(chosen, has_header), inferred_notes(raw, chosen, unsure_dates)
+        return cls(chosen, has_header), tuple(_inferred(cells, chosen, unsure_dates))
 
-    def apply(self, raw: RawTable) -> tuple[Any, tuple[Note, ...]]:
+    def apply(self, cells: Cells) -> tuple[Any, tuple[Note, ...]]:
         """Convert the columns that both have; values that do not fit become gaps, and a note counts them."""
         import pandas as pd  # slow, and not needed by all who read a record
 
         made: dict[str, Any] = {}
         lost: dict[str, list[str]] = {}
-        made_of = {column.flags_of: name for name, column in self.columns.items() if column.flags_of}
-        for name in [
-            *(n for n in raw.columns if n in self.columns),
-            *(made_of[n] for n in raw.columns if n in made_of),
-        ]:
-            made[name], bad = convert(raw, name, self.columns[name])
+        flags = {column.flags_of: name for name, column in self.columns.items() if column.flags_of}
+        names = [name for name in cells.columns if name in self.columns]
+        for name in [*names, *(flags[name] for name in cells.columns if name in flags)]:
+            made[name], bad = convert(cells, name, self.columns[name])
             if bad:
-                _check_some_fit(raw, name, self.columns[name], bad)
+                _check_some_fit(cells, name, self.columns[name], bad)
                 lost[name] = bad
-        frame = pd.DataFrame(made, index=pd.RangeIndex(raw.n_rows))
-        frame.attrs["named_twice"] = raw.named_twice
-        return frame, (*lost_noted(lost), *now_typed_noted(raw, self.columns))
+        frame = pd.DataFrame(made, index=pd.RangeIndex(cells.n_rows))
+        frame.attrs["named_twice"] = cells.named_twice
+        typed = [name for name in names if cells.known_kind(name) in ("number", "date")]
+        retyped = [n for n in typed if self.columns[n].kind == "text" and self.columns[n].role == "feature"]
+        more = ". Read as text; look whether zeros in front were lost."
+        notes = held_by("W844", retyped, "numbers or dates now but held text in training", more)
+        return frame, (*_lost(lost), *notes)
 
     def only(self, names: Iterable[str]) -> Schema:
         """Return the schema of some of the columns."""
         return replace(self, columns={name: self.columns[name] for name in names if name in self.columns})
 
 
-def _decimal_mark(raw: RawTable, possible: dict[str, list[Column]], decimal: str | None) -> str | None:
+def _decimal_mark(cells: Cells, possible: dict[str, list[Column]], decimal: str | None) -> str | None:
     """Return the decimal mark of the file: "." or ",", "plain" where nothing speaks for commas, None in doubt.
 
     Plain numbers that among decimal commas may be thousands get their second reading here.
     """
     numbers = [found for found in possible.values() if found[0].kind == "number"]
-    seen = {found[0].marks.decimal for found in numbers if len(found) == 1 and not found[0].marks.is_plain}
-    has_commas = "," in seen or decimal == "," or raw.suggests_commas
+    seen = {found[0].marks.decimal for found in numbers if len(found) == 1 and found[0].marks != PLAIN}
+    has_commas = "," in seen or decimal == "," or cells.suggests_commas
     if has_commas or any(len(found) > 1 for found in numbers):
-        for name in [name for name, values in raw.plain_numbers.items() if values.dtype.kind == "f"]:
+        for name in [name for name, values in cells.plain_numbers.items() if values.dtype.kind == "f"]:
             found = possible[name]
             if len(found) == 1 and found[0].kind == "number":
-                if has_commas and _may_be_thousands(raw, name):
-                    possible[name] = [found[0], replace(found[0], marks=_GERMAN)]
-                elif "." not in seen and pc.any(pc.match_substring(raw.text(name), ".")).as_py():
+                if has_commas and _may_be_thousands(cells, name):
+                    possible[name] = [found[0], replace(found[0], marks=GERMAN)]
+                elif "." not in seen and pc.any(pc.match_substring(cells.text(name), ".")).as_py():
                     seen.add(".")
     if decimal is not None or len(seen) == 1:
         return decimal or next(iter(seen))
-    return None if seen or raw.suggests_commas else "plain"
+    return None if seen or cells.suggests_commas else "plain"
 
 
-def _may_be_thousands(raw: RawTable, name: str) -> bool:
+def _may_be_thousands(cells: Cells, name: str) -> bool:
     """Whether all plain numbers of a column look like 1.234, which is a thousand and more where decimals are commas."""
-    head = [cell for cell in raw.text(name).slice(0, 20).to_pylist() if cell is not None and cell not in USUAL_GAPS]
-    if not all(_GERMAN.pattern.fullmatch(cell.strip()) for cell in head):  # most columns are told by their first cells
+    head = pc.utf8_trim_whitespace(cells.text(name)[:20])  # most columns are told by their first cells
+    if not pc.all(pc.or_(GERMAN.matches(head), pc.is_in(head, value_set=pa.array(USUAL_GAPS)))).as_py():
         return False
-    values, _ = raw.distinct(name)
-    return fits(_GERMAN, values.filter(pc.invert(pc.is_in(values, value_set=pa.array(USUAL_GAPS)))))
+    values, _ = cells.distinct(name)
+    return GERMAN.fits(values.filter(pc.invert(pc.is_in(values, value_set=pa.array(USUAL_GAPS)))))
 
 
-def _says_day_first(possible: Iterable[Sequence[Column]]) -> bool:
-    """Whether dates that can be read in one order only have the day first."""
-    sure = {found[0].date_format[:5] for found in possible if len(found) == 1 and found[0].date_format}
-    return bool(sure & {"%d/%m", "%d-%m"}) and not sure & {"%m/%d", "%m-%d"}
-
-
-def _choose(raw: RawTable, name: str, found: Sequence[Column], wanted: str | None, day_first: bool) -> Column:
+def _choose(cells: Cells, name: str, found: Sequence[Column], wanted: str | None, day_first: bool) -> Column:
     """Choose the reading of a column: the only one, or the one that fits the rest of the file."""
     if len(found) == 1 or found[0].role == "ignored":
         return found[0]
     if found[0].kind == "date":
         return found[day_first]
     for column in found:
-        if column.marks.decimal == wanted or (wanted == "plain" and column.marks.is_plain):
+        if column.marks.decimal == wanted or (wanted == "plain" and column.marks == PLAIN):
             return column
-    values, _ = raw.distinct(name)
-    example = max((v for v in values.slice(0, 1000).to_pylist() if v not in found[0].gaps), key=len)
+    example = max((v for v in _first(cells, name) if v not in found[0].gaps), key=len)
     said = [f"{number_of(example, column):g}" for column in found[:2]]
     marks = [column.marks.decimal for column in found[:2]]
     raise SoberError(
@@ -142,26 +140,140 @@ def _choose(raw: RawTable, name: str, found: Sequence[Column], wanted: str | Non
     )
 
 
-def _check_few_limits(raw: RawTable, name: str, column: Column) -> None:
-    found, n = limits_in(raw, name)
-    if column.role == "ignored" or n <= max(FEW_LIMITS, FEW_LIMITS_SHARE * raw.n_rows):
+def _check_few_limits(cells: Cells, name: str, column: Column) -> None:
+    found, n = _limits_in(cells, name)
+    if column.role == "ignored" or n <= max(FEW_LIMITS, FEW_LIMITS_SHARE * cells.n_rows):
         return
     number = number_of(found[0], column)
-    half = f"half ({number / 2:g})" if found[0][0] in "<\u2264" else "half (of lower limits only)"
+    half = f"half ({number / 2:g})" if found[0][0] in _LOWER else "half (of lower limits only)"
     raise SoberError(
         "E808",
-        f"Column {name[:40]!r} holds limits such as {found[0][:20]!r} in {n} of {raw.n_rows} rows. Say what they count "
-        f"as: --limits value ({number:g}), --limits {half} or --limits missing; --limit-flags adds a "
-        "column that marks them.",
+        f"Column {name[:40]!r} holds limits such as {found[0][:20]!r} in {n} of {cells.n_rows} rows. Say what they "
+        f"count as: --limits value ({number:g}), --limits {half} or --limits missing; --limit-flags adds a column that "
+        "marks them.",
     )
 
 
-def _check_some_fit(raw: RawTable, name: str, column: Column, bad: list[str]) -> None:
-    _, counts = raw.distinct(name)
-    if len(bad) * 2 > counts.sum():
+def _check_some_fit(cells: Cells, name: str, column: Column, bad: list[str]) -> None:
+    if len(bad) * 2 > cells.distinct(name)[1].sum():
         how = f" ({column.described})" if column.described else ""
         what = {"number": "numeric", "date": "a date", "boolean": "true or false"}[column.kind]
         raise SoberError(
             "E804",
             f"Column {name[:40]!r} was {what}{how} in training but contains {bad[0][:30]!r} now; correct the file.",
         )
+
+
+# ---- notes: what is beyond doubt is silent ---------------------------------------------------------------------------
+def _inferred(cells: Cells, columns: Mapping[str, Column], unsure_dates: Sequence[str]) -> Iterable[Note]:
+    """Return notes on what was recognised; `unsure_dates` could begin with the day or the month."""
+    texts = [n for n, column in columns.items() if column.kind == "text" and not cells.known_kind(n)]
+    others = [n for n in texts if columns[n].role not in ("id", "group")]
+    stray = {name: found for name in others if (found := amounts_with_strays(cells, name))}
+    words = some([word[:20] for values in stray.values() for word in values])
+    what = "It is" if len(stray) == 1 else "They are"
+    more = f". {what} read as categories; correct such cells, or empty them."
+    yield from held_by("W844", [*stray], f"numbers and other cells ({words})", more)
+    if limited := [name for name, column in columns.items() if column.limits]:
+        yield from _limits(cells, limited, columns[limited[0]])
+    groups: dict[Marks, list[str]] = {}
+    for name, column in columns.items():
+        if column.marks != PLAIN:
+            groups.setdefault(column.marks, []).append(name)
+    for marks, names in groups.items():
+        values = pa.array(_first(cells, names[0]))
+        example = (
+            values.filter(pc.and_not(marks.matches(values), PLAIN.matches(values))).to_pylist() or values.to_pylist()
+        )
+        signs = [] if marks.decimal == "." else ["decimal commas"]
+        signs += [f"{_MARK_NAMES[marks.thousands]} between thousands"] if marks.thousands else []
+        more = f". {example[0]!r} is read as {number_of(example[0], columns[names[0]]):.15g}."
+        yield from held_by("W801", names, " and ".join(signs), more)
+    gappy = [name for name, column in columns.items() if column.missing]
+    words = some(sorted({word for name in gappy for word in columns[name].missing}))
+    yield from held_by("W801", gappy, f"words that count as missing ({words})", ".")
+    if codes := [name for name in texts if columns[name].is_code and name not in stray]:
+        zeros = next((f" (such as {v[:20]!r})" for v in _first(cells, codes[0]) if v.startswith("0")), "")
+        yield from held_by("W801", codes, "codes, read as categories", f"{zeros}.")
+    if unsure_dates:
+        order = "day first, as in files with decimal commas or other dates of this file"
+        order = order if columns[unsure_dates[0]].date_format.startswith("%d") else "month first"
+        more = f". Read {order}; write dates like 2026-12-31 if that is wrong."
+        yield from held_by("W801", unsure_dates, "dates that could begin with the day or the month", more)
+    for name, column in columns.items():
+        if column.role == "target" and column.kind == "number" and not cells.known_kind(name):
+            yield from _merged(cells, name, column)
+
+
+def _first(cells: Cells, name: str) -> list[str]:
+    """The first of the different values of a column, for examples."""
+    found: list[str] = cells.distinct(name)[0][:1000].to_pylist()
+    return found
+
+
+def _limits_in(cells: Cells, name: str) -> tuple[list[str], int]:
+    """Return the limits that a column holds, such as `<0.5`, and in how many rows."""
+    values, counts = cells.distinct(name)
+    is_limit = sides_of_limits(values) != 0
+    return values.filter(pa.array(is_limit)).to_pylist(), int(counts[is_limit].sum())
+
+
+def _limits(cells: Cells, names: Sequence[str], column: Column) -> list[Note]:
+    """Note how limits are read, by an example of the first column that has some."""
+    found, n = _limits_in(cells, names[0])
+    limit = next((each for each in found if each[0] in _LOWER), found[0])
+    number = number_of(limit, column)
+    how = {"value": f"read as the limit itself (here {number:g})", "missing": "treated as missing"}
+    how["half"] = f"upper limits and read as the limit itself (here {number:g})"
+    if limit[0] in _LOWER:
+        how["half"] = f"read as half of the limit (here {number / 2:g}); upper limits as the limit itself"
+    what = f"limits such as {limit!r} (in {n} of {cells.n_rows} rows)"
+    return held_by("W844", names, what, f". They are {how[column.limits]}.")
+
+
+def _merged(cells: Cells, name: str, column: Column) -> Iterable[Note]:
+    """Note labels of the target that are written differently and become one number."""
+    spelled: dict[float, list[str]] = {}
+    for value in _first(cells, name)[:100]:
+        if value not in column.gaps:
+            spelled.setdefault(number_of(value, column), []).append(value)
+    same = next((each for each in spelled.values() if len(each) > 1), None)
+    if same is not None and len(spelled) <= 20:
+        text = f"The target {name[:40]!r} holds {some(same)}, which are read as the same number."
+        yield Note("W801", text, (name,))
+
+
+def _lost(lost: Mapping[str, list[str]]) -> list[Note]:
+    """Return a note on values that became gaps because they do not fit the schema, by column."""
+    if not lost:
+        return []
+    n = sum(len(bad) for bad in lost.values())
+    parts = [f"{len(bad)} of {name[:40]!r} ({bad[0][:20]!r})" for name, bad in list(lost.items())[:4]]
+    more = f" and {len(lost) - 4} more columns" if len(lost) > 4 else ""
+    what = "One value does not fit its column's kind" if n == 1 else f"{n} values do not fit their columns' kinds"
+    counts = "counts" if n == 1 else "count"
+    return [Note("W844", f"{what} in training and {counts} as missing: {', '.join(parts)}{more}.", (*lost,))]
+
+
+def unseen(cells: Cells, columns: Mapping[str, Column], frame: Any) -> list[Note]:
+    """Return a note on what the rows of training did not hold: other categories, columns without any value."""
+    new: dict[str, list[str]] = {}
+    n = 0
+    for name, column in columns.items():
+        if name in cells.columns and column.levels:
+            values, counts = cells.distinct(name)
+            is_new = pc.invert(pc.is_in(values, value_set=pa.array([*column.levels, *column.gaps])))
+            if found := values.filter(is_new).to_pylist():
+                n += int(counts[is_new].sum())
+                new[name] = found
+    empty = [str(c) for c, is_empty in frame.isna().all().items() if is_empty and columns[c].role == "feature"]
+    parts = []
+    if new:
+        what = "one value" if n == 1 else f"{n} values"
+        which = [f"{name[:40]!r} ({', '.join(repr(v[:20]) for v in found[:3])})" for name, found in new.items()]
+        parts.append(f"{what} of a category that training did not have: {', '.join(which[:4])}")
+    if empty:
+        count = "one column" if len(empty) == 1 else f"{len(empty)} columns"
+        parts.append(f"{count} without any value: {some(empty, 4)}")
+    text = f"The new rows hold {'; '.join(parts)}. Such values tell the model nothing."
+    return [Note("W844", text, (*new, *empty))] if parts else []

@@ -1,0 +1,385 @@
+"""Cells: what a file holds before anything is recognised in it, whatever its format.
+
+Every column is an Arrow array. Text stays text; only what the file itself knows (numbers, booleans, dates and declared
+categories of Excel, Parquet and Arrow files) has another type. Damaged and ragged files are refused in one sentence.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import compress, islice
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+
+from ..containers import Array
+from ..errors import Note, SoberError
+from . import source_bytes
+
+#: Words that stand for a gap in every column but "None", which is a word of its own among words.
+TEXT_GAPS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A", "<NA>")
+USUAL_GAPS = (*TEXT_GAPS, "None")
+DELIMITERS = {";": "semicolon", "\t": "tab", "|": "vertical bar", ",": "comma"}
+#: Bytes in which the delimiter is looked for.
+_HEAD = 1_000_000
+#: Cells that are converted at once: few calls for wide tables, little memory for long ones.
+_BLOCK = 1_000_000
+#: Numbers as Python writes them, and no codes: neither zeros in front nor more digits than a number holds.
+_PLAIN = r"^[+-]?(?:(?:0|[1-9][0-9]{0,17})(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+EMPTY = "is empty. Pass a table with a header and at least one row."
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of a file, by column."""
+
+    columns: dict[str, Any]
+    #: Cells that may be names or data; empty where the format itself knows the names.
+    first_row: Sequence[str] = ()
+    #: Names that several columns share.
+    named_twice: Sequence[str] = ()
+    #: Whether the file looks as if written where decimals begin with a comma.
+    suggests_commas: bool = False
+    notes: tuple[Note, ...] = ()
+    _distinct: dict[str, tuple[Any, Array]] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values()))) if self.columns else 0
+
+    def known_kind(self, name: str) -> str:
+        """Return what the file itself knows of a column: number, date, boolean, category; empty for text."""
+        kind = self.columns[name].type
+        if pa.types.is_string(kind):
+            return ""
+        known = {"date": pa.types.is_timestamp, "boolean": pa.types.is_boolean, "category": pa.types.is_dictionary}
+        return next((word for word, is_kind in known.items() if is_kind(kind)), "number")
+
+    def text(self, name: str) -> Any:
+        """Return a column as text, whole numbers without a decimal point; null where the file has a gap."""
+        column = self.columns[name]
+        return (column.dictionary_decode() if pa.types.is_dictionary(column.type) else column).cast(pa.string())
+
+    def distinct(self, name: str) -> tuple[Any, Array]:
+        """Return the different values of a column, trimmed, in order of occurrence, without empty ones, and counts."""
+        if name not in self._distinct:
+            cells = pc.utf8_trim_whitespace(self.text(name)).drop_null()
+            counted = pc.value_counts(cells.filter(pc.not_equal(cells, "")))
+            self._distinct[name] = counted.field(0), np.asarray(counted.field(1))
+        return self._distinct[name]
+
+    @cached_property
+    def plain_numbers(self) -> dict[str, Array]:
+        """The columns of text that are plain numbers, usual gaps aside: float64, or int64 where all are whole."""
+        texts = [name for name, column in self.columns.items() if pa.types.is_string(column.type)]
+        n, found = self.n_rows, dict[str, Array]()
+        for start in range(0, len(texts) if n else 0, size := max(1, _BLOCK // max(n, 1))):
+            names = texts[start : start + size]
+            cells = pc.utf8_trim_whitespace(pa.concat_arrays([self.columns[name] for name in names]))
+            cells = pc.if_else(pc.is_in(cells, value_set=pa.array(USUAL_GAPS)), pa.scalar(None, pa.string()), cells)
+            matched = np.asarray(pc.match_substring_regex(cells, _PLAIN).fill_null(True))
+            fits = matched.reshape(len(names), n).all(axis=1)
+            cells = cells.filter(pa.array(np.repeat(fits, n)))
+            values = pc.cast(cells, pa.float64()).to_numpy(zero_copy_only=False).reshape(-1, n)
+            with np.errstate(invalid="ignore"):
+                is_whole = (values % 1 == 0).all(axis=1)
+            for i, name in enumerate(compress(names, fits.tolist())):
+                found[name] = whole_numbers(cells.slice(i * n, n), values[i]) if is_whole[i] else values[i]
+        return found
+
+
+def whole_numbers(cells: Any, values: Array) -> Array:
+    """Return int64 where the cells are written without a decimal point, else the values."""
+    try:
+        return np.asarray(pc.cast(cells, pa.int64()))
+    except pa.ArrowInvalid:
+        return values
+
+
+def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return a name of its own for every column as pandas makes them, and the names that occurred more than once."""
+    taken, times, out = set(names), Counter[str](), []
+    for name in names:
+        new = name
+        while times[name] and new in taken:
+            new = f"{name}.{times[name]}"
+            times[name] += 1
+        times[name] = max(times[name], 1)
+        taken.add(new)
+        out.append(new)
+    return out, sorted({name for name, new in zip(names, out, strict=True) if name != new})
+
+
+def _names(first: list[str], has_header: bool) -> tuple[list[str], list[str]]:
+    """Name columns by the first row, or col1, col2, ... without a header; see `unique_names`."""
+    if has_header:
+        return unique_names([cell or f"Unnamed: {i}" for i, cell in enumerate(first)])
+    return [f"col{i + 1}" for i in range(len(first))], []
+
+
+# ---- text with a delimiter -----------------------------------------------------------------------------------------
+def read_delimited(raw: bytes, name: str, delimiter: str | None = None, has_header: bool = True) -> Cells:
+    """Read the cells of a text file, called `name` in messages; the delimiter is found by looking at the first rows."""
+    utf8, notes = _utf8(raw, name)
+    if not utf8.strip():
+        raise SoberError("E801", f"{name} {EMPTY}")
+    delimiter = delimiter or sniff(utf8[:_HEAD])
+    first = next(_rows(utf8, delimiter))
+    columns = _tokenised(utf8, delimiter, len(first))
+    if columns is None:
+        columns, more = _padded(utf8, delimiter, name)
+        notes += more
+    _check_last_quote(utf8, delimiter, columns, name)
+    names, twice = _names(first, has_header)
+    found = {name: column[int(has_header) :] for name, column in zip(names, columns, strict=True)}
+    return Cells(found, first, twice, suggests_commas=delimiter == ";", notes=notes)
+
+
+def _utf8(raw: bytes, name: str) -> tuple[bytes, tuple[Note, ...]]:
+    """Return text as UTF-8 without a mark of its encoding, and a note where the encoding had to be guessed."""
+    marks = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+    said = next((encoding for mark, encoding in marks.items() if raw.startswith(mark)), None)
+    if said is None and b"\x00" in raw[:65536]:
+        raise SoberError("E801", f"{name} is not a text file. Save the table as CSV, TSV, Excel, Parquet or Arrow.")
+    try:
+        return raw.decode(said or "utf-8").encode(), ()
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+    if said is not None:
+        raise SoberError("E801", f"{name} says that it is {said} but is not. Save it again as UTF-8.")
+    try:
+        text = (
+            f"{name} is not UTF-8 (line {line}), so it was read as Windows-1252. Look at accents, or save it as UTF-8."
+        )
+        return raw.decode("cp1252").encode(), (Note("W801", text),)
+    except UnicodeDecodeError:
+        raise SoberError("E801", f"{name} is neither UTF-8 nor Windows-1252 (line {line}). Save it as UTF-8.") from None
+
+
+def _rows(utf8: bytes, delimiter: str) -> Iterator[list[str]]:
+    """Return the rows that are not blank, one by one."""
+    csv.field_size_limit(100_000_000)
+    lines = io.TextIOWrapper(io.BytesIO(utf8), encoding="utf-8", errors="ignore", newline="")
+    return filter(None, csv.reader(lines, delimiter=delimiter))
+
+
+def sniff(head: bytes) -> str:
+    """Find the delimiter: the one that cuts the first rows into the most columns, the same number in nearly all.
+
+    One that cuts the very first row into as many counts before one that does not: in `a;b` above `1,5;2,5` the commas
+    make more columns, but not of the names. A comma counts last: it also stands in numbers and in names (`height, cm`).
+    """
+    best, most = ",", (False, 1)
+    for delimiter in DELIMITERS:
+        rows = list(islice(_rows(head, delimiter), 100)) or [[]]
+        width, times = Counter(map(len, rows)).most_common(1)[0]
+        # Not all rows need agree (ragged files get their own message), but columns in half of them are no columns.
+        if width > 1 and times >= 0.7 * len(rows):
+            names_fit = len(rows[0]) == width
+            if names_fit and delimiter != "," and _has_decimal_commas(rows[1:]):
+                return delimiter
+            if (names_fit, width) > most:
+                best, most = delimiter, (names_fit, width)
+    return best
+
+
+def _has_decimal_commas(rows: list[list[str]]) -> bool:
+    """Whether commas in cells, where there are any, are decimal commas of numbers."""
+    cells = [cell.strip() for row in rows for cell in row if "," in cell]
+    return bool(cells) and all(re.fullmatch(r"[+-]?[0-9]*,[0-9]*([eE][+-]?[0-9]+)?", cell) for cell in cells)
+
+
+def _tokenised(utf8: bytes, delimiter: str, width: int) -> list[Any] | None:
+    """Return the columns, the first row included; None where rows differ in length."""
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(utf8),
+            arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=max(1 << 24, len(utf8) // 8)),
+            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in utf8),
+            arrow_csv.ConvertOptions(
+                column_types={f"f{i}": pa.string() for i in range(width)}, strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    return [column.combine_chunks() for column in table.columns] if table.num_columns == width else None
+
+
+def _padded(utf8: bytes, delimiter: str, name: str) -> tuple[list[Any], tuple[Note, ...]]:
+    """Return the columns of a file whose rows differ in length; refuse rows longer than the header, note short ones."""
+    rows: list[list[str]] = []
+    short, first, width = 0, 0, 0
+    reader = csv.reader(io.TextIOWrapper(io.BytesIO(utf8), encoding="utf-8", newline=""), delimiter=delimiter)
+    try:
+        for row in filter(None, reader):
+            width = width or len(row)
+            if len(row) > width and any(row[width:]):
+                raise SoberError("E801", _too_long(name, reader.line_num, len(row), width, delimiter))
+            if len(row) < width:
+                short, first = short + 1, first or reader.line_num
+            rows.append((row + [""] * (width - len(row)))[:width])
+    except csv.Error as error:
+        raise SoberError("E801", f"{name} cannot be read at line {reader.line_num}: {error}. Look there.") from None
+    columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
+    said = "One row is" if short == 1 else f"{short} rows are"
+    text = f"{said} shorter than the header (the first is line {first}); the missing cells count as gaps."
+    return columns, (Note("W801", text),) if short else ()
+
+
+def _too_long(name: str, line: int, found: int, width: int, delimiter: str) -> str:
+    hint = "Quote cells that hold the delimiter"
+    if found == width + 1:
+        hint = "If the first column holds row names, as R writes them, give it a name; else quote such cells"
+    if delimiter == ",":
+        hint += " (with decimal commas, save with semicolons)"
+    fields = "field" if width == 1 else "fields"
+    return (
+        f"{name} is not rectangular: line {line} has {found} fields but the header has {width} {fields} "
+        f"(delimiter: {DELIMITERS.get(delimiter, delimiter)}). {hint}."
+    )
+
+
+def _check_last_quote(utf8: bytes, delimiter: str, columns: list[Any], name: str) -> None:
+    """Refuse a quote that is opened and never closed: it swallows all rows that follow."""
+    last = next((cell for column in reversed(columns) if (cell := column[-1].as_py())), "")
+    opened = b'"' + last.strip("\r\n").replace('"', '""').encode()
+    end = utf8.rstrip(b"\r\n" + delimiter.encode())
+    before = end.removesuffix(opened)[-1:]
+    if end.endswith(opened) and last and before in (b"", b"\n", b"\r", delimiter.encode()):
+        row = len(columns[-1])
+        raise SoberError("E801", f"{name} cannot be read: a quote is opened and never closed (row {row}). Close it.")
+
+
+# ---- Excel ---------------------------------------------------------------------------------------------------------
+def is_workbook(raw: bytes) -> bool:
+    """Whether bytes are an Excel workbook of today's format, and not just any zip file."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            return "xl/workbook.xml" in archive.namelist()
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError):
+        return False
+
+
+def read_workbook(raw: bytes, name: str, sheet: str | None = None, has_header: bool = True) -> Cells:
+    """Read the cells of a sheet, which must be named where several hold something; `name` is for messages.
+
+    Formulas count with the value that they had when the workbook was saved.
+    """
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        if sum(entry.file_size for entry in archive.infolist()) > source_bytes.MOST_BYTES:
+            most = source_bytes.MOST_BYTES >> 20
+            raise SoberError("E801", f"{name} grows beyond {most} MiB when unpacked. Save the table as CSV.")
+    as_they_are: dict[str, Any] = {"header": None, "dtype": object, "keep_default_na": False, "na_values": [""]}
+    try:
+        with pd.ExcelFile(io.BytesIO(raw), engine="openpyxl") as book:
+            starts = pd.read_excel(book, sheet_name=None, nrows=2, **as_they_are)
+            chosen = _chosen(sheet, {str(s): len(rows) > 0 for s, rows in starts.items()}, name)
+            cells = pd.read_excel(book, sheet_name=chosen, **as_they_are)
+    except ImportError:
+        raise SoberError("E403", "Excel files need openpyxl: pip install 'sobercv[excel]', or save as CSV.") from None
+    except SoberError:
+        raise
+    except Exception as error:  # openpyxl raises whatever its XML and zip readers raise
+        reason = " ".join(str(error).split())[:120].rstrip(".") or type(error).__name__
+        raise SoberError("E801", f"{name} is a damaged Excel file: {reason}. Save it again.") from None
+    first = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0].tolist()]
+    if has_header and sum(not cell.strip() for cell in first) * 2 > len(first):
+        raise SoberError(
+            "E801", f"The first row of sheet {chosen[:40]!r} names fewer than half of the columns. Put the names of "
+            "the columns into the first row, and nothing above them.",
+        )  # fmt: skip
+    names, twice = _names(first, has_header)
+    rows = cells.iloc[int(has_header) :].set_axis(names, axis=1)
+    nameless = [n for n in names if n.startswith("Unnamed: ") and rows[n].isna().all()]
+    rows = rows.drop(columns=nameless).dropna(how="all")
+    return Cells({n: _typed(rows[n]) for n in rows.columns}, first, twice)
+
+
+def _chosen(sheet: str | None, is_filled: dict[str, bool], name: str) -> str:
+    """Return the sheet that was asked for, or the only one that holds something."""
+    names = ", ".join(repr(s[:30]) for s in list(is_filled)[:8])
+    filled = [s for s in is_filled if is_filled[s]]
+    if sheet is not None:
+        found = [s for s in is_filled if s == sheet] or [s for s in is_filled if s.casefold() == sheet.casefold()]
+        if not found:
+            raise SoberError("E808", f"{name} has no sheet {sheet[:40]!r}. The sheets are {names}.")
+        if found[0] not in filled:
+            raise SoberError("E801", f"Sheet {found[0][:40]!r} of {name} is empty. The sheets are {names}.")
+        return found[0]
+    if not filled:
+        raise SoberError("E801", f"{name} {EMPTY}")
+    if len(filled) > 1:
+        raise SoberError(
+            "E808", f"{name} has {len(filled)} sheets with something in them: {names}. Write --sheet NAME."
+        )
+    return filled[0]
+
+
+def _typed(column: Any) -> Any:
+    """Return cells of Excel as an Arrow array of the type that they all have, or as text."""
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    if kind in ("integer", "floating", "mixed-integer-float", "empty"):
+        return pa.array(pd.to_numeric(column), from_pandas=True)
+    if kind in ("datetime", "datetime64", "date"):
+        return pa.array(pd.to_datetime(column, errors="coerce"), from_pandas=True)
+    if kind == "boolean":
+        return pa.array(column, pa.bool_(), from_pandas=True)
+    texts = [None if pd.isna(v) else f"{v:.15g}" if isinstance(v, float) else str(v) for v in column]
+    return pa.array(texts, pa.string())
+
+
+# ---- Parquet and Arrow ---------------------------------------------------------------------------------------------
+def read_columnar(raw: bytes, kind: str, name: str) -> Cells:
+    """Read a Parquet or Arrow file, called `name` in messages."""
+    try:
+        if kind == "parquet":
+            frame = pd.read_parquet(io.BytesIO(raw))
+        else:
+            open_arrow = pa.ipc.open_file if raw.startswith(b"ARROW1") else pa.ipc.open_stream
+            frame = open_arrow(io.BytesIO(raw)).read_all().to_pandas()
+    except MemoryError:
+        said = f"{name} does not fit in memory, or is a damaged {kind} file. Write it again."
+        raise SoberError("E801", said) from None
+    except Exception as error:  # damaged metadata raise whatever they lead to: of Arrow, of pandas, of JSON
+        reason = " ".join(str(error).split())[:160].rstrip(".") or type(error).__name__
+        raise SoberError("E801", f"{name} is a damaged {kind} file: {reason}. Write it again.") from None
+    notes: tuple[Note, ...] = ()
+    if frame.index.names == [None] and frame.index.dtype.kind in "iuf":  # they only count the rows
+        if not isinstance(frame.index, pd.RangeIndex):
+            text = "The row labels of the file are unnamed numbers and were left out. Give them a name to keep them."
+            notes = (Note("W801", text),)
+        frame = frame.reset_index(drop=True)
+    else:
+        frame = frame.reset_index()
+    names, twice = unique_names([str(c) for c in frame.columns])
+    columns = {n: _plain(pa.array(frame.iloc[:, i], from_pandas=True), n) for i, n in enumerate(names)}
+    return Cells(columns, named_twice=twice, notes=notes)
+
+
+def _plain(column: Any, name: str) -> Any:
+    """Return a column as one of the types that `Cells` has; refuse what no model can use."""
+    kind, types = column.type, pa.types
+    if types.is_integer(kind) or types.is_boolean(kind) or types.is_timestamp(kind) or types.is_dictionary(kind):
+        return column
+    if types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
+        return column if kind in (pa.float32(), pa.float64()) else column.cast(pa.float64())
+    if types.is_date(kind):
+        return column.cast(pa.timestamp("s"))
+    if types.is_string(kind) or types.is_large_string(kind):
+        return column.cast(pa.string())
+    raise SoberError(
+        "E801",
+        f"Column {name[:60]!r} holds values of type {kind}. Write numbers, text, dates or booleans, one per row.",
+    )
