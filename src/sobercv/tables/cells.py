@@ -90,12 +90,12 @@ class Cells:
             cells = pc.utf8_trim_whitespace(pa.concat_arrays([self.columns[name] for name in names]))
             cells = pc.if_else(pc.is_in(cells, value_set=pa.array(USUAL_GAPS)), pa.scalar(None, pa.string()), cells)
             matched = np.asarray(pc.match_substring_regex(cells, _PLAIN).fill_null(True))
-            fits = matched.reshape(len(names), n).all(axis=1)
+            fits: Array = np.all(matched.reshape(len(names), n), axis=1)
             cells = cells.filter(pa.array(np.repeat(fits, n)))
             values = pc.cast(cells, pa.float64()).to_numpy(zero_copy_only=False).reshape(-1, n)
             with np.errstate(invalid="ignore"):
                 is_whole = (values % 1 == 0).all(axis=1)
-            for i, name in enumerate(compress(names, fits.tolist())):
+            for i, name in enumerate(compress(names, fits)):
                 found[name] = whole_numbers(cells.slice(i * n, n), values[i]) if is_whole[i] else values[i]
         return found
 
