@@ -15,7 +15,6 @@ NAMES = {
     "other words": {"sample": "row_id", "y_true": "truth", "model": "learner", "prob_R": "proba.R", "fold": "split"},
     "capitals and spaces": {"sample": "Sample ID", "y_true": "Y True", "model": "Classifier", "prob_R": "Prob R"},
     "a patient for a sample": {"sample": "patient"},
-    "names that nobody knows": {"sample": "wer", "model": "womit"},
 }
 
 
@@ -63,11 +62,11 @@ def test_repeats_labels_and_scores():
     assert set(recognise(number).responses) == {"predict"}
 
 
-def test_one_column_a_configuration_and_one_row_a_repeat():
-    frame = melted(repeats=2).pivot_table(index=["sample", "y_true", "repeat"], columns="model", values="prob_R")
-    imported = recognise(frame.reset_index(), target="y_true")
-    assert imported.names == MODELS
-    assert imported.n_repeats == 2
+def test_names_that_are_not_documented_are_refused_with_those_that_are():
+    frame = melted({"sample": "wer", "model": "womit"})
+    assert (refused(frame).code, refused(frame, target="y_true").code) == ("E808", "E812")
+    for error in (refused(frame), refused(frame, target="y_true")):
+        assert "A long table needs: sample (which row of the data), model (which configuration)" in error.message
 
 
 def test_no_predictions_at_all():

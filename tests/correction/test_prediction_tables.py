@@ -1,7 +1,6 @@
 """Wide tables: columns that number or place rows are no configurations, whatever they hold."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from sobercv.correction import recognise
@@ -67,19 +66,3 @@ def test_the_columns_are_listed_where_the_truth_is_not_named():
     with pytest.raises(SoberError, match="The columns are 'y', 'model 0'") as caught:
         recognise(wide())
     assert caught.value.code == "E808"
-
-
-def test_measurements_that_are_taken_for_predictions_are_questioned():
-    area, gaps = 5000.0 * CHANCE[:, 0], np.where(np.arange(N) < 5, np.nan, CHANCE[:, 1])
-    assert recognise(wide(gaps=gaps, same=np.ones(N)), target="y").notes == ()
-    (note,) = recognise(wide(area=area), target="y").notes
-    assert note.code == "W206"
-    assert "'area'" in note.text
-    assert "sober fit" in note.text
-    assert recognise(wide(area=area), target="y", ignore=("area",)).notes == ()
-
-
-def test_huge_numbers_are_compared_without_overflow():
-    """A spread of 1e308 was squared, which warned, and could not be told from infinity."""
-    frame = pd.DataFrame({"y": np.arange(12) % 2, "m1": np.linspace(0, 1, 12), "m2": [0.0] * 11 + [1e308]})
-    assert any(note.code == "W206" for note in recognise(frame, target="y").notes)

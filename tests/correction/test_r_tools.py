@@ -24,12 +24,8 @@ TABLES = {
         "row_ids": LONG["sample"] + 1, "truth": LONG["y_true"], "response": LABEL, "prob.R": LONG["prob_R"],
         "prob.M": 1 - LONG["prob_R"], "iteration": LONG["fold"], "nr": LONG["model"], "other": LONG["other"],
     }),
-    "mlr": pd.DataFrame({
-        "learner.id": LONG["model"], "id": LONG["sample"] + 1, "truth": LONG["y_true"], "response": LABEL,
-        "prob.R": LONG["prob_R"], "prob.M": 1 - LONG["prob_R"], "iter": LONG["fold"] + 1, "other": LONG["other"],
-    }),
 }  # fmt: skip
-TRUTH = {"tidymodels": "y", "caret": "obs", "mlr3": "truth", "mlr": "truth"}
+TRUTH = {"tidymodels": "y", "caret": "obs", "mlr3": "truth"}
 
 
 @pytest.mark.parametrize("tool", TABLES)

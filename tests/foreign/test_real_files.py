@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import sobercv
+from sobercv import SoberError
 from sobercv.correction import judge_predictions, recognise
 
 FILES = Path(__file__).parent / "files"
@@ -64,24 +65,17 @@ def test_caret_classes_in_two_repeats():
     same(first(found), sobercv.bbc(truth(frame, "rowIndex", "obs"), table, "roc_auc", folds=held_out))
 
 
-@pytest.mark.parametrize(("name", "n_repeats"), [("mlr-classes.csv", 1), ("mlr-repeats.csv", 2)])
-def test_mlr_classes(name, n_repeats):
-    frame = pd.read_csv(FILES / name)
+def test_a_long_table_with_documented_names():
+    """The predictions of mlr, the package before mlr3, are such a table."""
+    frame = pd.read_csv(FILES / "mlr-classes.csv")
     found = recognise(frame)
-    assert (found.tool, found.names, found.n_repeats) == ("mlr", ["rpart.1", "rpart.2", "rpart.4"], n_repeats)
-    repeat = (frame["iter"] - 1) // 5
-    table = repeats(frame, "id", "learner.id", repeat, "prob.virginica")
-    held_out = folds(frame, "id", "learner.id", frame["iter"], repeat)
+    assert (found.tool, found.names) == ("long table by 'id' and 'learner.id'", ["rpart.1", "rpart.2", "rpart.4"])
+    table = matrix(frame, "id", "learner.id", "prob.virginica").to_numpy()
+    held_out = folds(frame, "id", "learner.id", frame["iter"])
     same(first(found), sobercv.bbc(truth(frame, "id", "truth"), table, "roc_auc", folds=held_out))
 
 
-def test_mlr_training_rows_are_left_out():
-    frame = pd.read_csv(FILES / "mlr-classes.csv")
-    doubled = pd.concat([frame, frame.assign(set="train")])
-    same(first(recognise(doubled)), first(recognise(frame)))
-
-
-def test_mlr_iterations_that_are_no_folds_are_hold_outs():
-    frame = pd.read_csv(FILES / "mlr-repeats.csv")
-    found = recognise(frame[frame["iter"] <= 7])
-    assert found.n_repeats == 7
+def test_repeats_that_no_column_tells_are_refused():
+    with pytest.raises(SoberError, match="Keep the column of the repeat") as error:
+        recognise(pd.read_csv(FILES / "mlr-repeats.csv"))
+    assert error.value.code == "E814"

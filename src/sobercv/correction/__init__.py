@@ -1,8 +1,8 @@
 """correct: an honest score for a search that has already been run, by whichever tool.
 
-`searches`, `optuna_study`, `automl` and `prediction_tables` read what tools keep into `FoldScores` or
-`ToolPredictions`, which judge themselves by resampling folds (BBC-F) or samples (BBC). The package is not called
-`correct`: a package of that name would hide the function `sobercv.correct`.
+`searches`, `optuna_study`, `automl` and `tool_tables` read what tools keep into `FoldScores` or `ToolPredictions`;
+`judging` judges those by resampling folds (BBC-F) or samples (BBC). The package is not called `correct`: a package of
+that name would hide the function `sobercv.correct`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ import numpy as np
 
 from ..errors import SoberError
 from ..inference import Estimate
+from ..tables import Roles
 from .automl import is_mljar, read_autogluon, read_mljar
-from .fold_scores import FoldScores, judge
-from .fold_tables import direction, holds_fold_scores, read_frame
+from .judging import FoldScores, ToolPredictions, judge, judge_predictions
 from .optuna_study import is_study, read_study, read_study_predictions, with_study_winner
-from .prediction_tables import read_known, recognise
 from .searches import is_search, read_search, title
-from .tool_predictions import ToolPredictions, judge_predictions
+from .tool_tables import direction, holds_fold_scores, read_frame, read_long, recognise, tool_of
 
 __all__ = [
     "Estimates",
@@ -116,11 +115,11 @@ def correct(
           intermediate values. With `y`: a study whose trials keep out-of-fold predictions in the user attribute "oof"
           (`predictions=` names another one, or maps trial numbers to predictions).
         - Fold scores of any tool, wide (one row per fold, one column per configuration) or long (columns such as fold,
-          model and score): tidymodels' ``collect_metrics(summarize = FALSE)``, caret's ``$resample``, mlr's and mlr3's
+          model and score): tidymodels' ``collect_metrics(summarize = FALSE)``, caret's ``$resample``, mlr3's
           scores, a saved `cv_results_`.
         - With `y`: a dict of out-of-fold predictions by model, as `cross_val_predict` returns them; `method` says what
           they are ("predict", "predict_proba" or "decision_function").
-        - A data frame of predictions: tidymodels' ``collect_predictions()``, caret's ``$pred``, mlr's and mlr3's.
+        - A data frame of predictions: tidymodels' ``collect_predictions()``, caret's ``$pred``, mlr3's.
         - An AutoGluon `TabularPredictor`, or the folder of an mljar-supervised run.
     metric : str, optional
         The metric that selected, where there are several and nothing says which; or the name of the score. For
@@ -182,12 +181,13 @@ def _predictions(thing: Any, y: Any, options: dict[str, Any]) -> ToolPredictions
     """Read the out-of-fold predictions in it; None where it holds none."""
     if isinstance(thing, Mapping) and y is not None:
         method = options.pop("method", "predict")
-        return ToolPredictions.by_model("cross_val_predict", y, thing, method, is_trusted=True)
+        return ToolPredictions.by_model("cross_val_predict", y, thing, method)
     if hasattr(thing, "leaderboard") and hasattr(thing, "predict_proba_oof"):
         return read_autogluon(thing)
     if isinstance(thing, (str, os.PathLike)) and os.path.isdir(thing):
         return read_mljar(thing)
-    return read_known(thing) if hasattr(thing, "iloc") and not holds_fold_scores(thing) else None
+    is_long = hasattr(thing, "iloc") and not holds_fold_scores(thing) and tool_of(thing) is not None
+    return read_long(thing, Roles()) if is_long else None
 
 
 def _fold_scores(thing: Any, metric: str | None, n_repeats: int | None, greater_is_better: bool | None) -> FoldScores:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..containers import Array
-from ..errors import SoberError
-from .tool_predictions import ToolPredictions, ensembles_left_out
+from ..errors import Note, SoberError
+from .judging import ToolPredictions
 
 # A model's own predictions of rows that it was not trained on: of all folds, or of one hold-out.
 _FILES = ("predictions_out_of_folds.csv", "predictions_validation.csv")
@@ -47,7 +47,7 @@ def read_autogluon(predictor: Any) -> ToolPredictions:
     columns = {name: np.asarray(table if classes is None else table[classes], float) for name, table in oof.items()}
     others = [name for name in predictor.model_names() if name not in base and name not in refitted]
     method = "predict" if classes is None else "predict_proba"
-    notes = ensembles_left_out(others, len(others) + len(base))
+    notes = _ensembles_left_out(others, len(others) + len(base))
     return ToolPredictions.by_model("AutoGluon", y, columns, method, notes=notes)
 
 
@@ -77,7 +77,7 @@ def read_mljar(folder: str | os.PathLike[str]) -> ToolPredictions:
         {name: t[:, 1] if t.shape[1] == 2 else t[:, 1:] for name, (_, t) in tables.items()},
         "predict" if is_number else "predict_proba",
         is_adaptive=bool(searched) or settings.get("mode") == "Optuna",
-        notes=ensembles_left_out([path.parent.name for path in models if path not in single], len(models)),
+        notes=_ensembles_left_out([path.parent.name for path in models if path not in single], len(models)),
     )
 
 
@@ -127,3 +127,12 @@ def _json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise SoberError("E812", f"{path} cannot be read ({error}). Name the folder that AutoML wrote.") from None
     return found if isinstance(found, dict) else {}
+
+
+def _ensembles_left_out(names: Sequence[str], n_models: int) -> tuple[Note, ...]:
+    """Note which of n_models models were left out because they are made of the others."""
+    text = (
+        f"{len(names)} of {n_models} models ({', '.join(names[:3])}) are ensembles of the others, fitted to the same "
+        "truth, and were left out. select=sobercv.greedy_ensemble() judges an ensemble of the others."
+    )
+    return (Note("W204", text),) if names else ()

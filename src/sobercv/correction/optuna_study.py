@@ -17,9 +17,9 @@ import numpy as np
 from ..containers import Array
 from ..errors import Note, SoberError, also
 from ..inference import Estimate
+from ..inference.estimate import shown
 from ..inference.notes import adaptive
-from .fold_scores import FoldScores
-from .tool_predictions import ToolPredictions
+from .judging import FoldScores, ToolPredictions
 
 #: How far the mean of fold scores may lie from the value of the trial.
 CLOSE = 1e-6
@@ -50,7 +50,7 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
     return FoldScores(
         {("" if sign > 0 else "neg_") + (metric or "value"): sign * np.array([folds for _, folds in kept]).T},
         params=[dict(trial.params) for trial, _ in kept],
-        names=[f"trial {trial.number}" for trial, _ in kept],
+        names=[f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial, _ in kept],
         n_repeats=n_repeats or 1,
         notes=(*_left_out(study, len(kept), "fold scores"), *([adaptive(None, len(kept))] if learns(study) else [])),
     )

@@ -16,7 +16,7 @@ from sklearn.base import is_classifier, is_regressor
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..inference.notes import adaptive
-from .fold_scores import FoldScores
+from .judging import FoldScores
 from .optuna_study import learns
 
 SPLIT = re.compile(r"split(\d+)_test_(.+)")

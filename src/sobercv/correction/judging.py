@@ -1,0 +1,359 @@
+"""What a finished search left behind, whichever tool ran it, and its judgement.
+
+Scores by fold of every configuration (`FoldScores`) are enough for BBC-F, which resamples folds; out-of-fold
+predictions (`ToolPredictions`) are judged by BBC, which resamples samples.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .. import metrics, seeds
+from ..containers import Array
+from ..errors import Note, SoberError
+from ..inference import Estimate
+from ..inference.bbc import bbc
+from ..inference.estimate import Data, Selected
+from ..inference.intervals import Calibrated, Evidence, Percentile, check_level
+from ..inference.notes import adaptive
+from ..inference.selection import best
+from ..inference.tables import FoldMeans
+from ..inference.units import Units
+from ..targets import classes_of, guess_task, obvious_positive
+
+#: Below this number of folds a note says what that costs.
+FEW_FOLDS = 5
+METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+#: Measures of R's tools that scikit-learn does not have, or calls otherwise.
+RANGES = {
+    "kappa": (-1.0, 1.0), "mcc": (-1.0, 1.0), "roc": (0.0, 1.0), "auc": (0.0, 1.0), "pr_auc": (0.0, 1.0),
+    "acc": (0.0, 1.0), "sens": (0.0, 1.0), "spec": (0.0, 1.0), "bal_accuracy": (0.0, 1.0), "rsquared": (0.0, 1.0),
+    "rsq": (0.0, 1.0), "f_meas": (0.0, 1.0), "neg_mmce": (-1.0, 0.0), "neg_ce": (-1.0, 0.0),
+}  # fmt: skip
+# AutoGluon calls stackers LightGBM_BAG_L2; a name that only ends in L2 may be a penalty.
+_ENSEMBLE = re.compile(r"WeightedEnsemble|_BAG_L[2-9]|stack(ed|ing|_?ensemble)|super_?learner|blend", re.I)
+
+
+# ---- fold scores ---------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class FoldScores:
+    """Scores by fold of every configuration."""
+
+    #: By metric, the one that selects first. More is better. The F = K x R folds of R repeats are listed repeat by
+    #: repeat. A configuration with a NaN is left out, see `complete` [F, C].
+    scores: Mapping[str, Array]
+    #: Parameters of each configuration.
+    params: Sequence[dict[str, Any]] | None = None
+    #: Names of the configurations, where they have names.
+    names: Sequence[str] | None = None
+    #: Number of times the samples were partitioned into folds.
+    n_repeats: int = 1
+    #: For splits whose test sets overlap (ShuffleSplit): size of a test set over that of a training set.
+    test_share: float | None = None
+    #: Position of the configuration that the tool selected; None for the one with the highest mean.
+    winner: int | None = None
+    #: Scores of the folds present in a resample, by metric [F, C], -> position of the winner; None for the highest
+    #: mean.
+    rule: Callable[[Mapping[str, Array]], int] | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def first(self) -> Array:
+        """Scores by the metric that selects [F, C]."""
+        return next(iter(self.scores.values()))
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds of one repeat."""
+        return len(self.first) // self.n_repeats
+
+    def complete(self) -> Array:
+        """Positions of the configurations that have a score on every fold, by every metric.
+
+        Refuse what cannot be resampled: one split, folds that do not divide into the repeats, nothing complete.
+        """
+        if len(self.first) % self.n_repeats:
+            raise SoberError(
+                "E108",
+                f"{len(self.first)} splits cannot be {self.n_repeats} repeats of the same number of folds. Pass the "
+                "number of repeats as `n_repeats`.",
+            )
+        if self.n_folds < 2:
+            raise SoberError(
+                "E307",
+                "Every configuration was judged on one split only, so there are no folds to resample. Search again "
+                "with cv=5 or more, or pass the hold-out predictions of all configurations to "
+                "sobercv.bbc(y, predictions, fixed_models=True).",
+            )
+        kept = np.flatnonzero(np.all([~np.isnan(scores).any(axis=0) for scores in self.scores.values()], axis=0))
+        if not len(kept):
+            raise SoberError("E111", "No configuration has a score on every fold. Check the errors of the search.")
+        if self.winner is not None and self.winner not in kept:
+            raise SoberError("E111", "The configuration that the search selected lacks a score on some fold.")
+        return kept
+
+
+def judge(
+    found: FoldScores, *, n_bootstraps: int = 1000, confidence_level: float = 0.95, random_state: Any = 0
+) -> dict[str, Estimate]:
+    """Correct the winner's score for having been selected, by every metric: BBC-F within each repeat."""
+    check_level(confidence_level)
+    kept, seed, k = found.complete(), seeds.root(random_state), found.n_folds
+    scores = {name: table[:, kept] for name, table in found.scores.items()}
+    means = {name: table.mean(axis=0) for name, table in scores.items()}
+    repeats = {name: [FoldMeans(one) for one in np.split(table, found.n_repeats)] for name, table in scores.items()}
+    counts = Units.of_folds(k, n_bootstraps, seed).counts(0, n_bootstraps)  # [B, K], for all repeats
+    n_left_out = found.first.shape[1] - len(kept)
+    data = Data(n_repeats=found.n_repeats, n_folds=k, n_left_out=n_left_out, seed=seed)
+    first = next(iter(scores))
+    winner = int(best(means[first][None])[0]) if found.winner is None else int(np.searchsorted(kept, found.winner))
+    if found.rule is None:
+        winners = [best(one.scores(counts)) for one in repeats[first]]
+    else:
+        winners = [_by_rule(found, kept, slice(r * k, r * k + k), counts) for r in range(found.n_repeats)]
+
+    def judged(name: str, chosen: list[Array] | int) -> Array:
+        """Score of configuration chosen[r][b] on the folds that are absent from resample b [R, B]."""
+        each = [np.full(len(counts), chosen)] * found.n_repeats if isinstance(chosen, int) else chosen
+        return np.array([one.picked(counts == 0, at) for one, at in zip(repeats[name], each, strict=True)])
+
+    def estimate(name: str, at: int, draws: Array, members: Array, wins: Array | None = None, **more: Any) -> Estimate:
+        """Make an estimate for the configuration at this position, compared with those at positions `members`."""
+        own = int(kept[at])
+        selected = Selected(
+            own, kept[members], means[name][members], wins, None if found.names is None else found.names[own],
+            None if found.params is None else dict(found.params[own]),
+        )  # fmt: skip
+        return Estimate(
+            **{"value": float(np.mean(draws)), **more}, naive=float(means[name][at]), method="bbc-f", metric=name,
+            draws=draws, selected=selected, data=data,
+        )  # fmt: skip
+
+    def alone(name: str, configuration: int) -> Estimate:
+        """Judge one configuration, with nothing selected."""
+        if configuration not in kept:
+            raise SoberError(
+                "E122",
+                f"There is no configuration {configuration!r} to compare with: it failed on some fold or does not "
+                f"exist. Name one of {kept[0]} to {kept[-1]}.",
+            )
+        at = int(np.searchsorted(kept, configuration))
+        draws = np.mean(judged(name, at), axis=0)
+        return estimate(name, at, draws, np.array([at]), bounds=Percentile(np.sort(draws), range=_range(name)))
+
+    # Repeats share samples, so that their variances are not divided; overlapping test sets have Nadeau and Bengio's
+    # correction.
+    wider = 1.0 if found.test_share is None else 1.0 + k * found.test_share
+    wins = np.bincount(np.concatenate(winners), minlength=len(kept))
+    notes = (*found.notes, *_notes(k, len(kept), n_left_out))
+    out = {}
+    for name in scores:
+        draws = np.mean(judged(name, winners), axis=0)
+        value = float(np.mean(draws))
+        spread = np.mean([one.scores(counts).var(axis=0, ddof=1) for one in repeats[name]], axis=0) * wider
+        seen = Evidence(
+            means[name], spread, winner, value, float(np.mean(judged(name, winner).mean(axis=1))), _range(name), k,
+            float(k), clustered=True, folds=True, trained=1.0 - 1.0 / k, draws=draws,
+        )  # fmt: skip
+        value = min(value, float(means[name][winner])) if name == first else value
+        out[name] = estimate(
+            name, winner, draws, np.arange(len(kept)), wins, value=value, notes=notes,
+            bounds=Calibrated.of(seen) or Percentile.of(seen), confidence_level=confidence_level,
+            judge_alone=partial(alone, name),
+        )  # fmt: skip
+    return out
+
+
+def _by_rule(found: FoldScores, kept: Array, rows: slice, counts: Array) -> Array:
+    """Run the search's own rule on the folds of each resample of a repeat, repeated as often as they were drawn."""
+    assert found.rule is not None
+    winners = np.empty(len(counts), np.int64)
+    is_kept = np.isin(np.arange(found.first.shape[1]), kept)
+    scores = {name: np.where(is_kept, table[rows], np.nan) for name, table in found.scores.items()}
+    for b, row in enumerate(counts):
+        present = {name: np.repeat(table, row, axis=0) for name, table in scores.items()}
+        try:
+            winners[b] = np.flatnonzero(kept == found.rule(present))[0]
+        except Exception as error:
+            raise SoberError(
+                "E117",
+                "`refit` selects the winner, so it is called again on each resample of the folds. It failed there: "
+                f"{type(error).__name__}: {error}. Pass metric= to judge the highest mean instead.",
+            ) from error
+    return winners
+
+
+def _notes(k: int, n_kept: int, n_left_out: int) -> list[Note]:
+    said = {
+        "W211": f"Only the scores of {k} folds are known, so folds were resampled (BBC-F). Out-of-fold predictions "
+        "give a narrower interval: BBCSearchCV keeps them.",
+        "W204": f"{n_left_out} of {n_kept + n_left_out} configurations failed on some fold and were left out.",
+        "W205": f"With {k} folds the interval is wide: {k} numbers say little about how scores vary.",
+        "W202": "There is one configuration only, so nothing was selected and nothing is corrected.",
+    }
+    applies = {"W211": True, "W204": n_left_out > 0, "W205": k < FEW_FOLDS, "W202": n_kept == 1}
+    return [Note(code, text) for code, text in said.items() if applies[code]]
+
+
+def _range(name: str) -> tuple[float, float]:
+    """Smallest and largest possible score by this name; infinite where nothing is known."""
+    plain = name.lower().replace("classif.", "").replace("regr.", "")
+    if plain in RANGES:
+        return RANGES[plain]
+    try:
+        return metrics.get(plain).range
+    except SoberError:
+        return (-np.inf, 0.0) if plain.startswith("neg_") else (-np.inf, np.inf)
+
+
+# ---- predictions ---------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class ToolPredictions:
+    """Predictions of another tool in sober's axes."""
+
+    tool: str
+    y: Array
+    #: By "predict" or "predict_proba", or "" where a bare column can be either [N, C, R(, K)].
+    responses: Mapping[str, Any]
+    #: Of the configurations.
+    names: list[str]
+    #: Parameters of the configurations, where they are known.
+    params: list[dict[str, Any]] | None = None
+    groups: Array | None = None
+    folds: Array | None = None
+    #: Whether later configurations were chosen by the scores of earlier ones.
+    is_adaptive: bool = False
+    n_repeats: int = 1
+    #: What the reader should know about how the table was understood.
+    notes: tuple[Note, ...] = ()
+
+    @classmethod
+    def by_model(cls, tool: str, y: Any, predictions: Mapping[str, Any], method: str, **about: Any) -> ToolPredictions:
+        """Put the columns of models side by side.
+
+        `predictions` [N]: of each model; columns are classes in sorted order, and of two classes the greater one's
+        counts. `**about`: other attributes.
+        """
+        if method not in METHODS:
+            raise SoberError("E122", f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
+        if not predictions:
+            raise SoberError("E813", "There are no predictions. Pass those of every model that was tried, by its name.")
+        y = np.asarray(y)
+        shapes = {np.shape(column) for column in predictions.values()}
+        if len(shapes) > 1 or any(len(shape) not in (1, 2) or shape[0] != len(y) for shape in shapes):
+            said = ", ".join(sorted(map(str, shapes)))
+            raise SoberError(
+                "E101", f"Predictions of every model must be [N] or [N, K] of one shape; y has {len(y)} rows: {said}."
+            )
+        stacked = np.stack([np.asarray(column) for column in predictions.values()], axis=1)
+        if method == "predict_log_proba":
+            method, stacked = "predict_proba", np.exp(stacked)
+        if stacked.ndim == 3:
+            stacked = stacked[:, :, 1] if stacked.shape[2] == 2 else stacked[:, :, None, :]
+        return cls(tool, y, {method: stacked}, list(predictions), **about)
+
+    @property
+    def classes(self) -> list[Any]:
+        """The classes of the truth in sorted order; an empty list where it holds numbers or times."""
+        return classes_of(self.y)[1].tolist() if guess_task(self.y).task == "classification" else []
+
+    def names_no_class(self) -> bool:
+        """Whether columns hold scores of one of two classes without saying of which."""
+        bare, classes = self.responses.get(""), self.classes
+        if bare is None or bare.dtype.kind not in "iuf" or len(classes) != 2:
+            return False
+        return bare.dtype.kind == "f" or not set(np.unique(np.ma.compressed(bare)).tolist()) <= set(classes)
+
+    def usual_metric(self) -> str:
+        """Return the usual metric of the task and the kind of predictions."""
+        task = guess_task(self.y).task
+        if task != "classification":
+            return "concordance_index" if task == "survival" else "r2"
+        two, bare = len(set(self.y.tolist())) == 2, self.responses.get("")
+        if "predict_proba" in self.responses:
+            return "roc_auc" if two else "roc_auc_ovr"
+        scores = "decision_function" in self.responses or (bare is not None and bare.dtype.kind == "f")
+        return "roc_auc" if two and scores else "accuracy"
+
+
+def judge_predictions(
+    found: ToolPredictions, metric: Any = None, *, force: bool = False, pos_label: Any = None, **options: Any
+) -> dict[str, Estimate]:
+    """Correct the score of the winner among another tool's configurations, by every metric.
+
+    By default ROC AUC for scores of two classes, accuracy for labels, R2 for numbers. `force`: go on where the answer
+    could mislead; the reason becomes a note. `pos_label`: the positive one of two classes; columns of scores that name
+    no class are scores of it. `**options`: those of `sobercv.bbc`.
+    """
+    objections = _objections(found)
+    if objections and not force:
+        raise SoberError(objections[0].code, objections[0].text)
+    if pos_label is None:
+        _check_class_of_scores(found)
+    responses, classes = dict(found.responses), found.classes
+    if len(classes) == 2 and str(pos_label) == str(classes[0]):  # those that name classes are of the greater one
+        turned = {"predict_proba": lambda values: 1.0 - values, "decision_function": lambda values: -values}
+        responses = {name: turned[name](v) if name in turned else v for name, v in responses.items()}
+    given = found.usual_metric() if metric is None or metric in ([], ()) else metric
+    several = given if isinstance(given, (list, tuple)) else [given]
+    estimates: dict[str, Estimate] = bbc(
+        found.y,
+        responses[""] if set(responses) == {""} else {name or "decision_function": v for name, v in responses.items()},
+        [metrics.get(one) if isinstance(one, str) else one for one in several],
+        **{"groups": found.groups, "folds": found.folds, "random_state": 0, "pos_label": pos_label, **options},
+    )  # fmt: skip
+    notes = (*found.notes, *objections)
+    if found.is_adaptive:
+        first = next(iter(estimates.values()))
+        notes += (adaptive(first.n_groups or first.n_samples, first.n_configurations),)
+    known = {
+        name: one.with_winner(
+            winner_name=found.names[one.winner], winner_params=found.params[one.winner] if found.params else None
+        )
+        for name, one in estimates.items()
+    }
+    return {name: replace(one, notes=(*one.notes, *notes)) for name, one in known.items()}
+
+
+def _check_class_of_scores(found: ToolPredictions) -> None:
+    """Refuse scores that may be of either class.
+
+    They are taken as scores of the greater label, as most tools write them, only where that one is also the positive
+    class by its name: 0 and 1, no and yes.
+    """
+    if not found.names_no_class() or obvious_positive(found.classes) == found.classes[1]:
+        return
+    one, other = found.classes
+    raise SoberError(
+        "E120",
+        f"The columns of predictions are scores of one of two classes, {str(one)!r} or {str(other)!r}, and the table "
+        f"does not say which; a wrong guess turns every ranking upside down. Write --positive {one} if larger values "
+        f"mean {str(one)!r}, else --positive {other}.",
+    )
+
+
+def _objections(found: ToolPredictions) -> list[Note]:
+    """Return why the answer could mislead; predictions that the caller made himself are trusted."""
+    if found.tool == "cross_val_predict":
+        return []
+    objections = []
+    if stacked := [name[:60] for name in found.names if _ENSEMBLE.search(name)]:
+        text = (
+            f"{stacked[0]!r} looks like a stacked ensemble, whose predictions were fitted to the same truth; its score "
+            f"cannot be corrected. Leave it out with --ignore {stacked[0]}; an ensemble of the others is corrected by "
+            "sobercv.bbc(..., select=sobercv.greedy_ensemble())."
+        )
+        objections.append(Note("E814", text))
+    if len(found.names) == 1:
+        text = (
+            "There is only one configuration, so nothing was chosen here and nothing can be corrected. Save the "
+            "predictions of every configuration that was tried, not of the winner alone."
+        )
+        objections.append(Note("E813", text))
+    return objections
