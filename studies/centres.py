@@ -1,20 +1,16 @@
-"""`python -m studies.centres`: 200 simulated studies of 4, 6 and 10 centres, each centre held out in turn.
+"""Simulated studies of 4, 6 and 10 centres, each centre held out in turn.
 
-What is asked: is the honest score unbiased for the mean score in new centres, and does the prediction interval hold the
-score of the final model in a new centre? Studies that are already in the work file are not made again. The form of the
-interval was chosen on seeds from 0 on; the published table is of seeds from 1000 on, which played no part in that.
+Is the honest score unbiased for the mean score in new centres, and does the prediction interval hold the score of the
+final model in a new centre? The form of the interval was chosen on seeds from 0 on; the published table is of seeds
+from 1000 on, which played no part in that.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
-import json
-import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -24,11 +20,14 @@ from sklearn.pipeline import make_pipeline
 import sobercv
 from sobercv.report.subgroups import heterogeneity
 
+from .harness import Key, Options, Part, Row
+
 GRID = {"selectkbest__k": [1, 2, 5, 10], "logisticregression__C": [1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0]}
 EFFECTS = np.array([0.8, 0.5, 0.3, 0.2, 0, 0, 0, 0, 0, 0])
 #: Standard deviation of a coefficient between centres, by turns.
 SPREADS = (0.0, 0.2, 0.4)
 N_NEW = 60
+CENTRES, SEEDS = (4, 6, 10), range(1000, 1066)
 
 
 def centre(rng: np.random.Generator, spread: float, n: int) -> tuple[Any, Any]:
@@ -39,14 +38,14 @@ def centre(rng: np.random.Generator, spread: float, n: int) -> tuple[Any, Any]:
     return X, (rng.random(n) < 1 / (1 + np.exp(-logits))).astype(int)
 
 
-def study(k: int, seed: int) -> dict[str, Any]:
+def study(options: Options, k: int, seed: int) -> list[Row]:
     """Tune on k centres, by AUC pooled over centres and within centres, and score the final model in new ones."""
     rng, spread = np.random.default_rng([k, seed]), SPREADS[seed % 3]
     sizes = rng.integers(40, 150, k)
     parts = [centre(rng, spread, n) for n in sizes]
     X, y = np.vstack([x for x, _ in parts]), np.concatenate([t for _, t in parts])
     groups = np.repeat(np.arange(k), sizes)
-    found: dict[str, Any] = {"k": k, "seed": seed, "spread": spread}
+    found: Row = {"k": k, "seed": seed, "spread": spread}
     for name, within in (("pooled", False), ("within", True)):
         search = sobercv.BBCSearchCV(
             make_pipeline(SelectKBest(k=5), LogisticRegression()), GRID, scoring="roc_auc", cv=LeaveOneGroupOut(),
@@ -64,7 +63,7 @@ def study(k: int, seed: int) -> dict[str, Any]:
             "truth": [roc_auc_score(t, search.decision_function(x)) for x, t in new],
             "sizes": sizes.tolist(),
         }
-    return found
+    return [found]
 
 
 def _variance(rng: np.random.Generator, y: Any, values: Any) -> float:
@@ -76,7 +75,7 @@ def _variance(rng: np.random.Generator, y: Any, values: Any) -> float:
     return float(np.var(draws, ddof=1))
 
 
-def judged(row: dict[str, Any], how: str) -> dict[str, float]:
+def judged(row: Row, how: str) -> dict[str, float]:
     """Bias of the honest and of the naive score, and how much the interval for a new centre covers."""
     one = row[how]
     truth, sizes, variances = (np.array(one[name], float) for name in ("truth", "sizes", "var"))
@@ -93,37 +92,17 @@ def judged(row: dict[str, Any], how: str) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    """Make the studies that are missing, judge all, write the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--work", type=Path, default=Path("build/centres.jsonl"), help="keeps the studies")
-    parser.add_argument("--studies", type=int, default=66, help="for each number of centres")
-    parser.add_argument("--first", type=int, default=1000, help="seed of the first study")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "centres.csv")
-    options = parser.parse_args()
-    options.work.parent.mkdir(parents=True, exist_ok=True)
-    kept = [json.loads(line) for line in options.work.read_text().splitlines()] if options.work.exists() else []
-    done = {(row["k"], row["seed"]) for row in kept}
-    with options.work.open("a") as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        seeds = range(options.first, options.first + options.studies)
-        for k, seed in ((k, seed) for seed in seeds for k in (4, 6, 10) if (k, seed) not in done):
-            kept.append(study(k, seed))
-            file.write(json.dumps(kept[-1]) + "\n")
-            file.flush()
+def results(found: dict[Key, list[Row]]) -> list[Row]:
+    """Means by the way to rank and the number of centres."""
     rows = []
     for how in ("within", "pooled"):
-        for k in (4, 6, 10):
-            found = [judged(row, how) for row in kept if row["k"] == k]
-            means = {name: f"{np.mean([one[name] for one in found]):.3f}" for name in found[0]}
-            error = np.std([one["honest bias"] for one in found]) / np.sqrt(len(found))
-            rows.append({"ranks": how, "centres": k, "studies": len(found), **means, "se of bias": f"{error:.3f}"})
-    with options.output.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    print(options.output.read_text())
+        for k in CENTRES:
+            some = pd.DataFrame([judged(one, how) for key, (one,) in found.items() if key[0] == k])
+            if len(some):
+                error = some["honest bias"].std(ddof=0) / np.sqrt(len(some))
+                rows.append({"ranks": how, "centres": k, "studies": len(some), **some.mean(), "se of bias": error})
+    return rows
 
 
-if __name__ == "__main__":
-    main()
+PARTS = {"main": Part(lambda: [(k, seed) for seed in SEEDS for k in CENTRES], study, results, "%.3f")}
+PAGES = ()

@@ -1,16 +1,12 @@
 """How often the leak screen of `sober check` is wrong: false alarms on clean tables, planted leaks that it misses.
 
 An alarm is the warning W806; where honest columns are as good as a leak, the screen names all of them in a question.
-
-    python -m studies.leaks --data FOLDER
-
-Clean are all tables of the folder as they are. A leak is planted into 299 columns of a table (all columns where it has
+Clean are all tables of the folders as they are. A leak is planted into 299 columns of a table (all columns where it has
 fewer, filled up with noise): the outcome plus noise, just so much that it reaches a given score alone.
 """
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +19,18 @@ from sklearn.metrics import roc_auc_score
 from sobercv.checks.leaks import leaks, single_scores
 from sobercv.tables import Dataset, assign
 
-AUCS = (0.95, 0.97, 0.99)
+from .harness import Key, Options, Part, Row
+
+AUCS, REPETITIONS = (0.95, 0.97, 0.99), 5
 MOST_CELLS = 40_000_000
+KINDS = {"warning": "W806", "question": "S801", "missed": ""}
 
 
 def read(path: Path) -> Dataset:
     """Read one table of the folder, at most `MOST_CELLS` cells of it."""
     with np.load(path, allow_pickle=False) as file:
         held = dict(file)
-    X: Any = held.get("X")
-    if X is None:
-        X = sparse.csr_matrix((held["data"], held["indices"], held["indptr"]), shape=tuple(held["shape"]))
+    X: Any = sparse.load_npz(path).tocsr() if "indptr" in held else held["X"]
     X = X[:, : max(1, MOST_CELLS // X.shape[0])]
     X = X.toarray() if sparse.issparse(X) else X
     frame = pd.DataFrame(X.astype(np.float64)).add_prefix("x")
@@ -57,42 +54,34 @@ def planted(data: Dataset, auc: float, rng: np.random.Generator) -> Dataset:
     )
 
 
-def main() -> None:
-    """Print one line per table, and the counts."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--repetitions", type=int, default=5)
-    given = parser.parse_args()
-    rng = np.random.default_rng(0)
-    alarms, n_tables = 0, 0
-    found: dict[float, list[str]] = {auc: [] for auc in AUCS}
-    print(f"{'table':<24} {'task':<11} {'rows':>6} {'columns':>7} {'best':>6} {'second':>6}  alarm    found at {AUCS}")
-    for path in sorted(given.data.glob("*.npz")):
+def screen(options: Options, *_: str) -> list[Row]:
+    """One row per table; all tables in one piece, because they share a generator."""
+    rng, rows = np.random.default_rng(0), []
+    for path in sorted((p for folder in options.data for p in folder.glob("*.npz")), key=lambda p: p.name):
         data = read(path)
         alone = sorted(single_scores(data.X.iloc[:2000], data.y[:2000], data.task).values())[::-1]
-        alarm = any(note.code == "W806" for note in leaks(data))
-        alarms, n_tables = alarms + alarm, n_tables + 1
-        told = []
-        if data.task == "binary":
-            for auc in AUCS:
-                hits = []
-                for _ in range(given.repetitions):
-                    naming = [note.code for note in leaks(planted(data, auc, rng)) if "leak" in note.columns]
-                    hits.append(naming[0] if naming else "")
-                found[auc] += hits
-                told.append(f"{hits.count('W806')}+{hits.count('S801')}/{len(hits)}")
-        print(
-            f"{path.stem:<24} {data.task:<11} {data.n_rows:>6} {data.X.shape[1]:>7} {alone[0]:>6.3f} {alone[1]:>6.3f}  "
-            f"{'ALARM' if alarm else '-':<8} {' '.join(told)}",
-            flush=True,
-        )
-    print(f"{alarms} false alarms on {n_tables} clean tables")
-    for auc, hits in found.items():
-        print(
-            f"leaks of AUC {auc}: of {len(hits)}, {hits.count('W806')} named by a warning, {hits.count('S801')} by a "
-            f"question, {hits.count('')} missed"
-        )
+        row: Row = {"data": path.stem, "task": data.task, "rows": data.n_rows, "columns": data.X.shape[1]}
+        row |= {"best": alone[0], "second": alone[1], "alarm": any(note.code == "W806" for note in leaks(data))}
+        for auc in AUCS if data.task == "binary" else ():
+            codes = []
+            for _ in range(REPETITIONS):
+                naming = [note.code for note in leaks(planted(data, auc, rng)) if "leak" in note.columns]
+                codes.append(naming[0] if naming else "")
+            row |= {f"{auc}, {kind}": codes.count(code) for kind, code in KINDS.items()}
+        print(row, flush=True)
+        rows.append(row)
+    return rows
 
 
-if __name__ == "__main__":
-    main()
+def results(found: dict[Key, list[Row]]) -> list[Row]:
+    """Rows by table; prints the counts."""
+    (rows,) = found.values()
+    table = pd.DataFrame(rows)
+    print(f"{table.alarm.sum()} false alarms on {len(table)} clean tables")
+    for auc in AUCS:
+        print(f"leaks of AUC {auc}: " + ", ".join(f"{kind} {table[f'{auc}, {kind}'].sum():.0f}" for kind in KINDS))
+    return rows
+
+
+PARTS = {"main": Part(lambda: [("all",)], screen, results)}
+PAGES = ()

@@ -1,17 +1,12 @@
-"""The study of adaptive search: the same numbers however it is interrupted and a proposer like Optuna's."""
+"""The study of adaptive search: its truth, and a proposer like Optuna's."""
 
 import numpy as np
 import optuna
 import pytest
 from scipy import stats
-from studies.adaptive.__main__ import RESULTS
-from studies.adaptive.measure import COLUMNS, Setting, some_problems
-from studies.adaptive.proposers import by_chance, tpe
-from studies.adaptive.real import Sample
-from studies.adaptive.run import run
-from studies.adaptive.surface import DIMENSIONS, SHAPES, Surface
+from studies.adaptive import COLUMNS, DIMENSIONS, SHAPES, Sample, Surface, by_chance, results, simulated, tpe
 from studies.harness import read_results
-from studies.intervals.data import Ready
+from studies.sets import Ready
 
 from sobercv.inference import notes
 
@@ -47,20 +42,18 @@ def test_the_proposer_learns_as_optunas_does():
     assert np.mean(ours) < 0.5 * np.mean(chance)
 
 
-def test_interruptions_change_nothing(tmp_path):
-    chosen = [Setting(SHAPES[0], 50, 50)]
-    options = {"repetitions": {50: 30, 200: 0, 1000: 0}, "chosen": chosen, "say": lambda _: None}
-    whole = run(tmp_path / "a", **options)
-    run(tmp_path / "b", **options)
-    sorted((tmp_path / "b").iterdir())[0].unlink()
-    assert run(tmp_path / "b", **options) == whole
-    row = dict(zip(COLUMNS, some_problems(chosen[0], 0, 2, 0)[0], strict=True))
+def test_a_piece_has_what_it_says():
+    found = simulated(None, "flat", 50, 50, 0, last=2)
+    row = dict(zip(COLUMNS, found[0], strict=True))
     assert row["truth all"] == pytest.approx(0.7)
     assert row["naive all"] > row["bbc all"]
+    (told,) = results({("flat", 50, 50, 0): found, ("hill", 50, 50, 0): found})
+    assert (told["n"], told["trials"], told["repetitions"]) == (50, 50, 4)
+    assert told["bias bbc all"] == pytest.approx(np.mean(found[:, COLUMNS.index("bbc all")]) - 0.7)
 
 
 def test_the_note_quotes_the_results():
-    for row in read_results(RESULTS):
+    for row in read_results("adaptive").to_dict("records"):
         if row["trials"] not in notes.ADAPTIVE_TRIALS:
             continue
         i, j = notes.ADAPTIVE_SAMPLES.index(int(row["n"])), notes.ADAPTIVE_TRIALS.index(int(row["trials"]))
@@ -68,7 +61,7 @@ def test_the_note_quotes_the_results():
 
 
 def test_judging_apart_is_unbiased_where_the_correction_is_not():
-    for row in read_results(RESULTS):
+    for row in read_results("adaptive").to_dict("records"):
         assert abs(row["bias apart half"]) < 0.01 + 3 * row["se apart half"]
         if row["trials"] >= 200 and row["n"] <= 300:
             assert row["bias bbc all"] > 0.01
@@ -84,4 +77,4 @@ def test_a_sample_of_real_data_is_predicted_out_of_fold():
     assert abs(sample.right(good).mean() - sample.truth(good)) < 5 * np.sqrt(0.15 * 0.85 / 100)
     assert sample.truth(good) > sample.truth(blind)
     noise = Sample(Ready("b", "classification", features[:, 1:], None, y), 100, np.random.default_rng(1))
-    assert abs(noise.right(blind).mean() - 0.5) < 5 * 0.05  # nobody learns from rows that are held out
+    assert abs(noise.right(blind).mean() - 0.5) < 5 * 0.05  # nothing is learned from rows that are held out

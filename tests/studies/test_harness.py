@@ -1,57 +1,95 @@
-"""What studies share: options, pieces that are made once, results that are read as they were written."""
+"""What studies share: pieces that are made once, results that are read as they were written, one command line."""
 
-from functools import partial
+import json
+from importlib import import_module
 
 import numpy as np
 import pytest
-from studies.harness import make_missing, read_about, read_options, read_pieces, read_results, write_results
+from studies.__main__ import STUDIES, main
+from studies.harness import Absent, Options, Part, file_name, read_results, run
 
 
-def arrays(log, name):
-    with log.open("a") as file:
+def logged(options, name, n):
+    with (options.work / "log.txt").open("a") as file:
         file.write(f"{name}\n")
-    return {"rows": np.arange(3)}
+    return [{"data": name, "n": n, "simulated": n > 1, "bias": np.float64(0.1234567), "size": "1 to 3"}]
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_pieces_are_made_once(tmp_path, n_jobs):
-    log = tmp_path / "log.txt"
-    pieces = {tmp_path / "work" / f"{name}.npz": partial(arrays, log, name) for name in "abc"}
-    make_missing(dict(list(pieces.items())[:1]), say=lambda text: None)
-    said = []
-    found = read_pieces(pieces, "tables", n_jobs, said.append)
-    assert said[0] == "3 tables; 2 are missing"
-    assert [piece["rows"].tolist() for piece in found] == [[0, 1, 2]] * 3
-    assert sorted(log.read_text().split()) == ["a", "b", "c"]
+PART = Part(lambda: [("a", 1), ("b", 2), ("c", 3)], logged, digits="%.4g", about={"seed": 3})
 
 
-def test_a_piece_that_fails_leaves_no_file_of_its_name(tmp_path):
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_pieces_are_made_once(tmp_path, jobs, capsys):
+    def options(first=None):
+        return Options(work=tmp_path, output=tmp_path / "out", jobs=jobs, first=first)
+
+    run("some", "main", PART, options(first=1))
+    rows = run("some", "main", PART, options())["main"]
+    assert "some, main: 3 pieces; 2 are missing" in capsys.readouterr().out
+    assert sorted((tmp_path / "log.txt").read_text().split()) == ["a", "b", "c"]
+    assert [row["data"] for row in rows] == ["a", "b", "c"]
+    back = read_results("some", tmp_path / "out").to_dict("records")
+    assert back[0] == {"data": "a", "n": 1, "simulated": False, "bias": 0.1235, "size": "1 to 3"}
+    about = json.loads((tmp_path / "out" / "some.json").read_text())
+    assert (about["seed"], about["pieces"]) == (3, 3)
+
+
+def test_a_piece_that_fails_leaves_no_file(tmp_path):
+    fails = [True]
+
+    def piece(options, name):
+        if fails:
+            raise ZeroDivisionError
+        return [{"x": 1}]
+
+    part = Part(lambda: [("a",)], piece)
     with pytest.raises(ZeroDivisionError):
-        make_missing({tmp_path / "a.json": lambda: 1 / 0}, say=lambda text: None)
-    assert not (tmp_path / "a.json").exists()
-    assert read_pieces({tmp_path / "a.json": lambda: [1, "b"]}, say=lambda text: None) == [[1, "b"]]
+        run("some", "main", part, Options(work=tmp_path, output=tmp_path))
+    assert not list((tmp_path / "some").rglob("*.json"))
+    fails.clear()
+    assert run("some", "main", part, Options(work=tmp_path, output=tmp_path)) == {"main": [{"x": 1}]}
 
 
-def test_results_are_read_as_they_were_written(tmp_path):
-    rows = [
-        {"data": "1 to 3", "n": 20, "simulated": True, "bias": 0.1234567, "size": "40"},
-        {"data": "cells", "n": 40, "simulated": False, "bias": -2.0, "size": "200 to 500"},
-    ]
-    write_results(rows, tmp_path / "out" / "results.csv", {"seed": 3}, ".4g")
-    first, second = read_results(tmp_path / "out" / "results.csv")
-    assert first == {"data": "1 to 3", "n": 20.0, "simulated": True, "bias": 0.1235, "size": "40"}
-    assert (second["simulated"], second["bias"]) == (False, -2.0)
-    assert read_about(tmp_path / "out" / "results.csv")["seed"] == 3
+def test_what_lacks_data_is_left_out_and_replaces_no_results(tmp_path, capsys):
+    def piece(options, name):
+        if name == "here":
+            return [{"x": 1}]
+        options.find(name)
+
+    options = Options(work=tmp_path / "work", output=tmp_path / "out")
+    run("some", "main", Part(lambda: [("here",), ("gone",)], piece), options)
+    assert "left out, as they are not in the folders of --data: gone" in capsys.readouterr().out
+    assert not (tmp_path / "out").exists()
+    assert (tmp_path / "work" / "some.csv").exists()
+    with pytest.raises(Absent):
+        options.find("gone")
 
 
-def test_options_are_those_that_a_study_names(tmp_path, capsys):
-    doc = "`python -m studies.some --data FOLDER`: what it does."
-    found = read_options(doc, ["--data", "a", "b", "--data", "c"], data=[], work="study-work", judge_only=False)
-    assert ([path.name for path in found.data], found.work.name, found.judge_only) == (
-        ["a", "b", "c"],
-        "study-work",
-        False,
-    )
-    with pytest.raises(SystemExit):
-        read_options(doc, [], data=None)
-    assert "usage: python -m studies.some" in capsys.readouterr().err
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_piece_has_a_file_of_its_own(study):
+    for part in import_module(f"studies.{study}").PARTS.values():
+        keys = list(part.design())
+        assert len({file_name(key) for key in keys}) == len(keys) > 0
+
+
+def test_a_study_that_is_stopped_says_how_it_continues(capsys, monkeypatch):
+    def stopped(*given, **named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("studies.__main__.run", stopped)
+    assert main(["simulation"]) == 130
+    assert "the same command continues from there" in capsys.readouterr().out
+
+
+def test_studies_and_parts_by_name(capsys, tmp_path, monkeypatch):
+    for wrong, told in ((["nothing"], "simulation"), (["racing", "nothing"], "cheap")):
+        with pytest.raises(SystemExit):
+            main(wrong)
+        assert told in capsys.readouterr().err
+    monkeypatch.setattr("studies.excess.TABLES", 3)
+    assert main(["excess", "groups", "--first", "1", "--jobs", "1", "--work", str(tmp_path)]) == 0
+    assert "1 pieces" in capsys.readouterr().out
+    committed = read_results("excess-groups")
+    again = read_results("excess-groups", tmp_path)
+    assert len(again) == 3
+    assert again.equals(committed.head(3))

@@ -2,17 +2,15 @@
 
 from importlib import import_module
 
+import numpy as np
 import pytest
-from studies.evidence import FOLDER, Evidence, Table, filled, markdown
-from studies.excess import page as excess
+from studies.__main__ import STUDIES
+from studies.evidence import FOLDER, Claim, Evidence, Table, agreement, all_of, filled, markdown, within
 
-STUDIES = ("adaptive", "beyond", "folds", "intervals", "racing", "real", "simulation", "tuned")
-
-
-PAGES = [*(import_module(f"studies.{study}.page").evidence for study in STUDIES), *excess.PAGES]
+PAGES = [page for study in STUDIES for page in import_module(f"studies.{study}").PAGES]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.__module__}.{page.__name__}")
 def test_the_page_is_made_of_the_results(page):
     made = page()
     assert (FOLDER / f"{made.name}.md").read_text(encoding="utf-8") == made.page()
@@ -21,18 +19,23 @@ def test_the_page_is_made_of_the_results(page):
         assert (FOLDER / f"{table.name}.csv").read_text(encoding="utf-8") == table.as_csv()
 
 
-def test_no_table_lacks_a_page():
-    found = [page() for page in PAGES]
-    assert {path.stem for path in FOLDER.glob("*.csv")} >= {table.name for made in found for table in made.tables}
+def test_a_page_leads_with_its_answer_and_ends_with_its_commands(tmp_path):
+    def draw(plt):
+        return plt.subplots()[0]
 
-
-def test_a_page_leads_with_its_answer_and_ends_with_its_commands():
-    made = Evidence("a", "Title", "Yes.", "A figure", "Text.", [Table("t", "all", ["x"], [["1"]])], "python -m a", {})
+    made = Evidence(
+        "a", "Title", "Yes.", "A figure", draw, "Text.", [Table("t", "all", ["x"], [["1"]])], "python -m studies a --x"
+    )
     assert made.page() == (
         "# Title\n**Yes.**\n\n![A figure](a.svg)\n\nText.\n\n## Tables\n- [t.csv](t.csv): all\n\n"
-        "## Repeat it\n```bash\npython -m a\n```\n"
+        "## Repeat it\n```bash\npython -m studies a --x   # measures what is missing; then page\n"
+        "python -m studies a --page   # the page alone\n```\n"
     )
-    assert made.tables[0].as_csv() == "x\n1\n"
+    made.write(tmp_path)
+    assert (tmp_path / "t.csv").read_text() == "x\n1\n"
+    first = (tmp_path / "a.svg").read_bytes()
+    made.write(tmp_path)
+    assert (tmp_path / "a.svg").read_bytes() == first
 
 
 def test_paragraphs_are_filled_and_tables_are_not():
@@ -43,3 +46,19 @@ def test_paragraphs_are_filled_and_tables_are_not():
     assert all(len(line) <= 120 for line in text.splitlines() if not line.startswith("|"))
     assert text.splitlines()[-2].startswith("  item")
     assert text.endswith("- two")
+
+
+def test_statements_are_counted_as_they_are_shown():
+    answers = (True, np.True_, np.float64(0.1) < 0.2, False, np.False_, None)
+    claims = [Claim("6.1", "a | claim", "0.1", "0.2", answer) for answer in answers]
+    assert [claim.cells()[4] for claim in claims] == ["yes"] * 3 + ["NO"] * 2 + ["cannot tell"]
+    assert agreement(claims) == "3 of 6 agree, 1 cannot be told"
+
+
+@pytest.mark.parametrize(
+    ("short_by", "error", "agrees"), [(-0.1, 1.0, True), (0.0, 0.0, True), (0.02, 0.01, None), (0.03, 0.01, False)]
+)
+def test_what_two_standard_errors_reach_cannot_be_told(short_by, error, agrees):
+    assert within(short_by, error) is agrees
+    assert all_of([True, agrees]) is agrees
+    assert all_of([False, agrees]) is False

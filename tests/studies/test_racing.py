@@ -3,16 +3,26 @@
 import numpy as np
 import pytest
 from scipy import stats
-from studies.intervals.data import make_tables
-from studies.race import replay
-from studies.racing import cheap_tables, dropped
-from studies.racing.cvst import LEAVES, STEPS, among_the_best, cochran, cvst
-from studies.racing.measure import measure
-from studies.racing.others import AnovaRace, FRace, InTurn, PairedPower, fold_scores
+from studies.harness import Absent, Options
+from studies.racing import measure
+from studies.racing_rivals import (
+    LEAVES,
+    STEPS,
+    AnovaRace,
+    FRace,
+    InTurn,
+    PairedPower,
+    among_the_best,
+    cochran,
+    cvst,
+    fold_scores,
+)
+from studies.replay import replay
 
 import sobercv
 from sobercv.inference import Question
 from sobercv.testing import contracts, simulate
+from studies import racing
 
 QUESTION = Question.ask("accuracy", random_state=0)
 
@@ -125,7 +135,7 @@ def test_the_limits_of_cvst_are_walds():
 
 
 def test_repeats_are_raced_one_after_the_other():
-    table, _ = dropped.simulated("two repeats", 100, 0.5, 0)
+    table, _ = racing.dropped_table("two repeats", 100, 0.5, 0)
     seen = []
 
     def rule(predictions, question, index):
@@ -149,12 +159,26 @@ def test_cheap_tables_hold_predictions_of_other_rows(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 4))
     np.savez(tmp_path / "diabetes.npz", X=X, y=X[:, 0] + rng.normal(size=400))
-    place = cheap_tables.Place("diabetes", 100, 0)
-    other = cheap_tables.Place("rott2", 100, 0)
-    assert make_tables([tmp_path], tmp_path / "work", [place, other], cheap_tables.table) == [place]
-    with np.load(tmp_path / "work" / place.file) as table:
-        assert table["predictions"].shape[0] == 100
-        assert table["judged"].shape == (300, table["predictions"].shape[1])
-        assert np.bincount(table["fold"]).tolist() == [10] * 10
-        linear = np.corrcoef(table["predictions"][:, 3], table["y"])[0, 1]
-        assert 0.5 < linear < 0.9
+    options = Options([tmp_path], tmp_path / "work")
+    table = racing.cheap_table(options, "diabetes", 100, 0)
+    assert table["predictions"].shape[0] == 100
+    assert table["judged"].shape == (300, table["predictions"].shape[1])
+    assert np.bincount(table["fold"]).tolist() == [10] * 10
+    linear = np.corrcoef(table["predictions"][:, 3], table["y"])[0, 1]
+    assert 0.5 < linear < 0.9
+    assert len(list((tmp_path / "work").rglob("*.npz"))) == 1
+    with pytest.raises(Absent, match="rott2"):
+        racing.cheap_table(options, "rott2", 100, 0)
+
+
+def test_races_of_a_place_are_put_together():
+    rules = {"none": None, "ours": sobercv.PredictiveDrop()}
+    found = {}
+    for seed in (0, 1):
+        table, truth = made(n=100, c=8, seed=seed)
+        found["real", "cells", 100, seed, "accuracy"] = measure(table, truth, "accuracy", rules, seed)
+    none, ours = racing.by_place(found)
+    assert (none["data"], none["n"], none["tables"], none["models"], none["bias added"]) == ("cells", 100, 2, 1.0, 0.0)
+    each = [rows[1] for rows in found.values()]
+    assert ours["models"] == np.mean([row["models"] for row in each]) < 1
+    assert ours["squares with the dropped"] == pytest.approx(np.mean([row["counted"] ** 2 for row in each]))

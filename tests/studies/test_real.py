@@ -1,51 +1,45 @@
 """The study on real data: the paper's design, replayed races that equal real ones, claims that can disagree."""
 
-import json
-
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import ParameterGrid
-from studies.harness import read_results
-from studies.race import replay
-from studies.real import design
-from studies.real import run as runner
-from studies.real.claims import claims, width_table
-from studies.real.data import PAPER, Source, fits, load, sources, sub_sample
-from studies.real.design import GUARD, SCALES, SUBSET_SELECTIONS, Scale, one_sub_sample, space, subset
-from studies.real.measures import bias, coverage
-from studies.real.run import run, write
-from studies.real.ties import drop_equals
+from studies.harness import Absent, Options
+from studies.real import GUARD, SELECTIONS, by_width, drop_equals, fits, load, protocols, sub_sample, subset
+from studies.real_claims import bias, claims, coverage
+from studies.replay import replay
 
 import sobercv
-import studies
+from sobercv import presets
 from sobercv.inference import Question
 from sobercv.testing import simulate
-
-TINY = Scale(1, 1, 3, False, (20,), 2)
+from studies import real
 
 
 @pytest.fixture(scope="module")
 def table():
-    return load(Source("breast_cancer"))
+    return load_breast_cancer(return_X_y=True)
 
 
-def test_the_full_scale_is_the_papers(table):
-    X, y = table
-    full = SCALES["full"]
-    assert (full.sub_samples, full.trees, full.sizes, full.repeats) == (20, 1000, (20, 40, 60, 80, 100, 500), 10)
-    _, grid = space(full, X, y)
-    assert sum(np.prod([len(v) for v in g.values()]) for g in grid) == 610
+def grids(X, y):
+    return presets.get("paper", "binary", X, y, n_trees=3)
+
+
+def test_the_full_design_is_the_papers(table):
+    keys = real.PARTS["full"].design()
+    assert len(keys) == 9 * 6 * 20
+    assert sorted({n for _, n, _ in keys}) == [20, 40, 60, 80, 100, 500]
+    assert sum(np.prod([len(v) for v in g.values()]) for g in grids(*table).param_grid) == 610
 
 
 def test_the_small_grid_is_a_part_of_the_full_one(table):
-    X, y = table
-    _, grid = space(SCALES["small"], X, y)
-    _, whole = space(SCALES["full"], X, y)
+    whole = grids(*table).param_grid
+    grid = subset(whole)
     assert sum(np.prod([len(v) for v in g.values()]) for g in grid) == 36
     selections = {None if g["select"][0] == "passthrough" else (g["select"][0].alpha, g["select"][0].k) for g in grid}
-    assert selections == set(SUBSET_SELECTIONS)
+    assert selections == set(SELECTIONS)
     every = {str(c) for g in whole for c in ParameterGrid({k: v for k, v in g.items() if k not in ("select", "model")})}
     for part in grid:
         assert {str(c) for c in ParameterGrid({k: v for k, v in part.items() if k not in ("select", "model")})} <= every
@@ -54,7 +48,7 @@ def test_the_small_grid_is_a_part_of_the_full_one(table):
 def test_pool_and_hold_out_never_meet(table):
     y = table[1]
     numbered = np.arange(len(y))[:, None]
-    parts = [sub_sample(numbered, y, n, sample, 0) for n in (20, 100) for sample in (0, 1)]
+    parts = [sub_sample(numbered, y, n, sample) for n in (20, 100) for sample in (0, 1)]
     rest = {tuple(p.X_rest[:, 0]) for p in parts}
     assert len(rest) == 1  # one hold-out set for all sub-data sets
     assert len(parts[0].X_rest) == len(y) - int(0.3 * len(y))
@@ -63,9 +57,9 @@ def test_pool_and_hold_out_never_meet(table):
         assert len(part.X) in (20, 100)
         assert abs(part.y.mean() - y.mean()) < 0.05
     assert set(parts[0].X[:, 0]) != set(parts[1].X[:, 0])
-    assert fits(y, 100, 10)
-    assert not fits(y, 500, 10)  # more than the pool
-    assert not fits(y, 20, 10)  # too few of the rarer class
+    assert fits(y, 100)
+    assert not fits(y, 500)  # more than the pool
+    assert not fits(y, 20)  # too few of the rarer class
 
 
 def test_dense_and_sparse_files_are_found(tmp_path, table):
@@ -81,87 +75,52 @@ def test_dense_and_sparse_files_are_found(tmp_path, table):
         format=b"csr",
         y=y.astype(np.int8),
     )
-    found, missing = sources([tmp_path])
-    assert {s.name for s in found} == {"sylvine", "gisette"}
-    assert [s.is_partial for s in found] == [s.name == "gisette" for s in found]
-    assert len(missing) == len(PAPER) - 2
-    for source in found:
-        here, labels = load(source)
+    options = Options([tmp_path])
+    with pytest.raises(Absent, match="dexter"):
+        load(options, "dexter")
+    for name in ("sylvine", "gisette"):
+        here, labels = load(options, name)
         assert here.shape == X.shape
         assert here.dtype == np.float64
         assert np.array_equal(labels, y)
 
 
-def test_an_empty_folder_is_one_sentence(tmp_path, capsys):
-    with pytest.raises(SystemExit, match="holds none of the paper's data sets"):
-        studies.main(["real", "--data", str(tmp_path)])
-
-
-def test_no_network_is_one_sentence(monkeypatch):
+def test_no_network_is_said(monkeypatch):
     def away(**_):
         raise OSError("no network")
 
-    monkeypatch.setattr("studies.real.data.fetch_openml", away)
-    with pytest.raises(sobercv.SoberError, match="--data"):
-        load(Source("christine"))
+    monkeypatch.setattr(real, "fetch_openml", away)
+    with pytest.raises(Absent, match=r"christine.*no network"):
+        load(Options(), "christine")
 
 
 @pytest.mark.parametrize("guard", [0, GUARD])
 def test_a_replayed_race_is_the_real_race(guard):
     X, y = load_breast_cancer(return_X_y=True)
-    part = sub_sample(X, y, 100, 0, 0)
-    pipeline, grid = space(TINY, part.X, part.y)
+    part = sub_sample(X, y, 100, 0)
+    preset = grids(part.X, part.y)
+    pipeline, grid = preset.estimator, subset(preset.param_grid)
     rule = sobercv.BootstrapDrop(threshold=0.99, min_predictions=guard, n_bootstraps=200)
     options = {"scoring": "roc_auc", "cv": 10, "random_state": 3, "refit": False, "n_bootstraps": 200}
-    real = sobercv.BBCSearchCV(pipeline, grid[:4], drop=rule, **options).fit(part.X, part.y)
+    raced = sobercv.BBCSearchCV(pipeline, grid[:4], drop=rule, **options).fit(part.X, part.y)
     whole = sobercv.BBCSearchCV(pipeline, grid[:4], drop=None, **options).fit(part.X, part.y)
     again = replay(whole.predictions_, rule, whole.question_)
-    assert round(again.models * 10 * whole.predictions_.n_configurations) == real.race_.n_fits
-    assert np.array_equal(again.survivors.configurations, real.predictions_.configurations)
+    assert round(again.models * 10 * whole.predictions_.n_configurations) == raced.race_.n_fits
+    assert np.array_equal(again.survivors.configurations, raced.predictions_.configurations)
     if guard == 0:
         assert again.models < 1
 
 
-@pytest.fixture(scope="module")
-def rows(tmp_path_factory):
-    """One sub-data set with five SVMs, run as the study runs it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(runner.SCALES, "tiny", TINY)
-        patch.setattr(design, "subset", lambda grids: subset(grids)[2:4])
-        work = tmp_path_factory.mktemp("work")
-        said: list[str] = []
-        found = run(work, [Source("digits")], scale="tiny", n_jobs=1, say=said.append)
-        assert "1 sub-data sets" in said[0]
-        yield found, work
-
-
-def test_a_piece_is_not_trained_twice(rows):
-    found, work = rows
-    (path,) = work.iterdir()
-    path.write_text(json.dumps({**json.loads(path.read_text()), "naive": 0.123}))
-    again = run(work, [Source("digits")], scale="tiny", n_jobs=1, say=lambda _: None)
-    assert again[0]["naive"] == 0.123
-    assert again[0]["bbc"] == found[0]["bbc"]
-
-
-def test_a_row_has_what_it_says(rows):
-    row = rows[0][0]
+def test_a_row_has_what_it_says(table, monkeypatch):
+    monkeypatch.setattr(real, "subset", lambda grids: subset(grids)[2:4])
+    part = sub_sample(*table, 30, 0)
+    row = protocols(part, 3, False, repeats=2)
     assert row["naive"] >= row["bbc"]
     assert row["width 1"] == row["width bbc"]
-    assert 0 < row["models bced"] <= 1 == row["models bced50"]  # 20 samples never reach the guard
+    assert 0 < row["models bced"] <= 1 == row["models bced50"]  # 30 samples never reach the guard
     assert row["bced50"] == row["bbc"]
-    assert row["ncv"] == pytest.approx(row["ncv"])
-    X, y = load(Source("digits"))
-    again = one_sub_sample(sub_sample(X, y, 20, 0, 0), TINY, 0)
-    assert again == {k: v for k, v in row.items() if k in again}
-
-
-def test_results_are_read_back(rows, tmp_path):
-    write(rows[0], tmp_path / "r.csv", scale="tiny", seed=0, found=[Source("digits")])
-    back = read_results(tmp_path / "r.csv")
-    assert back[0]["data"] == "digits"
-    assert back[0]["bbc"] == pytest.approx(rows[0][0]["bbc"], rel=1e-5)
-    assert json.loads((tmp_path / "r.json").read_text())["trees"] == 3
+    assert 0 <= row["ncv"] <= 1
+    assert protocols(part, 3, False, repeats=2) == row
 
 
 def _made_up(rng, naive, bced_truth):
@@ -180,7 +139,7 @@ def _made_up(rng, naive, bced_truth):
                 row |= {"alive bced": 0.02, "alive bced50": 1.0, "models bced": 0.3, "models bced50": 0.4}
                 row |= {f"width {r}": (2 + 1 / r) / n for r in range(1, 10)}
                 made.append(row)
-    return made
+    return pd.DataFrame(made)
 
 
 def test_claims_follow_the_numbers():
@@ -195,18 +154,19 @@ def test_claims_follow_the_numbers():
 
 
 def test_all_configurations_stand_in_the_place_of_few():
-    rows, wide = _made_up(np.random.default_rng(0), 0.1, 0.92), []
+    rows, lines = _made_up(np.random.default_rng(0), 0.1, 0.92), []
     for n in (20, 500):
         for sample in range(8):
             row = {"data": "sylvine", "n": n, "sample": sample, "naive": 0.9, "tt": 0.7 + 0.001 * sample, "bbc": 0.8}
             for rule in ("strict", "equals"):
                 row |= {rule: 0.8, f"truth {rule}": 0.8, f"alive {rule}": 0.1, f"models {rule}": 0.25}
-            wide.append(row | {"truth bbc": 0.8})
+            lines.append(row | {"truth bbc": 0.8})
+    wide = pd.DataFrame(lines)
     found = {c.says: c for c in claims(rows, wide)}
     assert len(found) == len({c.says for c in claims(rows)})
     assert found["TT over-estimates for N = 20"].agrees is False  # as the made-up rows say; the small scale agrees
     assert found["BCED is 2 to 5 times faster than CVT at N = 500, up to 10"].ours == "sylvine 4.0"
-    assert ["500", "8", "+0.100 ± 0.000"] in [line[:3] for line in width_table(wide)]
+    assert ["500", "8", "+0.100 ± 0.000"] in [line[:3] for line in by_width(wide).rows]
 
 
 def test_the_likely_rule_of_the_paper_drops_equals_too():
@@ -222,12 +182,12 @@ def test_the_likely_rule_of_the_paper_drops_equals_too():
 def test_few_sub_data_sets_never_disagree():
     rows = _made_up(np.random.default_rng(0), -0.1, 1.0)
     assert any(c.agrees is False for c in claims(rows))
-    few = [row for row in rows if row["data"] == "sylvine"]
+    few = rows[rows.data == "sylvine"]
     assert {c.agrees for c in claims(few)} == {True, None}
 
 
 def test_coverage_counts_what_was_reached():
-    rows = [{"reached bbc": level, "bbc": 0.5, "truth bbc": 0.4} for level in (0.5, 0.8, 0.95, 2.0)]
+    rows = pd.DataFrame({"reached bbc": [0.5, 0.8, 0.95, 2.0], "bbc": 0.5, "truth bbc": 0.4})
     assert coverage(rows, "bbc", 0.8) == 0.5
     assert coverage(rows, "bbc", 0.99) == 0.75
     assert np.allclose(bias(rows, "bbc"), 0.1)

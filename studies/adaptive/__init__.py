@@ -1,1 +1,0 @@
-"""How optimistic corrected scores are when the configurations were proposed by a tuner that looks at scores."""

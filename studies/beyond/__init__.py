@@ -1,1 +1,0 @@
-"""What the paper left open: numbers, survival times and many classes."""

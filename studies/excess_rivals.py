@@ -1,0 +1,116 @@
+"""Published intervals by their formulas, on the splits of a table.
+
+From losses or scores of one configuration to (low, high, lower) at a level, in the direction of a score (more is
+better); NaN where a method has no such end.
+
+- Wald: ten folds, all losses as if independent.
+- corrected-t: Nadeau and Bengio (2003), 15 random splits of 90 and 10 %.
+- conservative-z: the same authors, 10 halvings of 2 x 15 splits beside the 15 of all rows: 315 trainings.
+- Bates, Hastie and Tibshirani (2023): nested cross-validation, 10 folds, 4 repeats here (they use 200).
+- hold-out of a third: Wilson's interval of the accuracy, Wald's of an error, DeLong's of an AUC.
+- MABT: Rink and Brannath (2025), bootstrap tilting of the best of the preselected on the hold-out, lower bounds only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import special, stats
+
+Ends = tuple[float, float, float]
+NONE: Ends = (float("nan"), float("nan"), float("nan"))
+TILTED = 2000  # resamples of MABT
+
+
+def around(centre: float, error: float, level: float, freedom: float = np.inf) -> Ends:
+    """Symmetric ends, and the one-sided lower one."""
+    both, one = (float(stats.t.ppf(share, freedom)) for share in ((1 + level) / 2, level))
+    return centre - both * error, centre + both * error, centre - one * error
+
+
+def wald(scores: np.ndarray, level: float) -> Ends:
+    """Scores [N] of single rows."""
+    return around(float(scores.mean()), float(scores.std(ddof=1)) / len(scores) ** 0.5, level)
+
+
+def wilson(right: np.ndarray, level: float) -> Ends:
+    """Shares of right labels [N]."""
+    ends = []
+    n, p = len(right), float(right.mean())
+    for share, side in (((1 + level) / 2, -1), ((1 + level) / 2, 1), (level, -1)):
+        z = float(special.ndtri(share))
+        middle, far = p + z**2 / (2 * n), z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+        ends.append((middle + side * far) / (1 + z**2 / n))
+    return ends[0], ends[1], ends[2]
+
+
+def corrected_t(means: np.ndarray, test_by_train: float, level: float) -> Ends:
+    """Mean score of each random split."""
+    variance = means.var(ddof=1) * (1 / len(means) + test_by_train)
+    return around(float(means.mean()), float(variance**0.5), level, len(means) - 1)
+
+
+def conservative_z(means: np.ndarray, halves: np.ndarray, level: float) -> Ends:
+    """Mean score of each random split of all rows; means of both halves of each halving [H, 2]."""
+    variance = float(((halves[:, 0] - halves[:, 1]) ** 2).mean()) / 2
+    return around(float(means.mean()), variance**0.5, level)
+
+
+def bates(repeats: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], level: float) -> Ends:
+    """Nested cross-validation: for each repeat folds [N], scores of rows [N], those without a second fold [F, N]."""
+    a, b, inner, outer = [], [], [], []
+    for folds, scores, paired in repeats:
+        outer.append(scores.mean())
+        for k in np.unique(folds):
+            out = scores[folds == k]
+            inside = float(paired[k, folds != k].mean())
+            inner.append(inside)
+            a.append((inside - out.mean()) ** 2)
+            b.append(out.var(ddof=1) / len(out) if len(out) > 1 else 0.0)
+    f, n = len(np.unique(folds)), len(folds)
+    plain = float(np.concatenate([s for _, s, _ in repeats]).std(ddof=1)) / n**0.5
+    mean_square = max(float(np.mean(a) - np.mean(b)), 0.0) * (f - 1) / f
+    error = plain * min(max(mean_square**0.5 / max(plain, 1e-300), 1.0), f**0.5)
+    bias = (1 + (f - 2) / f) * (float(np.mean(inner)) - float(np.mean(outer)))
+    return around(float(np.mean(inner)) - bias, error, level)
+
+
+def delong(y: np.ndarray, scores: np.ndarray, level: float) -> Ends:
+    """AUC of a hold-out, with DeLong's variance."""
+    wins = np.sign(scores[y == 1][:, None] - scores[y == 0][None]) / 2 + 0.5
+    if min(wins.shape) < 2:
+        return NONE
+    variance = wins.mean(axis=1).var(ddof=1) / wins.shape[0] + wins.mean(axis=0).var(ddof=1) / wins.shape[1]
+    return around(float(wins.mean()), float(variance**0.5), level)
+
+
+def mabt(right: np.ndarray, level: float, rng: np.random.Generator) -> tuple[int, float]:
+    """Which of the preselected is best on the hold-out, and the lower bound of its accuracy; NaN where none is found.
+
+    Parameters
+    ----------
+    right : array [n, m]
+        Which labels are right on the hold-out, for each preselected configuration.
+    """
+    n = len(right)
+    counts = rng.multinomial(n, np.full(n, 1 / n), TILTED)
+    drawn, whole = counts @ right / n, right.mean(axis=0)
+    best = int(whole.argmax())
+    ranks = stats.rankdata(drawn, "max", axis=0) / (TILTED + 1)
+    largest = np.sort(ranks.max(axis=1))
+
+    def tilted(tau: float) -> tuple[float, float]:
+        weights = np.exp(tau * right[:, best])
+        weights /= weights.sum()
+        importance = np.exp(counts @ np.log(n * weights))
+        below = float(importance[drawn[:, best] <= whole[best] + 1e-12].sum() / importance.sum())
+        return 1 - np.searchsorted(largest, below, "right") / TILTED, float(weights @ right[:, best])
+
+    low, high = -10.0, 0.0
+    if tilted(low)[0] > 1 - level or tilted(high)[0] < 1 - level or whole[best] in (0.0, 1.0):
+        return best, float("nan")
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tilted(middle)[0] <= 1 - level else (low, middle)
+    return best, tilted(low)[1]

@@ -1,1 +1,0 @@
-"""How far fold scores alone correct a search, and how often their interval covers."""

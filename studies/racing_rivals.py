@@ -1,0 +1,233 @@
+"""Races of others, for the study of races: none of these is offered to users, because the study finds none better.
+
+Tests of fold scores, a paired test with power, configurations one after another, and CVST, which has splits of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+import sobercv
+from sobercv.inference import DropVerdict, Question
+from sobercv.inference.dropping import best_so_far
+from sobercv.rivals.drop_rules import row_losses
+
+from .replay import Replay
+
+
+def fold_scores(table: sobercv.Predictions, question: Question) -> np.ndarray:
+    """Score of each configuration on each fold that has been predicted [K, C]."""
+    folds = table.fold_of[:, 0]
+    counts = np.array([folds == k for k in np.unique(folds)], np.uint8)
+    return np.asarray(question.bind(table).scores(counts))
+
+
+class _FoldTest:
+    """A test of fold scores [K, C], from some fold on."""
+
+    burn_in: int
+
+    def __init__(self, alpha: float = 0.05) -> None:
+        self.alpha = alpha
+
+    def __call__(self, predictions: sobercv.Predictions, question: Question, round_index: int) -> DropVerdict:
+        table = predictions.only_seen()
+        if round_index + 1 < self.burn_in or table.n_configurations < 2:
+            return DropVerdict.keep_all(table.n_configurations)
+        scores = fold_scores(table, question.for_target(table.target))
+        scores = scores[~np.isnan(scores).any(axis=1)]
+        keep, best = (None, 0) if len(scores) < 2 else self.keep(scores)
+        return DropVerdict.keep_all(table.n_configurations) if keep is None else DropVerdict(keep, 1.0 - keep, best)
+
+    def keep(self, scores: np.ndarray) -> tuple[np.ndarray | None, int]:
+        """Which stay, None for all; and the best."""
+        raise NotImplementedError
+
+
+class AnovaRace(_FoldTest):
+    """R's finetune: folds as blocks, a Wald interval of each difference to the best; from the third fold on.
+
+    finetune fits score ~ configuration + (1 | fold) and keeps who has 0 in the normal interval (level 1 - alpha) of its
+    difference to the best. With all scores there, as in a race of rounds, the mixed model is the two-way analysis of
+    variance.
+    """
+
+    burn_in = 3
+
+    def keep(self, scores: np.ndarray) -> tuple[np.ndarray | None, int]:
+        k, c = scores.shape
+        mean = scores.mean(axis=0)
+        left = scores - mean - scores.mean(axis=1, keepdims=True) + scores.mean()
+        error = np.sqrt((left**2).sum() / ((k - 1) * (c - 1)) * 2 / k)
+        return mean.max() - mean <= stats.norm.ppf(1 - self.alpha / 2) * error, int(mean.argmax())
+
+
+class FRace(_FoldTest):
+    """irace: Friedman's test on ranks within folds, then Conover's comparison with the best; from the fifth fold on."""
+
+    burn_in = 5
+
+    def keep(self, scores: np.ndarray) -> tuple[np.ndarray | None, int]:
+        k, c = scores.shape
+        if c == 2:  # Wilcoxon's signed ranks, as in irace
+            ahead = scores[:, 0] - scores[:, 1]
+            if not ahead.any() or stats.wilcoxon(ahead).pvalue >= self.alpha:
+                return None, 0
+            keep = np.array([ahead.mean() > 0, ahead.mean() < 0])
+            return keep, int(np.argmax(keep))
+        ranks = stats.rankdata(-scores, axis=1)  # 1 is the best
+        sums, squares = ranks.sum(axis=0), (ranks**2).sum()
+        even = k * c * (c + 1) ** 2 / 4
+        spread = squares - even  # 0 where all are tied on every fold
+        chi2 = (c - 1) * ((sums**2).sum() - k * even) / spread if spread > 0 else 0.0
+        if stats.chi2.sf(chi2, c - 1) >= self.alpha:
+            return None, 0
+        within = 2 * k * (squares - (sums**2).sum() / k) / ((k - 1) * (c - 1))
+        far = stats.t.ppf(1 - self.alpha / 2, (k - 1) * (c - 1)) * np.sqrt(max(within, 0.0))
+        return sums - sums.min() <= far, int(sums.argmin())
+
+
+class PairedPower:
+    """Zheng and Bilenko: paired tests against the best; who is worse leaves, and so does who is as good for certain.
+
+    They compare two configurations at a time and ask for n = ((z_a + z_b) sd / difference)^2 samples until the test is
+    significant or its power for a difference that matters is enough. In a race of rounds the samples come anyway: what
+    is left of it is the decision. For means of losses.
+    """
+
+    def __init__(
+        self, alpha: float = 0.05, beta: float = 0.1, matters: float = 0.05, min_predictions: int = 20
+    ) -> None:
+        self.worse, self.power = stats.norm.ppf(1 - alpha), stats.norm.ppf(1 - beta)
+        self.matters, self.min_predictions = matters, min_predictions
+
+    def __call__(self, predictions: sobercv.Predictions, question: Question, round_index: int) -> DropVerdict:
+        table = predictions.only_seen()
+        n, c = table.n_samples, table.n_configurations
+        question = question.for_target(table.target)
+        if n < self.min_predictions or c < 2:
+            return DropVerdict.keep_all(c)
+        losses = row_losses(table, question)
+        top = best_so_far(question, table, 1.0 - losses.mean(axis=0)[None])
+        behind = losses - losses[:, [top]]
+        mean, spread = behind.mean(axis=0), behind.std(axis=0, ddof=1)
+        keep = mean * np.sqrt(n) <= self.worse * spread
+        needed = ((self.worse + self.power) * spread / self.matters) ** 2
+        keep &= ~((mean > 0) & (n >= needed))  # a difference that matters would have been seen
+        keep |= mean <= 0
+        return DropVerdict(keep, 1.0 - keep, top)
+
+
+class InTurn:
+    """One configuration after another, each stopped early if it looks worse than the best that has finished.
+
+    `forgiving` (Bergman et al., AutoML 2024): stop when the mean of the folds so far is below the worst fold of the
+    incumbent; otherwise when it is below its mean ("aggressive"). Whoever finishes with a better mean is the incumbent.
+    The order is drawn from the question's seed.
+    """
+
+    def __init__(self, forgiving: bool = True) -> None:
+        self.forgiving = forgiving
+
+    def replayed(self, table: sobercv.Predictions, question: Question) -> Replay:
+        """Replay on a complete table."""
+        scores = fold_scores(table, question.for_target(table.target))
+        n_folds, c = scores.shape
+        ran = np.full(c, n_folds)
+        best, limit = -np.inf, -np.inf
+        for at in np.random.default_rng([question.seed, 16]).permutation(c):
+            so_far = np.nancumsum(scores[:, at]) / np.maximum(np.cumsum(~np.isnan(scores[:, at])), 1)
+            below = np.flatnonzero(so_far < limit)
+            if len(below) and below[0] + 1 < n_folds:
+                ran[at] = below[0] + 1
+            elif so_far[-1] > best:
+                best = so_far[-1]
+                limit = np.nanmin(scores[:, at]) if self.forgiving else best
+        dropped = [
+            replace(table, seen=table.fold_of < k).take_configurations(np.flatnonzero(ran == k))
+            for k in np.unique(ran[ran < n_folds])
+        ]
+        survivors = table.take_configurations(np.flatnonzero(ran == n_folds))
+        survivors = replace(survivors, n_dropped=c - survivors.n_configurations)
+        return Replay(survivors, dropped, float(ran.mean() / n_folds), [])
+
+
+# ---- CVST ----
+STEPS = 10
+WINDOW = 3  # steps that are looked at for an early end, and for the winner
+LEVEL = 0.05
+#: Wald's test, pi0 = .5, pi1 = .5 ((1 - .1) / .01) ** (1 / 10): least times among the best, by step.
+LEAVES = {3: 0, 4: 0, 5: 1, 6: 2, 7: 2, 8: 3, 9: 4, 10: 4}
+
+
+class Outcome(NamedTuple):
+    """What CVST did: models trained, rows that they were trained on in all, and steps."""
+
+    winner: int
+    models: int
+    rows: float
+    steps: int
+
+
+def cvst(n: int, n_configurations: int, right: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Outcome:
+    """CVST (Krueger, Panknin and Braun 2015) for classification: cross-validation on growing parts.
+
+    Step s of ten trains on the first s N / 11 rows and tests on the others; a configuration that is not among the best
+    is marked, and leaves when Wald's sequential test says so.
+
+    Parameters
+    ----------
+    n : int
+        Rows, in random order.
+    n_configurations : int
+    right : callable
+        ``right(train, test)`` -> whether each configuration is right on each test row [m, C].
+    """
+    live = np.arange(n_configurations)
+    trace = np.zeros((n_configurations, 0), bool)
+    ranks = np.zeros((n_configurations, 0))
+    models, rows, step = 0, 0.0, 0
+    for step in range(1, STEPS + 1):
+        cut = step * n // (STEPS + 1)
+        good = right(np.arange(cut), np.arange(cut, n))[:, live]
+        models, rows = models + len(live), rows + len(live) * cut
+        column, place = np.zeros(n_configurations, bool), np.full(n_configurations, np.nan)
+        column[live] = among_the_best(good)
+        place[live] = stats.rankdata(-good.mean(axis=0))
+        trace, ranks = np.column_stack([trace, column]), np.column_stack([ranks, place])
+        live = live[trace[live].sum(axis=1) > LEAVES.get(step, -1)]
+        if len(live) == 0:  # none was among the best often enough: the best of this step go on
+            live = np.flatnonzero(column)
+        last = trace[live][:, -WINDOW:]
+        if len(live) == 1 or (step >= WINDOW and cochran(last.T) > LEVEL):
+            break
+    mean = np.nanmean(ranks[live][:, -WINDOW:], axis=1)
+    return Outcome(int(live[mean.argmin()]), models, rows, step)
+
+
+def among_the_best(good: np.ndarray) -> np.ndarray:
+    """Which are in the largest group of best ones that Cochran's test does not tell apart: bool [m, C] -> bool [C]."""
+    order = np.argsort(-good.mean(axis=0), kind="stable")
+    level = LEVEL / max(good.shape[1] - 1, 1)
+    size = 1
+    while size < len(order) and cochran(good[:, order[: size + 1]]) > level:
+        size += 1
+    out = np.zeros(len(order), bool)
+    out[order[:size]] = True
+    return out
+
+
+def cochran(good: np.ndarray) -> float:
+    """p-value of Cochran's Q: whether the columns of 0s and 1s [m, k] have the same mean."""
+    k = good.shape[1]
+    columns, by_row, total = good.sum(axis=0), good.sum(axis=1), good.sum()
+    within = k * total - (by_row.astype(float) ** 2).sum()
+    if k < 2 or within <= 0:
+        return 1.0
+    q = (k - 1) * (k * (columns.astype(float) ** 2).sum() - float(total) ** 2) / within
+    return float(stats.chi2.sf(q, k - 1))

@@ -1,1 +1,0 @@
-"""Section 6.1: simulated predictions with known truth, 196 settings."""
