@@ -149,7 +149,7 @@ def test_no_time_is_left_for_them():
     assert search.pair_models_ is not None
     store, plan = SimpleNamespace(done=np.ones((1, 5), bool)), SimpleNamespace(n_splits=10)
     store.fit_seconds = store.predict_seconds = np.full((1, 5), 0.5)
-    asked = (search, search.question_, store, 0, plan)
+    asked = (search.pair_models, search.question_, store, 0, plan)
     assert pairs_pay(*asked, seconds_left=None)
     assert pairs_pay(*asked, seconds_left=10.0)
     assert not pairs_pay(*asked, seconds_left=9.0)

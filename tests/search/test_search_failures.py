@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sobercv
 from sobercv.errors import SoberError, SoberWarning
-from sobercv.search.judging import report_failures
+from sobercv.search.results import report_failures
 from sobercv.training.fit.task import Failure
 from sobercv.training.race import UNREACHED
 

@@ -24,9 +24,8 @@ from ..inference.notes import adaptive
 from ..inference.tables import Table, open_table
 from ..predictions import Predictions
 from ..search.design import check_drop, drop_rule
-from ..search.judging import dropped_predictions
-from ..search.metadata import several
-from ..search.scoring import metrics_of
+from ..search.results import dropped_predictions
+from ..search.scoring import metrics_of, several, wanted_of
 from ..training import Experiment, MemoryStore, Plan, Problem, Split, make_pool
 from ..training.keep.fingerprint import digest
 from ..training.race import race
@@ -137,7 +136,7 @@ class Objective:
         self.proposing = rows_that_propose(plan, propose_from)
         self.plan = proposing_first(plan, self.proposing)
         self._leaders = digest(self.proposing, size=8).hex()
-        self._wanted = tuple(dict.fromkeys(each for metric in self.question.metrics for each in metric.wanted))
+        self._wanted = wanted_of(self.question)
         self._kept = KeptTrials(store, self.plan, seed)
         self._rule(Recorder(self.problem, self.plan).nothing_yet())  # refuses before any trial
 

@@ -15,7 +15,7 @@ from ..containers import Array
 from ..inference.procedures import Threshold
 from ..metrics import get
 from ..predictions import Predictions
-from ..search.final_model import estimate_of
+from ..search.results import estimate_of
 from ..targets import Target
 from .evidence import Band, Evidence, bin_edges, bin_means, line_of, widened
 from .records import Box, Chart, Line, Mark, Table

@@ -18,9 +18,10 @@ from ..errors import SoberError
 from ..inference.units import Units
 from ..metrics.blocks import UNIT
 from ..predictions import Predictions
-from ..search.final_model import unfitted
 from ..targets import obvious_positive
+from ..training import Configuration
 from ..training.fit.response import method_of
+from ..training.fit.task import build
 from .records import Line
 
 N_BANDS = 400
@@ -70,7 +71,8 @@ class Evidence:
             )
         # What a metric asks for is kept under the first of its alternatives: a ranking metric asks for decisions and
         # takes probabilities from a model that has none. Only the winner can tell which of the two these are.
-        winner = getattr(search, "best_estimator_", None) or unfitted(search.estimator, search.best_params_)
+        unfitted = build(search.estimator, Configuration(0, search.best_params_))
+        winner = getattr(search, "best_estimator_", unfitted)
         asked = {metric.responses[0]: metric.responses for metric in search.question_.metrics if metric.responses}
         responses = {
             method_of(winner, asked.get(name, (name,))) or name: tensor[:, 0]

@@ -15,7 +15,7 @@ from scipy import stats
 from ..containers import Array
 from ..errors import Note
 from ..inference import Estimate
-from ..search.judging import unreached
+from ..search.results import unreached
 from ..training.race import UNREACHED
 from . import class_charts
 from .evidence import Evidence

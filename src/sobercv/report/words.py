@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..search.final_model import estimate_of
+from ..search.results import estimate_of
 from ..targets import titled
 from .records import ConfigurationRow, Score
 

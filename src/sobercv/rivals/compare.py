@@ -20,8 +20,7 @@ from ..inference.bootstrap import corrected
 from ..inference.tables import Table, open_table
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.design import design, known_task
-from ..search.metadata import plainly_routed
-from ..search.scoring import metrics_of
+from ..search.scoring import Routed, metrics_of
 from ..targets import has_several_outputs, titled
 from .from_predictions import naive_scores, tibshirani_scores
 from .nested_cv import check_partition, nested_cv
@@ -200,7 +199,7 @@ def compare(
         options["scoring"] = _one_metric(BBCSearchCV(estimator, param_grid, **options), y)
         plain = BBCSearchCV(estimator, param_grid, drop=None, **options)
         repeated = BBCSearchCV(estimator, param_grid, drop=None, n_repeats=n_repeats, **options)
-        routed = plainly_routed(estimator, groups, sample_weight, {})
+        routed = Routed.plain(estimator, groups, sample_weight)
         if "bbc-repeated" in protocols and not isinstance(plain.cv, Integral):
             # refuses, before any fit, splits that cannot be repeated
             design(repeated, X, y, routed, plain.random_state)

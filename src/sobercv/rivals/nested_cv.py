@@ -16,7 +16,7 @@ from ..metrics import Metric
 from ..predictions import Predictions
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.design import read
-from ..search.metadata import plainly_routed
+from ..search.scoring import Routed
 from ..training import Experiment, MemoryStore, Plan, Problem, Split, expand, make_pool
 from ..training.race import race
 
@@ -28,7 +28,7 @@ def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: A
     outer fold k and fold k for outer fold j, so K (K - 1) / 2 * C inner fits suffice; the outer models are those of
     plain cross-validation.
     """
-    routed = plainly_routed(search.estimator, groups, sample_weight, {})
+    routed = Routed.plain(search.estimator, groups, sample_weight)
     problem, _ = read(search, X, y, routed)
     question = search.question_.by_the_first()
     metric = question.first

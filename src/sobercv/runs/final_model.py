@@ -17,7 +17,7 @@ from typing import Any
 
 from ..errors import Note
 from ..search.bbc_search_cv import BBCSearchCV
-from ..search.final_model import trained
+from ..search.results import trained
 from ..tables import Dataset
 from . import fit_alone
 from .fit_alone import MODEL, TASK

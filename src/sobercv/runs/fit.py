@@ -23,7 +23,7 @@ from ..report.notes import AFTER_THE_RUN
 from ..report.records import Summary
 from ..report.words import count, digits_for, family_of, number, winner_in_words
 from ..search.bbc_search_cv import BBCSearchCV
-from ..search.final_model import estimate_of
+from ..search.results import estimate_of
 from ..targets import obvious_positive
 from . import model
 from .deadline import Deadline

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
-from inspect import Signature, signature
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metadata_routing import UNUSED
 
 from .. import seeds
 from ..errors import Note, also
 from ..inference import Estimate
 from ..inference.bootstrap import corrected
+from ..inference.instability import missed, widened
+from ..inference.intervals import Calibrated
+from ..inference.procedures import Mix
 from ..training import (
     Configuration,
     Experiment,
@@ -33,19 +35,232 @@ from ..training import (
     make_pool,
     stored_seed,
 )
+from ..training.fit.task import build
 from ..training.race import race
-from .callbacks import CallbackSupport, SearchCallbacks, with_callbacks
-from .design import Design, Options, check, design, drop_rule, raises_errors
-from .final_model import as_decided, estimate_of, members, trained, unfitted
-from .fitted import FittedMixin
-from .judging import incomplete, report_failures, table_of, winner_predictions, with_notes
-from .pairs import PairModels, pair_plan, pairs_pay, with_pairs
-from .progress import audience, display
-from .results import cv_results, show_fits
+from .callbacks import SearchCallbacks, with_callbacks
+from .design import Design, check, design, drop_rule
+from .fitted import FittedSearch
+from .pairs import PairModels, pair_plan, pairs_pay
+from .progress import listening
+from .results import (
+    as_decided,
+    cv_results,
+    estimate_of,
+    incomplete,
+    report_failures,
+    table_of,
+    trained,
+    winner_predictions,
+)
 from .scoring import wanted_of, with_names
 
+_OPTIONAL = ("best_score_", "best_estimator_", "feature_names_in_", "refit_time_")  # not set by every `fit`
 
-class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+
+class Search(FittedSearch):
+    """What both searches do; they differ in where their configurations come from."""
+
+    best_score_: float
+
+    # As with GridSearchCV, estimator, splitter and scorers say what they want; the search itself requests nothing.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> Self:
+        """Race all configurations, pick the winner, judge it honestly, train it on all data.
+
+        Parameters
+        ----------
+        X : array-like [N, ...]
+            numpy, pandas, polars, scipy sparse or a list.
+        y : array-like [N]
+            Labels, numbers, or scikit-survival's structured array.
+        groups : array-like [N], optional
+            Samples of one group stay together, in folds and in the bootstrap.
+        **params
+            `sample_weight`, array-like [N], goes to the estimator's `fit` and into every metric, the others to the
+            estimator's `fit`. Where metadata routing is enabled, each goes to what requested it: the estimator, the
+            splitter, and every scorer for itself.
+        """
+        check(self)
+        seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
+        routed = self._route(groups, params)
+        configurations = self._configurations(seed)
+        made = design(self, X, y, routed, seed)
+        problem, question = made.problem, made.question
+        asks = made.scoring.asks(problem.target, self.return_train_score)
+        experiment = Experiment(
+            problem, self.estimator, wanted_of(question, self.keep, problem.task), self._raises_errors, asks
+        )
+        arguments = problem.fit_arguments(np.arange(problem.n_samples))
+        callbacks = SearchCallbacks(self, X, y, arguments)
+        with callbacks.whole():
+            with callbacks.race(len(configurations), made.plan) as around:
+                store, log = self._race(made, replace(experiment, around=around), configurations)
+            report_failures(log, configurations)
+            estimates = self._judge(made, store, log, configurations)
+            self.pair_models_ = self._train_pairs(made, replace(experiment, asks=None), store, estimates)
+            self.estimate_ = self.question_.answer(estimates)
+            if self.refit:
+                self._train_final_model(problem.X, problem.y, trained, arguments, callbacks.refit)
+        return self
+
+    def _configurations(self, seed: int) -> list[Configuration]:
+        raise NotImplementedError
+
+    def _race(
+        self, made: Design, experiment: Experiment, configurations: list[Configuration]
+    ) -> tuple[MemoryStore, RaceLog]:
+        """Fit configurations on splits until all are fitted, dropped or stopped."""
+        question = made.question
+        store = MemoryStore(made.problem, made.plan, len(configurations))
+        can_drop = question.by == "sample" and question.procedure is None
+        self.drop_rule_ = rule = drop_rule(self.drop, store.nothing_yet(), question) if can_drop else None
+        with listening(self.on_event, self.verbose) as tell:
+            tell(SearchStarted(len(configurations), made.plan.n_splits))
+            log = self._fit_all(
+                experiment, configurations, store, self.store, question.seed, self.max_seconds,
+                rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
+                on_event=tell,
+            )  # fmt: skip
+            tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
+        return store, log
+
+    def _fit_all(
+        self,
+        experiment: Experiment,
+        configurations: list[Configuration],
+        store: MemoryStore,
+        path: Any,
+        seed: int,
+        seconds: float | None,
+        **options: Any,
+    ) -> RaceLog:
+        """Run a race as the user wants: on so many workers, with its file, in its time."""
+        pool = make_pool(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
+        cache, stop = kept_outcomes(path, experiment, configurations, store.plan, seed), Stop(seconds)
+        return race(experiment, configurations, store.plan, pool=pool, store=store, cache=cache, stop=stop, **options)
+
+    def _judge(
+        self, made: Design, store: MemoryStore, log: RaceLog, configurations: list[Configuration]
+    ) -> dict[str, Estimate]:
+        """Return honest estimates by metric, from predictions or scores of models; set what users read beside them."""
+        for name in _OPTIONAL:
+            self.__dict__.pop(name, None)
+        notes = incomplete(log, store)
+        self.question_ = question = with_names(made.question, store, log.finishers, self.refit)
+        start = time.perf_counter()
+        self.predictions_, table = table_of(store, log, question, self.count_dropped)
+        estimates = corrected(table)
+        self.judge_time_ = time.perf_counter() - start
+        self.cv_results_ = results = cv_results(configurations, store, log, question, estimates, self.error_score)
+        first = estimates[question.first.name]
+        if callable(self.refit):  # as in scikit-learn, its pick has no score
+            self.best_index_ = _chosen_by(self.refit, results)
+            notes.append(Note("W212", _NOT_JUDGED))
+        else:
+            self.best_index_ = first.winner
+            tail = question.first.name if question.several else "score"
+            self.best_score_ = float(results[f"mean_test_{tail}"][first.winner])
+        self.best_params_ = dict(configurations[self.best_index_].params)
+        self.winner_predictions_ = winner_predictions(store, self.predictions_, self.best_index_, first.decision)
+        self.multimetric_ = question.several
+        self.scorer_ = made.scoring.as_scorers(question, self.predictions_.target)
+        self._place = list(made.scoring.given).index(question.first.name) if made.scoring.several else 0
+        self.race_ = log
+        self.stopped_ = log.stopped
+        self.signal_ = log.signal
+        self.is_complete_ = log.stopped == "finished"
+        self.seed_ = question.seed
+        self.n_splits_ = made.plan.n_splits
+        self.splits_ = [(split.train, split.test) for split in made.plan.splits]
+        self.n_fits_ = log.n_fits - log.n_recalled
+        params, codes = dict(configurations[first.winner].params), {note.code for note in notes}
+        return {  # a note takes the place of one of the same code
+            name: replace(e, notes=(*(n for n in e.notes if n.code not in codes), *notes), winner_params=dict(params))
+            for name, e in estimates.items()
+        }
+
+    def _train_pairs(
+        self, made: Design, experiment: Experiment, raced: MemoryStore, estimates: dict[str, Estimate]
+    ) -> PairModels | None:
+        """Train the winner without each two folds, and widen the intervals where that shows that it is unstable."""
+        planned, question = pair_plan(made.plan), self.question_
+        winner = estimates[question.first.name].winner
+        left = None if self.max_seconds is None else self.max_seconds - self.race_.seconds
+        if planned is None or not pairs_pay(self.pair_models, question, raced, winner, planned[0], left):
+            return None
+        plan, partner = planned
+        store, path = MemoryStore(made.problem, plan, 1), None if self.store is None else f"{self.store}.pairs"
+        alone = [Configuration(0, self.cv_results_["params"][winner])]
+        log = self._fit_all(experiment, alone, store, path, question.seed, left)
+        self.n_fits_ += log.n_fits - log.n_recalled
+        if log.stopped != "finished" or log.failures:
+            return None
+        own, paired = raced.predictions(np.arange(len(raced.done)) == winner), store.predictions()
+        factors: dict[str, float] = {}
+        for metric in question.metrics:
+            estimate = estimates[metric.name]
+            if isinstance(estimate.bounds, Calibrated):
+                bounds = widened(estimate.bounds, missed(question, metric, own, paired, partner).variance)
+                estimates[metric.name], factors[metric.name] = replace(estimate, bounds=bounds), bounds.excess
+        return PairModels(log.n_fits, factors)
+
+    def train_final_model(
+        self, X: Any, y: Any = None, *, train: Callable[..., Any] = trained, **fit_params: Any
+    ) -> Self:
+        """Train what was selected on all data; `fit` does it, except with `refit=False`.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The data given to `fit`.
+        train : callable, optional
+            ``train(model, X, y, **fit_params)`` returns the fitted model (default: trained by its own `fit`).
+        **fit_params
+            Arguments of the estimator's `fit`.
+        """
+        self._train_final_model(X, y, train, fit_params)
+        return self
+
+    def _train_final_model(
+        self, X: Any, y: Any, train: Callable[..., Any], fit_params: dict[str, Any], around: Any = nullcontext
+    ) -> None:
+        start, decision = time.perf_counter(), estimate_of(self).decision
+        models = []
+        for index in decision.configurations if isinstance(decision, Mix) else [self.best_index_]:
+            model = build(self.estimator, Configuration(index, self.cv_results_["params"][index]))
+            with around(model):
+                models.append(train(model, X, y, **fit_params))
+        self.best_estimator_ = best = as_decided(decision, models, X, y)
+        self.refit_time_ = time.perf_counter() - start
+        self.n_fits_ += len(models)
+        if hasattr(best, "feature_names_in_"):
+            self.feature_names_in_ = best.feature_names_in_
+
+
+_NOT_JUDGED = (
+    "`refit` picked the configuration that was trained. The bootstrap re-runs `select` only, so this estimate is "
+    "of the configuration that `select` picks; write the rule as select= to have it judged."
+)
+
+
+def _chosen_by(refit: Callable[[dict[str, Any]], Any], results: dict[str, Any]) -> int:
+    """Ask a user's callable of `cv_results_` which configuration to train; return its index."""
+    index, n = refit(results), len(results["params"])
+    if not isinstance(index, Integral):
+        raise also(TypeError)(
+            "E117", f"`refit` must give a whole number; the best_index_ returned is not an integer, but {index!r}."
+        )
+    if not 0 <= int(index) < n:
+        raise also(IndexError)(
+            "E117", f"`refit` gave {index}; a best_index_ index out of range: there are {n} configurations, from 0."
+        )
+    return int(index)
+
+
+@dataclass(eq=False, repr=False)
+class BBCSearchCV(Search):
     """Tune by cross-validation, drop hopeless configurations early, and say honestly how good the winner is.
 
     A drop-in for scikit-learn's `GridSearchCV` and `RandomizedSearchCV`. The number to report is `estimate_`: the
@@ -118,8 +333,7 @@ class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, Bas
         Configurations that fail are set aside with the reason, or raise. A number stands in `cv_results_` as their
         score; they are never judged.
     verbose : int, default=0
-        1 shows a bar in a terminal or a notebook (with rich) and a line for each round elsewhere; 2 always shows lines,
-        3 then prints the scores of every fit, as scikit-learn does.
+        1 shows a bar in a terminal or a notebook (with rich) and a line for each round elsewhere; 2 always shows lines.
     on_event : callable or list of callables, optional
         Receive the events of the search, such as `sobercv.progress.JsonLines("log.jsonl")`. They change no result.
     return_train_score : bool, default=False
@@ -193,190 +407,14 @@ class BBCSearchCV(Options, CallbackSupport, FittedMixin, MetaEstimatorMixin, Bas
     True
     """
 
-    best_score_: float
-
-    # As with GridSearchCV, estimator, splitter and scorers say what they want; the search itself requests nothing.
-    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> BBCSearchCV:
-        """Race all configurations, pick the winner, judge it honestly, train it on all data.
-
-        Parameters
-        ----------
-        X : array-like [N, ...]
-            numpy, pandas, polars, scipy sparse or a list.
-        y : array-like [N]
-            Labels, numbers, or scikit-survival's structured array.
-        groups : array-like [N], optional
-            Samples of one group stay together, in folds and in the bootstrap.
-        **params
-            `sample_weight`, array-like [N], goes to the estimator's `fit` and into every metric, the others to the
-            estimator's `fit`. Where metadata routing is enabled, each goes to what requested it: the estimator, the
-            splitter, and every scorer for itself.
-        """
-        check(self)
-        seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
-        routed = self._route(groups, params)
-        configurations = self._configurations(seed)
-        made = design(self, X, y, routed, seed)
-        problem = made.problem
-        whole = problem.fit_arguments(np.arange(problem.n_samples))
-        callbacks = SearchCallbacks(self, X, y, whole, len(configurations), made.plan)
-        wanted = wanted_of(made.question, self.keep, problem.task)
-        experiment = Experiment(problem, self.estimator, wanted, raises_errors(self), made.asks, callbacks.around)
-        with callbacks.race():
-            store, log = self._race(made, experiment, configurations)
-        report_failures(log, configurations)
-        estimates = self._judge(made, store, log, configurations)
-        self._train_pairs(made, experiment, store, estimates)
-        self.estimate_ = self.question_.answer(estimates)
-        if self.refit:
-            self.train_final_model(problem.X, problem.y, train=callbacks.train, **whole)
-        callbacks.close()
-        return self
+    param_grid: Any
 
     def _configurations(self, seed: int) -> list[Configuration]:
         return expand(self.param_grid, None, seed, self.estimator)
 
-    def _race(
-        self, made: Design, experiment: Experiment, configurations: list[Configuration]
-    ) -> tuple[MemoryStore, RaceLog]:
-        """Fit configurations on splits until all are fitted, dropped or stopped."""
-        plan, question = made.plan, made.question
-        store = MemoryStore(made.problem, plan, len(configurations))
-        rule = drop_rule(self.drop, store.nothing_yet(), question) if made.can_drop else None
-        with audience(self.on_event, display(self.verbose)) as tell:
-            tell(SearchStarted(len(configurations), plan.n_splits))
-            log = self._fit_all(
-                experiment, configurations, store, self.store, question.seed, self.max_seconds,
-                rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
-                on_event=tell,
-            )  # fmt: skip
-            tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
-        self.drop_rule_ = rule
-        return store, log
 
-    def _fit_all(
-        self,
-        experiment: Experiment,
-        configurations: list[Configuration],
-        store: MemoryStore,
-        path: Any,
-        seed: int,
-        seconds: float | None,
-        **options: Any,
-    ) -> RaceLog:
-        """Run a race as the user wants: on so many workers, with its file, in its time."""
-        pool = make_pool(self.n_jobs, self.fit_timeout, is_limited=self.max_seconds is not None)
-        cache, stop = kept_outcomes(path, experiment, configurations, store.plan, seed), Stop(seconds)
-        return race(experiment, configurations, store.plan, pool=pool, store=store, cache=cache, stop=stop, **options)
-
-    def _judge(
-        self, made: Design, store: MemoryStore, log: RaceLog, configurations: list[Configuration]
-    ) -> dict[str, Estimate]:
-        """Return honest estimates by metric, from predictions or scores of models; set what users read beside them."""
-        note = incomplete(log, store)
-        self.question_ = question = with_names(made.question, store, log.finishers, self.refit)
-        start = time.perf_counter()
-        self.predictions_, table = table_of(store, log, question, self.count_dropped)
-        estimates = corrected(table)
-        self.judge_time_ = time.perf_counter() - start
-        self.cv_results_ = results = cv_results(configurations, store, log, question, estimates, self.error_score)
-        if self.verbose > 2:
-            show_fits(results, store, question)
-        first, notes = estimates[question.first.name], [note]
-        self.best_index_ = first.winner
-        for of_an_earlier_fit in ("best_score_", "best_estimator_", "feature_names_in_", "refit_time_"):
-            self.__dict__.pop(of_an_earlier_fit, None)
-        if callable(self.refit):  # as in scikit-learn, its pick has no score
-            self.best_index_, chosen = _chosen_by(self.refit, results)
-            notes.append(chosen)
-        else:
-            tail = question.first.name if question.several else "score"
-            self.best_score_ = float(results[f"mean_test_{tail}"][self.best_index_])
-        self.best_params_ = dict(configurations[self.best_index_].params)
-        self.winner_predictions_ = winner_predictions(store, self.predictions_, self.best_index_, first.decision)
-        self.multimetric_ = question.several
-        self.scorer_ = made.scoring.as_scorers(question, self.predictions_.target)
-        self._place = list(made.scoring.given).index(question.first.name) if made.scoring.several else 0
-        self.race_ = log
-        self.stopped_ = log.stopped
-        self.signal_ = log.signal
-        self.is_complete_ = log.stopped == "finished"
-        self.seed_ = question.seed
-        self.n_splits_ = made.plan.n_splits
-        self.splits_ = [(split.train, split.test) for split in made.plan.splits]
-        self.n_fits_ = log.n_fits - log.n_recalled
-        winner_params = dict(configurations[first.winner].params)
-        return {name: with_notes(e, notes, winner_params) for name, e in estimates.items()}
-
-    def _train_pairs(
-        self, made: Design, experiment: Experiment, raced: MemoryStore, estimates: dict[str, Estimate]
-    ) -> None:
-        """Train the winner without each two folds, and widen the intervals where that shows that it is unstable."""
-        self.pair_models_ = None
-        planned, question = pair_plan(made.plan), self.question_
-        winner = estimates[question.first.name].winner
-        left = None if self.max_seconds is None else self.max_seconds - self.race_.seconds
-        if planned is None or not pairs_pay(self, question, raced, winner, planned[0], left):
-            return
-        plan, partner = planned
-        experiment = replace(experiment, asks=None, around=None)
-        alone = [Configuration(0, self.cv_results_["params"][winner])]
-        store, path = MemoryStore(made.problem, plan, 1), None if self.store is None else f"{self.store}.pairs"
-        log = self._fit_all(experiment, alone, store, path, question.seed, left)
-        self.n_fits_ += log.n_fits - log.n_recalled
-        if log.stopped == "finished" and not log.failures:
-            own = raced.predictions(np.arange(len(raced.done)) == winner)
-            found, factors = with_pairs(estimates, question, own, store.predictions(), partner)
-            estimates.update(found)
-            self.pair_models_ = PairModels(log.n_fits, factors)
-
-    def train_final_model(
-        self, X: Any, y: Any = None, *, train: Callable[..., Any] = trained, **fit_params: Any
-    ) -> BBCSearchCV:
-        """Train what was selected on all data; `fit` does it, except with `refit=False`.
-
-        Parameters
-        ----------
-        X, y : array-like
-            The data given to `fit`.
-        train : callable, optional
-            ``train(model, X, y, **fit_params)`` returns the fitted model (default: trained by its own `fit`).
-        **fit_params
-            Arguments of the estimator's `fit`.
-        """
-        start, decision = time.perf_counter(), estimate_of(self).decision
-        chosen = [self.cv_results_["params"][index] for index in members(decision, self.best_index_)]
-        models = [train(unfitted(self.estimator, params), X, y, **fit_params) for params in chosen]
-        self.best_estimator_ = best = as_decided(decision, models, X, *(() if y is None else (y,)))
-        self.refit_time_ = time.perf_counter() - start
-        self.n_fits_ += len(models)
-        if hasattr(best, "feature_names_in_"):
-            self.feature_names_in_ = best.feature_names_in_
-        return self
-
-
-def _chosen_by(refit: Callable[[dict[str, Any]], Any], results: dict[str, Any]) -> tuple[int, Note]:
-    """Ask a user's callable of `cv_results_` which configuration to train; return its index, and a note."""
-    index, n = refit(results), len(results["params"])
-    if not isinstance(index, Integral):
-        raise also(TypeError)(
-            "E117", f"`refit` must give a whole number; the best_index_ returned is not an integer, but {index!r}."
-        )
-    if not 0 <= int(index) < n:
-        raise also(IndexError)(
-            "E117", f"`refit` gave {index}; a best_index_ index out of range: there are {n} configurations, from 0."
-        )
-    return int(index), Note(
-        "W212",
-        "`refit` picked the configuration that was trained. The bootstrap re-runs `select` only, so this estimate is "
-        "of the configuration that `select` picks; write the rule as select= to have it judged.",
-    )
-
-
-class BBCRandomizedSearchCV(BBCSearchCV):
+@dataclass(eq=False, repr=False)
+class BBCRandomizedSearchCV(Search):
     """`BBCSearchCV` over configurations that are drawn at random; a drop-in for scikit-learn's `RandomizedSearchCV`.
 
     Parameters
@@ -401,27 +439,8 @@ class BBCRandomizedSearchCV(BBCSearchCV):
     4
     """
 
-    def __init__(self, estimator: Any, param_distributions: Any, *, n_iter: int = 10, **options: Any) -> None:
-        super().__init__(estimator, None, **options)
-        del self.param_grid
-        self.param_distributions = param_distributions
-        self.n_iter = n_iter
+    param_distributions: Any
+    n_iter: int = field(default=10, kw_only=True)
 
     def _configurations(self, seed: int) -> list[Configuration]:
         return expand(self.param_distributions, self.n_iter, seed, self.estimator)
-
-
-def _signature() -> Signature:
-    """Return the signature of `BBCRandomizedSearchCV` with all options, by which scikit-learn lists and clones them."""
-    own = signature(BBCRandomizedSearchCV.__init__).parameters
-    shared = signature(BBCSearchCV.__init__).parameters
-    named = {**own, **{name: shared[name] for name in shared if name not in ("estimator", "param_grid")}}
-    return Signature([parameter for name, parameter in named.items() if name != "options"])
-
-
-BBCRandomizedSearchCV.__init__.__signature__ = _signature()  # type: ignore[attr-defined]
-if BBCSearchCV.__doc__ and BBCRandomizedSearchCV.__doc__:  # for `help`: the attributes are the same
-    _start, _stop = (BBCSearchCV.__doc__.index(f"    {title}\n    ---") for title in ("Attributes", "Examples"))
-    BBCRandomizedSearchCV.__doc__ = BBCRandomizedSearchCV.__doc__.replace(
-        "    Examples\n", f"{BBCSearchCV.__doc__[_start:_stop]}    Examples\n", 1
-    )

@@ -6,15 +6,14 @@ They never change a result. Where scikit-learn has no callbacks, everything here
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from ..training import Configuration, Plan, Split
 from ..training.fit.task import Rows
-from .final_model import trained
 
-__all__ = ["CallbackSupport", "FitCallbacks", "SearchCallbacks", "with_callbacks"]
+__all__ = ["CallbackSupport", "SearchCallbacks", "with_callbacks"]
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -29,74 +28,65 @@ except ImportError:  # scikit-learn before 1.9
         return method
 
 
+@contextmanager
+def _told(context: Any, model: Any = None, **heard: Any) -> Iterator[None]:
+    """Tell callbacks of a task's begin and end; those of the search reach the model that is trained in it."""
+    try:
+        with nullcontext() if model is None else context.propagate_callback_context(model):
+            context.call_on_fit_task_begin(**heard)
+            yield
+    finally:
+        context.call_on_fit_task_end(**heard)
+
+
 @dataclass(frozen=True, eq=False)
 class FitCallbacks:
-    """What callbacks hear of one fit, where it is made; it goes to worker processes with the experiment."""
+    """Wraps every fit where it is made; it goes to worker processes with the experiment."""
 
-    owner: Any  #: the search
+    search: Any
     #: By configuration, repeat and fold; made ahead, because a context cannot be given a child in another process.
     contexts: Mapping[tuple[int, int, int], Any]
 
-    @contextmanager
     def __call__(
         self, built: Any, configuration: Configuration, split: Split, rows: Rows, arguments: Mapping[str, Any]
-    ) -> Iterator[None]:
+    ) -> Any:
         """Wrap the training of one estimator."""
         context = self.contexts[configuration.index, split.repeat, split.fold]
-        heard = {"estimator": self.owner, "X": rows.X, "y": rows.y, "metadata": _weights(arguments)}
-        try:
-            with context.propagate_callback_context(built):
-                context.call_on_fit_task_begin(**heard)
-                yield
-        finally:
-            context.call_on_fit_task_end(**heard)
+        return _told(context, built, estimator=self.search, X=rows.X, y=rows.y, metadata=_weights(arguments))
 
 
 class SearchCallbacks:
     """The tasks of one search: the race, in it every fit, and the training of the winner."""
 
-    def __init__(
-        self, owner: Any, X: Any, y: Any, arguments: Mapping[str, Any], n_configurations: int, plan: Plan
-    ) -> None:
-        self._owner = owner
-        self._heard = {"estimator": owner, "X": X, "y": y, "metadata": _weights(arguments)}
+    def __init__(self, search: Any, X: Any, y: Any, arguments: Mapping[str, Any]) -> None:
+        self._search = search
         self._root: Any = None
-        self.around: FitCallbacks | None = None
-        if not getattr(owner, "_skl_callbacks", None):
-            return
-        self._root = owner._init_callback_context(max_subtasks=1 + bool(owner.refit))
-        self._root.call_on_fit_task_begin(**self._heard)
-        n_fits = n_configurations * plan.n_splits
-        self._search = self._root.subcontext(task_name="search", max_subtasks=n_fits, sequential_subtasks=False)
-        places = [(c, split.repeat, split.fold) for c in range(n_configurations) for split in plan.splits]
-        name = "candidate-split-evaluation"
-        made = {place: self._search.subcontext(task_name=name, task_id=i) for i, place in enumerate(places)}
-        self.around = FitCallbacks(owner, made)
+        if getattr(search, "_skl_callbacks", None):
+            self._heard = {"estimator": search, "X": X, "y": y, "metadata": _weights(arguments)}
+            self._root = search._init_callback_context(max_subtasks=1 + bool(search.refit))
+
+    def whole(self) -> Any:
+        """Wrap the whole search."""
+        return nullcontext() if self._root is None else _told(self._root, **self._heard)
 
     @contextmanager
-    def race(self) -> Iterator[None]:
-        """Wrap all fits but the last."""
-        if self._root is not None:
-            self._search.call_on_fit_task_begin(estimator=self._owner)
-        yield
-        if self._root is not None:
-            self._search.call_on_fit_task_end(estimator=self._owner)
-
-    def train(self, model: Any, X: Any, y: Any, **arguments: Any) -> Any:
-        """Train the winner, and tell of it."""
+    def race(self, n_configurations: int, plan: Plan) -> Iterator[FitCallbacks | None]:
+        """Wrap all fits but the last; return what wraps each of them."""
         if self._root is None:
-            return trained(model, X, y, **arguments)
-        context = self._root.subcontext(task_name="refit-with-best-params")
-        with context.propagate_callback_context(model):
-            context.call_on_fit_task_begin(**self._heard)
-            trained(model, X, y, **arguments)
-        context.call_on_fit_task_end(**self._heard)
-        return model
+            yield None
+            return
+        places = [(c, split.repeat, split.fold) for c in range(n_configurations) for split in plan.splits]
+        search = self._root.subcontext(task_name="search", max_subtasks=len(places), sequential_subtasks=False)
+        name = "candidate-split-evaluation"
+        made = {place: search.subcontext(task_name=name, task_id=i) for i, place in enumerate(places)}
+        with _told(search, estimator=self._search):
+            yield FitCallbacks(self._search, made)
 
-    def close(self) -> None:
-        """End the whole task."""
-        if self._root is not None:
-            self._root.call_on_fit_task_end(**self._heard)
+    def refit(self, model: Any) -> Any:
+        """Wrap the training of the winner."""
+        if self._root is None:
+            return nullcontext()
+        return _told(self._root.subcontext(task_name="refit-with-best-params"), model, **self._heard)
 
 
 def _weights(arguments: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
@@ -20,120 +20,87 @@ from ..metrics import Metric
 from ..predictions import Predictions
 from ..targets import Target, TaskName, has_several_outputs
 from ..training import Plan, Problem, infer_task
-from .metadata import Routed
-from .scoring import ModelScores, ScoringPlan, scores_as_usual
+from .scoring import Routed, ScoringPlan, scores_as_usual
+
+_FLAG = (bool, np.bool_)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Options:
-    """The parameters of a search as attributes; `BBCSearchCV` says what each of them means."""
+    """The parameters of a search; `BBCSearchCV` says what each of them means."""
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Any,
-        *,
-        scoring: Any = None,
-        pos_label: Any = None,
-        cv: Any = 10,
-        n_repeats: int = 1,
-        drop: Any = "auto",
-        count_dropped: bool = True,
-        select: Any = "best",
-        aggregate: str = "pooled",
-        within_folds: bool = False,
-        interval: str = "calibrated",
-        pair_models: bool | str = "auto",
-        n_bootstraps: int = 1000,
-        confidence_level: float = 0.95,
-        stratify: bool = False,
-        refit: bool | str | Callable[[dict[str, Any]], int] = True,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        store: Any = None,
-        max_seconds: float | None = None,
-        fit_timeout: float | None = None,
-        error_score: Any = np.nan,
-        verbose: int = 0,
-        on_event: Any = None,
-        return_train_score: bool = False,
-        keep: str = "scored",
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.scoring = scoring
-        self.pos_label = pos_label
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.drop = drop
-        self.count_dropped = count_dropped
-        self.select = select
-        self.aggregate = aggregate
-        self.within_folds = within_folds
-        self.interval = interval
-        self.pair_models = pair_models
-        self.n_bootstraps = n_bootstraps
-        self.confidence_level = confidence_level
-        self.stratify = stratify
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.store = store
-        self.max_seconds = max_seconds
-        self.fit_timeout = fit_timeout
-        self.error_score = error_score
-        self.verbose = verbose
-        self.on_event = on_event
-        self.return_train_score = return_train_score
-        self.keep = keep
+    estimator: Any = field(kw_only=False)
+    scoring: Any = None
+    pos_label: Any = None
+    cv: Any = 10
+    n_repeats: int = 1
+    drop: Any = "auto"
+    count_dropped: bool = True
+    select: Any = "best"
+    aggregate: str = "pooled"
+    within_folds: bool = False
+    interval: str = "calibrated"
+    pair_models: bool | str = "auto"
+    n_bootstraps: int = 1000
+    confidence_level: float = 0.95
+    stratify: bool = False
+    refit: bool | str | Callable[[dict[str, Any]], int] = True
+    n_jobs: int | None = None
+    random_state: Any = 0
+    store: Any = None
+    max_seconds: float | None = None
+    fit_timeout: float | None = None
+    error_score: Any = np.nan
+    verbose: int = 0
+    on_event: Any = None
+    return_train_score: bool = False
+    keep: str = "scored"
+
+    @property
+    def _raises_errors(self) -> bool:
+        """Whether the first exception of a fit ends the search."""
+        return isinstance(self.error_score, str) and self.error_score == "raise"
+
+    @property
+    def _has_drop_rule(self) -> bool:
+        """Whether the user chose a drop rule; "auto" is none where nothing can be dropped."""
+        return self.drop is not None and not (isinstance(self.drop, str) and self.drop == "auto")
+
+    @property
+    def _suits_folds(self) -> bool:
+        """Whether nothing was asked for that needs the predictions of samples."""
+        return not (self.stratify or self.within_folds or self._has_drop_rule) and self.n_repeats == 1
 
 
 def check(options: Options) -> None:
     """Refuse what means nothing, before any training."""
     if not hasattr(options.estimator, "fit"):
         raise TypeError(f"`estimator` must have a fit method; got {options.estimator!r}.")
-    if not isinstance(options.refit, (bool, np.bool_, str)) and not callable(options.refit):
-        raise SoberError(
-            "E123",
-            f"`refit` must be True, False, the name of a metric, or a callable of cv_results_; got {options.refit!r}.",
-        )
-    if options.keep not in ("scored", "all"):
-        raise SoberError("E122", f'`keep` must be "scored" or "all"; got {options.keep!r}.')
-    if not isinstance(options.pair_models, (bool, np.bool_)) and options.pair_models != "auto":
-        raise SoberError("E122", f'`pair_models` must be "auto", True or False; got {options.pair_models!r}.')
-    for name in ("max_seconds", "fit_timeout"):
-        limit = getattr(options, name)
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, Real) or not float(limit) > 0):
-            raise SoberError("E108", f"`{name}` must be a number above 0, or None; got {limit!r}.")
-    if not raises_errors(options) and not isinstance(options.error_score, Real):
-        raise SoberError("E122", f'`error_score` must be "raise", NaN or another number; got {options.error_score!r}.')
+    refit, pairs, score = options.refit, options.pair_models, options.error_score
+    times = [(name, getattr(options, name)) for name in ("max_seconds", "fit_timeout")]
+    rows = (
+        ("E123", "refit", isinstance(refit, (*_FLAG, str)) or callable(refit),
+         "True, False, the name of a metric, or a callable of cv_results_"),
+        ("E122", "keep", options.keep in ("scored", "all"), '"scored" or "all"'),
+        ("E122", "pair_models", isinstance(pairs, _FLAG) or pairs == "auto", '"auto", True or False'),
+        *(("E108", name, value is None or (isinstance(value, Real) and not isinstance(value, bool) and value > 0),
+           "a number above 0, or None") for name, value in times),
+        ("E122", "error_score", options._raises_errors or isinstance(score, Real), '"raise", NaN or another number'),
+    )  # fmt: skip
+    for code, name, is_known, known in rows:
+        if not is_known:
+            raise SoberError(code, f"`{name}` must be {known}; got {getattr(options, name)!r}.")
     check_drop(options.drop)
-    if not isinstance(options.select, SelectionProcedure):
-        return
-    if has_drop_rule(options):
+    if isinstance(options.select, SelectionProcedure) and options._has_drop_rule:
         raise SoberError(
             "E114",
             "No configuration can be dropped where more than one is selected: one that is behind may win with its "
             "own threshold, or help in an ensemble. Leave `drop` out.",
         )
-    if callable(options.refit):
+    if isinstance(options.select, SelectionProcedure) and callable(refit):
         raise SoberError(
             "E114", "`refit` as a callable picks one configuration, and here more is selected. Write refit=True."
         )
-
-
-def raises_errors(options: Options) -> bool:
-    """Whether the first exception of a fit ends the search."""
-    return isinstance(options.error_score, str) and options.error_score == "raise"
-
-
-def has_drop_rule(options: Options) -> bool:
-    """Whether the user chose a drop rule; "auto" is none where nothing can be dropped."""
-    return options.drop is not None and not (isinstance(options.drop, str) and options.drop == "auto")
-
-
-def suits_folds(options: Options) -> bool:
-    """Whether nothing was asked for that needs the predictions of samples."""
-    return not (options.stratify or options.within_folds or has_drop_rule(options)) and options.n_repeats == 1
 
 
 # ---- dropping --------------------------------------------------------------------------------------------------------
@@ -153,22 +120,19 @@ def drop_rule(drop: Any, nothing_yet: Predictions, question: Question) -> DropRu
 
 def check_drop(drop: Any) -> None:
     """Refuse what is no drop rule."""
-    known = drop in ("auto", "bced") if isinstance(drop, str) else drop is None
-    if not known and not _is_drop_rule(drop):
+    is_known = drop in ("auto", "bced") if isinstance(drop, str) else drop is None
+    if not is_known:
+        try:
+            inspect.signature(drop).bind("predictions", "question", "round")
+            is_known = not inspect.isclass(drop)
+        except (TypeError, ValueError):
+            pass
+    if not is_known:
         raise SoberError(
             "E122",
             f'`drop` must be "auto", "bced", None, or a rule that is called with (predictions, question, round), such '
             f"as PredictiveDrop(); got {drop!r}.",
         )
-
-
-def _is_drop_rule(rule: Any) -> bool:
-    """Whether a rule can be called with predictions, question and round."""
-    try:
-        inspect.signature(rule).bind("predictions", "question", "round")
-    except (TypeError, ValueError):
-        return False
-    return not inspect.isclass(rule)
 
 
 # ---- the design ------------------------------------------------------------------------------------------------------
@@ -180,25 +144,37 @@ class Design:
     plan: Plan
     scoring: ScoringPlan
     question: Question
-    asks: ModelScores | None  #: what each fitted model is asked beside its predictions
-    can_drop: bool  #: not by one score per fold, nor where several configurations are selected
 
 
 def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Design:
     """Put the data and what is asked together, and refuse what does not go together."""
     problem, scoring = read(options, X, y, routed)
     plan = Plan.build(problem, options.cv, options.n_repeats, seed, routed.split_params)
-    if scoring.functions and suits_folds(options) and _why_not_by_folds(options, problem, plan) is None:
+    if scoring.functions and options._suits_folds and _why_not_by_folds(options, problem, plan) is None:
         scoring = scoring.to_models(scoring.functions)
     if scoring.on_models and (why_not := _why_not_by_folds(options, problem, plan)) is not None:
         raise why_not
-    question = _question(options, scoring, problem, seed)
+    select = options.select
+    if isinstance(select, SelectionProcedure):
+        select = select.for_estimator(options.estimator)
+    question = Question.ask(
+        scoring.metrics(problem.task),
+        select=select,
+        aggregate=options.aggregate,
+        by="fold" if scoring.on_models else "sample",
+        interval=options.interval,
+        within_folds=options.within_folds,
+        n_bootstraps=options.n_bootstraps,
+        confidence_level=options.confidence_level,
+        stratify=options.stratify,
+        random_state=seed,
+        n_jobs=options.n_jobs,
+    )
     for metric in question.metrics:
         metric.check_target(problem.target)
     if question.procedure is not None:
         question.procedure.check_table(problem.target, plan.n_repeats)
-    asks = scoring.asks(problem.target, options.return_train_score)
-    return Design(problem, plan, scoring, question, asks, not scoring.on_models and question.procedure is None)
+    return Design(problem, plan, scoring, question)
 
 
 def read(options: Options, X: Any, y: Any, routed: Routed) -> tuple[Problem, ScoringPlan]:
@@ -209,7 +185,7 @@ def read(options: Options, X: Any, y: Any, routed: Routed) -> tuple[Problem, Sco
     scoring = ScoringPlan.make(options.scoring, known, options.refit, options.estimator, routed)
     by_models = y is None or has_several_outputs(y)
     # What an estimator of no known kind predicts need be no value of the target: clusters, outliers, anything.
-    if by_models or (known is None and suits_folds(options)):
+    if by_models or (known is None and options._suits_folds):
         scoring = scoring.to_models(scoring.given if by_models else scoring.known_to_sklearn)
     problem = Problem.build(
         X,
@@ -249,7 +225,7 @@ def _task_of(scoring: ScoringPlan, y: Any) -> TaskName:
 def _why_not_by_folds(options: Options, problem: Problem, plan: Plan) -> SoberError | None:
     """Return the error for what scores by fold cannot answer, None where folds can stand for samples."""
     why = "`scoring` needs the fitted model, so that there is one score per fold"
-    if has_drop_rule(options):
+    if options._has_drop_rule:
         return SoberError("E114", f"`drop` takes a rule that looks at predictions; {why}. Leave it out, or drop=None.")
     if plan.n_repeats > 1:
         return SoberError(
@@ -264,24 +240,3 @@ def _why_not_by_folds(options: Options, problem: Problem, plan: Plan) -> SoberEr
     except SoberError as error:
         return error
     return None
-
-
-def _question(options: Options, scoring: ScoringPlan, problem: Problem, seed: int) -> Question:
-    """Ask by the metrics; scores of models have a place in the question by their names."""
-    metrics = [Metric.given(s.name, problem.task) if not isinstance(s, Metric) else s for s in scoring.scorers.values()]
-    select = options.select
-    if isinstance(select, SelectionProcedure):
-        select = select.for_estimator(options.estimator)
-    return Question.ask(
-        metrics if scoring.several else metrics[0],
-        select=select,
-        aggregate=options.aggregate,
-        by="fold" if scoring.on_models else "sample",
-        interval=options.interval,
-        within_folds=options.within_folds,
-        n_bootstraps=options.n_bootstraps,
-        confidence_level=options.confidence_level,
-        stratify=options.stratify,
-        random_state=seed,
-        n_jobs=options.n_jobs,
-    )

@@ -1,12 +1,26 @@
-"""A fitted search at work: it predicts and scores with its winner, and reports with the honest score first."""
+"""A search as an estimator of scikit-learn: tags, metadata routing, and what it does when fitted.
+
+It predicts and scores with its winner, and reports with the honest score first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRequest,
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+    process_routing,
+)
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,36 +29,49 @@ from ..errors import SoberError
 from ..inference import Question
 from ..inference.difference import Difference, Family, families
 from ..predictions import Predictions
-from .final_model import estimate_of
-from .metadata import MetadataMixin
-from .scoring import ModelScorer
+from .callbacks import CallbackSupport
+from .design import Options
+from .results import estimate_of
+from .scoring import Routed, listed
 
 
-def _check_refit(search: FittedMixin, name: str) -> None:
-    if not search.refit and not hasattr(search, "best_estimator_"):
-        raise AttributeError(
-            f"This {type(search).__name__} instance was initialized with `refit=False`. {name} is available only "
-            "after refitting on the best parameters: use refit=True, or train_final_model."
-        )
+class _Weighted:
+    """Requests weights whenever there are some, as metrics of sober do: they have no `set_score_request`."""
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Request `sample_weight`."""
+        request = MetadataRequest(owner="a metric of sober")
+        request.score.add_request(param="sample_weight", alias=True)
+        return request
+
+
+def _requesting(scoring: Any, estimator: Any) -> Any:
+    """Return the object that says what a scorer requests."""
+    if scoring is None and hasattr(estimator, "score"):
+        return check_scoring(estimator)
+    if isinstance(scoring, str) and scoring in get_scorer_names():
+        return get_scorer(scoring)
+    # A plain function requests nothing, as in scikit-learn.
+    return scoring if callable(scoring) or hasattr(scoring, "get_metadata_routing") else _Weighted()
 
 
 def _of_the_winner(name: str, doc: str) -> Any:
     """Make the method that calls the same one of the winner; it is there where winner or estimator have it."""
 
-    def has_method(self: FittedMixin) -> bool:
-        _check_refit(self, name)
+    def has_method(self: FittedSearch) -> bool:
+        self._check_refit(name)
         getattr(self.best_estimator_ if hasattr(self, "best_estimator_") else self.estimator, name)
         return True
 
-    def method(self: FittedMixin, X: Any, **options: Any) -> Any:
+    def method(self: FittedSearch, X: Any, **options: Any) -> Any:
         return getattr(self._best(name), name)(X, **options)
 
-    method.__name__, method.__qualname__, method.__doc__ = name, f"FittedMixin.{name}", doc
+    method.__name__, method.__qualname__, method.__doc__ = name, f"FittedSearch.{name}", doc
     return available_if(has_method)(method)
 
 
-class FittedMixin(MetadataMixin):
-    """What a fitted search can do."""
+class FittedSearch(Options, CallbackSupport, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """What scikit-learn asks of a search, and what a fitted search can do."""
 
     estimate_: Any
     cv_results_: dict[str, Any]
@@ -55,8 +82,80 @@ class FittedMixin(MetadataMixin):
     best_estimator_: Any
     _place: int  # of the scorer that selects, in the order of `scoring`
 
+    # ---- among scikit-learn's estimators -----------------------------------------------------------------------------
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "best_estimator_" if self.refit else "estimate_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.target_tags.required = inner.target_tags.required
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.array_api_support = False
+        return tags
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say where metadata goes: to the estimator's `fit`, to the splitter, and to the scorers."""
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        if hasattr(self.cv, "split") and get_routing_for_object(self.cv) is not None:
+            router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        both = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
+        for i, scoring in enumerate(listed(self.scoring)):
+            router.add(**{f"scorer{i}": _requesting(scoring, self.estimator)}, method_mapping=both)
+        return router
+
+    def _route(self, groups: Any, params: Mapping[str, Any]) -> Routed:
+        """Send metadata as requested; without metadata routing, weights to `fit` and metrics, all else to `fit`."""
+        if not get_config()["enable_metadata_routing"]:
+            return Routed.plain(self.estimator, groups, **params)
+        given = {name: value for name, value in params.items() if value is not None or name != "sample_weight"}
+        takes_groups = hasattr(self.cv, "split") and get_routing_for_object(self.cv).consumes("split", ["groups"])
+        if groups is not None and takes_groups:
+            given["groups"] = groups  # all else that is done with groups needs no request
+        routed = process_routing(self, "fit", **given)
+        split_params = dict(routed.splitter.split) if hasattr(routed, "splitter") else None
+        if groups is None and split_params is not None:
+            groups = split_params.get("groups")
+        # What `fit` receives, weights included, is what was requested, perhaps under another name.
+        return Routed(
+            groups,
+            None,
+            dict(routed.estimator.fit),
+            weighted_fit=False,
+            split_params=split_params,
+            score_params=[dict(routed[f"scorer{i}"].score) for i in range(len(listed(self.scoring)))],
+        )
+
+    def _score_params(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the scorer that selects receives of the metadata given to `score`."""
+        given = {name: value for name, value in params.items() if value is not None}
+        if get_config()["enable_metadata_routing"]:
+            return dict(process_routing(self, "score", **given)[f"scorer{self._place}"].score)
+        unknown = sorted(given.keys() - {"sample_weight"})
+        if unknown:
+            raise ValueError(
+                f"Passing extra keyword arguments to {type(self).__name__}.score (here {', '.join(unknown)}) is only "
+                "supported if enable_metadata_routing=True, which sklearn.set_config sets. Only sample_weight needs "
+                "none."
+            )
+        return given
+
+    # ---- the winner --------------------------------------------------------------------------------------------------
+    def _check_refit(self, name: str) -> None:
+        if not self.refit and not hasattr(self, "best_estimator_"):
+            raise AttributeError(
+                f"This {type(self).__name__} instance was initialized with `refit=False`. {name} is available only "
+                "after refitting on the best parameters: use refit=True, or train_final_model."
+            )
+
     def _best(self, name: str) -> Any:
-        _check_refit(self, name)
+        self._check_refit(name)
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_
 
@@ -82,10 +181,8 @@ class FittedMixin(MetadataMixin):
         """
         best, first = self._best("score"), self.question_.first.name
         scorer = self.scorer_[first] if isinstance(self.scorer_, dict) else self.scorer_
-        given = self._score_params(self._place, params)
-        if isinstance(scorer, ModelScorer):
-            return scorer.by_name(best, X, y, **given)[first]
-        return float(scorer(best, X, y, **given))
+        found: dict[str, float] = scorer.by_name(best, X, y, **self._score_params(params))
+        return found[first]
 
     @property
     def classes_(self) -> Array:
@@ -199,25 +296,19 @@ class FittedMixin(MetadataMixin):
         return Plots(self)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        own: str = super().__repr__(N_CHAR_MAX)  # type: ignore[call-arg]
+        own: str = super().__repr__(N_CHAR_MAX)
         return f"{estimate_of(self)!r}\n{own}" if hasattr(self, "estimate_") else own
 
-    @property
-    def _repr_html_(self) -> Callable[[], str]:
-        return self._html
-
-    def _html(self) -> str:
-        inner: str = super()._repr_html_()  # type: ignore[misc]
+    def _repr_html_(self) -> str:
+        inner: str = super()._repr_html_()
         if not hasattr(self, "estimate_"):
             return inner
         if hasattr(self, "best_estimator_"):  # as in scikit-learn, the winner stands where the estimator stood
             trained = copy(self)
             trained.estimator = self.best_estimator_
-            inner = super(FittedMixin, trained)._repr_html_()  # type: ignore[misc]
+            inner = super(FittedSearch, trained)._repr_html_()
         return estimate_of(self)._repr_html_() + inner
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
-        if "text/html" in bundle:
-            bundle["text/html"] = self._html()
-        return bundle
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        return bundle | {"text/html": self._repr_html_()} if "text/html" in bundle else bundle

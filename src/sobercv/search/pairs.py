@@ -6,18 +6,13 @@ Each round of a tournament of the folds is a repeat of the cross-validation.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..containers import Array
-from ..inference import Estimate, Question
-from ..inference.instability import missed, widened
-from ..inference.intervals import Calibrated
-from ..predictions import Predictions
-from ..training import MemoryStore, Plan
-from ..training.fit.plan import Split
-from .design import Options
+from ..inference import Question
+from ..training import MemoryStore, Plan, Split
 
 #: Pair models are trained by default where they are no more than this share of the fits of the search.
 SMALL_SHARE = 0.1
@@ -55,44 +50,26 @@ def pair_plan(plan: Plan) -> tuple[Plan, Array] | None:
     rounds = []
     for r in range(len(seats) - 1):
         games = [(seats[i], seats[-1 - i]) for i in range(len(seats) // 2)]
-        played = [(a, b) for a, b in games if min(a, b) >= 0]
-        for a, b in played:
-            partner[a, r], partner[b, r] = b, a
-        rounds.append(tuple(_without(folds[a], folds[b], r, i) for i, (a, b) in enumerate(played)))
+        splits: list[Split] = []
+        for a, b in games:
+            if min(a, b) >= 0:
+                partner[a, r], partner[b, r] = b, a
+                train = np.intersect1d(folds[a].train, folds[b].train, assume_unique=True)
+                test = np.sort(np.concatenate([folds[a].test, folds[b].test]))
+                splits.append(Split(r, len(splits), train, test))
+        rounds.append(tuple(splits))
         seats = [seats[0], seats[-1], *seats[1:-1]]
     return Plan(plan.n_samples, len(rounds), tuple(rounds)), partner
 
 
-def _without(one: Split, other: Split, repeat: int, position: int) -> Split:
-    train = np.intersect1d(one.train, other.train, assume_unique=True)
-    return Split(repeat, position, train, np.sort(np.concatenate([one.test, other.test])))
-
-
 def pairs_pay(
-    options: Options, question: Question, store: MemoryStore, winner: int, plan: Plan, seconds_left: float | None
+    asked: bool | str, question: Question, store: MemoryStore, winner: int, plan: Plan, seconds_left: float | None
 ) -> bool:
     """Whether pair models are asked for, make sense here, and fit into the time that is left (None: no limit)."""
     suits = question.by == "sample" and question.interval == "calibrated" and question.procedure is None
-    if options.pair_models is False or not suits or not store.done[winner].all():
+    if asked is False or not suits or not store.done[winner].all():
         return False
-    if options.pair_models == "auto" and plan.n_splits > SMALL_SHARE * store.done.sum():
+    if asked == "auto" and plan.n_splits > SMALL_SHARE * store.done.sum():
         return False
     seconds = plan.n_splits * float((store.fit_seconds + store.predict_seconds)[winner].mean())
     return seconds_left is None or seconds <= seconds_left
-
-
-def with_pairs(
-    estimates: Mapping[str, Estimate], question: Question, own: Predictions, paired: Predictions, partner: Array
-) -> tuple[dict[str, Estimate], dict[str, float]]:
-    """Widen the intervals, by metric, by what the pair models tell; return the estimates, and the factor of each.
-
-    `own` are the winner's predictions out of fold, `paired` those without a second fold, `partner` that of `pair_plan`.
-    """
-    found, factors = dict(estimates), {}
-    for metric in question.metrics:
-        estimate = estimates[metric.name]
-        if isinstance(estimate.bounds, Calibrated):
-            variance = missed(question, metric, own, paired, partner).variance
-            bounds = widened(estimate.bounds, variance)
-            found[metric.name], factors[metric.name] = replace(estimate, bounds=bounds), bounds.excess
-    return found, factors

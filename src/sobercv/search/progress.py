@@ -18,63 +18,13 @@ from os import PathLike
 from typing import Any, TextIO
 
 from ..errors import SoberError, warn
-from ..training import (
-    Dropped,
-    Event,
-    Failed,
-    Fitted,
-    Listener,
-    RoundEnded,
-    RoundStarted,
-    SearchEnded,
-    SearchStarted,
-    teller,
-)
+from ..training import Dropped, Event, Failed, Fitted, Listener, RoundEnded, SearchEnded, SearchStarted, teller
 
-__all__ = ["Bars", "JsonLines", "Lines", "Tally", "audience", "display"]
+__all__ = ["Bars", "JsonLines", "Lines", "display", "listening"]
 
 
-class Tally:
-    """Where a search stands, counted from its events; rounds count from 1."""
-
-    def __init__(self) -> None:
-        self.n_configurations = self.n_splits = self.round = self.n_rounds = 0
-        self.n_alive = self.n_dropped = self.n_failed = self.n_done = self.n_saved = 0
-
-    def __call__(self, event: Event) -> None:
-        """Count an event."""
-        if isinstance(event, SearchStarted):
-            self.n_configurations, self.n_splits = event.n_configurations, event.n_splits
-            self.n_alive = event.n_configurations
-        elif isinstance(event, RoundStarted):
-            self.round, self.n_rounds, self.n_alive = event.round + 1, event.n_rounds, event.n_alive
-        elif isinstance(event, Fitted):
-            self.n_done += 1
-        elif isinstance(event, Failed):
-            self.n_failed += 1
-            self.n_alive -= 1
-        elif isinstance(event, Dropped):
-            self.n_dropped += 1
-            self.n_alive -= 1
-        elif isinstance(event, RoundEnded):
-            self.n_done, self.n_saved = event.n_fits, event.n_saved
-
-    @property
-    def n_expected(self) -> int:
-        """Fits in all, unless more configurations leave the race."""
-        return max(self.n_configurations * self.n_splits - self.n_saved, self.n_done)
-
-    def text(self) -> str:
-        """One line for people."""
-        parts = [f"round {self.round}/{self.n_rounds}"] if self.n_rounds > 1 else []
-        parts += [f"{self.n_alive} alive", f"{self.n_dropped} dropped"]
-        parts += [f"{self.n_failed} failed"] if self.n_failed else []
-        parts += [f"{self.n_saved} fits saved"] if self.n_saved else []
-        return ", ".join(parts)
-
-
-class Lines(Tally):
-    """A printed line for each round, for places that are no terminal.
+class Lines:
+    """A printed line for each round, for places that are no terminal; it counts where the search stands.
 
     Parameters
     ----------
@@ -83,12 +33,29 @@ class Lines(Tally):
     """
 
     def __init__(self, file: TextIO | None = None) -> None:
-        super().__init__()
         self.file = file
+        self.n_configurations = self.n_splits = self.round = self.n_rounds = 0
+        self.n_alive = self.n_dropped = self.n_failed = self.n_fits = self.n_saved = 0
 
     def __call__(self, event: Event) -> None:
-        """Print what happened, if it was the end of a round or an early end."""
-        super().__call__(event)
+        """Count an event, and show what changed."""
+        self.n_dropped += isinstance(event, Dropped)
+        self.n_failed += isinstance(event, Failed)
+        self.n_alive -= isinstance(event, (Dropped, Failed))
+        self.n_fits += isinstance(event, Fitted)
+        for name in ("n_configurations", "n_splits", "round", "n_rounds", "n_alive", "n_fits", "n_saved"):
+            setattr(self, name, getattr(event, name, getattr(self, name)))
+        if isinstance(event, SearchStarted):
+            self.n_alive = self.n_configurations
+        self.show(event)
+
+    @property
+    def n_expected(self) -> int:
+        """Fits in all, unless more configurations leave the race."""
+        return max(self.n_configurations * self.n_splits - self.n_saved, self.n_fits)
+
+    def show(self, event: Event) -> None:
+        """Print a line at the end of a round, and at an early end."""
         if isinstance(event, RoundEnded):
             text = (
                 f"round {event.round + 1} of {event.n_rounds}: {_count(event.n_alive, 'configuration')} in the race, "
@@ -106,7 +73,7 @@ def _count(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
-class Bars(Tally):
+class Bars(Lines):
     """A live bar in a terminal or a notebook, drawn by rich: fits, configurations in the race, and the time left.
 
     Parameters
@@ -123,15 +90,19 @@ class Bars(Tally):
         self._progress = Progress(*columns, console=_console() if console is None else console)
         self._task: Any = None
 
-    def __call__(self, event: Event) -> None:
+    def show(self, event: Event) -> None:
         """Move the bar."""
-        super().__call__(event)
+        parts = [f"round {self.round + 1}/{self.n_rounds}"] if self.n_rounds > 1 else []
+        parts += [f"{self.n_alive} alive", f"{self.n_dropped} dropped"]
+        parts += [f"{self.n_failed} failed"] if self.n_failed else []
+        parts += [f"{self.n_saved} fits saved"] if self.n_saved else []
         if self._task is None:  # with all that is known, so that the first line has no holes
-            self._task = self._progress.add_task(self.text(), total=self.n_expected)
+            self._task = self._progress.add_task(", ".join(parts), total=self.n_expected)
             self._progress.start()
         seconds = self._progress.tasks[0].time_remaining
-        left = "" if seconds is None else f", {timedelta(seconds=round(seconds))} left"
-        self._progress.update(self._task, completed=self.n_done, total=self.n_expected, description=self.text() + left)
+        parts += [] if seconds is None else [f"{timedelta(seconds=round(seconds))} left"]
+        text = ", ".join(parts)
+        self._progress.update(self._task, completed=self.n_fits, total=self.n_expected, description=text)
 
     def close(self) -> None:
         """Leave the last state on the screen, and release the screen."""
@@ -164,37 +135,15 @@ class JsonLines:
             file.write(json.dumps(record) + "\n")
 
 
-def display(verbose: int) -> Listener | None:
+def display(verbose: int) -> list[Listener]:
     """Choose what to show: nothing for 0, for 1 a bar in a terminal or a notebook, and lines elsewhere or for more."""
     if not verbose:
-        return None
+        return []
     console = _console() if verbose == 1 else None
-    if console is None:
-        return Lines()
     # Without ipywidgets rich draws nothing in a notebook and warns at every step.
-    can_draw = find_spec("ipywidgets") is not None if console.is_jupyter else console.is_terminal
-    return Bars(console) if can_draw else Lines()
-
-
-@contextmanager
-def audience(on_event: Any, shown: Listener | None) -> Iterator[Listener]:
-    """Return one harmless listener for all of them; those with a `close` are closed at the end, whatever happened."""
-    given: list[Any] = [] if on_event is None else list(on_event) if isinstance(on_event, (list, tuple)) else [on_event]
-    for listener in given:
-        if not callable(listener):
-            raise SoberError(
-                "E123", f"`on_event` must be a function of one event, or a list of such functions; got {listener!r}."
-            )
-    listeners = given if shown is None else [shown, *given]
-    tell = teller(listeners)
-    try:
-        yield tell
-    finally:
-        for listener in listeners:
-            try:
-                getattr(listener, "close", lambda: None)()
-            except Exception as error:
-                warn("W602", f"A listener could not be closed: {type(error).__name__}: {error}.")
+    is_jupyter = console is not None and console.is_jupyter
+    can_draw = find_spec("ipywidgets") is not None if is_jupyter else console is not None and console.is_terminal
+    return [Bars(console) if can_draw else Lines()]
 
 
 def _console() -> Any:
@@ -204,3 +153,23 @@ def _console() -> Any:
     except ImportError:
         return None
     return Console(file=sys.stderr)
+
+
+@contextmanager
+def listening(on_event: Any, verbose: int) -> Iterator[Listener]:
+    """Return one harmless listener for all of them; those with a `close` are closed at the end, whatever happened."""
+    given: list[Any] = [] if on_event is None else list(on_event) if isinstance(on_event, (list, tuple)) else [on_event]
+    for listener in given:
+        if not callable(listener):
+            raise SoberError(
+                "E123", f"`on_event` must be a function of one event, or a list of such functions; got {listener!r}."
+            )
+    listeners = display(verbose) + given
+    try:
+        yield teller(listeners)
+    finally:
+        for listener in listeners:
+            try:
+                getattr(listener, "close", lambda: None)()
+            except Exception as error:
+                warn("W602", f"A listener could not be closed: {type(error).__name__}: {error}.")

@@ -1,25 +1,135 @@
-"""`cv_results_`: scikit-learn's table of a search, and what a race adds to it; one entry per configuration."""
+"""From the log and the store of a race to what users read: honest estimates, `cv_results_`, and the final model."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import FitFailedWarning
 
 from ..containers import Array
+from ..errors import Note, SoberError, SoberWarning, warn
 from ..inference import Estimate, Question
+from ..inference.estimate import shown
+from ..inference.procedures import Mix, Threshold
 from ..inference.selection import margin
+from ..inference.tables import Table, open_table
 from ..metrics import Metric
+from ..predictions import Predictions
+from ..signals import Terminated
 from ..training import Configuration, MemoryStore, RaceLog
+from ..training.race import UNREACHED
 from .scoring import TRAINING
 
-#: Columns of the lines that `verbose=3` prints.
-WIDTH = 80
+CAUSES = {
+    "interrupted": "interrupted (Ctrl-C)",
+    "terminated": "terminated by a signal",
+    "max_seconds": "stopped by max_seconds",
+}
 
 
+# ---- what the race left ----------------------------------------------------------------------------------------------
+class FailedConfigurations(SoberWarning, FitFailedWarning):  # type: ignore[misc]
+    """Some configurations failed: a warning of sober, and scikit-learn's `FitFailedWarning`."""
+
+
+def unreached(n: int, total: int) -> str:
+    """Say that configurations were set aside only because there was no time for them."""
+    return (
+        f"{n:,} of {total:,} configurations were not reached before the time was over and are set aside: for their "
+        "place, not for their score."
+    )
+
+
+def report_failures(log: RaceLog, configurations: Sequence[Configuration]) -> None:
+    """Warn once, with the first cause, where configurations failed."""
+    if not log.failures:
+        return
+    if all(cause.message == UNREACHED for cause in log.failures.values()):
+        text = unreached(len(log.failures), len(log.status))
+    else:
+        first, cause = next(iter(log.failures.items()))
+        params = configurations[first].params
+        which = f"configuration {first} ({shown(params)})" if params else f"configuration {first}"
+        text = (
+            f"{len(log.failures)} of {len(log.status)} configurations failed and were set aside; the first is "
+            f"{which}, {str(cause).rstrip('.')}. See race_.failures."
+        )
+    warn("W204", text, FailedConfigurations)
+
+
+def incomplete(log: RaceLog, store: MemoryStore) -> list[Note]:
+    """Say how incomplete the cross-validation is; refuse to go on when no split is complete."""
+    if log.stopped == "finished":
+        return []
+    cause, n_splits = CAUSES[log.stopped], store.done.shape[1]
+    positions = np.flatnonzero(store.done[log.finishers].all(axis=0))
+    if not len(positions):
+        raise SoberError(
+            "E604" if log.stopped == "max_seconds" else "E601",
+            f"The search was {cause} before one split was complete ({log.n_fits} of {store.done.size} fits were made), "
+            "so there is nothing to judge. Give it more time; with store= it continues where it stopped.",
+        ) from (None if log.signal is None else Terminated(log.signal))
+    n_samples = int(store.plan.seen(positions).any(axis=1).sum())
+    note = Note(
+        "W601",
+        f"The cross-validation is incomplete: {cause} after {len(positions)} of {n_splits} splits. The estimate rests "
+        f"on the {n_samples} of {store.plan.n_samples} samples that every configuration in the race has predicted.",
+    )
+    warn(note.code, note.text)
+    return [note]
+
+
+# ---- judging ---------------------------------------------------------------------------------------------------------
+def table_of(store: MemoryStore, log: RaceLog, question: Question, count_dropped: bool) -> tuple[Predictions, Table]:
+    """Return predictions of the finishers, and what they are judged by.
+
+    That is these predictions, with those that dropped configurations made; or scores on the splits that all have.
+    """
+    predictions = store.predictions(log.finishers)
+    if question.by == "sample":
+        dropped = dropped_predictions(store, (log.status == "dropped") & count_dropped)
+        predictions = replace(predictions, dropped=dropped)
+        return predictions, open_table(predictions, question)
+    complete = store.done[log.finishers].all(axis=0)
+    each = (split_scores(store, log, metric, question)[0] for metric in question.metrics)
+    scores = [scores[log.finishers][:, complete].T for scores in each]
+    return predictions, Table(predictions, question, scores=scores)
+
+
+def dropped_predictions(store: MemoryStore, dropped: Array) -> tuple[Predictions, ...]:
+    """Predictions of dropped configurations, bool [C]; one table for those that ran the same splits."""
+    patterns = np.unique(store.done[dropped], axis=0)
+    return tuple(store.predictions(dropped & (store.done == pattern).all(axis=1)) for pattern in patterns)
+
+
+def winner_predictions(store: MemoryStore, predictions: Predictions, winner: int, decision: Any) -> Predictions:
+    """Predictions of one configuration with all that was kept of it, on the rows that the finishers are judged on.
+
+    Its labels are those of its threshold, where it has one.
+    """
+    if winner in store.failures:  # a callable `refit` may train what failed in a fold
+        return replace(predictions, responses={})
+    own = store.predictions(np.arange(len(store.done)) == winner)
+    own = replace(own, seen=predictions.seen & own.seen)
+    if not isinstance(decision, Threshold) or own.classes is None or decision.response not in own.responses:
+        return own
+    k, values = own.classes.tolist().index(decision.positive), own.responses[decision.response]
+    if k == 0:  # scores are those of the second class
+        values = 1.0 - values if decision.response == "predict_proba" else -values
+    labels = np.where(values >= decision.value, k, 1 - k).astype(np.int8)
+    return replace(own, responses={**own.responses, "predict": labels})
+
+
+def estimate_of(search: Any) -> Estimate:
+    """Return the estimate of a fitted search by the metric that selects."""
+    estimate: Estimate = search.estimate_[search.question_.first.name] if search.multimetric_ else search.estimate_
+    return estimate
+
+
+# ---- the table of all configurations ---------------------------------------------------------------------------------
 def cv_results(
     configurations: Sequence[Configuration],
     store: MemoryStore,
@@ -28,21 +138,24 @@ def cv_results(
     estimates: Mapping[str, Estimate],
     error_score: Any,
 ) -> dict[str, Any]:
-    """Make the table of a search.
+    """Make `cv_results_`: scikit-learn's table of a search, and what a race adds to it.
 
     Scores of splits that a configuration did not run (dropped) or could not (failed) are NaN. Ranks follow the scores
     that the search selects by; finishers come first, then the dropped from the last to the first dropped, then the
     failed. A numeric `error_score` stands for every score of those that failed. With tuned thresholds the finishers are
     ranked by their scores with thresholds of their own.
     """
-    results: dict[str, Any] = _times(store)
+    results: dict[str, Any] = {}
+    for name, seconds in (("fit", store.fit_seconds), ("score", store.predict_seconds)):
+        ran = store.done | ~store.done.any(axis=1, keepdims=True)
+        _add_mean(results, np.where(ran, seconds, np.nan), f"{name}_time")
     results.update(_parameters(configurations))
     results["params"] = [dict(c.params) for c in configurations]
+    failed = (log.status == "failed") & (not isinstance(error_score, str))
     for metric in question.metrics:
         tail = metric.name if question.several else "score"
         splits, pooled = split_scores(store, log, metric, question)
-        if not isinstance(error_score, str):
-            splits[log.status == "failed"] = pooled[log.status == "failed"] = error_score
+        splits[failed] = pooled[failed] = np.nan if isinstance(error_score, str) else error_score
         mean = _add_splits(results, splits, f"test_{tail}")
         results[f"pooled_test_{tail}"] = pooled
         decisive = mean if question.aggregate == "fold" else pooled
@@ -53,8 +166,7 @@ def cv_results(
         results[f"rank_test_{tail}"] = ranks(decisive, log, metric.unit)
         trained = store.answers.get(TRAINING + metric.name)
         if trained is not None:
-            if not isinstance(error_score, str):
-                trained[log.status == "failed"] = error_score
+            trained[failed] = np.nan if isinstance(error_score, str) else error_score
             _add_splits(results, trained, f"train_{tail}")
     results["status"] = log.status
     results["dropped_at"] = np.ma.MaskedArray(log.dropped_at, mask=log.dropped_at < 0)
@@ -63,12 +175,17 @@ def cv_results(
 
 def _add_splits(results: dict[str, Any], splits: Array, name: str) -> Array:
     """Add the scores of each split [C, splits], their means and standard deviations; return the means."""
-    for i, column in enumerate(splits.T):
-        results[f"split{i}_{name}"] = column
-    with np.errstate(invalid="ignore"):
-        mean = _nanmean(splits)
-        results[f"mean_{name}"] = mean
-        results[f"std_{name}"] = np.sqrt(_nanmean((splits - mean[:, None]) ** 2))
+    results.update({f"split{i}_{name}": column for i, column in enumerate(splits.T)})
+    return _add_mean(results, splits, name)
+
+
+def _add_mean(results: dict[str, Any], values: Array, name: str) -> Array:
+    """Add means and standard deviations of what is defined in each row [C, splits]; return the means."""
+    defined = ~np.isnan(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(defined, values, 0.0).sum(axis=1) / defined.sum(axis=1)
+        squares = np.where(defined, (values - mean[:, None]) ** 2, 0.0).sum(axis=1) / defined.sum(axis=1)
+    results |= {f"mean_{name}": mean, f"std_{name}": np.sqrt(squares)}
     return mean
 
 
@@ -107,29 +224,16 @@ def ranks(scores: Array, log: RaceLog, unit: float) -> Array:
     metric of this `unit`.
     """
     score = np.where(np.isnan(scores), -np.inf, scores)
-    place = np.select([log.status == "finished", log.status == "dropped"], [2, 1], 0)
-    round_ = np.where(log.status == "dropped", log.dropped_at, 0)
-    order = np.lexsort((-score, -round_, -place))
+    place = np.select([log.status == "finished", log.status == "dropped"], [np.inf, log.dropped_at], -1)
+    order = np.lexsort((-score, -place))
     rank, top = np.empty(len(scores), np.int32), order[0]
     for at, index in enumerate(order):
-        same = (place[index], round_[index]) == (place[top], round_[top])
         equal = score[index] == score[top] or score[index] >= score[top] - margin(score[top], unit)
-        if at == 0 or not (same and equal):
+        if at == 0 or not (equal and place[index] == place[top]):
             top, rank[index] = index, at + 1
         else:
             rank[index] = rank[top]
     return rank
-
-
-def _times(store: MemoryStore) -> dict[str, Any]:
-    done = np.maximum(store.done.sum(axis=1), 1)
-    times: dict[str, Any] = {}
-    for name, seconds in (("fit", store.fit_seconds), ("score", store.predict_seconds)):
-        mean = seconds.sum(axis=1) / done
-        times[f"mean_{name}_time"] = mean
-        spread = (np.where(store.done, seconds - mean[:, None], 0.0) ** 2).sum(axis=1) / done
-        times[f"std_{name}_time"] = np.sqrt(spread)
-    return times
 
 
 def _parameters(configurations: Sequence[Configuration]) -> dict[str, Any]:
@@ -145,27 +249,34 @@ def _parameters(configurations: Sequence[Configuration]) -> dict[str, Any]:
     return columns
 
 
-def _nanmean(values: Array) -> Array:
-    defined = ~np.isnan(values)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(defined, values, 0.0).sum(axis=1) / defined.sum(axis=1)
+# ---- the final model -------------------------------------------------------------------------------------------------
+def trained(model: Any, X: Any, y: Any, **arguments: Any) -> Any:
+    """Fit a model in place and return it; some return nothing from their own `fit`, and some have no target."""
+    model.fit(X, *(() if y is None else (y,)), **arguments)
+    return model
 
 
-def show_fits(results: dict[str, Any], store: MemoryStore, question: Question) -> None:
-    """Print a line with its scores for each fit, as scikit-learn does with `verbose=3`."""
-    seconds, n_splits = store.fit_seconds + store.predict_seconds, store.done.shape[1]
-    for c, split in np.argwhere(store.done).tolist():
+def as_decided(decision: Any, models: Sequence[Any], X: Any, y: Any) -> Any:
+    """Return the model that predicts as was decided: the winner, with its threshold, or a vote of all members.
 
-        def scores(name: str, c: int = c, split: int = split) -> str:
-            sides = {side: results.get(f"split{split}_{side}_{name}") for side in ("train", "test")}
-            return ", ".join(f"{side}={values[c]:.3f}" for side, values in sides.items() if values is not None)
+    They are trained on all data, X and y, and nothing is trained again.
+    """
+    from sklearn.ensemble import VotingClassifier, VotingRegressor
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.model_selection import FixedThresholdClassifier
 
-        params = results["params"][c]
-        told = ", ".join(f"{name}={params[name]}" for name in sorted(params))
-        if question.several:
-            score = "".join(f" {metric.name}: ({scores(metric.name)})" for metric in question.metrics)
-        else:
-            both = scores("score")
-            score = f", score=({both})" if "train=" in both else f", score={both.removeprefix('test=')}"
-        end = f"{told}{';' if told else ''}{score} total time={seconds[c, split]:6.1f}s"
-        sys.stdout.write(f"[CV {split + 1}/{n_splits}] END ".ljust(WIDTH - len(end), ".") + end + "\n")
+    if isinstance(decision, Threshold):
+        return FixedThresholdClassifier(
+            FrozenEstimator(models[0]),
+            threshold=decision.value,
+            pos_label=decision.positive,
+            response_method=decision.response,
+        ).fit(X, y)
+    if isinstance(decision, Mix):
+        members = zip(decision.configurations, models, strict=True)
+        named = [(f"configuration_{i}", FrozenEstimator(model)) for i, model in members]
+        weights = list(decision.weights)
+        if hasattr(models[0], "predict_proba"):
+            return VotingClassifier(named, voting="soft", weights=weights).fit(X, y)
+        return VotingRegressor(named, weights=weights).fit(X, y)
+    return models[0]

@@ -1,7 +1,7 @@
-"""The scoring plan of a search: from `scoring=` to what is asked of fitted models, and by which scores is selected.
+"""The scoring plan of a search: from `scoring=` to what fitted models are asked for, and the metrics that judge them.
 
 `scoring` is read once, as scikit-learn's searches read it. What can be computed from predictions is a `Metric`; what
-needs the fitted model and its rows is a `ModelScorer`, which is called on every model and gives one score per fold.
+needs the fitted model and its rows is a `ModelScorer`, which is called on every model and returns one score per fold.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
+from sklearn.pipeline import Pipeline
 
 from ..containers import Array
 from ..errors import SoberError, warn
@@ -26,7 +28,6 @@ from ..targets import Target, TaskName
 from ..training import MemoryStore, Problem
 from ..training.fit.response import NOTHING, Wanted, responses_of
 from ..training.fit.task import Rows
-from .metadata import Routed, listed, several
 
 DEFAULTS: dict[TaskName, str] = {
     "classification": "accuracy",
@@ -43,27 +44,41 @@ _AS_USUAL = {
 #: Precedes the names of scores on training rows.
 TRAINING = "training "
 
-#: Responses that charts and later metrics are made of, kept with keep="all".
-BESIDES = {
-    "classification": ("predict", "predict_proba", "decision_function"),
-    "survival": ("predict",),
-    "regression": ("predict",),
-}
+
+@dataclass(frozen=True, eq=False)
+class Routed:
+    """Metadata given to `fit`, by destination."""
+
+    groups: Any  #: [N] or None, for folds and bootstrap
+    sample_weight: Any  #: [N] or None, for all metrics, without metadata routing
+    fit_params: dict[str, Any]  #: for the estimator's `fit`
+    weighted_fit: bool = True  #: whether `sample_weight` goes to the estimator's `fit` as well
+    split_params: dict[str, Any] | None = None  #: for the splitter's `split`; None where it requested nothing
+    score_params: list[dict[str, Any]] | None = None  #: what each scorer requested, in order; None without routing
+
+    @classmethod
+    def plain(cls, estimator: Any, groups: Any, sample_weight: Any = None, **fit_params: Any) -> Routed:
+        """Route without scikit-learn's routing: weights to metrics and `fit`, those of a pipeline to its last step.
+
+        scikit-learn's own searches refuse weights for pipelines, whose `fit` takes them only by the name of a step.
+        """
+        if sample_weight is None or not isinstance(estimator, Pipeline):
+            return cls(groups, sample_weight, fit_params)
+        last = f"{estimator.steps[-1][0]}__sample_weight"
+        return cls(groups, sample_weight, {last: sample_weight, **fit_params}, weighted_fit=False)
 
 
 # ---- scorers ---------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class ModelScorer:
-    """A scorer that needs the fitted model and the real rows.
+    """A scorer of a fitted model and rows: (estimator, X, y) -> number or dict of numbers; more is better.
 
-    It is called once for each configuration and split, where the model is. Selection goes by the mean over folds, and
-    the correction resamples folds (BBC-F). More is better, as with every scorer of scikit-learn.
+    Where `scoring` needs the model, it is called once per configuration and split, selection is by the mean over folds,
+    and the correction resamples folds (BBC-F).
     """
 
     name: str  #: of a single number in results; a dict brings its own names
-    scorer: Callable[..., Any] | None = (
-        None  #: (estimator, X, y) -> one or the other; None: the estimator's own `score`
-    )
+    scorer: Callable[..., Any] | None = None  #: None: the estimator's own `score`
 
     def __call__(self, fitted: Any, X: Any, y: Any = None, **params: Any) -> Any:
         """Score a fitted model on rows; `y` is passed only where there is one."""
@@ -83,10 +98,8 @@ class ModelScorer:
         with suppress(AttributeError, ValueError):
             value = value.item()  # numpy's numbers, and arrays of one
         if not isinstance(value, Real):
-            raise SoberError(
-                "E117",
-                f"The scorer {self.name} must return a number or a dict of numbers; got {type(value).__name__}.",
-            )
+            kind = type(value).__name__
+            raise SoberError("E117", f"The scorer {self.name} must return a number or a dict of numbers; got {kind}.")
         return float(value)
 
     def __repr__(self) -> str:
@@ -100,7 +113,7 @@ class PredictionScorer:
     metric: Metric
     target: Target  #: that of the search: its classes, and which of them is the positive one
 
-    def __call__(self, fitted: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def __call__(self, fitted: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Score a fitted model on rows; more is better."""
         problem = Problem.build(X, y, task=self.target.task, sample_weight=sample_weight)
         target = self.target.read_new(y)
@@ -115,9 +128,6 @@ class PredictionScorer:
         )
         return float(self.metric.scores(table, np.ones((1, n), np.uint8), n_jobs=1)[0, 0])
 
-    def __repr__(self) -> str:
-        return f"<scorer {self.metric.name}>"
-
 
 @dataclass(frozen=True, eq=False)
 class ModelScores:
@@ -130,18 +140,16 @@ class ModelScores:
 
     def __call__(self, fitted: Any, test: Callable[[], Rows], train: Callable[[], Rows]) -> dict[str, float]:
         """Return the numbers of all scorers by name."""
-        found = self._scores(self.scorers, fitted, test)
-        return found | {TRAINING + n: v for n, v in self._scores(self.on_training, fitted, train).items()}
-
-    def _scores(self, scorers: tuple[ModelScorer, ...], fitted: Any, take: Callable[[], Rows]) -> dict[str, float]:
-        if not scorers:
-            return {}
-        rows, found = take(), dict[str, float]()
-        for scorer in scorers:
-            answer = scorer.by_name(fitted, rows.X, rows.y, **rows.cut(self.params.get(scorer.name, {})))
-            if not self.alone and list(answer) != [scorer.name]:
-                raise SoberError("E117", f"The scorer {scorer.name} is one of several, so it must return one number.")
-            found |= answer
+        found: dict[str, float] = {}
+        for scorers, take, prefix in ((self.scorers, test, ""), (self.on_training, train, TRAINING)):
+            rows = take() if scorers else None
+            for scorer in scorers if rows is not None else ():
+                answer = scorer.by_name(fitted, rows.X, rows.y, **rows.cut(self.params.get(scorer.name, {})))
+                if not self.alone and list(answer) != [scorer.name]:
+                    raise SoberError(
+                        "E117", f"The scorer {scorer.name} is one of several, so it must return one number."
+                    )
+                found |= {prefix + name: value for name, value in answer.items()}
         return found
 
 
@@ -173,13 +181,12 @@ class ScoringPlan:
             if routed.sample_weight is None:
                 return plan
             return replace(plan, params={scorer.name: plan._weights_for(scorer) for scorer in plan.on_models})
-        params = dict(zip(given, routed.score_params, strict=True))
-        wanted = list(params.values())
-        if not plan.on_models and all(w.keys() == {"sample_weight"} for w in wanted):
-            weights = [w["sample_weight"] for w in wanted]
-            if all(weight is weights[0] for weight in weights):
-                return replace(plan, sample_weight=weights[0])
-        params = {name: w for name, w in params.items() if w}
+        wanted = dict(zip(given, routed.score_params, strict=True))
+        weights = [w.get("sample_weight") for w in wanted.values()]
+        same = all(w.keys() == {"sample_weight"} for w in wanted.values()) and all(w is weights[0] for w in weights)
+        if same and not plan.on_models:
+            return replace(plan, sample_weight=weights[0])
+        params = {name: w for name, w in wanted.items() if w}
         return replace(plan.to_models(params), params=params)
 
     @property
@@ -212,6 +219,11 @@ class ScoringPlan:
                     params[name] = self._weights_for(scorer)
         return replace(self, scorers=scorers, params=params)
 
+    def metrics(self, task: TaskName) -> Any:
+        """Return what is asked of the predictions, one metric or several; scores of models have a place by name."""
+        found = [Metric.given(s.name, task) if isinstance(s, ModelScorer) else s for s in self.scorers.values()]
+        return found if self.several else found[0]
+
     def asks(self, target: Target, return_train_score: bool) -> ModelScores | None:
         """Return what each fitted model is asked beside its predictions; None where nothing is."""
         params, on_training = dict(self.params), list[ModelScorer]()
@@ -228,14 +240,16 @@ class ScoringPlan:
 
     def as_scorers(self, question: Question, target: Target) -> Any:
         """Return what users find in `scorer_`: a callable of (estimator, X, y), or a dict of them."""
-        if self.on_models and not self.several:
-            return self.on_models[0]
         own = {scorer.name: scorer for scorer in self.on_models}
+        if own and not self.several:  # one, which may return a dict
+            return self.on_models[0]
         empty = target.take(slice(0))
-        return question.answer({m.name: own.get(m.name) or PredictionScorer(m, empty) for m in question.metrics})
+        return question.answer(
+            {m.name: own.get(m.name) or ModelScorer(m.name, PredictionScorer(m, empty)) for m in question.metrics}
+        )
 
     def _weights_for(self, scorer: ModelScorer) -> dict[str, Any]:
-        """Return a scorer the weights if it can take them; warn where it cannot, as scikit-learn does."""
+        """Return the weights for a scorer that takes them; warn where it does not, as scikit-learn does."""
         if _takes_weights(self.estimator.score if scorer.scorer is None else scorer.scorer, self.estimator):
             return {"sample_weight": self.sample_weight}
         warn(
@@ -247,16 +261,17 @@ class ScoringPlan:
         return {}
 
 
-def wanted_of(question: Question, keep: str, task: TaskName) -> Wanted:
+def wanted_of(question: Question, keep: str = "scored", task: TaskName = "regression") -> Wanted:
     """Return the responses that models are asked for: by the metrics, by the selection, and to be kept."""
-    wanted = tuple(dict.fromkeys(each for metric in question.metrics for each in metric.wanted))
-    if question.procedure is not None:
-        named = {alternatives[0] for alternatives in wanted}
-        wanted += tuple(each for each in question.procedure.wanted(question.first) if each[0] not in named)
-    if keep == "all" and wanted:
-        named = {alternatives[0] for alternatives in wanted}
-        wanted += tuple((name, NOTHING) for name in BESIDES.get(task, ()) if name not in named)
-    return wanted
+    wanted = list(dict.fromkeys(each for metric in question.metrics for each in metric.wanted))
+    more = [] if question.procedure is None else list(question.procedure.wanted(question.first))
+    if keep == "all" and wanted:  # what charts and later metrics are made of
+        besides = ("predict", "predict_proba", "decision_function") if task == "classification" else ("predict",)
+        more += [(name, NOTHING) for name in besides]
+    for each in more:
+        if each[0] not in {alternatives[0] for alternatives in wanted}:
+            wanted.append(each)
+    return tuple(wanted)
 
 
 def with_names(question: Question, store: MemoryStore, finishers: Array, refit: Any) -> Question:
@@ -279,10 +294,24 @@ def with_names(question: Question, store: MemoryStore, finishers: Array, refit: 
 
 
 # ---- reading `scoring` -----------------------------------------------------------------------------------------------
+def several(scoring: Any) -> bool:
+    """Whether `scoring` names several metrics, so that results come by their names."""
+    return not (scoring is None or isinstance(scoring, (str, Metric)) or callable(scoring))
+
+
+def listed(scoring: Any) -> list[Any]:
+    """Return what `scoring` holds, in the order of writing; a set is sorted."""
+    if not several(scoring):
+        return [scoring]
+    if isinstance(scoring, Mapping):
+        return list(scoring.values())
+    return sorted(scoring) if isinstance(scoring, (set, frozenset)) else list(scoring)
+
+
 def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True, estimator: Any = None) -> dict[str, Metric]:
     """Turn `scoring` into metrics of predictions as `scorers_of` does; refuse what needs the model."""
-    found = scorers_of(scoring, task, refit, estimator)
-    for name, scorer in found.items():
+    metrics: dict[str, Metric] = {}
+    for name, scorer in scorers_of(scoring, task, refit, estimator).items():
         if isinstance(scorer, ModelScorer):
             whose = "The estimator's own `score`" if scorer.scorer is None else f"The scorer {name} (estimator, X, y)"
             raise SoberError(
@@ -290,7 +319,8 @@ def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True, estimator
                 f"{whose} needs the fitted model, and here predictions are scored. Name the metric, such as "
                 "scoring='accuracy' or 'r2', or pass make_scorer of a function (y_true, y_pred).",
             )
-    return {name: metric for name, metric in found.items() if isinstance(metric, Metric)}
+        metrics[name] = scorer
+    return metrics
 
 
 def scorers_of(
@@ -317,8 +347,7 @@ def _read_all(scoring: Any, task: TaskName | None, estimator: Any) -> dict[str, 
     """Read `scoring` in the order of writing."""
     if scoring is None:
         return _own_score(estimator, task)
-    holds_several = isinstance(scoring, (Mapping, list, tuple, set, frozenset))
-    values = listed(scoring) if holds_several else [scoring]
+    values = listed(scoring) if isinstance(scoring, (Mapping, list, tuple, set, frozenset)) else [scoring]
     names = [str(name) for name in scoring] if isinstance(scoring, Mapping) else [None] * len(values)
     found = [_read(value, task, name) for value, name in zip(values, names, strict=True)]
     if not found:
@@ -327,27 +356,24 @@ def _read_all(scoring: Any, task: TaskName | None, estimator: Any) -> dict[str, 
     return {scorer.name: scorer for scorer in found}
 
 
-def scores_as_usual(estimator: Any) -> bool:
-    """Whether `score` is scikit-learn's accuracy or R2, or missing; a pipeline's is that of its last step."""
-    from sklearn.base import ClassifierMixin, RegressorMixin
-
-    own = getattr(type(_last_step(estimator)), "score", None)
-    if own is None or own in (ClassifierMixin.score, RegressorMixin.score):
-        return True
-    name, home = getattr(own, "__qualname__", ""), getattr(own, "__module__", "")
-    return home.startswith("sklearn.") and name in _AS_USUAL
-
-
 def _check_distinct(names: Iterable[str]) -> None:
     """Refuse two metrics of one name: one of them would be lost in the results, perhaps the one that selects."""
     every = list(names)
-    twice = [name for name in dict.fromkeys(every) if every.count(name) > 1]
-    if twice:
+    twice = next((name for name in every if every.count(name) > 1), None)
+    if twice is not None:
         raise SoberError(
             "E105",
-            f"`scoring` has two metrics called {twice[0]!r}, and results are kept by name. Give each its own name: "
+            f"`scoring` has two metrics called {twice!r}, and results are kept by name. Give each its own name: "
             "scoring={'first': ..., 'second': ...}.",
         )
+
+
+def scores_as_usual(estimator: Any) -> bool:
+    """Whether `score` is scikit-learn's accuracy or R2, or missing; a pipeline's is that of its last step."""
+    own = getattr(type(_last_step(estimator)), "score", None)
+    if own is None or own in (ClassifierMixin.score, RegressorMixin.score):
+        return True
+    return getattr(own, "__module__", "").startswith("sklearn.") and getattr(own, "__qualname__", "") in _AS_USUAL
 
 
 def _own_score(estimator: Any, task: TaskName | None) -> dict[str, Metric | ModelScorer]:
