@@ -177,7 +177,9 @@ class Search(FittedSearch):
         self.n_fits_ = log.n_fits - log.n_recalled
         params, codes = dict(configurations[first.winner].params), {note.code for note in notes}
         return {  # a note takes the place of one of the same code
-            name: replace(e, notes=(*(n for n in e.notes if n.code not in codes), *notes), winner_params=dict(params))
+            name: replace(
+                e.with_winner(winner_params=params), notes=(*(n for n in e.notes if n.code not in codes), *notes)
+            )
             for name, e in estimates.items()
         }
 

@@ -142,8 +142,10 @@ class ModelScores:
         """Return the numbers of all scorers by name."""
         found: dict[str, float] = {}
         for scorers, take, prefix in ((self.scorers, test, ""), (self.on_training, train, TRAINING)):
-            rows = take() if scorers else None
-            for scorer in scorers if rows is not None else ():
+            if not scorers:  # taking rows copies them
+                continue
+            rows = take()
+            for scorer in scorers:
                 answer = scorer.by_name(fitted, rows.X, rows.y, **rows.cut(self.params.get(scorer.name, {})))
                 if not self.alone and list(answer) != [scorer.name]:
                     raise SoberError(
