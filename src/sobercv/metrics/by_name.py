@@ -137,14 +137,7 @@ def _parsed(written: str) -> tuple[str, dict[str, Any]]:
     try:
         call = ast.parse(written.strip(), mode="eval").body
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
-            nan = {"nan": float("nan"), "inf": float("inf")}
-            values = {
-                str(k.arg): nan[k.value.id]
-                if isinstance(k.value, ast.Name) and k.value.id in nan
-                else ast.literal_eval(k.value)
-                for k in call.keywords
-            }
-            return call.func.id, values
+            return call.func.id, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
     except (SyntaxError, ValueError):
         pass
     raise SoberError(
@@ -239,27 +232,21 @@ def make_metric(
 
 
 # ---- functions and scorers of scikit-learn ---------------------------------------------------------------------------
-#: Arguments of scikit-learn's functions that change nothing here, unless a metric takes them itself: what they tell is
-#: known from the table, or concerns several outputs.
-_IGNORED = ("labels", "pos_label", "multioutput", "force_finite", "replace_undefined_by")
+#: Arguments of scikit-learn's functions that concern several outputs, or what is undefined here anyway.
+_IGNORED = ("multioutput", "force_finite", "replace_undefined_by")
 
 
-@lru_cache(maxsize=1)
-def functions() -> dict[str, str]:
-    """Names of the functions of `sklearn.metrics` that have a fast path, and of the metrics that they are.
+def name_of(function: Any) -> str | None:
+    """Return the name of the metric that a function of scikit-learn is; None of any other function.
 
-    A metric has the name of scikit-learn's scorer, which follows from that of its function: f1_score is f1, max_error
+    It is the name of scikit-learn's scorer, which follows from that of its function: f1_score is f1, max_error
     neg_max_error, and brier_score_loss neg_brier_score.
     """
-    import sklearn.metrics
-
-    found = {}
-    for name in map(str, sklearn.metrics.__all__):
-        readings = (name, name.removesuffix("_score"), f"neg_{name}", f"neg_{name.removesuffix('_loss')}")
-        metric = next((reading for reading in readings if reading in METRICS), None)
-        if metric is not None:
-            found[name] = metric
-    return found
+    if not str(getattr(function, "__module__", "")).startswith("sklearn.metrics."):
+        return None
+    name = str(getattr(function, "__name__", ""))
+    readings = (name, name.removesuffix("_score"), f"neg_{name}", f"neg_{name.removesuffix('_loss')}")
+    return next((reading for reading in readings if reading in METRICS), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,19 +290,6 @@ def needs_model(function: Callable[..., Any]) -> bool:
     return len(required) >= 3 or named[:1] == ["estimator"] or named[1:2] == ["x"] or named[2:3] == ["y"]
 
 
-@lru_cache(maxsize=1)
-def _by_function() -> list[tuple[Any, str]]:
-    """The functions themselves, and the names of their metrics."""
-    import sklearn.metrics
-
-    found = [(getattr(sklearn.metrics, function), name) for function, name in functions().items()]
-    for name in ("positive_likelihood_ratio", "neg_negative_likelihood_ratio"):  # not public but as scorers
-        inside = unwrap(sklearn.metrics.get_scorer(name))
-        if inside is not None:
-            found.append((inside.function, name))
-    return found
-
-
 def recognise(
     function: Callable[..., Any], arguments: Mapping[str, Any], responses: tuple[str, ...] | None = None
 ) -> Metric | None:
@@ -323,28 +297,31 @@ def recognise(
     inner: Any = function
     while isinstance(inner, partial) and not inner.args:
         inner, arguments = inner.func, {**inner.keywords, **arguments}
-    name = next((name for one, name in _by_function() if one is inner), None)
+    name = name_of(inner)
     if name is None:
         return None
-    ignored = [key for key in _IGNORED if key not in parameters(name) and key in inspect.signature(inner).parameters]
-    told = {key: value for key, value in arguments.items() if key not in ignored}
-    if told.pop("normalize", True) is not True:
-        return None  # a sum over the samples is no mean, and means nothing where samples are left out
-    told = _translated(name, told)
+    taken, theirs = parameters(name), inspect.signature(inner).parameters
+    told = {}
+    for key, value in arguments.items():
+        if key not in taken:
+            default = theirs[key].default if key in theirs else None
+            if key in _IGNORED or _same(_plain(value), default) or (key == "zero_division" and _same(value, 0)):
+                continue
+        told[key] = value
+    if told.get("multi_class") == "raise":
+        del told["multi_class"]
+    if told.get("average", "binary") != "binary" and "average_precision" not in name:
+        told.pop("pos_label", None)  # averages over classes have none
     try:
+        metric = make(name, {key: value for key, value in told.items() if key not in ("labels", "pos_label")})
+        if "predict" not in metric.responses:  # scores and probabilities: the table knows whose they are
+            told.pop("labels", None)
+        if not metric.depends_on_positive:
+            told.pop("pos_label", None)
         metric = make(name, told)
     except SoberError:  # arguments without a fast path; the function itself says what is wrong with them
         return None
     return metric if responses is None else _computed_from(metric, responses)
-
-
-def _translated(name: str, told: dict[str, Any]) -> dict[str, Any]:
-    """Drop what means nothing: scikit-learn's defaults, and a positive class where none is asked for."""
-    if told.get("multi_class") == "raise":
-        told = {**told, "multi_class": None}
-    if told.get("average", "binary") != "binary" and name in ("f1", "fbeta", "precision", "recall", "jaccard"):
-        told = {key: value for key, value in told.items() if key != "pos_label"}
-    return told
 
 
 def _computed_from(metric: Metric, responses: tuple[str, ...]) -> Metric | None:

@@ -1,14 +1,14 @@
 """Any metric at all: a function (y_true, y_pred) that is called for each resample and configuration.
 
 Rows are repeated as often as they were drawn. Slow and general: B x C calls where the other metrics need one product or
-scan. What was asked once is remembered, so that equal columns and equal rows cost one call.
+scan.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from hashlib import blake2b
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,9 @@ from ..containers import Array
 from ..errors import SoberError
 from ..targets import TaskName
 from ..threads import ignored_warnings
-from .contract import Core, Metric, Part
+from .contract import Metric, Part
 
 MAX_CALLS = 1000  # of a function in one correction, unless its metric allows more
-_REMEMBERED = 100_000  # scores of a function; then it is forgotten, and asked again
 
 
 def calling(
@@ -37,92 +36,67 @@ def calling(
 
     `pos_label` is the class whose probability or decision value the function gets, of two (default: the last).
     """
+    try:
+        takes_weights = "sample_weight" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        takes_weights = False
     return Metric(
         task=task,
-        core=Function(function, responses[0], pos_label),
+        core=partial(Calls, function=function, response=responses[0], pos_label=pos_label),
         name=name,
         responses=responses,
         greater_is_better=greater_is_better,
         range=(-np.inf, np.inf),
         max_calls=max_calls,
-        takes_weights=takes_weights(function),
+        takes_weights=takes_weights,
         pos_label=pos_label,
     )
 
 
-def takes_weights(function: Callable[..., Any]) -> bool:
-    """Whether a function has an argument `sample_weight`."""
-    try:
-        return "sample_weight" in inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return False
-
-
-class Function:
-    """A user's function and what it has said so far; binds to a part as every metric does."""
-
-    def __init__(self, function: Callable[..., Any], response: str, pos_label: Any) -> None:
-        self._function, self._response, self._pos_label = function, response, pos_label
-        self._memory: dict[bytes, float] = {}
-
-    def __call__(self, part: Part) -> Core:
-        return Calls(self, part)
-
-    def of_rows(self, part: Part, rows: Array, configuration: int) -> float:
-        """Score some rows of one configuration; a ValueError says that the function is undefined there."""
-        values = np.ascontiguousarray(part.values[rows, configuration])
-        y = np.ascontiguousarray(part.y[rows])
-        weight = None if part.weight is None else part.weight[rows]
-        classes = repr(None if part.classes is None else part.labels).encode()
-        known = b"".join([classes, y.tobytes(), values.tobytes(), b"" if weight is None else weight.tobytes()])
-        key = blake2b(known).digest()
-        score = self._memory.get(key)
-        if score is None:
-            score = self._ask(part, y, values, weight)
-            if len(self._memory) >= _REMEMBERED:
-                self._memory.clear()  # another thread may do so at any time
-            self._memory[key] = score
-        return score
-
-    def _ask(self, part: Part, y: Array, values: Array, weight: Array | None) -> float:
-        if part.classes is not None:
-            y = part.classes[y]
-            if self._response == "predict":
-                values = part.classes[values]
-            elif values.ndim == 1 and self._pos_label is not None and self._pos_label == part.classes[0]:
-                values = 1.0 - values if self._response == "predict_proba" else -values
-        try:
-            return float(self._function(y, values, **({} if weight is None else {"sample_weight": weight})))
-        except ValueError:
-            raise  # undefined on these samples; the core remembers what was said
-        except Exception as problem:
-            raise SoberError(
-                "E117",
-                f"The metric {part.metric} failed with {type(problem).__name__}: {problem}. It must take "
-                "(y_true, y_pred) and return one number.",
-            ) from problem
-
-
 class Calls:
-    """Calls the function on repeated rows. `complaint` is what it said when it first refused, else ""."""
+    """Calls a function on repeated rows of a part.
+
+    A ValueError is scikit-learn's way of saying "not defined on these samples": the score is NaN, and `complaint` is
+    what the function said first, else "".
+    """
 
     complaint = ""
 
-    def __init__(self, function: Function, part: Part) -> None:
-        self._function, self._part = function, part
+    def __init__(self, part: Part, *, function: Callable[..., Any], response: str, pos_label: Any) -> None:
+        self._function, self._weight = function, part.weight
+        self._y, self._values, self._metric = part.y, part.values, part.metric
+        if part.classes is None:
+            return
+        self._y = part.classes[part.y]
+        if response == "predict":
+            self._values = part.classes[part.values]
+        elif part.values.ndim == 2 and pos_label is not None and pos_label == part.classes[0]:
+            self._values = 1.0 - part.values if response == "predict_proba" else -part.values
 
     def __call__(self, counts: Array, picked: Array | None = None) -> Array:
-        n = self._part.values.shape[1]
+        n = self._values.shape[1]
         asked = np.broadcast_to(np.arange(n), (len(counts), n)) if picked is None else picked[:, None]
         out = np.full(asked.shape, np.nan)
         with ignored_warnings():  # thousands of calls on resamples; undefined ones come back as NaN
             for b, row in enumerate(counts):
                 rows = np.repeat(np.arange(len(row)), row)
                 for j, c in enumerate(asked[b] if len(rows) else ()):
-                    try:
-                        out[b, j] = self._function.of_rows(self._part, rows, int(c))
-                    except ValueError as problem:  # scikit-learn's way of saying "not defined on these samples"
-                        if isinstance(problem, SoberError):
-                            raise
-                        self.complaint = self.complaint or f"{type(problem).__name__}: {problem}"
+                    out[b, j] = self._score(rows, int(c))
         return out
+
+    def _score(self, rows: Array, configuration: int) -> float:
+        weight = {} if self._weight is None else {"sample_weight": self._weight[rows]}
+        values = np.ascontiguousarray(self._values[rows, configuration])
+        try:
+            return float(self._function(self._y[rows], values, **weight))
+        except SoberError:
+            raise
+        except ValueError as problem:
+            self.complaint = self.complaint or f"{type(problem).__name__}: {problem}"
+            return float("nan")
+        except Exception as problem:
+            raise SoberError(
+                "E117",
+                f"The metric {self._metric} failed with {type(problem).__name__}: {problem}. It must take "
+                "(y_true, y_pred) and return one number.",
+            ) from problem

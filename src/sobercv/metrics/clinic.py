@@ -16,8 +16,9 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from . import cuts
-from .confusion import PRECISION, RECALL, Share, confusion, of_matrices, of_one
+from .confusion import confusion, of_one, of_positive
 from .contract import Core, Metric, Part, is_number
+from .cuts import PRECISION, RECALL, Share
 from .means import D2_BRIER, pointwise
 
 _SURE = 1e-6  # probabilities are kept this far from 0 and 1, where a logit is infinite
@@ -34,11 +35,10 @@ def share_at(
     share: Share, other: bool, at_cuts: cuts.AtCuts | None, *, threshold: float | None = None, pos_label: Any = None
 ) -> Metric:
     """A share of the positive class or of the other, of the labels, or of probabilities at a threshold."""
-    formula = partial(of_one, share=share, other=other)
-    metric = of_matrices(formula, classes=(2, 2), depends_on_positive=True, pos_label=pos_label, at_cuts=at_cuts)
+    metric = of_positive(share, other=other, pos_label=pos_label, at_cuts=at_cuts)
     if threshold is None:
         return metric
-    core = partial(_labelled, formula=formula, threshold=_threshold(threshold))
+    core = partial(_labelled, formula=partial(of_one, share=share, other=other), threshold=_threshold(threshold))
     return replace(metric, core=core, responses=_PROBABILITY, at_cuts=None)  # the cut is given
 
 
@@ -142,7 +142,7 @@ def _calibration(slope: bool) -> Metric:
 METRICS: dict[str, Metric | Callable[..., Metric]] = {
     "sensitivity": partial(share_at, RECALL, False, cuts.SENSITIVITY),
     "specificity": partial(share_at, RECALL, True, cuts.SPECIFICITY),
-    "ppv": partial(share_at, PRECISION, False, cuts.PRECISION),
+    "ppv": partial(share_at, PRECISION, False, PRECISION.at_cuts),
     "npv": partial(share_at, PRECISION, True, None),
     "net_benefit": net_benefit,
     "neg_cost": neg_cost,

@@ -20,7 +20,7 @@ from ..containers import Array
 from ..errors import SoberError
 from . import blocks
 from .blocks import product
-from .contract import Core, Metric, Part, is_number
+from .contract import Core, Metric, Part
 
 #: Scans of sorted samples: (samples, actions, where the scan of each configuration ends).
 Steps = tuple[Array, Array, Array]
@@ -171,23 +171,11 @@ def over_classes(part: Part, two: Callable[[Part], Core], average: str, one_vs_o
     """Mean over problems of two classes, where y is 1 for one class and 0 for another or all others.
 
     Problems count equally ("macro"), or by how many samples they concern ("weighted"); the mean is undefined where one
-    of them is. "micro" is one problem: each sample counts once for each class, as being of it or not. Of two classes,
-    every form is the plain one.
+    of them is. Of two classes, every form is the plain one.
     """
     if part.values.ndim == 2:
         return two(part)
-    n, c, n_classes = part.values.shape
-    if average == "micro":
-        tiled = partial(np.tile, reps=n_classes)
-        y = (part.y == np.arange(n_classes)[:, None]).reshape(-1).astype(np.int64)
-        values = np.moveaxis(part.values, 2, 0).reshape(n_classes * n, c)
-        weight = None if part.weight is None else tiled(part.weight)
-        one = two(replace(part, y=y, values=values, weight=weight, fold=tiled(part.fold)))
-
-        def of_all(counts: Array, picked: Array | None = None) -> Array:
-            return one(tiled(counts), picked)
-
-        return of_all
+    n_classes = part.n_classes
     problems: list[tuple[Core, Array | None]] = []
     for k in range(n_classes):
         for other in [j for j in range(n_classes) if j != k] if one_vs_one else [None]:
@@ -211,7 +199,7 @@ def over_classes(part: Part, two: Callable[[Part], Core], average: str, one_vs_o
 def sorted_scan(part: Part, values: Array, sign: int, finish: Callable[..., Array]) -> Core:
     """Sort values [C, N] once, ascending or with a sign of -1 descending, for kernels that scan them in order.
 
-    `finish` takes the part, counts and `run`, which lets a kernel scan every configuration, and returns scores [B, C].
+    `finish` takes counts and `run`, which lets a kernel scan every configuration, and returns scores [B, C].
     """
     cut = blocks.cut(len(values), -(-len(values) // (4 * part.n_threads)))
     orders = blocks.run(lambda a, b: np.argsort(sign * values[a:b], axis=1).astype(np.int32), cut, part.n_threads)
@@ -227,79 +215,66 @@ def sorted_scan(part: Part, values: Array, sign: int, finish: Callable[..., Arra
 
     def scores(counts: Array, picked: Array | None = None) -> Array:
         if picked is None:
-            return finish(part, counts, partial(run, slice(None), counts))
+            return finish(counts, partial(run, slice(None), counts))
         out = np.empty((len(picked), 1))
         for c in np.unique(picked):
             here = picked == c
-            out[here] = finish(part, counts[here], partial(run, slice(c, c + 1), counts[here]))
+            out[here] = finish(counts[here], partial(run, slice(c, c + 1), counts[here]))
         return out
 
     return scores
 
 
-def _thresholds(part: Part, finish: Callable[..., Array]) -> Core:
-    """Sort the scores of two classes, the highest first; y is 1 for the positive class."""
+def _average_precision(part: Part, *, average: str) -> Core:
     if part.fold.any():
         raise SoberError(
             "E114", f"{part.metric} is no metric of pairs, so it cannot compare `within_folds`; roc_auc can."
         )
-    kind = None if part.values.dtype.kind == "f" else np.float64  # labels are thresholds too
-    return sorted_scan(part, np.ascontiguousarray(part.values.T, kind), -1, finish)
-
-
-def _precision(part: Part, counts: Array, run: Callable[..., Array]) -> Array:
-    positive = part.y == 1
-    found = run("average_precision", positive, part.weights)
-    positives = product(counts, (positive * part.weights)[None])
-    return np.asarray(found / np.where(positives > 0, positives, np.nan))
-
-
-def _average_precision(part: Part, *, average: str) -> Core:
-    two = partial(_thresholds, finish=_precision)
     if part.values.ndim == 3:
-        return over_classes(part, two, average)
+        return over_classes(part, _precision, average)
     values = part.values if part.positive == 1 else -part.values
-    return two(replace(part, y=part.y == part.positive, values=values))
+    return _precision(replace(part, y=part.y == part.positive, values=values))
 
 
-def _start_of_curve(part: Part, counts: Array, run: Callable[..., Array], max_fpr: float) -> Array:
+def _precision(part: Part) -> Core:
+    """Average precision of two classes; y is 1 for the positive one."""
+    kind = None if part.values.dtype.kind == "f" else np.float64  # labels are thresholds too
     positive = part.y == 1
-    sides = product(counts, np.stack([positive, ~positive]) * part.weights)  # [B, 2]
-    defined = np.all(sides > 0, axis=1, keepdims=True)
-    found = run("partial_area", positive, part.weights, max_fpr * sides[:, 1])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found /= (sides[:, 0] * sides[:, 1])[:, None]
-    least, most = 0.5 * max_fpr**2, max_fpr
-    return np.where(defined, 0.5 * (1.0 + (found - least) / (most - least)), np.nan)
+
+    def finish(counts: Array, run: Callable[..., Array]) -> Array:
+        found = run("average_precision", positive, part.weights)
+        positives = product(counts, (positive * part.weights)[None])
+        return np.asarray(found / np.where(positives > 0, positives, np.nan))
+
+    return sorted_scan(part, np.ascontiguousarray(part.values.T, kind), -1, finish)
 
 
 def _error_at(part: Part, *, share: float, sign: int) -> Core:
     """The absolute error at a share of the samples, counted from the smallest up or, with a sign of -1, down."""
-    errors = np.ascontiguousarray(np.abs(part.values.T - part.y))
-    return sorted_scan(part, errors, sign, partial(_quantile, share=share))
 
+    def finish(counts: Array, run: Callable[..., Array]) -> Array:
+        totals = part.totals(counts)[:, 0] if share else np.zeros(len(counts))
+        slack = np.zeros_like(totals) if part.weight is None or not share else 1e-12 * totals
+        return run("quantiles", part.weights, np.maximum(share * totals, np.finfo(np.float64).tiny), slack)
 
-def _quantile(part: Part, counts: Array, run: Callable[..., Array], share: float) -> Array:
-    totals = part.totals(counts)[:, 0] if share else np.zeros(len(counts))
-    slack = np.zeros_like(totals) if part.weight is None or not share else 1e-12 * totals
-    return run("quantiles", part.weights, np.maximum(share * totals, np.finfo(np.float64).tiny), slack)
+    return sorted_scan(part, np.ascontiguousarray(np.abs(part.values.T - part.y)), sign, finish)
 
 
 # ---- all of them ----------------------------------------------------------------------------------------------------
 _RANKED = ("decision_function", "predict_proba")
 
 
-def roc_auc(*, average: str = "macro", max_fpr: float | None = None, multi_class: str | None = None) -> Metric:
-    """Area under the ROC curve; of several classes each against the rest (ovr) or against each other one (ovo).
+def _check_average(average: str) -> None:
+    if average not in ("macro", "weighted"):
+        raise SoberError("E122", f"`average` must be macro or weighted; got {average!r}.")
 
-    Of two classes also up to a false positive rate only, standardised (McClish) so that guessing scores 0.5.
-    """
+
+def roc_auc(*, average: str = "macro", multi_class: str | None = None) -> Metric:
+    """Area under the ROC curve; of several classes each against the rest (ovr) or against each other one (ovo)."""
     if multi_class not in (None, "ovr", "ovo"):
         raise SoberError("E122", f'`multi_class` must be None, "ovr" or "ovo"; got {multi_class!r}.')
-    allowed = ("macro", "weighted", "micro") if multi_class != "ovo" else ("macro", "weighted")
-    if average not in allowed:
-        raise SoberError("E122", f"`average` must be one of {', '.join(allowed)}; got {average!r}.")
-    usual = Metric(
+    _check_average(average)
+    return Metric(
         task="classification",
         core=partial(over_classes, two=area, average=average, one_vs_one=multi_class == "ovo") if multi_class else area,
         responses=("predict_proba",) if multi_class else _RANKED,
@@ -307,19 +282,11 @@ def roc_auc(*, average: str = "macro", max_fpr: float | None = None, multi_class
         min_classes=2,
         max_classes=None if multi_class else 2,
     )
-    if max_fpr is None or max_fpr == 1:
-        return usual
-    if not is_number(max_fpr) or not 0 < max_fpr < 1:
-        raise SoberError("E108", f"`max_fpr` must lie above 0 and not above 1; got {max_fpr!r}.")
-    core = partial(_thresholds, finish=partial(_start_of_curve, max_fpr=float(max_fpr)))
-    low = 0.5 * (1.0 - max_fpr / (2.0 - max_fpr))
-    return replace(usual, core=core, responses=_RANKED, max_classes=2, range=(low, 1.0))
 
 
 def average_precision(*, average: str = "macro", pos_label: Any = None) -> Metric:
     """Precision averaged over the recall gained at each threshold, for one class or the mean over classes."""
-    if average not in ("macro", "weighted", "micro"):
-        raise SoberError("E122", f"`average` must be macro, weighted or micro; got {average!r}.")
+    _check_average(average)
     return Metric(
         task="classification",
         core=partial(_average_precision, average=average),
