@@ -55,7 +55,7 @@ def test_what_is_undefined_depends_on_truth_and_counts_only(target):
     assert np.isnan(scores[0]).all()
     np.testing.assert_array_equal(np.isnan(scores).any(axis=1), np.isnan(scores).all(axis=1))
     # Two rows nearly alike: a deviance is a small difference of large numbers, here as in the oracle.
-    close(scores, oracle_scores(case.table(), counts), 1e-11 if "tweedie" in target else 1e-12)
+    close(scores, oracle_scores(case.table(), counts), 1e-12)
 
 
 @pytest.mark.parametrize(

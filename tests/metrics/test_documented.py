@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn.metrics
 
 import sobercv
 from sobercv.metrics import by_name
@@ -28,7 +29,10 @@ def test_arguments_function_and_range(name):
     takes = by_name.parameters(name)
     spelled = [key if p.default is p.empty else f"{key}={p.default!r}" for key, p in takes.items()]
     assert arguments == ", ".join(spelled)
-    assert function in {"", *(known for known, metric in by_name.functions().items() if metric == name)}
+    assert function in {
+        "",
+        *(known for known in sklearn.metrics.__all__ if by_name.name_of(getattr(sklearn.metrics, known)) == name),
+    }
     metric = sobercv.metrics.get(name, **{key: NEEDED[key] for key, p in takes.items() if p.default is p.empty})
     if name not in ("net_benefit", "neg_cost"):  # whose lower ends depend on their arguments
         numbers = [float(end.replace("−", "-").replace("∞", "inf")) for end in ends.split(" to ")]
