@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 import sobercv
 from sobercv.errors import Note
 from sobercv.report import summarize
-from sobercv.report.model_charts import Bar, Importance
+from sobercv.report.model_charts import Bar, importance_chart
 from sobercv.report.records import (
     Box,
     Chart,
@@ -26,6 +26,7 @@ from sobercv.report.records import (
     Summary,
     Table,
 )
+from sobercv.report.words import number
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -136,7 +137,7 @@ def by_hand():
     roc = Chart("roc", "ROC", "false positive rate", "true positive rate", (0.0, 1.0), (0.0, 1.0), (line,), "A curve.")
     draws = Chart("draws", "Draws", "ROC AUC", "resamples", (0.7, 0.9), (0.0, 6.0), boxes=(Box(0.7, 0.0, 0.8, 3.0),))
     failed = Table("failures", "Failures", (("Nr.", "Parameters", "Where", "Cause"), ("9", "C=-1", "fold 1", "C < 0")))
-    found = Importance((Bar("lactate", 0.2, 0.01), Bar("age", -0.01, 0.02)), "Shuffled.")
+    found = (Bar("lactate", 0.2, 0.01), Bar("age", -0.01, 0.02))
     return Summary(
         title="Sepsis by day 3",
         task="classification",
@@ -158,7 +159,7 @@ def by_hand():
         sections=(
             Section("selection", "How the number came about", (draws,)),
             Section("curves", "What the winner predicts", (roc,), sentence="Drawn from predictions."),
-            Section("importance", "What the final model leans on", found.charts(), (found.table(),)),
+            importance(found),
             Section("failures", "Failures", tables=(failed,)),
         ),
         notes=(Note("W204", "1 of 12 configurations failed."), Note("W999", "A note of a later release.")),
@@ -177,7 +178,14 @@ def chart(summary, name):
     return next((one for one in summary.charts if one.name == name), None)
 
 
-def with_importance(summary, found):
+def importance(bars):
+    """A section with these bars."""
+    rows = (("Column", "Score falls by", "SD"), *((b.label, number(b.value, 4), number(b.spread, 4)) for b in bars))
+    tables = (Table("importance", "Importance", rows, "Shuffled."),)
+    return Section("importance", "What the final model leans on", (importance_chart(bars, "Shuffled."),), tables)
+
+
+def with_importance(summary, *bars):
     """The same summary with another importance of columns."""
-    made = Section("importance", "What the final model leans on", found.charts(), (found.table(),))
+    made = importance(bars)
     return replace(summary, sections=tuple(made if s.name == "importance" else s for s in summary.sections))

@@ -16,7 +16,7 @@ PLOTS = {
     "binary": ("roc", "precision_recall", "calibration", "decision", "confusion"),
     "several": ("roc", "confusion"),
     "labels_only": ("confusion",),
-    "regression": ("predicted", "residuals"),
+    "regression": ("predicted",),
     "survival": ("survival",),
     "hostile": ("roc", "precision_recall", "calibration", "decision", "confusion"),
 }

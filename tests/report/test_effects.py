@@ -1,19 +1,20 @@
-"""Partial dependence is scikit-learn's; correlated columns are found."""
+"""Partial dependence is scikit-learn's, and every task has it."""
 
 import numpy as np
 import pytest
 from sklearn.inspection import partial_dependence
+from sklearn.linear_model import LinearRegression
 
-from sobercv.report.model_charts import correlated, effects, importance
+from sobercv.report.model_charts import effects, importance
 
 from . import cases
 
 
-def test_the_bold_line_is_partial_dependence():
+def test_the_line_is_partial_dependence():
     search, X, y = cases.regression()
     found, _ = importance(search, X, y, n_permutations=1)
-    chart = effects(search, X, [bar.label for bar in found.bars])[0]
-    name = found.bars[0].label
+    chart = effects(search, X, [bar.label for bar in found])[0]
+    name = found[0].label
     assert chart.title == f"When {name} changes"
     line = chart.lines[0]
     some = X.iloc[:150] if len(X) <= 150 else X
@@ -21,25 +22,15 @@ def test_the_bold_line_is_partial_dependence():
         search.best_estimator_, some, [name], custom_values={name: np.array(line.x)}, kind="average"
     )["average"][0]
     np.testing.assert_allclose(np.diff(line.y), np.diff(expected), rtol=1e-3)  # of a linear model: rows do not matter
-    assert len(chart.faint) == 30
-    assert len(chart.faint[0]) == len(line.x)
 
 
-def test_columns_that_say_the_same_are_found_and_shuffled_together():
-    X = cases.table(200, "abcdef")
-    X["f"] = -X["a"] + 0.1 * X["f"]
-    X["text"] = "x"
-    (group,) = correlated(X, np.arange(7))
-    assert group.tolist() == [0, 5]
-    y = np.where(X["a"] - X["f"] + 0.2 * X["b"] > 0, 1, 0)
-    from sklearn.linear_model import LogisticRegression
-
-    X = X.drop(columns="text")
-    search = cases.fitted(LogisticRegression(), {"C": [0.1, 1.0]}, X, y, scoring="roc_auc")
-    found, _ = importance(search, X, y, n_permutations=3)
-    (bar,) = found.together
-    assert bar.label == "a + f"
-    assert bar.value > 1.5 * found.bars[0].value, "each alone hides behind the other"
+def test_a_column_of_whole_numbers_is_drawn_at_whole_numbers():
+    X = cases.table(120, "ab")
+    X["a"] = np.arange(120) % 7
+    search = cases.fitted(LinearRegression(), {"fit_intercept": [True, False]}, X, X["a"] + X["b"], scoring="r2")
+    (chart,) = effects(search, X, ["a"])
+    assert chart.lines[0].x == (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+    assert np.diff(chart.lines[0].y) == pytest.approx(np.ones(6), abs=0.01)
 
 
 @pytest.mark.parametrize("name", ["binary", "several", "survival"])

@@ -1,4 +1,4 @@
-"""What is said of kinds of models: who left the race early is not called as good as the winner."""
+"""What is said of kinds of models: a kind that was dropped early is not called as good as the winner."""
 
 from types import SimpleNamespace
 
@@ -7,19 +7,17 @@ import pytest
 
 from sobercv.report.families_table import _sentence
 
-POOLED = SimpleNamespace(within_folds=False)
 
-
-def family(name, members, *, near, above=False, score=0.8):
+def family(name, members, *, near, above=False):
     gap = SimpleNamespace(confidence_level=0.95, value=0.01 if above else -0.01)
-    estimate = SimpleNamespace(metric="roc_auc", value=score)
+    estimate = SimpleNamespace(metric="roc_auc", value=0.8)
     return SimpleNamespace(
         name=name, configurations=np.array(members), may_be_as_good=near, difference=gap, estimate=estimate
     )
 
 
 def said(status, near):
-    search = SimpleNamespace(best_index_=0, race_=SimpleNamespace(status=np.array(status)), question_=POOLED)
+    search = SimpleNamespace(best_index_=0, race_=SimpleNamespace(status=np.array(status)))
     kinds = [
         family("ridge", [0, 1], near=True),
         family("forests", [2], near=near),
@@ -48,18 +46,9 @@ def test_who_may_be_as_good(status, near, ends):
     assert "  " not in said(status, near)
 
 
-def test_a_kind_above_the_honest_score_and_a_baseline_that_is_not_at_one_half_are_explained():
-    search = SimpleNamespace(best_index_=0, race_=SimpleNamespace(status=np.array(["finished"] * 3)), question_=POOLED)
+def test_a_kind_above_the_honest_score_is_explained():
+    search = SimpleNamespace(best_index_=0, race_=SimpleNamespace(status=np.array(["finished"] * 2)))
     kinds = [family("ridge", [0], near=True, above=True), family("forests", [1], near=True)]
-    told = _sentence(search, [*kinds, family("a constant baseline", [2], near=False, score=0.546)])
+    told = _sentence(search, kinds)
     assert "Above the honest score at the top: ridge, because choosing among fewer costs less." in told
-    assert "its true score is 0.5; here it is 0.546 because it predicts each fold's own share" in told
-    search.race_.status[2] = "dropped"
-    told = _sentence(search, [*kinds, family("a constant baseline", [2], near=False, score=0.485)])
-    assert "here it is 0.485 because it was dropped early: it is compared with the winner on the samples" in told
-    search.race_.status[2] = "finished"
-    plain = _sentence(search, [kinds[1], family("a constant baseline", [2], near=False, score=0.5)])
-    assert "Above" not in plain
-    assert "baseline knows nothing" not in plain
-    search.question_ = SimpleNamespace(within_folds=True)
-    assert "baseline knows nothing" not in _sentence(search, [kinds[1], family("a constant baseline", [2], near=False)])
+    assert "Above" not in _sentence(search, kinds[1:])

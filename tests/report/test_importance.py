@@ -8,10 +8,11 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier
 
 from sobercv import seeds
-from sobercv.report.model_charts import MOST_COLUMNS, MOST_ROWS, _closest, importance
+from sobercv.report.model_charts import MOST_COLUMNS, MOST_ROWS, closest, importance
 
 from . import cases
 
+OVER = "Permutation importance was left out: the time limit was reached."
 RNG = np.random.default_rng(11)
 
 
@@ -24,18 +25,17 @@ def wide(n=80, p=300):
 def test_of_many_columns_those_that_the_model_leans_on_are_shuffled():
     X, y = wide()
     search = cases.fitted(LogisticRegression(C=10), {"C": [1.0, 10.0]}, X, y)
-    found, reasons = importance(search, X, y, n_permutations=2)
-    assert reasons == ()
-    assert "of 300 columns were shuffled" in found.sentence
-    assert {"g7", "g270"} <= {bar.label for bar in found.bars[:4]}
-    assert f"{MOST_COLUMNS} of 300 columns were shuffled, those that correlate most" in found.sentence
+    found, said = importance(search, X, y, n_permutations=2)
+    assert "of 300 columns were shuffled" in said
+    assert {"g7", "g270"} <= {bar.label for bar in found[:4]}
+    assert f"{MOST_COLUMNS} of 300 columns were shuffled, those that correlate most" in said
 
 
 def test_an_array_with_many_columns_works_too():
     X, y = wide()
     search = cases.fitted(DecisionTreeClassifier(random_state=0), {"max_depth": [2, 3]}, X.to_numpy(), y)
     found, _ = importance(search, X.to_numpy(), y, n_permutations=1)
-    assert {"7", "270"} <= {bar.label for bar in found.bars[:4]}
+    assert {"7", "270"} <= {bar.label for bar in found[:4]}
 
 
 def test_of_many_rows_a_sample_is_scored():
@@ -43,17 +43,15 @@ def test_of_many_rows_a_sample_is_scored():
     X = pd.DataFrame(RNG.normal(size=(n, 3)), columns=list("abc"))
     y = X["a"] * 2 + RNG.normal(size=n)
     search = cases.fitted(Ridge(), {"alpha": [1.0, 2.0]}, X, y)
-    found, _ = importance(search, X, y, n_permutations=2)
-    assert found.bars[0].label == "a"
-    assert f"{MOST_ROWS:,} of {n:,} rows" in found.sentence
-    assert found.bars == importance(search, X, y, n_permutations=2)[0].bars
+    found, said = importance(search, X, y, n_permutations=2)
+    assert found[0].label == "a"
+    assert f"{MOST_ROWS:,} of {n:,} rows" in said
+    assert found == importance(search, X, y, n_permutations=2)[0]
 
 
 def test_when_the_time_is_over_it_says_so():
     search, X, y = cases.regression()
-    found, reasons = importance(search, X, y, max_seconds=0.0)
-    assert found is None
-    assert "the time limit was reached" in reasons[0].text
+    assert importance(search, X, y, max_seconds=0.0) == ((), OVER)
 
 
 def test_the_falls_are_those_of_scikit_learn():
@@ -62,22 +60,22 @@ def test_the_falls_are_those_of_scikit_learn():
     seed = seeds.integer(search.seed_, "permutation")
     theirs = permutation_importance(search, X, y, n_repeats=4, random_state=seed)
     expected = dict(zip(X.columns, theirs.importances_mean, strict=True))
-    assert {bar.label: bar.value for bar in found.bars} == pytest.approx(expected, rel=1e-5)
+    assert {bar.label: bar.value for bar in found} == pytest.approx(expected, rel=1e-5)
     spread = dict(zip(X.columns, theirs.importances_std, strict=True))
-    assert {bar.label: bar.spread for bar in found.bars} == pytest.approx(spread, rel=1e-5)
+    assert {bar.label: bar.spread for bar in found} == pytest.approx(spread, rel=1e-5)
 
 
 def test_little_time_means_fewer_shuffles_and_then_fewer_columns(monkeypatch):
     search, X, y = cases.regression()
     clock = iter([0.0, 1.0] * 10)  # a scoring takes a second
     monkeypatch.setattr("sobercv.report.model_charts.perf_counter", lambda: next(clock))
-    two = importance(search, X, y, n_permutations=9, max_seconds=2 * X.shape[1] + 1)[0]
-    assert "mean of 2 shuffles" in two.sentence
-    assert len(two.bars) == X.shape[1]
-    few = importance(search, X, y, n_permutations=9, max_seconds=3.5)[0]
-    assert "mean of 1 shuffle;" in few.sentence
-    assert len(few.bars) == 3
-    assert f"3 of {X.shape[1]} columns were shuffled" in few.sentence
+    two, said = importance(search, X, y, n_permutations=9, max_seconds=2 * X.shape[1] + 1)
+    assert "mean of 2 shuffles" in said
+    assert len(two) == X.shape[1]
+    few, said = importance(search, X, y, n_permutations=9, max_seconds=3.5)
+    assert "mean of 1 shuffle;" in said
+    assert len(few) == 3
+    assert f"3 of {X.shape[1]} columns were shuffled" in said
 
 
 @pytest.mark.parametrize("as_text", [False, True])
@@ -88,7 +86,7 @@ def test_the_screen_finds_what_goes_with_the_predictions(as_text):
     prediction = X["c4"].fillna(0).to_numpy() + 0.1 * RNG.normal(size=200)
     if as_text:
         X["c4"] = pd.cut(X["c4"], 5).astype(str)
-    assert _closest(X, prediction)[0] == 4
+    assert closest(X, prediction)[0] == 4
     several = np.column_stack([RNG.normal(size=200), prediction])
-    assert _closest(X, several)[0] == 4
-    assert len(_closest(X, np.zeros(200))) == 30
+    assert closest(X, several)[0] == 4
+    assert len(closest(X, np.zeros(200))) == 30

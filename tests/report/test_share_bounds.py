@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from sobercv.report.class_charts import confusion, thresholds
-from sobercv.report.evidence import Band, Evidence, widened
+from sobercv.report.charts import confusion, decision
+from sobercv.report.evidence import Evidence
 
 Z = 1.959963984540054
 
@@ -19,14 +19,17 @@ def wilson(successes, n):
     return middle - half, middle + half
 
 
-@pytest.mark.parametrize("n", [1, 7, 40, 1000])
+@pytest.mark.parametrize("n", [2, 7, 40, 1000])
 def test_nothing_and_everything_have_wilsons_bounds(n):
-    centre = np.array([0.0, 1.0, 0.5, np.nan])
-    band = widened(Band(centre, centre.copy(), centre.copy()), np.full(4, float(n)), 0.95)
-    np.testing.assert_allclose([band.low[0], band.high[0]], [0, wilson(0, n)[1]], atol=1e-12)
-    np.testing.assert_allclose([band.low[1], band.high[1]], [wilson(n, n)[0], 1], atol=1e-12)
-    assert (band.low[2], band.high[2]) == (0.5, 0.5)
-    assert np.isnan([band.low[3], band.high[3]]).all()
+    shown = np.array([0.0, 1.0, 0.5, np.nan])
+    seen = np.ones((n, 1), bool)
+    evidence = Evidence(y=np.zeros(n), responses={}, seen=seen, weight=np.ones(n), groups=None, classes=None,
+                        task="classification", level=0.95, seed=0)  # fmt: skip
+    _, low, high = evidence.share_band(lambda *_: shown, [seen] * 4)
+    np.testing.assert_allclose([low[0], high[0]], [0, wilson(0, n)[1]], atol=1e-12)
+    np.testing.assert_allclose([low[1], high[1]], [wilson(n, n)[0], 1], atol=1e-12)
+    assert (low[2], high[2]) == (0.5, 0.5)
+    assert np.isnan([low[3], high[3]]).all()
 
 
 def perfect(groups=None):
@@ -43,7 +46,7 @@ def test_nobody_is_quite_sure_of_a_perfect_table():
     assert [box.tint for box in chart.boxes] == [1.0, 0.0, 0.0, 1.0]
     assert table.rows[1][1] == f"100 ({100 * wilson(30, 30)[0]:.0f}\u2013100)"
     assert table.rows[2][1] == f"0 (0\u2013{100 * wilson(0, 10)[1]:.0f})"
-    row = next(row for row in thresholds(perfect()).rows if row[0] == "0.5")
+    row = next(row for row in decision(perfect())[1].rows if row[0] == "0.5")
     assert row[2:4] == ("100 (72\u2013100)", "100 (89\u2013100)")
 
 

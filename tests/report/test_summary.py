@@ -17,8 +17,8 @@ import sobercv
 from sobercv import seeds
 from sobercv.errors import CODES, Note, SoberError
 from sobercv.report import Summary, summarize
-from sobercv.report.facts import table_note
 from sobercv.report.model_charts import importance
+from sobercv.report.summary import table_note
 
 from . import cases
 
@@ -26,7 +26,7 @@ CHARTS = {
     "binary": ["roc", "precision_recall", "calibration", "decision"],
     "labels_only": [],
     "several": ["roc"],
-    "regression": ["predicted", "residuals"],
+    "regression": ["predicted"],
     "survival": ["survival"],
     "hostile": ["roc", "precision_recall", "calibration", "decision"],
 }
@@ -138,16 +138,15 @@ def test_notes_of_an_estimate_have_the_code_of_their_warning():
 
 def test_importance_is_scikit_learns():
     search, X, y = cases.regression()
-    found, reasons = importance(search, X, y, n_permutations=3)
+    found, said = importance(search, X, y, n_permutations=3)
     expected = permutation_importance(
         search, X, y, n_repeats=3, random_state=seeds.integer(search.seed_, "permutation")
     )
-    assert reasons == ()
-    assert {b.label: b.value for b in found.bars} == pytest.approx(
+    assert {b.label: b.value for b in found} == pytest.approx(
         dict(zip(X.columns, expected.importances_mean, strict=True)), rel=1e-5
     )
-    assert [b.value for b in found.bars] == sorted((b.value for b in found.bars), reverse=True)
-    assert "training data" in found.sentence
+    assert [b.value for b in found] == sorted((b.value for b in found), reverse=True)
+    assert "training data" in said
 
 
 def test_importance_is_left_out_with_a_reason():
@@ -160,11 +159,11 @@ def test_importance_is_left_out_with_a_reason():
         (search, sparse.csr_matrix(X), y, "refused"),
     ]
     for fitted, data, target, words in given:
-        found, reasons = importance(fitted, data, target)
-        assert found is None
-        assert reasons[0].code == "W704"
-        assert words in reasons[0].text
-    assert importance(search, None, None) == (None, ())
+        found, reason = importance(fitted, data, target)
+        assert found == ()
+        assert words in reason
+    assert importance(search, None, None) == ((), "")
+    assert [note.code for note in summarize(unfinished, X, y).notes][-1] == "W704"
 
 
 def test_bad_arguments_are_refused_in_a_sentence():

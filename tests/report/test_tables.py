@@ -9,7 +9,8 @@ import pytest
 
 from sobercv.errors import SoberError
 from sobercv.report.html import to_html
-from sobercv.report.model_charts import Bar, Importance
+from sobercv.report.checklist import checklist
+from sobercv.report.model_charts import Bar
 from sobercv.report.tables import FORMATS, tables_of, to_format
 
 from . import cases
@@ -54,7 +55,7 @@ def test_an_unknown_form_is_refused():
 
 
 def test_the_checklist_is_filled_in_where_the_run_knows():
-    items = {item.number: item.answer for item in cases.summary("binary").checklist}
+    items = {number: answer for number, _, answer in checklist(cases.summary("binary")).rows[1:]}
     assert "ROC AUC" in items["23a"]
     assert "interval" in items["23a"]
     assert items["17"] == "", "ethical approval is the authors' to tell"
@@ -64,7 +65,7 @@ def test_the_checklist_is_filled_in_where_the_run_knows():
 def test_numbers_in_csv_are_plain_ascii():
     summary = cases.by_hand()
     score = replace(summary.scores[1], value=-12345.6, interval=(-23456.7, -1234.5), naive=-9876.5, digits=1)
-    summary = cases.with_importance(summary, Importance((Bar("lactate", -0.01, 0.02),), "Shuffled."))
+    summary = cases.with_importance(summary, Bar("lactate", -0.01, 0.02))
     text = to_format(replace(summary, scores=(summary.scores[0], score)), "csv")
     assert "\u2212" not in text
     rows = list(csv.reader(io.StringIO(text)))

@@ -6,7 +6,7 @@ from sklearn.metrics import confusion_matrix
 
 import sobercv
 from sobercv.predictions import Predictions
-from sobercv.report.class_charts import calibration, decision_curve, operating_point, thresholds
+from sobercv.report.charts import calibration, decision, roc
 from sobercv.report.evidence import Evidence
 
 from . import cases
@@ -25,7 +25,7 @@ def test_the_positive_class_is_second_where_its_name_leaves_no_doubt(evidence):
 
 
 def test_the_table_of_thresholds_is_that_of_confusion_matrices(evidence):
-    table = thresholds(evidence)
+    table = decision(evidence)[1]
     assert table.rows[0][:3] == ("Threshold", "Called case", "Sensitivity")
     for row in table.rows[1:]:
         called = evidence.responses["predict_proba"][:, 0] >= float(row[0])
@@ -36,13 +36,13 @@ def test_the_table_of_thresholds_is_that_of_confusion_matrices(evidence):
 
 
 def test_the_operating_point_is_where_the_labels_stand(evidence):
-    (mark,) = operating_point(evidence)
+    (mark,) = roc(evidence)[0].marks
     ((tn, fp), (fn, tp)) = confusion_matrix(evidence.y, evidence.labels()[:, 0])
     assert (mark.x, mark.y) == pytest.approx((fp / (tn + fp), tp / (tp + fn)))
 
 
 def test_the_decision_curve_is_the_net_benefit_of_the_metric(evidence):
-    chart = decision_curve(evidence)
+    chart = decision(evidence)[0]
     model, everybody = chart.lines
     chances = evidence.responses["predict_proba"]
     table = Predictions.build(
@@ -56,7 +56,7 @@ def test_the_decision_curve_is_the_net_benefit_of_the_metric(evidence):
         assert everybody.y[i] == pytest.approx(share - (1 - share) * at / (1 - at), abs=1e-5)
 
 
-def test_the_smooth_is_straight_where_probabilities_are_right():
+def test_the_slope_is_one_where_probabilities_are_right():
     rng = np.random.default_rng(0)
     n = 4000
     chance = rng.random((n, 1))
@@ -65,7 +65,8 @@ def test_the_smooth_is_straight_where_probabilities_are_right():
         y=y, responses={"predict_proba": chance}, seen=np.ones((n, 1), bool), weight=np.ones(n), groups=None,
         classes=np.array([0, 1]), task="classification", level=0.95, seed=0,
     )  # fmt: skip
-    chart = calibration(evidence)
-    smooth = chart.lines[0]
-    np.testing.assert_allclose(smooth.y, smooth.x, atol=0.05)  # five standard errors of the worst place
-    assert "Slope 0.9" in chart.sentence or "Slope 1.0" in chart.sentence
+    (chart,) = calibration(evidence)
+    (line,) = chart.lines
+    np.testing.assert_allclose(line.y, line.x, atol=0.125)  # five standard errors of a bin of 400
+    assert chart.below[0] == ("slope", "intercept")
+    assert [float(cell) for cell in chart.below[1]] == pytest.approx([1.0, 0.0], abs=0.2)

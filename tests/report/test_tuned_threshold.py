@@ -8,7 +8,7 @@ from sklearn.metrics import f1_score
 
 import sobercv
 from sobercv.report import summarize
-from sobercv.report.class_charts import tuned_threshold
+from sobercv.report.charts import tuned_threshold
 from sobercv.report.evidence import Evidence
 
 
@@ -22,7 +22,7 @@ def search(request):
 
 
 def test_the_curve_passes_through_the_tuned_threshold(search):
-    chart = tuned_threshold(Evidence.of(search), search)
+    (chart,) = tuned_threshold(Evidence.of(search), search)
     (mark,), (line,) = chart.marks, chart.lines
     assert mark.x == search.estimate_.decision.value
     assert mark.y == pytest.approx(search.estimate_.naive)
@@ -46,7 +46,7 @@ def test_no_threshold_no_curve():
     search = sobercv.BBCSearchCV(
         LogisticRegression(), {"C": [0.1, 1.0]}, scoring="f1", cv=3, n_bootstraps=64, keep="all"
     )
-    assert tuned_threshold(Evidence.of(search.fit(X, y)), search) is None
+    assert tuned_threshold(Evidence.of(search.fit(X, y)), search) == ()
 
 
 def test_the_table_ranks_by_the_scores_that_it_shows(search):

@@ -12,7 +12,7 @@ from ..checks.planned_search import positive_label
 from ..correction import FoldScores, ToolPredictions, is_mljar, judge, judge_predictions, read_mljar, recognise
 from ..errors import Note, SoberError
 from ..inference import Estimate
-from ..report.facts import score_of
+from ..report.summary import score_of
 from ..report.words import count
 from ..runs.folder import RunFolder
 from ..runs.judged_again import judge_again

@@ -6,8 +6,10 @@ words each.
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from .notes import LIMITATIONS
-from .records import ChecklistItem, Summary
+from .records import Summary, Table
 from .words import between, count, number
 
 ITEMS = (
@@ -56,16 +58,12 @@ FILLED = (
 )
 
 
-def checklist(summary: Summary) -> tuple[ChecklistItem, ...]:
-    """Fill in what the run knows; the summary has its charts and all."""
-    answers = _answers(summary)
-    return tuple(ChecklistItem(item, topic, answers.get(item, "")) for item, topic in ITEMS)
-
-
-def _answers(summary: Summary) -> dict[str, str]:
-    fact = {f.label: f.text for f in summary.data}
+def checklist(summary: Summary) -> Table:
+    """Fill in what the run knows."""
+    fact = defaultdict(lambda: "?", ((f.label, f.text) for f in summary.data))
     score, names = summary.scores[0], [section.name for section in summary.sections]
     tried = 0 if summary.race is None else summary.race.n_start
+    version = next((f.text for f in summary.versions if f.label == "sobercv"), "?")
     level = f"{100 * score.level:g} % interval"
     held = "" if score.interval is None else f" ({level} {between(score.interval, score.digits)})"
     shown = [c.title for section in summary.sections if section.name == "curves" for c in section.charts]
@@ -81,9 +79,9 @@ def _answers(summary: Summary) -> dict[str, str]:
         "12d": f"{grouped}{apart}".strip(),
         "12e": f"{', '.join(s.label for s in summary.scores)}; plots: {', '.join(shown) or 'none'}.",
         "12g": "Out-of-sample: each sample by models that were trained without it.",
-        "18f": f"{summary.command} (seed {summary.seed}; sobercv {_version(summary)}).",
+        "18f": f"{summary.command} (seed {summary.seed}; sobercv {version}).",
         "20": f"{fact['Samples']} samples; {fact['Target']}.",
-        "21": f"{fact['Samples']} samples; {fact['Target']}; {fact.get('Columns', '?')} candidate predictors.",
+        "21": f"{fact['Samples']} samples; {fact['Target']}; {fact['Columns']} candidate predictors.",
         "22": f"{summary.winner.label}; trained on all samples." if "importance" in names else "",
         "23a": f"{score.label} {number(score.value, score.digits)}{held}, corrected for the choice among "
         f"{count(tried, 'configuration')}; plain cross-validation would claim "
@@ -103,8 +101,5 @@ def _answers(summary: Summary) -> dict[str, str]:
         found["15"] = f"The class{' and its probability; see decisions by threshold' * decided}."
     elif summary.task:
         found["15"] = "A risk: the greater, the earlier the event." if summary.task == "survival" else "A number."
-    return {item: text for item, text in found.items() if text}
-
-
-def _version(summary: Summary) -> str:
-    return next((f.text for f in summary.versions if f.label == "sobercv"), "?")
+    rows = ((item, topic, found.get(item, "")) for item, topic in ITEMS)
+    return Table("tripod_ai", "TRIPOD+AI checklist", (("Item", "What to report", "This run"), *rows))

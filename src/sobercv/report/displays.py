@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import SoberError
-from . import class_charts, summary
+from .charts import CHARTS
 from .evidence import Evidence
-from .facts import estimates_of, score_of
-from .model_charts import importance
+from .model_charts import importance, importance_chart
 from .records import Chart
+from .summary import draws_chart, estimates_of, race_chart, score_of
 
 BLUE, GREEN, VERMILLION, GREY, LIGHT = "#0072B2", "#00785A", "#D55E00", "#57606A", "#D9DDE1"
 SERIES = ((BLUE, "-"), (GREEN, ":"), (VERMILLION, "--"))
@@ -25,59 +25,56 @@ BOXES = (BLUE, VERMILLION, "#B8BDC2")
 class Plots:
     """Plots of a fitted search; each draws on `ax` (default: a new figure) and returns the axes.
 
-    Beside the methods below, each chart of the report has a plot of its name: `roc`, `precision_recall`, `calibration`
-    and `decision` for two classes, `predicted` and `residuals` for numbers, `survival` for survival times.
+    Beside the methods below, each chart of the report has a plot of its name: `roc` and `confusion` for classes,
+    `precision_recall`, `calibration` and `decision` for two of them, `predicted` for numbers, `survival` for survival
+    times.
     """
 
     def __init__(self, search: Any) -> None:
         self._search = search
 
     def __getattr__(self, name: str) -> Any:
-        if name not in summary.CHARTS:
-            names = ", ".join(summary.CHARTS)
-            raise AttributeError(f"There is no plot {name!r}. Plots are draws, race, confusion, importance, {names}.")
-        task, make = summary.CHARTS[name]
-        return lambda ax=None: self._chart(name, task, make, ax)
+        if name not in CHARTS:
+            names = ", ".join(CHARTS)
+            raise AttributeError(f"There is no plot {name!r}. Plots are draws, race, importance, {names}.")
+        return lambda ax=None: self._chart(name, ax)
 
     def __dir__(self) -> list[str]:
-        return sorted([*super().__dir__(), *summary.CHARTS])
+        return sorted([*super().__dir__(), *CHARTS])
 
     def draws(self, ax: Any = None) -> Any:
         """Histogram of the bootstrap draws with the honest and the naive score."""
         first = estimates_of(self._search)[0]
-        return _drawn(summary.draws_chart(first, score_of(first)), "The protocol of this search makes no draws.", ax)
+        chart = draws_chart(first, score_of(first))
+        if chart is None:
+            raise SoberError("E116", "The protocol of this search makes no draws.")
+        return draw(chart, ax)
 
     def race(self, ax: Any = None) -> Any:
         """How many configurations were still in the race after each round."""
-        return draw(summary.race_chart(self._search), ax)
-
-    def confusion(self, ax: Any = None) -> Any:
-        """Confusion matrix, each row adding up to 100 %."""
-        return self._chart("confusion", "classification", lambda e: (class_charts.confusion(e) or [None])[0], ax)
+        return draw(race_chart(self._search), ax)
 
     def importance(self, X: Any, y: Any, ax: Any = None, *, n_permutations: int = 10) -> Any:
         """Permutation importance of the final model on the data given."""
-        found, reasons = importance(self._search, X, y, n_permutations=n_permutations)
-        reason = reasons[0].text if reasons else "`n_permutations` is 0, so there is nothing to draw."
-        return _drawn(None if found is None else found.charts()[0], reason, ax)
+        bars, said = importance(self._search, X, y, n_permutations=n_permutations)
+        if not bars:
+            raise SoberError("E116", said or "`n_permutations` is 0, so there is nothing to draw.")
+        return draw(importance_chart(bars, said), ax)
 
-    def _chart(self, name: str, task: str, make: Any, ax: Any) -> Any:
-        evidence = Evidence.of(self._search)
+    def _chart(self, name: str, ax: Any) -> Any:
+        (task, make), evidence = CHARTS[name], Evidence.of(self._search)
         if evidence.task != task:
             raise SoberError(
                 "E116", f"`{name}` is a plot for {task}; this search is one of {evidence.task}. Choose another plot."
             )
-        reason = (
-            f"The search did not keep the predictions that `{name}` needs, or there are not two classes. Add roc_auc "
-            "and neg_log_loss to scoring, or choose another plot."
-        )
-        return _drawn(make(evidence), reason, ax)
-
-
-def _drawn(chart: Chart | None, reason: str, ax: Any) -> Any:
-    if chart is None:
-        raise SoberError("E116", reason)
-    return draw(chart, ax)
+        made = make(evidence)
+        if not made or not isinstance(made[0], Chart):
+            raise SoberError(
+                "E116",
+                f"The search did not keep the predictions that `{name}` needs, or there are not two classes. Add "
+                "roc_auc and neg_log_loss to scoring, or choose another plot.",
+            )
+        return draw(made[0], ax)
 
 
 def draw(chart: Chart, ax: Any = None) -> Any:

@@ -1,7 +1,7 @@
 """The winner's out-of-sample predictions and their resamples: what every chart of a report is drawn from.
 
-Arrays of one configuration, bands around any statistic of them, and lines of charts. Axes: N samples, R repeats, K
-classes, G places of a curve.
+A band is an array [3, G]: a statistic on all samples, and the two bounds that hold the wanted share of its resamples.
+Axes: N samples, R repeats, K classes, G places of a curve.
 """
 
 from __future__ import annotations
@@ -25,25 +25,6 @@ from ..training.fit.task import build
 from .records import Line
 
 N_BANDS = 400
-#: (repeat, weight [N]) -> [G]: a statistic of the samples of one repeat, each present `weight` times.
-Statistic = Callable[[int, Array], Array]
-
-
-@dataclass(frozen=True, eq=False)
-class Band:
-    """A statistic [G] on all samples, and the bounds [G] that hold the wanted share of its resamples."""
-
-    centre: Array
-    low: Array
-    high: Array
-
-    def at(self, places: Array | slice) -> Band:
-        """Take these places, in this order."""
-        return Band(*(values[places] for values in (self.centre, self.low, self.high)))
-
-    def where(self, keep: Array) -> Band:
-        """Leave places undefined."""
-        return Band(*(np.where(keep, values, np.nan) for values in (self.centre, self.low, self.high)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +47,7 @@ class Evidence:
         table: Predictions = search.winner_predictions_.only_seen()
         if not table.responses:
             raise SoberError(
-                "E116",
-                "The search scored models and kept no predictions; add a metric, such as r2, to scoring.",
+                "E116", "The search scored models and kept no predictions; add a metric, such as r2, to scoring."
             )
         # What a metric asks for is kept under the first of its alternatives: a ranking metric asks for decisions and
         # takes probabilities from a model that has none. Only the winner can tell which of the two these are.
@@ -79,8 +59,12 @@ class Evidence:
             for name, tensor in table.responses.items()
         }
         y, classes = table.y, table.classes
-        if classes is not None and _is_first_positive(table):
-            y, responses, classes = 1 - y, {name: _turned(name, v) for name, v in responses.items()}, classes[::-1]
+        if classes is not None and len(classes) == 2:
+            positive = table.target.positive
+            named = obvious_positive(classes.tolist()) if positive is None else classes[positive]
+            if named == classes[0]:  # what is said of the second class is said of the first
+                y, classes = 1 - y, classes[::-1]
+                responses = {n: -v if n == "decision_function" else 1 - v for n, v in responses.items()}
         return cls(
             y=y,
             responses=responses,
@@ -94,95 +78,73 @@ class Evidence:
         )
 
     @property
-    def n_repeats(self) -> int:
-        """Number of repeats."""
-        return int(self.seen.shape[1])
+    def is_binary(self) -> bool:
+        """Whether there are two classes."""
+        return self.classes is not None and len(self.classes) == 2
 
     def scores(self) -> Array | None:
-        """Give what ranks the samples: [N, R] for two classes, [N, R, K] for more; None where only labels are known."""
+        """Return what ranks samples: [N, R] for two classes, [N, R, K] for more; None where only labels are known."""
         return next((self.responses[n] for n in ("decision_function", "predict_proba") if n in self.responses), None)
 
     def labels(self) -> Array | None:
         """Predicted class indices [N, R], as given or the likeliest class."""
         if "predict" in self.responses:
             return self.responses["predict"]
-        probabilities = self.responses.get("predict_proba")
-        if probabilities is None:
-            scores = self.scores()
-            return None if scores is None else scores.argmax(axis=2) if scores.ndim == 3 else (scores > 0).astype(int)
-        return probabilities.argmax(axis=2) if probabilities.ndim == 3 else (probabilities > 0.5).astype(int)
-
-    def units(self, rows: Array) -> float:
-        """How many samples, or groups of them, are among rows [N, R]: the mean over repeats."""
-        held = rows & self.seen
-        if self.groups is None:
-            return float(held.sum(axis=0).mean())
-        return float(np.mean([len(np.unique(self.groups[held[:, r]])) for r in range(self.n_repeats)]))
+        values = self.responses.get("predict_proba", self.scores())
+        if values is None:
+            return None
+        middle = 0.5 if "predict_proba" in self.responses else 0.0
+        return values.argmax(axis=2) if values.ndim == 3 else (values > middle).astype(int)
 
     def average_prediction(self) -> Array:
         """Mean prediction [N] over the repeats that have seen a sample, where the target is no class."""
         return np.asarray((self.responses["predict"] * self.seen).sum(axis=1) / self.seen.sum(axis=1))
 
-    def banded(self, statistic: Statistic, repeats: int | None = None) -> Band:
-        """Put a band around a statistic (NaN where undefined): the mean over repeats, on all samples and resamples.
+    def banded(self, statistic: Callable[[int, Array], Array], repeats: int | None = None) -> Array:
+        """Put a band [3, G] around a statistic (NaN where undefined): its mean over repeats, on samples and resamples.
 
-        `repeats`: how many repeats the statistic tells apart; 1 for those of averaged predictions.
+        `statistic` takes a repeat and the weights [N] of its samples. `repeats`: how many repeats it tells apart; 1 for
+        statistics of averaged predictions.
         """
-        n_repeats = self.n_repeats if repeats is None else repeats
         seen = self.seen if repeats is None else np.ones((len(self.y), repeats), bool)
 
         def value(counts: Array) -> Array:
-            each = [statistic(r, counts * self.weight * seen[:, r]) for r in range(n_repeats)]
-            share = [float(counts @ seen[:, r]) for r in range(n_repeats)]
-            return _mean(np.stack(each), np.array(share))
+            each = np.stack([statistic(r, counts * self.weight * seen[:, r]) for r in range(seen.shape[1])])  # [R, G]
+            defined, share = ~np.isnan(each), counts.astype(np.float64) @ seen
+            total = share @ defined
+            with np.errstate(invalid="ignore", divide="ignore"):
+                return np.asarray(np.where(total > 0, (share @ np.where(defined, each, 0.0)) / total, np.nan))
 
-        ones = np.ones(len(self.y))
-        draws = Units(len(self.y), self.seed, "report", groups=self.groups)
-        values = [value(c) for b in range(0, N_BANDS, UNIT) for c in draws.counts(b, min(b + UNIT, N_BANDS))]
-        tail = (1.0 - self.level) / 2.0
-        low, high = _quantiles(np.stack(values), (tail, 1.0 - tail))
-        return Band(value(ones), low, high)
+        units = Units(len(self.y), self.seed, "report", groups=self.groups)
+        blocks = (units.counts(b, min(b + UNIT, N_BANDS)) for b in range(0, N_BANDS, UNIT))
+        ordered = np.sort([value(counts) for block in blocks for counts in block], axis=0)  # [B, G], NaN last
+        n = (~np.isnan(ordered)).sum(axis=0)
+        tails = np.array([[(1.0 - self.level) / 2.0], [(1.0 + self.level) / 2.0]])
+        at = np.clip(np.ceil(np.round(tails * n, 9)).astype(int), 1, np.maximum(n, 1)) - 1
+        return np.stack([value(np.ones(len(self.y))), *np.take_along_axis(ordered, at, axis=0)])
 
+    def share_band(self, share: Callable[[int, Array], Array], wholes: list[Array]) -> Array:
+        """Put a band around shares [G] of wholes, each of rows [N, R]; Wilson's bound where a share is 0 or 1."""
+        centre, low, high = self.banded(share)
+        square = NormalDist().inv_cdf(0.5 + self.level / 2.0) ** 2
+        n = np.maximum([self._units(rows) for rows in wholes], 1.0)
+        low = np.where(centre == 1.0, np.minimum(low, n / (n + square)), low)
+        high = np.where(centre == 0.0, np.maximum(high, square / (n + square)), high)
+        return np.stack([centre, low, high])
 
-def _is_first_positive(table: Predictions) -> bool:
-    """Whether the first of two classes is the positive one: it was named, or its name leaves no doubt."""
-    if table.classes is None or len(table.classes) != 2:
-        return False
-    if table.target.positive is not None:
-        return table.target.positive == 0
-    labels = table.classes.tolist()
-    return bool(obvious_positive(labels) == labels[0])
-
-
-def _turned(name: str, values: Array) -> Array:
-    """What is said of the second class, said of the first."""
-    return -values if name == "decision_function" else 1 - values
-
-
-def _mean(values: Array, weight: Array) -> Array:
-    """Mean over repeats, [R, G] -> [G], of those that are defined."""
-    defined = ~np.isnan(values)
-    total = weight @ defined
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(total > 0, (weight @ np.where(defined, values, 0.0)) / total, np.nan))
+    def _units(self, rows: Array) -> float:
+        """Return how many samples, or groups of them, are among rows [N, R]: the mean over repeats."""
+        held = rows & self.seen
+        if self.groups is None:
+            return float(held.sum(axis=0).mean())
+        return float(np.mean([len(np.unique(self.groups[column])) for column in held.T]))
 
 
-def _quantiles(values: Array, shares: tuple[float, float]) -> tuple[Array, Array]:
-    """Order statistics of the defined draws [B, G]; NaN where there are none."""
-    ordered = np.sort(values, axis=0)  # NaN goes last
-    n = (~np.isnan(values)).sum(axis=0)
-    found = []
-    for share in shares:
-        at = np.clip(np.ceil(np.round(share * n, 9)).astype(int), 1, np.maximum(n, 1)) - 1
-        found.append(np.take_along_axis(ordered, at[None], axis=0)[0])
-    return found[0], found[1]
-
-
-def bin_edges(values: Array, most: int = 10) -> Array:
-    """Cut values into bins of equal size, at least some 30 values each."""
-    n_bins = int(np.clip(len(values) // 30, 3, most))
-    edges = np.unique(np.quantile(values, np.linspace(0, 1, n_bins + 1)))
-    return edges if len(edges) > 1 else np.array([edges[0], edges[0] + 1.0])
+def binned(values: Array, seen: Array, most: int = 10) -> tuple[int, Array]:
+    """Cut into bins of equal size, of some 30 of the values that are seen or more: their number, and each one's bin."""
+    n_bins = int(np.clip(seen.sum() // 30, 3, most))
+    edges = np.unique(np.quantile(values[seen], np.linspace(0, 1, n_bins + 1)))
+    return max(len(edges) - 1, 1), np.searchsorted(edges[1:-1], values, side="right")
 
 
 def bin_means(bins: Array, k: int, weight: Array, values: Array) -> Array:
@@ -191,27 +153,14 @@ def bin_means(bins: Array, k: int, weight: Array, values: Array) -> Array:
         return np.bincount(bins, weight * values, minlength=k) / np.bincount(bins, weight, minlength=k)
 
 
-def line_of(label: str, x: Array, band: Band, text: str = "", *, stepped: bool = False, marked: bool = False) -> Line:
-    """Write a band as a line of a chart."""
-    return Line(
-        label, tuple(_six(v) for v in x.tolist()), known(band.centre), known(band.low), known(band.high),
-        text, stepped, marked,
-    )  # fmt: skip
+def padded(values: Array, share: float = 0.05) -> tuple[float, float]:
+    """Return the ends of an axis: those of the values that are defined, and some room."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    room = share * (high - low) or share
+    return low - room, high + room
 
 
-def known(values: Array) -> tuple[float | None, ...]:
-    """Write numbers with six digits; None where undefined."""
-    return tuple(None if v != v else _six(v) for v in values.tolist())
-
-
-def _six(value: float) -> float:
-    return float(f"{value:.6g}")
-
-
-def widened(band: Band, sizes: Array, level: float) -> Band:
-    """Put Wilson's bound where a share [G] of so many samples or groups [G] is 0 or 1."""
-    square = NormalDist().inv_cdf(0.5 + level / 2.0) ** 2
-    n = np.maximum(sizes, 1)
-    low = np.where(band.centre == 1.0, np.minimum(band.low, n / (n + square)), band.low)
-    high = np.where(band.centre == 0.0, np.maximum(band.high, square / (n + square)), band.high)
-    return Band(band.centre, low, high)
+def line_of(label: str, x: Array, band: Array, text: str = "", *, stepped: bool = False, marked: bool = False) -> Line:
+    """Write a band as a line of a chart: six digits, and None where undefined."""
+    centre, low, high = (tuple(None if v != v else float(f"{v:.6g}") for v in row.tolist()) for row in band)
+    return Line(label, tuple(float(f"{v:.6g}") for v in x.tolist()), centre, low, high, text, stepped, marked)

@@ -8,7 +8,6 @@ from typing import Any
 from ..containers import as_array
 from ..errors import SoberError
 from ..inference.difference import Family, families
-from .notes import GUESSING
 from .records import Table
 from .words import between, clean, count, digits_for, family_of, metric_label, number, percent, signed, within
 
@@ -27,25 +26,17 @@ def families_table(search: Any) -> Table | None:
     digits = digits_for([family.estimate.value for family in found])
     label = metric_label(found[0].estimate.metric, found[0].estimate.positive)
     head = ("Kind of model", "Tried", f"Honest {within(label)}", "Interval", "Difference", "Its interval", "Won")
-    return Table("families", "Kinds of models", (head, *(_row(f, digits) for f in found)), _sentence(search, found))
-
-
-def _row(family: Family, digits: int) -> tuple[str, ...]:
-    estimate, gap = family.estimate, family.difference
-    interval = "" if estimate.interval is None else between(estimate.interval, digits)
-    return (
-        clean(family.name, 60),
-        str(len(family.configurations)),
-        number(estimate.value, digits),
-        interval,
-        signed(gap.value, digits),
-        between(gap.interval, digits),
-        percent(family.share),
-    )
+    rows = (
+        (clean(f.name, 60), str(len(f.configurations)), number(f.estimate.value, digits),
+         "" if f.estimate.interval is None else between(f.estimate.interval, digits),
+         signed(f.difference.value, digits), between(f.difference.interval, digits), percent(f.share))
+        for f in found
+    )  # fmt: skip
+    return Table("families", "Kinds of models", (head, *rows), _sentence(search, found))
 
 
 def _sentence(search: Any, found: list[Family]) -> str:
-    """Say which other kinds the data do not tell from the winner's; who left the race is not among them."""
+    """Say which other kinds the data do not tell from the winner's; dropped ones are not among them."""
     others = [f for f in found if search.best_index_ not in f.configurations]
     left = [f for f in others if (search.race_.status[f.configurations] != "finished").all()]
     near = [clean(f.name, 60) for f in others if f.may_be_as_good and f not in left]
@@ -60,9 +51,6 @@ def _sentence(search: Any, found: list[Family]) -> str:
             "the score at the top: to take a kind because of this table would be one more choice, which no number here "
             "allows for. "
         )
-    constant = next((f for f in found if f.name == BASELINE), None)
-    if constant and GUESSING.get(found[0].estimate.metric) == 0.5 and abs(constant.estimate.value - 0.5) > 0.001:
-        text += _why_not_half(constant, constant in left, search.question_.within_folds)
     if near:
         text += f"{count(len(near), 'other kind')} may be as good as the winner: {', '.join(near)}."
     elif len(left) < len(others):
@@ -71,17 +59,6 @@ def _sentence(search: Any, found: list[Family]) -> str:
         names = ", ".join(clean(f.name, 60) for f in left)
         text += f" Dropped early and so judged on few samples, so that their intervals say little: {names}."
     return text.replace("  ", " ")
-
-
-def _why_not_half(constant: Family, is_dropped: bool, within_folds: bool) -> str:
-    """Say why a baseline that ranks at random is not shown with 0.5."""
-    known = "The baseline knows nothing of the rows, so that its true score is 0.5; here it is "
-    score = f"{number(constant.estimate.value, 3)} because it"
-    if is_dropped:
-        return f"{known}{score} was dropped early: it is compared with the winner on the samples that it has. "
-    if within_folds:
-        return ""
-    return f"{known}{score} predicts each fold's own share of classes, by which rows of folds are ranked. "
 
 
 def labels_of(search: Any, by: Any) -> dict[int, str]:
@@ -105,7 +82,7 @@ def labels_of(search: Any, by: Any) -> dict[int, str]:
 
 
 def _model(estimator: Any, params: Mapping[str, Any]) -> Any:
-    """Give the model of a configuration: the last step of a pipeline, or what a parameter puts in its place."""
+    """Return the model of a configuration: the last step of a pipeline, or what a parameter puts in its place."""
     if hasattr(estimator, "steps"):
         name, last = estimator.steps[-1]
         return _model(params.get(name, last), {})

@@ -16,8 +16,9 @@ from typing import Any
 
 from ..errors import SoberError
 from . import svg, words
+from .checklist import checklist
 from .records import Chart, ConfigurationRow, Summary
-from .tables import configurations_table, scores_table, tables_of
+from .tables import configurations_table, scores_table
 
 #: Spaces at which no line may end: before a percent sign, and between a parameter and its value.
 _BREAKS = re.compile(r"(?<=\d) (?=%)|(?<=\([a-zA-Z]) (?=\d)|(?<=, [a-zA-Z]) (?=\d)|(?<=alpha) (?=\d)")
@@ -68,7 +69,7 @@ def to_html(summary: Summary) -> str:
         scale=markup(svg.scale(summary.scores[0])),
         metrics=scores_table(summary),
         drawn=lambda chart: _drawn(chart, markup),
-        checklist=next((t for t in tables_of(summary) if t.name == "tripod_ai"), None),
+        checklist=None if summary.race is None else checklist(summary),
         policy=policy(style, script),
         style=markup(style),
         script=markup(script),

@@ -119,7 +119,7 @@ class Chart:
     """Lines, points, boxes and whiskers over two axes, drawn alike by every renderer.
 
     `reference` holds the two ends of a line to compare with (x0, y0, x1, y1); `below` is a small table under the chart,
-    its first row the head. `faint` are lines of single samples, all over the places of the first line. `series` names
+    its first row the head. `series` names
     kinds of boxes. `y_names` and `x_names` replace the numbers of an axis by names at 0, 1, 2, ...; names of the
     vertical axis run downwards. `apart` draws each line in a panel of its own.
     """
@@ -137,7 +137,6 @@ class Chart:
     points_y: Numbers = ()
     below: tuple[tuple[str, ...], ...] = ()
     marks: tuple[Mark, ...] = ()
-    faint: tuple[Numbers, ...] = ()
     boxes: tuple[Box, ...] = ()
     series: tuple[str, ...] = ()
     whiskers: tuple[Whisker, ...] = ()
@@ -169,15 +168,6 @@ class Section:
 
 
 @dataclass(frozen=True)
-class ChecklistItem:
-    """An item of TRIPOD+AI and what the run says to it; empty where only the authors know."""
-
-    number: str
-    topic: str
-    answer: str
-
-
-@dataclass(frozen=True)
 class Fact:
     """A label and its text."""
 
@@ -190,8 +180,8 @@ class Summary:
     """Everything that a report says, and nothing else.
 
     `scores[0]` is the metric that selected. `sections` hold charts and tables, as many as the input allows. `notes` are
-    what the reader should know, each with a code that has a page. `glossary` and `promise` are for readers without
-    statistics. `race` is None where nothing is known of the training, as for an estimate from predictions.
+    what the reader should know, each with a code that has a page. `promise` says
+    what the interval does. `race` is None where nothing is known of the training, as for an estimate from predictions.
     """
 
     title: str
@@ -201,22 +191,20 @@ class Summary:
     why: str
     scores: tuple[Score, ...]
     winner: Fact
-    notes: tuple[Note, ...]
     data: tuple[Fact, ...]
     versions: tuple[Fact, ...]
     method: str
     citation: str
     seed: int
     command: str
+    notes: tuple[Note, ...] = ()
     race: Race | None = None
     configurations: tuple[ConfigurationRow, ...] = ()
     table_note: str = ""
     sections: tuple[Section, ...] = ()
     timing: tuple[Fact, ...] = ()
     promise: str = ""
-    glossary: tuple[Fact, ...] = ()
     columns: Table | None = None
-    checklist: tuple[ChecklistItem, ...] = ()
     tuning: str = ""  # whether it was worth it
     excess: float | None = None  # the factor on the variance of a calibrated interval
 

@@ -18,8 +18,8 @@ from ..containers import Array
 from ..inference.units import Units
 from ..metrics import Metric
 from ..predictions import Predictions
-from .facts import FEW_GROUPS, estimates_of
 from .records import Chart, Section, Table, Whisker
+from .summary import FEW_GROUPS, estimates_of
 from .words import between, clean, count, digits_for, metric_label, number, within
 
 N_RESAMPLES = 400

@@ -5,51 +5,62 @@ All that a report shows is computed here and in the modules of its charts; rende
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+import platform
+import re
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from importlib import metadata
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..containers import Array
 from ..errors import Note, SoberError
 from ..inference import Estimate
-from . import class_charts, facts, numeric_charts
-from .checklist import checklist
+from ..inference.estimate import METHODS
+from ..inference.procedures import Threshold
+from .charts import CHARTS, tuned_threshold
 from .evidence import N_BANDS, Evidence
-from .facts import estimates_of, score_of, wins_of_winner
 from .families_table import BASELINE, families_table
 from .model_charts import model_section
-from .notes import in_order, judged, missing_charts
+from .notes import judged, missing_charts, wins_of_winner
 from .notes import notes as notes_of
 from .records import Box, Chart, ConfigurationRow, Fact, Line, Race, Score, Section, Summary, Table
 from .words import (
     between,
     clean,
     count,
+    digits_for,
     in_words,
+    metric_label,
     number,
     percent,
+    seconds,
     short_names,
     winner_in_words,
-)
+    within,
+)  # fmt: skip
 
-#: The charts of each task, by name; each is made from the winner's predictions.
-CHARTS: dict[str, tuple[str, Any]] = {
-    "roc": ("classification", class_charts.roc),
-    "precision_recall": ("classification", class_charts.precision_recall),
-    "calibration": ("classification", class_charts.calibration),
-    "decision": ("classification", class_charts.decision_curve),
-    "predicted": ("regression", numeric_charts.predicted),
-    "residuals": ("regression", numeric_charts.residuals),
-    "survival": ("survival", numeric_charts.survival),
-}
-TABLES = {"classification": class_charts.thresholds, "survival": numeric_charts.horizons}
-MOST_FAILURES = 100
-#: What a configuration is that was in the race when the run was ended.
-UNFINISHED = "still in the race"
+CITATION = (
+    "Tsamardinos, Greasidou, Borboudakis (2018). Bootstrapping the out-of-sample predictions for efficient and "
+    "accurate cross-validation. Machine Learning 107, 1895-1922. doi:10.1007/s10994-018-5714-4"
+)
+PACKAGES = (
+    "sobercv", "scikit-learn", "numpy", "scipy", "numba", "joblib", "pandas", "skrub", "skops", "scikit-survival",
+)  # fmt: skip
+#: What the scores of single configurations are.
+SINGLE = (
+    "Scores of single configurations are plain cross-validation, of dropped ones on the folds that they ran; the "
+    "honest number stands at the top."
+)
+MOST_FAILURES, MOST_CLASSES = 100, 8
+#: Resampling fewer groups shows too little of how they differ.
+FEW_GROUPS = 10
+#: From this share of the resamples on, a reader asks why a dropped configuration won so many.
+WON_MANY = 0.05
+_NUMPY = re.compile(r"np\.(?:float64|int64|bool_?|str_)\(([^()]*)\)")  # a number is enough, for readers
 
 
 def summarize(
@@ -86,7 +97,15 @@ def summarize(
     Summary
     """
     check_is_fitted(search, "estimate_")
-    _check(search, X, y, n_permutations)
+    if isinstance(n_permutations, bool) or not isinstance(n_permutations, int) or n_permutations < 0:
+        raise SoberError("E108", f"`n_permutations` must be a whole number of 0 or more; got {n_permutations!r}.")
+    n = search.predictions_.n_samples
+    for name, values in (("X", X), ("y", y)):
+        shape = getattr(values, "shape", None)
+        rows = n if values is None else shape[0] if shape else len(values)
+        if rows != n:
+            text = f"`{name}` has {rows:,} rows, but the search was given {n:,}. Pass the data that it was tuned on."
+            raise SoberError("E502", text)
     summary = with_charts(summarize_numbers(search, X, title=title, command=command, notes=notes), search)
     section, more = model_section(search, X, y, sample_weight=sample_weight, n_permutations=n_permutations)
     return finished(summary if section is None else summary.with_section(section), search, more)
@@ -96,29 +115,23 @@ def summarize_numbers(
     search: Any, X: Any = None, *, title: str | None = None, command: str | None = None, notes: Iterable[Note] = ()
 ) -> Summary:
     """Put all that takes no time into plain data: everything but charts of predictions and the final model."""
-    estimates, log = estimates_of(search), search.race_
-    tried, by_groups = len(log.status), search.predictions_.groups is not None
-    unit = "folds" if search.question_.by == "fold" else "groups" if by_groups else "samples"
-    rows = configurations(search)
-    made = _of_estimates(estimates, tried, unit, title or "Tuning report", _first_model(rows, estimates[0]))
-    race, rounds = race_of(search), race_chart(search) if len(log.alive_by_round) > 1 else None
-    told = "" if rounds else facts.race_note(race, tried, search.is_complete_)
-    return replace(
-        made,
-        task=search.predictions_.task,
-        winner=Fact(winner_in_words(search), made.winner.text),
-        notes=notes_of(search, notes),
-        data=facts.data(search, X),
-        method=facts.method(search),
-        seed=int(search.seed_),
-        command=clean(command or facts.command(search), 4000),
-        race=race,
-        configurations=rows,
-        table_note=facts.table_note(estimates[0], rows),
-        timing=facts.timing(search),
-        glossary=facts.glossary(search.predictions_.task, winner_in_words(search), made.scores),
-        sections=(_selection(*made.charts, rounds, sentence=told),),
-    )
+    estimates, log, table = estimates_of(search), search.race_, search.predictions_
+    unit = "folds" if search.question_.by == "fold" else "samples" if table.groups is None else "groups"
+    rows, race = configurations(search), race_of(search)
+    rounds = race_chart(search) if len(log.alive_by_round) > 1 else None
+    models = [row for row in rows if row.index in estimates[0].configurations and not row.params.startswith(BASELINE)]
+    first = min(models, key=lambda row: row.index, default=None)  # whether tuning beats a constant says nothing of it
+    code = _NUMPY.sub(r"\1", f"{BaseEstimator.__repr__(search, N_CHAR_MAX=4000)}.fit(X, y)")
+    made = _summary(
+        estimates, len(log.status), unit, winner_in_words(search),
+        None if first is None else
+        (first.index, f"the first {'configuration' if first.index == 0 else 'model'} ({first.params})"),
+        title=clean(title or "Tuning report", 120), task=table.task, data=_data(search, X), method=_method(search),
+        seed=int(search.seed_), command=clean(command or code, 4000), race=race, configurations=rows,
+        table_note=table_note(estimates[0], rows), timing=_timing(search),
+    )  # fmt: skip
+    told = "" if rounds else race_note(race, race.n_start, search.is_complete_)
+    return _with_selection(made.with_notes(notes_of(search, notes)), estimates[0], rounds, told)
 
 
 def summarize_estimates(
@@ -135,127 +148,283 @@ def summarize_estimates(
     estimates = list(found.values()) if isinstance(found, Mapping) else [found]
     if not estimates:
         raise SoberError("E122", "There is no estimate to report. Pass what sobercv.correct or sobercv.bbc returned.")
-    first = estimates[0]
+    first, data = estimates[0], []
     unit = "folds" if first.n_folds is not None else "groups" if first.n_groups else "samples"
-    made = _of_estimates(estimates, first.n_configurations, unit, title or "Corrected score")
-    return replace(made, command=clean(command or "", 4000), configurations=_compared(first))
+    for label, n, more in (
+        ("Samples", 0 if first.n_folds else first.n_samples, ""), ("Groups", first.n_groups, ""),
+        ("Folds", first.n_folds, ", all that is known"), ("Repeats", first.n_repeats if first.n_repeats > 1 else 0, ""),
+        ("Configurations", first.n_configurations, ""),
+    ):  # fmt: skip
+        data += [Fact(label, f"{n:,}{more}")] if n else []
+    winner, best = clean(first._winner(), 300), np.argsort(-np.asarray(first.scores, float), kind="stable").tolist()
+    wins = None if first.win_counts is None or not first.win_counts.sum() else first.win_counts / first.win_counts.sum()
+    rows = [
+        ConfigurationRow(
+            index, winner if index == first.winner else f"configuration {index}", "finished", index == first.winner,
+            best.index(place) + 1, _known(first.scores, place), None, None,
+            None if wins is None else float(wins[place]), None, None, None,
+        )
+        for place, index in enumerate(first.configurations.tolist())
+    ]  # fmt: skip
+    made = _summary(
+        estimates, first.n_configurations, unit, winner, None, title=clean(title or "Corrected score", 120), task="",
+        data=tuple(data), method=f"{METHODS.get(first.method, first.method)}.", seed=first.seed or 0,
+        command=clean(command or "", 4000), configurations=_best_first(rows), table_note=SINGLE,
+    )  # fmt: skip
+    noted = (*dict.fromkeys(note for estimate in estimates for note in estimate.notes), *judged(first))
+    return _with_selection(made.with_notes(noted), first)
 
 
-def _of_estimates(
-    estimates: list[Estimate], tried: int, unit: str, title: str, model: tuple[int, str] | None = None
+def _summary(
+    estimates: list[Estimate], tried: int, unit: str, winner: str, compared: tuple[int, str] | None, **known: Any
 ) -> Summary:
-    """Write down what estimates alone tell; `model` is what the winner is compared with, by its id and in words."""
+    """Write down what estimates tell beside what is known already.
+
+    `compared` is the configuration that the winner is compared with, by its id and in words; default: the first.
+    """
     first, scores = estimates[0], tuple(score_of(estimate) for estimate in estimates)
-    tuning = _tuning(first, *(model or _first_known(first)))
-    made = Summary(
-        title=clean(title, 120),
-        task="",
+    score, share = scores[0], wins_of_winner(first)
+    held = f", {100 * score.level:g} % interval {between(score.interval, score.digits)}" if score.interval else ""
+    if compared is None:
+        index = int(first.configurations[0])
+        compared = index, "the first configuration" if index == 0 else f"configuration {index}, the first that is known"
+    tuning = ""
+    if first.judge_alone is not None and first.n_configurations > 1 and first.draws is not None:
+        try:
+            tuning = first.gain_over(compared[0]).sentence(compared[1])
+        except SoberError:  # no draw judges it
+            tuning = ""
+    won = f"Configuration {first.winner}."
+    if share is not None and tried > 1:
+        winners = int((np.asarray(first.win_counts) > 0).sum())
+        others = "no other ever won" if winners == 1 else f"{count(winners, 'configuration')} won at least once"
+        won += f" It won {percent(share)} of the resamples; {others}."
+    return Summary(
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        headline=_headline(scores[0]),
-        why=_why(scores[0], tried, unit),
+        headline=f"{score.label}: {number(score.value, score.digits)}{held}.",
+        why=_why(score, tried, unit),
         scores=scores,
-        winner=Fact(clean(first._winner(), 300), f"{_won(first, tried)} {tuning}".strip()),
-        notes=in_order([*dict.fromkeys(n for e in estimates for n in e.notes), *judged(first)]),
-        data=facts.size(first),
-        versions=tuple(Fact(name.replace("python", "Python"), v) for name, v in facts.versions().items()),
-        method=facts.protocol(first),
-        citation=facts.CITATION,
-        seed=first.seed or 0,
-        command="",
-        table_note=facts.SINGLE,
-        promise=facts.promise(scores[0], "samples" if unit == "folds" else unit),
-        glossary=facts.glossary("", "", scores),
+        winner=Fact(winner, f"{won} {tuning}".strip()),
+        versions=tuple(Fact(name.replace("python", "Python"), version) for name, version in versions().items()),
+        citation=CITATION,
+        promise=_promise(score, "samples" if unit == "folds" else unit),
         tuning=tuning,
         excess=getattr(first.bounds, "excess", None),
+        **known,
     )
-    return made.with_section(_selection(draws_chart(first, scores[0])))
 
 
-def _selection(*charts: Chart | None, sentence: str = "") -> Section:
-    """The section that says how the number came about."""
-    drawn = tuple(chart for chart in charts if chart is not None)
-    return Section("selection", "How the number came about", drawn, sentence=sentence)
+def _with_selection(summary: Summary, estimate: Estimate, rounds: Chart | None = None, sentence: str = "") -> Summary:
+    """Add the section that says how the number came about."""
+    charts = (chart for chart in (draws_chart(estimate, summary.scores[0]), rounds) if chart is not None)
+    section = Section("selection", "How the number came about", tuple(charts), sentence=sentence)
+    return summary.with_section(section)
+
+
+def with_charts(summary: Summary, search: Any) -> Summary:
+    """Add the charts and tables of the winner's predictions, and say which ones the reader may miss."""
+    if not search.winner_predictions_.responses:
+        text = "The search scored models and kept no predictions, so there are no charts; add a metric to scoring."
+        return summary.with_notes((Note("W704", text),))
+    evidence = Evidence.of(search)
+    parts = [part for task, make in CHARTS.values() if task == evidence.task for part in make(evidence)]
+    parts += tuned_threshold(evidence, search)
+    charts = tuple(part for part in parts if isinstance(part, Chart))
+    tables = tuple(part for part in parts if isinstance(part, Table))
+    score, n_groups = summary.scores[0], estimates_of(search)[0].n_groups
+    sentence = (
+        f"Drawn from the winner's out-of-sample predictions; bands hold {100 * score.level:g} % of {N_BANDS} bootstrap "
+        f"resamples{' of whole groups' if search.predictions_.groups is not None else ''}."
+    )
+    if n_groups is not None and n_groups < FEW_GROUPS:
+        sentence += (
+            f" With {n_groups} groups, bands and intervals of this section are too narrow: read the curves only."
+        )
+    if score.optimism > 0 and len(search.race_.status) > 1:
+        sentence += (
+            " They belong to the configuration that looked best, so they flatter it a little, as plain "
+            f"cross-validation does: {number(score.naive, score.digits)} where the honest number is "
+            f"{number(score.value, score.digits)}."
+        )
+    summary = summary.with_section(Section("curves", "What the winner predicts", charts, tables, sentence))
+    kinds = families_table(search)
+    if kinds is not None:
+        summary = summary.with_section(Section("families", kinds.title, tables=(kinds,)))
+    return summary.with_notes(missing_charts(evidence, charts))
 
 
 def finished(summary: Summary, search: Any, notes: Iterable[Note] = ()) -> Summary:
-    """Add the last notes, the failures and the checklist, once all else is there."""
-    failed = _failures(search)
-    summary = summary.with_notes(notes)
-    summary = summary if failed is None else summary.with_section(Section("failures", "Failures", tables=(failed,)))
-    return replace(summary, checklist=checklist(summary))
+    """Add the last notes, and list which configurations failed, where and why."""
+    failed, summary = sorted(search.race_.failures.items()), summary.with_notes(notes)
+    if not failed:
+        return summary
+    params = search.cv_results_["params"]
+    rows, short = [("Nr.", "Parameters", "Where", "Cause")], short_names(name for each in params for name in each)
+    for c, failure in failed[:MOST_FAILURES]:
+        where = f"fold {failure.fold + 1} of repeat {failure.repeat + 1}"
+        cause = f"{clean(failure.error or failure.kind, 80)}: {clean(failure.message, 400)}"
+        rows.append((str(int(c)), in_words(params[c], short), where, cause))
+    more = f"The first {MOST_FAILURES} of {len(failed)} are shown." if len(failed) > MOST_FAILURES else ""
+    table = Table("failures", "Failures", tuple(rows), more)
+    return summary.with_section(Section("failures", "Failures", tables=(table,)))
 
 
 # ---- scores and sentences ------------------------------------------------------------------------------------------
-def _headline(score: Score) -> str:
-    text = f"{score.label}: {number(score.value, score.digits)}"
-    if score.interval is None:
-        return f"{text}."
-    return f"{text}, {100 * score.level:g} % interval {between(score.interval, score.digits)}."
+def estimates_of(search: Any) -> list[Estimate]:
+    """Return all estimates of a search, the one of the metric that selected first."""
+    return list(search.estimate_.values()) if search.multimetric_ else [search.estimate_]
+
+
+def score_of(estimate: Estimate) -> Score:
+    """Write an estimate as the score that readers see, with as many digits as it needs."""
+    return Score(
+        metric=estimate.metric,
+        label=metric_label(estimate.metric, estimate.positive),
+        value=float(estimate.value),
+        interval=None if estimate.interval is None else tuple(float(v) for v in estimate.interval),
+        level=estimate.confidence_level,
+        naive=float(estimate.naive),
+        optimism=float(estimate.optimism),
+        n_draws=0 if estimate.draws is None else len(estimate.draws),
+        n_undefined=estimate.n_undefined,
+        digits=digits_for((estimate.value, estimate.naive, *(estimate.interval or ())), estimate.optimism),
+        positive=None if estimate.positive is None else clean(estimate.positive, 60),
+        interval_method=estimate.interval_method,
+    )
 
 
 def _why(score: Score, tried: int, unit: str) -> str:
     """Say why the honest number is not what plain cross-validation claims."""
     honest, naive = number(score.value, score.digits), number(score.naive, score.digits)
+    draws = count(score.n_draws, "resample")
     if not score.n_draws:
         return f"The protocol makes no resamples; plain cross-validation claims {naive}."
     if tried == 1:
         return (
             f"There was one configuration and nothing to choose, so the two differ only by chance: {honest} is the "
-            f"mean over {count(score.n_draws, 'resample')} of its score on the {unit} left out."
+            f"mean over {draws} of its score on the {unit} left out."
         )
-    again = (
-        f"choosing again in {count(score.n_draws, 'resample')} and scoring each choice on the {unit} it had not seen"
-    )
     if score.optimism <= 0:
         return (
-            f"{again[0].upper()}{again[1:]} gives {honest}, no less than plain cross-validation's {naive}: choosing "
-            f"among {tried:,} configurations cost nothing here."
+            f"Choosing again in {draws} and scoring each choice on the {unit} it had not seen gives {honest}, no less "
+            f"than plain cross-validation's {naive}: choosing among {tried:,} configurations cost nothing here."
         )
     return (
-        f"Plain cross-validation quotes the best of {tried:,} scores, so part of its {naive} is luck; {again} gives "
-        f"{honest}."
+        f"Plain cross-validation quotes the best of {tried:,} scores, so part of its {naive} is luck; choosing again "
+        f"in {draws} and scoring each choice on the {unit} it had not seen gives {honest}."
     )
 
 
-def _first_known(estimate: Estimate) -> tuple[int, str]:
-    first = int(estimate.configurations[0])
-    return first, "the first configuration" if first == 0 else f"configuration {first}, the first that is known"
-
-
-def _first_model(rows: Sequence[ConfigurationRow], estimate: Estimate) -> tuple[int, str]:
-    """The first configuration that is more than a constant: whether tuning beats a constant tells nothing of tuning."""
-    known = sorted((row for row in rows if row.index in estimate.configurations), key=lambda row: row.index)
-    first = next((row for row in known if not row.params.startswith(BASELINE)), None)
-    if first is None:
-        return _first_known(estimate)
-    return first.index, f"the first {'configuration' if first.index == 0 else 'model'} ({first.params})"
-
-
-def _tuning(estimate: Estimate, first: int, name: str) -> str:
-    """Say whether tuning was worth it: the winner against a configuration that needed no choice."""
-    if estimate.judge_alone is None or estimate.n_configurations < 2 or estimate.draws is None:
+def _promise(score: Score, unit: str) -> str:
+    """Say what the interval of the metric that selected promises; `unit` is what was drawn, samples or groups."""
+    if score.interval is None:
         return ""
-    try:
-        return estimate.gain_over(first).sentence(name)
-    except SoberError:  # no draw judges it
-        return ""
+    made = {"percentile": " (Percentiles of the draws.)", "calibrated": " (The calibrated interval.)"}
+    return (
+        f"What the interval promises: if the study were repeated with other {unit} from the same source, intervals "
+        f"made like this would hold the score of the chosen model on new {unit} in about {100 * score.level:g} of 100 "
+        f"studies. It speaks of {unit} like these: same {'place, same ' * (unit != 'groups')}way of measuring, same "
+        f"mix. It does not speak of {'other hospitals, ' * (unit != 'groups')}later years or other devices; only new "
+        f"data can.{made.get(score.interval_method or '', '')}"
+    )
 
 
-def _won(estimate: Estimate, tried: int) -> str:
-    share = wins_of_winner(estimate)
-    if share is None or tried == 1:
-        return f"Configuration {estimate.winner}."
-    winners = int((np.asarray(estimate.win_counts) > 0).sum())
-    others = "no other ever won" if winners == 1 else f"{count(winners, 'configuration')} won at least once"
-    return f"Configuration {estimate.winner}. It won {percent(share)} of the resamples; {others}."
+# ---- facts ---------------------------------------------------------------------------------------------------------
+def _data(search: Any, X: Any) -> tuple[Fact, ...]:
+    """Say how much data there was, and what was to be predicted."""
+    table, groups = search.predictions_, estimates_of(search)[0].n_groups
+    classes = f", {count(table.n_classes, 'class', 'classes')}" if table.n_classes else ""
+    facts = [Fact("Task", f"{table.task}{classes}"), Fact("Samples", f"{table.n_samples:,}")]
+    if groups:
+        facts.append(Fact("Groups", f"{groups:,}, kept together in folds and resamples"))
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    model = getattr(search, "best_estimator_", None)
+    n_columns = shape[1] if len(shape) == 2 else getattr(model, "n_features_in_", None)
+    if n_columns:
+        facts.append(Fact("Columns", f"{n_columns:,}"))
+    facts.append(Fact("Target", _target(table)))
+    if table.sample_weight is not None:
+        facts.append(Fact("Weights", "samples are weighted, in fits and in every score"))
+    folds = search.n_splits_ // table.n_repeats
+    repeats = f", repeated {table.n_repeats} times" if table.n_repeats > 1 else ""
+    each = f"each of {groups:,} groups held out once" if groups == folds else count(folds, "fold")
+    facts.append(Fact("Cross-validation", f"{each}{repeats}"))
+    return (*facts, Fact("Configurations", f"{len(search.race_.status):,}"))
 
 
-# ---- charts of the selection ---------------------------------------------------------------------------------------
+def _target(table: Any) -> str:
+    if table.task == "survival":
+        events = int(table.y["event"].astype(bool).sum())
+        return f"{count(events, 'event')}, {table.n_samples - events:,} censored"
+    if table.y.ndim > 1:
+        return count(table.y.shape[1], "output") if table.y.shape[1] else "none"
+    if table.classes is None:
+        spread = f"{table.y.mean():.4g} on average, standard deviation {table.y.std():.4g}"
+        return f"{spread}, from {table.y.min():.4g} to {table.y.max():.4g}"
+    sizes = np.bincount(table.y, minlength=len(table.classes)).tolist()
+    named = [f"{clean(label, 60)}: {n:,}" for label, n in zip(table.classes.tolist(), sizes, strict=True)]
+    more = f"; and {len(named) - MOST_CLASSES} more" if len(named) > MOST_CLASSES else ""
+    return "; ".join(named[:MOST_CLASSES]) + more
+
+
+def _timing(search: Any) -> tuple[Fact, ...]:
+    """Say what was trained, and how long it took."""
+    log, is_final = search.race_, hasattr(search, "best_estimator_")
+    trained = f"{search.n_fits_ + log.n_recalled:,}{', the final one included' if is_final else ''}"
+    facts = [Fact("Models trained", trained)]
+    if log.n_fits_saved:
+        share = 100 * log.n_fits_saved / (log.n_fits + log.n_fits_saved)
+        facts.append(Fact("Models not needed", f"{log.n_fits_saved:,} ({share:.0f} %)"))
+    facts.append(Fact("Time of the race", seconds(log.seconds)))
+    if hasattr(search, "refit_time_"):
+        facts.append(Fact("Time of the final model", seconds(search.refit_time_)))
+    return tuple(facts)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that shape a result."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _method(search: Any) -> str:
+    """Name the protocol, what was dropped, and what selected."""
+    estimate, text = estimates_of(search)[0], METHODS[estimates_of(search)[0].method]
+    dropped = int((search.race_.status == "dropped").sum())
+    if dropped:
+        text += f"; with early dropping, in the manner of BCED-CV (BBCD-CV): {count(dropped, 'configuration')} dropped"
+    by_fold = search.question_.aggregate == "fold"
+    rule = "mean over folds" if by_fold else "score of all out-of-sample predictions together"
+    rule += ", which ranks rows of the same fold only" if search.question_.within_folds else ""
+    return f"{text}. The winner was chosen by {within(metric_label(estimate.metric, estimate.positive))}, the {rule}."
+
+
+def table_note(estimate: Estimate, rows: Iterable[ConfigurationRow]) -> str:
+    """Say what the scores of single configurations are, and why dropped ones win resamples."""
+    text = SINGLE
+    if isinstance(estimate.decision, Threshold):
+        text += (
+            " Ranks and pooled scores are those at each configuration's own best threshold; means over folds are of "
+            "the labels that it predicts untuned."
+        )
+    won = max((row.wins or 0.0 for row in rows if row.status == "dropped"), default=0.0)
+    if won >= WON_MANY:
+        text += (
+            f" A dropped configuration won {percent(won)} of the resamples: it is judged only on folds that it ran, "
+            "where chance weighs more, and takes part in the correction for that reason."
+        )
+    return text
+
+
+# ---- the selection: draws, race, configurations --------------------------------------------------------------------
 def draws_chart(estimate: Estimate, score: Score) -> Chart | None:
     """Histogram of the draws in some 30 bins, with the honest score and what plain cross-validation claims."""
-    if estimate.draws is None:
-        return None
-    known = estimate.draws[~np.isnan(estimate.draws)]
+    known = np.empty(0) if estimate.draws is None else estimate.draws[~np.isnan(estimate.draws)]
     if not len(known):
         return None
     low, high, n_bins = float(known.min()), float(known.max()), int(np.clip(np.sqrt(len(known)), 5, 30))
@@ -267,22 +436,23 @@ def draws_chart(estimate: Estimate, score: Score) -> Chart | None:
     for left, right, n in zip(edges.tolist(), edges[1:].tolist(), heights.tolist(), strict=False):
         inside = first <= (left + right) / 2 <= last or left <= score.value <= right
         hint = f"{n} draws from {number(left, 4)} to {number(right, 4)}"
-        boxes.append(Box(_six(left), 0.0, _six(right), float(n), 0 if inside else 2, hint))
-    top, shown = float(heights.max()) * 1.16, [low, high, score.naive]
-    pad = 0.03 * (max(shown) - min(shown))
-    claims = (("honest", score.value), ("plain CV", score.naive))
-    lines = tuple(_upright(f"{name} {number(v, score.digits)}", v, top) for name, v in claims)
-    ends = (min(shown) - pad, max(shown) + pad)
-    sentence = facts.draws_note(estimate)
-    return Chart("draws", "Draws", score.label, "resamples", ends, (0.0, top), lines, sentence, boxes=tuple(boxes))
-
-
-def _upright(label: str, x: float, top: float) -> Line:
-    return Line(label, (x, x), (0.0, top), (0.0, top), (0.0, top))
-
-
-def _six(value: float) -> float:
-    return float(f"{value:.6g}")
+        boxes.append(Box(float(f"{left:.6g}"), 0.0, float(f"{right:.6g}"), float(n), 0 if inside else 2, hint))
+    top, ends = float(heights.max()) * 1.16, (min(low, score.naive), max(high, score.naive))
+    room, lines = 0.03 * (ends[1] - ends[0]), []
+    for name, x in (("honest", score.value), ("plain CV", score.naive)):
+        lines.append(Line(f"{name} {number(x, score.digits)}", (x, x), *3 * ((0.0, top),)))
+    # What is tuned is not judged by the mean of the draws, see docs/evidence/tuned.md.
+    honest = "their mean, the honest number" if estimate.decision is None else "the honest number"
+    undefined = f" {estimate.n_undefined} draws were undefined and left out." if estimate.n_undefined else ""
+    sentence = (
+        f"{score.n_draws:,} times the choice was made again on a resample, and the chosen configuration scored on what "
+        f"the resample had left out. The solid line marks {honest}; the dotted line, what plain cross-validation "
+        f"claims; grey bars lie outside the interval.{undefined}"
+    )
+    return Chart(
+        "draws", "Draws", score.label, "resamples", (ends[0] - room, ends[1] + room), (0.0, top), tuple(lines),
+        sentence, boxes=tuple(boxes),
+    )  # fmt: skip
 
 
 def race_of(search: Any) -> Race:
@@ -292,6 +462,27 @@ def race_of(search: Any) -> Race:
         len(log.status), int(log.n_fits), int(log.n_fits_saved), rule="" if rule is None else clean(rule),
         reason=str(getattr(rule, "reason", f"{clean(rule)} found inferior")), counted=bool(search.predictions_.dropped),
     )  # fmt: skip
+
+
+def race_note(race: Race, alive: int, is_complete: bool) -> str:
+    """Say what the race dropped and saved."""
+    folds = "every fold" if is_complete else "every fold that was reached before the run was ended"
+    if not race.rule:
+        return (
+            f"There was no race: no configuration was to be dropped, so all {race.n_start:,} configurations ran on "
+            f"{folds}, {race.n_trained:,} models."
+        )
+    if race.n_start == alive:
+        return (
+            f"After each round, configurations could be dropped that {race.reason}. None were: all {race.n_start:,} "
+            f"ran on {folds}."
+        )
+    counted = " The dropped took part in the correction with the predictions that they had." if race.counted else ""
+    return (
+        f"After each round, configurations that {race.reason} were dropped: {race.n_start - alive:,} of "
+        f"{race.n_start:,}, and {race.n_saved:,} of {race.n_saved + race.n_trained:,} models were never needed."
+        f"{counted} The table below says when each was dropped."
+    )
 
 
 def race_chart(search: Any) -> Chart:
@@ -307,32 +498,31 @@ def race_chart(search: Any) -> Chart:
                 boxes.append(Box(i + 0.61, float(floor), i + 1.39, float(floor + size), series, told))
             floor += size
         before = stayed
-    ends = (0.4, len(alive) + 0.6)
     return Chart(
-        "race", "Race", "round of the cross-validation", "configurations", ends, (0.0, race.n_start * 1.08),
-        boxes=tuple(boxes),
+        "race", "Race", "round of the cross-validation", "configurations", (0.4, len(alive) + 0.6),
+        (0.0, race.n_start * 1.08), boxes=tuple(boxes),
         series=("still in the race", "dropped" * bool(race.n_saved), "failed" * bool(search.race_.failures)),
-        sentence=facts.race_note(race, alive[-1], search.is_complete_),
+        sentence=race_note(race, alive[-1], search.is_complete_),
     )  # fmt: skip
 
 
-# ---- configurations ------------------------------------------------------------------------------------------------
 def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
     """Make the table of configurations, the best first."""
-    results, log = search.cv_results_, search.race_
-    estimate = estimates_of(search)[0]
+    results, log, estimate = search.cv_results_, search.race_, estimates_of(search)[0]
     tail = estimate.metric if search.multimetric_ else "score"
     wins = np.full(len(log.status), np.nan)  # of those that took part in the correction
     if estimate.win_counts is not None:
         wins[estimate.configurations] = estimate.win_counts / max(estimate.win_counts.sum(), 1)
     # With tuned thresholds, what ranks.
     pooled = results.get(f"tuned_test_{tail}", results[f"pooled_test_{tail}"])
-    names, default = _names(search), getattr(search.estimator, "steps", [("", search.estimator)])[-1][1]
-    made = [
+    short = short_names(name for params in results["params"] for name in params)
+    default = getattr(search.estimator, "steps", [("", search.estimator)])[-1][1]
+    is_unfinished = (log.status == "finished") & (not search.is_complete_)
+    return _best_first(
         ConfigurationRow(
             index=i,
-            params=in_words(results["params"][i], names, default),
-            status=UNFINISHED if log.status[i] == "finished" and not search.is_complete_ else str(log.status[i]),
+            params=in_words(results["params"][i], short, default),
+            status="still in the race" if is_unfinished[i] else str(log.status[i]),
             is_winner=i == search.best_index_,
             rank=int(results[f"rank_test_{tail}"][i]),
             pooled=_known(pooled, i),
@@ -344,91 +534,13 @@ def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
             p=_known(log.p, i),
         )
         for i in range(len(log.status))
-    ]
-    return tuple(sorted(made, key=lambda row: (not row.is_winner, row.rank, row.index)))
+    )
 
 
-def _compared(estimate: Estimate) -> tuple[ConfigurationRow, ...]:
-    """The same table where only scores and wins are known."""
-    total = 0 if estimate.win_counts is None else int(estimate.win_counts.sum())
-    order = np.argsort(-np.asarray(estimate.scores, float), kind="stable")
-    rank = np.empty(len(order), int)
-    rank[order] = np.arange(1, len(order) + 1)
-    made = []
-    for place, index in enumerate(estimate.configurations.tolist()):
-        is_winner = index == estimate.winner
-        wins = None if not total or estimate.win_counts is None else float(estimate.win_counts[place] / total)
-        made.append(
-            ConfigurationRow(
-                index, clean(estimate._winner(), 300) if is_winner else f"configuration {index}", "finished", is_winner,
-                int(rank[place]), _known(estimate.scores, place), None, None, wins, None, None, None,
-            )
-        )  # fmt: skip
-    return tuple(sorted(made, key=lambda row: (not row.is_winner, row.rank, row.index)))
-
-
-def _failures(search: Any) -> Table | None:
-    """List which configurations failed, where and why."""
-    failed = sorted(search.race_.failures.items())
-    if not failed:
-        return None
-    names, params = _names(search), search.cv_results_["params"]
-    rows = [("Nr.", "Parameters", "Where", "Cause")]
-    for c, failure in failed[:MOST_FAILURES]:
-        where = f"fold {failure.fold + 1} of repeat {failure.repeat + 1}"
-        cause = f"{clean(failure.error or failure.kind, 80)}: {clean(failure.message, 400)}"
-        rows.append((str(int(c)), in_words(params[c], names), where, cause))
-    more = f"The first {MOST_FAILURES} of {len(failed)} are shown." if len(failed) > MOST_FAILURES else ""
-    return Table("failures", "Failures", tuple(rows), more)
-
-
-def _names(search: Any) -> dict[str, str]:
-    return short_names(name for params in search.cv_results_["params"] for name in params)
+def _best_first(rows: Iterable[ConfigurationRow]) -> tuple[ConfigurationRow, ...]:
+    return tuple(sorted(rows, key=lambda row: (not row.is_winner, row.rank, row.index)))
 
 
 def _known(values: Array, i: int) -> float | None:
     value = float(values[i])
     return None if value != value else value
-
-
-# ---- charts of what the winner predicts ----------------------------------------------------------------------------
-def with_charts(summary: Summary, search: Any) -> Summary:
-    """Add the charts and tables of the winner's predictions, and say which ones the reader may miss."""
-    if not search.winner_predictions_.responses:
-        text = "The search scored models and kept no predictions, so there are no charts; add a metric to scoring."
-        return summary.with_notes((Note("W704", text),))
-    evidence = Evidence.of(search)
-    charts, tables = charts_of(evidence)
-    tuned = class_charts.tuned_threshold(evidence, search)
-    charts = charts if tuned is None else (*charts, tuned)
-    sentence = facts.curves_note(search, summary.scores[0], N_BANDS)
-    kinds = families_table(search)
-    summary = summary.with_section(Section("curves", "What the winner predicts", charts, tables, sentence))
-    if kinds is not None:
-        summary = summary.with_section(Section("families", kinds.title, tables=(kinds,)))
-    return summary.with_notes(missing_charts(evidence, charts))
-
-
-def charts_of(evidence: Evidence) -> tuple[tuple[Chart, ...], tuple[Table, ...]]:
-    """All charts and tables that the task and the predictions allow."""
-    made = [chart(evidence) for task, chart in CHARTS.values() if task == evidence.task]
-    tables = [TABLES[evidence.task](evidence)] if evidence.task in TABLES else []
-    found = class_charts.confusion(evidence) if evidence.task == "classification" else None
-    if found is not None:
-        made.append(found[0])
-        tables.append(found[1])
-    return tuple(chart for chart in made if chart is not None), tuple(t for t in tables if t is not None)
-
-
-def _check(search: Any, X: Any, y: Any, n_permutations: int) -> None:
-    if isinstance(n_permutations, bool) or not isinstance(n_permutations, int) or n_permutations < 0:
-        raise SoberError("E108", f"`n_permutations` must be a whole number of 0 or more; got {n_permutations!r}.")
-    n = search.predictions_.n_samples
-    for name, values in (("X", X), ("y", y)):
-        shape = getattr(values, "shape", None)
-        rows = n if values is None else shape[0] if shape else len(values)
-        if rows != n:
-            raise SoberError(
-                "E502",
-                f"`{name}` has {rows:,} rows, but the search was given {n:,}. Pass the data that it was tuned on.",
-            )

@@ -40,7 +40,6 @@ def draw(chart: Chart, only: int | None = None) -> str:
         tag("circle", cx=frame.x(x), cy=frame.y(y), r=2, class_="dot")
         for x, y in zip(chart.points_x, chart.points_y, strict=True)
     ]
-    drawn += [path(_places(frame, chart.lines[0].x, values), "one") for values in chart.faint]
     lines = [(i, line) for i, line in enumerate(chart.lines) if only is None or i == only]
     numbered = [(0 if only is not None else i, line) for i, line in lines]
     drawn += [_band(frame, line, i) for i, line in numbered]
@@ -52,10 +51,6 @@ def draw(chart: Chart, only: int | None = None) -> str:
     inside = tag("g", *drawn, clip_path=f"url(#{name})")
     parts = [frame.clip(name), *frame.axes(chart), inside, *marks]
     return picture(parts, f"{chart.title}. {told}".strip(), height=frame.height)
-
-
-def _places(frame: Frame, x: Sequence[float], y: Sequence[float]) -> list[Point]:
-    return [frame.at(a, b) for a, b in zip(x, y, strict=True)]
 
 
 def _box(frame: Frame, box: Box) -> Iterator[str]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 
 from ..errors import SoberError
+from .checklist import checklist
 from .records import Summary, Table
 from .words import MINUS, NOTHING, between, clean, md, number, off_by, percent, seconds, status, tex
 
@@ -33,10 +34,7 @@ def tables_of(summary: Summary) -> tuple[Table, ...]:
         *([] if summary.columns is None else [summary.columns]),
         Table("data", "Data", (("", ""), *((f.label, f.text) for f in summary.data))),
     ]
-    if summary.checklist:
-        rows = [("Item", "What to report", "This run"), *((i.number, i.topic, i.answer) for i in summary.checklist)]
-        made.append(Table("tripod_ai", "TRIPOD+AI checklist", tuple(rows)))
-    return tuple(made)
+    return (*made, checklist(summary)) if summary.race is not None else tuple(made)
 
 
 def scores_table(summary: Summary) -> Table:

@@ -54,21 +54,21 @@ def class_name(label: Any) -> str:
     return clean(label if isinstance(label, str) else f"class {label}", 60)
 
 
-def digits_for(values: Iterable[float]) -> int:
-    """Give the decimals that a score needs: three for shares, fewer for large numbers, more where ends would blur."""
+def digits_for(values: Iterable[float], gap: float = 0.0) -> int:
+    """Return the decimals that scores need.
+
+    Three for shares, fewer for large numbers; up to five where a small score or a `gap` between two would vanish, or
+    where one that is not 1 would be written as 1.
+    """
     known = [abs(v) for v in values if math.isfinite(v)]
     largest = max(known, default=0.0)
     if largest >= 10:
         return max(0, 3 - math.floor(math.log10(largest)))
-    digits = 3
-    while digits < 5 and (0 < largest < 10 ** (1 - digits) or any(_blurs(v, digits) for v in known)):
-        digits += 1
-    return digits
-
-
-def _blurs(value: float, digits: int) -> bool:
-    """Whether a number that is not 1 would be written as 1."""
-    return value < 1 and round(value, digits) == 1 and 1 - value > 1e-5
+    for digits in (3, 4):
+        vanishes = 0 < largest < 10 ** (1 - digits) or 0 < abs(gap) < 0.5 * 10**-digits
+        if not vanishes and not any(v < 1 - 1e-5 and round(v, digits) == 1 for v in known):
+            return digits
+    return 5
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -81,22 +81,17 @@ def signed(value: float, digits: int = 3) -> str:
     return f"{value:+z,.{digits}f}".replace("-", MINUS)
 
 
-def apart(naive: float, value: float, digits: int) -> float:
-    """Return the difference of two numbers as they are written, so that a reader who subtracts finds the same."""
-    return round(naive, digits) - round(value, digits)
-
-
 def off_by(score: Score) -> str:
-    """Write how far plain cross-validation is off."""
-    return signed(apart(score.naive, score.value, score.digits), score.digits)
+    """Write how far plain cross-validation is off: the difference of the numbers as they are written."""
+    return signed(round(score.naive, score.digits) - round(score.value, score.digits), score.digits)
 
 
 def gap(score: Score) -> str:
     """Say how far plain cross-validation is off."""
-    difference = apart(score.naive, score.value, score.digits)
-    if abs(difference) < 0.5 * 10.0**-score.digits:
+    difference = off_by(score)
+    if not difference.strip("+0."):
         return "the same to the last digit shown"
-    return f"{number(abs(difference), score.digits)} {'too good' if difference > 0 else 'lower'}"
+    return f"{difference[1:]} {'too good' if difference[0] == '+' else 'lower'}"
 
 
 def between(bounds: Iterable[float | None], digits: int = 3) -> str:
@@ -144,12 +139,8 @@ def status(row: ConfigurationRow) -> str:
         return "winner"
     if row.dropped_after is None:
         return row.status
-    return f"dropped after round {row.dropped_after}" + ("" if row.p is None else f" ({_sure(row.p)} sure)")
-
-
-def _sure(p: float) -> str:
-    """Write how sure a rule was; never quite."""
-    return ">99.9 %" if p > 0.9994 else f"{100 * p:.1f} %"
+    sure = "" if row.p is None else " (>99.9 % sure)" if row.p > 0.9994 else f" ({100 * row.p:.1f} % sure)"
+    return f"dropped after round {row.dropped_after}{sure}"
 
 
 def parameters(params: dict[str, Any], short: dict[str, str]) -> str:

@@ -17,10 +17,10 @@ from ..checks import PlannedSearch
 from ..errors import Note
 from ..inference import Estimate, best_with_threshold
 from ..predictions import Predictions
-from ..report.facts import versions
 from ..report.html import to_html
 from ..report.notes import AFTER_THE_RUN
 from ..report.records import Summary
+from ..report.summary import versions
 from ..report.words import count, digits_for, family_of, number, winner_in_words
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.results import estimate_of

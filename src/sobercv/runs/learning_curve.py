@@ -17,9 +17,9 @@ from ..containers import Array
 from ..errors import Note
 from ..inference.units import Units
 from ..predictions import Predictions
-from ..report.evidence import Band, line_of
-from ..report.facts import estimates_of
+from ..report.evidence import line_of
 from ..report.records import Chart
+from ..report.summary import estimates_of
 from ..report.words import metric_label
 from ..tables import Dataset
 from ..training import Configuration, Experiment, Problem
@@ -144,7 +144,7 @@ def _chart(search: Any, sizes: Array, scores: Array) -> Chart:
         y_label=label,
         x_range=(0.9 * float(sizes[0]), 1.04 * float(sizes[-1])),
         y_range=(float(low.min()) - room, float(high.max()) + room),
-        lines=(line_of("winner", sizes, Band(scores[0], low, high), marked=True),),
+        lines=(line_of("winner", sizes, np.stack([scores[0], low, high]), marked=True),),
         sentence="The winner trained on parts of the training rows of each fold: the mean over folds of its score on "
         "the test rows. All training rows are not among the parts: the winner was selected by its score there, which "
         "is too good for that reason. Read the slope, not the level, and mind how wide the band is.",

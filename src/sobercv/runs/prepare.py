@@ -17,8 +17,8 @@ from ..checks.planned_search import DEFAULT_METRICS
 from ..containers import Array
 from ..errors import Note, SoberError, SoberWarning
 from ..inference import Question, best_with_threshold
-from ..report.facts import versions
 from ..report.subgroups import MOST as MOST_SUBGROUPS
+from ..report.summary import versions
 from ..tables import Dataset, ReadingOptions, Roles, Table, assign, read
 from ..tables.column_facts import column_facts
 from ..tables.roles import find

@@ -1,0 +1,357 @@
+"""Charts and tables of the winner's out-of-sample predictions, with bootstrap bands; drawn elsewhere.
+
+Of classes: ROC, precision and recall, calibration, decisions by threshold, confusion; all but calibration and confusion
+come from one count, how many samples of either kind reach each of some cuts. Of numbers: predicted and true. Of
+survival times: Kaplan-Meier curves by risk group. Each maker returns its charts and tables; none where the predictions
+do not allow them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..containers import Array
+from ..inference.procedures import Threshold
+from ..metrics import get
+from ..predictions import Predictions
+from ..search.results import estimate_of
+from ..targets import Target
+from .evidence import Evidence, bin_means, binned, line_of, padded
+from .records import Box, Chart, Mark, Table
+from .svg import ticks
+from .words import between, class_name, clean, count, metric_label, number, percent, share_with_interval
+
+Parts = tuple[Chart | Table, ...]
+GRID, CUTS = np.linspace(0.0, 1.0, 101), np.linspace(0.01, 0.99, 99)
+THRESHOLDS = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+MOST_CLASSES = 12
+#: Cells of more classes are too small for an interval: a table below the chart has them.
+MOST_WITH_INTERVALS = 5
+MOST_POINTS = 400
+SHARES, DIAGONAL = (0.0, 1.0), (0.0, 0.0, 1.0, 1.0)
+
+
+# ---- classes -------------------------------------------------------------------------------------------------------
+def counter(scores: Array, positive: Array, cuts: Array) -> Callable[[Array], tuple[Array, Array, float, float]]:
+    """Sort scores [N] into ascending cuts once, to count them again in every resample.
+
+    The function returned takes weights [N] and returns samples found and false alarms [G], where a score reaches each
+    of the cuts, and how many samples of either kind there are.
+    """
+    place = np.searchsorted(cuts, scores, side="right")
+
+    def counted(weight: Array) -> tuple[Array, Array, float, float]:
+        both = (np.bincount(place, weight * side, len(cuts) + 1) for side in (positive, ~positive))
+        found, alarms = (np.cumsum(each[::-1])[::-1][1:] for each in both)
+        return found, alarms, float(weight @ positive), float(weight @ ~positive)
+
+    return counted
+
+
+def by_cuts(
+    values: Array, positive: Array, cuts: Array | None, formula: Callable[..., Array]
+) -> Callable[[int, Array], Array]:
+    """Return the statistic that a formula of counts makes of values [N, R]; `cuts`: default, every value."""
+    counters = [counter(column, positive, np.unique(column) if cuts is None else cuts) for column in values.T]
+    return lambda repeat, weight: formula(*counters[repeat](weight))
+
+
+def roc_curve(found: Array, alarms: Array, *_: float) -> Array:
+    """Return the true positive rate on the grid of false positive rates and, last, the area."""
+    if found[0] <= 0 or alarms[0] <= 0:
+        return np.full(len(GRID) + 1, np.nan)
+    y, x = (np.append(0.0, each[::-1] / each[0]) for each in (found, alarms))
+    return np.append(np.interp(GRID, x, y), np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)
+
+
+def precision_curve(found: Array, alarms: Array, *_: float) -> Array:
+    """Return the precision on the grid of recalls and, last, the average precision."""
+    if found[0] <= 0:
+        return np.full(len(GRID) + 1, np.nan)
+    found, called = found[::-1], (found + alarms)[::-1]
+    first = np.flatnonzero(called > 0)[0]
+    recall, precision = found[first:] / found[-1], found[first:] / called[first:]
+    at = np.minimum(np.searchsorted(recall, np.maximum(GRID - 1e-12, 1e-12)), len(recall) - 1)
+    return np.append(precision[at], np.sum(np.diff(recall, prepend=0.0) * precision))
+
+
+def shares(found: Array, alarms: Array, ill: float, well: float) -> Array:
+    """Sensitivity, specificity, PPV, NPV, and the share that is called positive: [5 * G]."""
+    called, whole = found + alarms, np.full_like(found, ill + well)
+    parts = np.array([found, well - alarms, found, well - alarms, called])
+    wholes = np.array([np.full_like(found, ill), np.full_like(found, well), called, whole - called, whole])
+    return np.divide(parts, wholes, out=np.full(parts.shape, np.nan), where=wholes > 0).reshape(-1)
+
+
+def roc(evidence: Evidence) -> Parts:
+    """ROC curve; with more than two classes, one for each class against the rest."""
+    scores, classes, marks = evidence.scores(), evidence.classes, ()
+    if scores is None or classes is None or len(classes) < 2:
+        return ()
+    ranked = {1: scores} if scores.ndim == 2 else {k: scores[:, :, k] for k in range(min(len(classes), MOST_CLASSES))}
+    lines = []
+    for code, values in ranked.items():
+        band = evidence.banded(by_cuts(values, evidence.y == code, None, roc_curve))
+        text = f"AUC {number(band[0, -1])}, {between(band[1:, -1])}"
+        lines.append(line_of(class_name(classes[code]), GRID, band[:, :-1], text))
+    sentence = "How many true cases are found (up) for how many false alarms (right). The dashed line is guessing."
+    labels = evidence.labels() if evidence.is_binary else None
+    if labels is not None:
+        sensitivity, specificity = evidence.banded(by_cuts(labels, evidence.y == 1, np.ones(1), shares))[0, :2]
+        if not np.isnan(sensitivity + specificity):
+            words = f"sensitivity {sensitivity:.2f}, specificity {specificity:.2f}"
+            marks = (Mark(float(1.0 - specificity), float(sensitivity), words),)
+            more = "; the table of thresholds says more" if "predict_proba" in evidence.responses else ""
+            sentence += f" The circle is where the predicted labels stand{more}."
+    return (
+        Chart("roc", "ROC", "false positive rate", "true positive rate", SHARES, SHARES, tuple(lines), sentence,
+              reference=DIAGONAL, marks=marks, apart=len(lines) > 1),
+    )  # fmt: skip
+
+
+def precision_recall(evidence: Evidence) -> Parts:
+    """Precision at every recall; two classes only."""
+    scores = evidence.scores()
+    if scores is None or not evidence.is_binary or evidence.classes is None:
+        return ()
+    band = evidence.banded(by_cuts(scores, evidence.y == 1, None, precision_curve))
+    text = f"average precision {number(band[0, -1])}, {between(band[1:, -1])}"
+    share = float(evidence.weight @ (evidence.y == 1) / evidence.weight.sum())
+    sentence = (
+        f"How many alarms are true (up) for how many cases found (right). Guessing would be right in {100 * share:.0f} "
+        "% of its alarms, the dashed line."
+    )
+    line = line_of(class_name(evidence.classes[1]), GRID, band[:, :-1], text)
+    return (
+        Chart("precision_recall", "Precision and recall", "recall", "precision", SHARES, SHARES, (line,), sentence,
+              reference=(0.0, share, 1.0, share)),
+    )  # fmt: skip
+
+
+def calibration(evidence: Evidence) -> Parts:
+    """Predicted probability against observed share in bins of equal size, with slope and intercept of the logits."""
+    chances = _chances(evidence)
+    if chances is None or evidence.classes is None:
+        return ()
+    (k, bins), truth = binned(chances, evidence.seen), (evidence.y == 1).astype(float)
+    band = evidence.banded(lambda r, weight: bin_means(bins[:, r], k, weight, truth))
+    x = evidence.banded(lambda r, weight: bin_means(bins[:, r], k, weight, chances[:, r]))[0]
+    line = line_of(f"{k} bins of equal size", x[~np.isnan(x)], band[:, ~np.isnan(x)], marked=True)
+    table = Predictions(
+        target=Target("classification", evidence.y, evidence.classes, 1),
+        responses={"predict_proba": chances[:, None]},
+        seen=evidence.seen,
+        fold_of=np.zeros(evidence.seen.shape, np.int64),
+        sample_weight=evidence.weight,
+    )
+    names, ones = ("slope", "intercept"), np.ones((1, len(evidence.y)), np.uint8)
+    fitted = [float(get(f"calibration_{name}").scores(table, ones)[0, 0]) for name in names]
+    is_defined = bool(np.isfinite(fitted).all())  # not where probabilities separate the classes, or are all alike
+    sentence = (
+        "Where the line runs above the dashed diagonal, the event was more frequent than predicted. Best: slope 1 "
+        "(below 1, probabilities are too extreme) and intercept 0 (below 0, they are too high)."
+    )
+    return (
+        Chart("calibration", "Calibration", f"predicted probability of {class_name(evidence.classes[1])}",
+              "observed share", SHARES, SHARES, (line,), sentence, reference=DIAGONAL,
+              below=(names, tuple(number(v, 2) for v in fitted)) if is_defined else ()),
+    )  # fmt: skip
+
+
+def decision(evidence: Evidence) -> Parts:
+    """Net benefit by threshold, and a table of sensitivity, specificity and predictive values."""
+    chances = _chances(evidence)
+    if chances is None or evidence.classes is None:
+        return ()
+    name, ill, odds = class_name(evidence.classes[1]), evidence.y == 1, CUTS / (1.0 - CUTS)
+
+    def benefit(found: Array, alarms: Array, n_ill: float, n_well: float) -> Array:
+        total = n_ill + n_well
+        return np.asarray((found - odds * alarms) / total) if total > 0 else np.full(len(CUTS), np.nan)
+
+    share = float(evidence.weight @ ill / evidence.weight.sum())
+    lines = (
+        line_of("treat by the model", CUTS, evidence.banded(by_cuts(chances, ill, CUTS, benefit))),
+        line_of("treat all", CUTS, np.stack([share - odds * (1.0 - share)] * 3)),
+    )
+    chart = Chart(
+        "decision", "Decision curve", "threshold probability", "net benefit", SHARES, (-0.15 * share, 1.1 * share),
+        lines, f"What treating those called {name} is worth: true positives for each sample, minus false alarms at the "
+        "odds of the threshold. It is useful where it runs above treating all and above the dashed line, treating "
+        "none.", reference=(0.0, 0.0, 1.0, 0.0),
+    )  # fmt: skip
+    called, are_ill = [chances >= t for t in THRESHOLDS], np.broadcast_to(ill[:, None], chances.shape)
+    wholes = [are_ill] * 10 + [~are_ill] * 10 + called + [~c for c in called] + [np.ones_like(are_ill)] * 10
+    band = evidence.share_band(by_cuts(chances, ill, THRESHOLDS, shares), wholes).reshape(3, 5, -1)
+    rows: list[tuple[str, ...]] = [("Threshold", f"Called {name}", "Sensitivity", "Specificity", "PPV", "NPV")]
+    for i, threshold in enumerate(THRESHOLDS):
+        cells = (share_with_interval(*band[:, j, i].tolist()) for j in range(4))
+        rows.append((f"{threshold:g}", percent(float(band[0, 4, i])), *cells))
+    sentence = (
+        f"A sample whose probability of {name} reaches the threshold is called {name}. Sensitivity: of those that are "
+        f"{name}, the share called so; specificity: of the others, the share not called so; PPV and NPV: the share of "
+        f"either call that is right. In percent, with {100 * evidence.level:g} % bootstrap intervals (Wilson's "
+        "where the share is 0 or 100). Choose a threshold by what a miss and a false alarm cost, not by the best row."
+    )
+    return chart, Table("thresholds", "Decisions by threshold", tuple(rows), sentence)
+
+
+def confusion(evidence: Evidence) -> Parts:
+    """Of each true class, the share predicted as each class: a chart, and a table with intervals."""
+    labels = evidence.labels()
+    if labels is None or evidence.classes is None or len(evidence.classes) > MOST_CLASSES:
+        return ()
+    k, cells = len(evidence.classes), evidence.y[:, None] * len(evidence.classes) + labels
+
+    def share(repeat: int, weight: Array) -> Array:
+        table = np.bincount(cells[:, repeat], weight, minlength=k * k).reshape(k, k)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(table / table.sum(axis=1, keepdims=True)).reshape(-1)
+
+    wholes = [(evidence.y == i)[:, None] & np.ones_like(evidence.seen) for i in range(k) for _ in range(k)]
+    band = evidence.share_band(share, wholes).reshape(3, k, k)
+    counted = np.bincount(cells[evidence.seen], minlength=k * k).reshape(k, k) / evidence.seen.shape[1]
+    names, boxes = tuple(clean(label, 60) for label in evidence.classes.tolist()), []
+    rows: list[tuple[str, ...]] = [("true \\ predicted", *names)]
+    for i in range(k):
+        rows.append((names[i], *(share_with_interval(*band[:, i, j].tolist()) for j in range(k))))
+        for j in range(k):
+            centre, low, high = np.nan_to_num(band[:, i, j]).tolist()
+            n, total = (f"{v:.1f}".removesuffix(".0") for v in (counted[i, j], counted[i].sum()))
+            shown = percent(float(band[0, i, j]))
+            words = (shown.replace(" ", "\u202f"), f"{n} of {total}" if k < MOST_WITH_INTERVALS else n,
+                     f"{100 * low:.0f}\u2013{100 * high:.0f}\u202f%")  # fmt: skip
+            hint = f"true {names[i]}, predicted {names[j]}: {n} samples, {shown}"
+            boxes.append(Box(j - 0.5, i - 0.5, j + 0.5, i + 0.5, 0, hint, centre, words))
+    where = "Small print: samples, and" if k <= MOST_WITH_INTERVALS else "In the table below:"
+    sentence = (
+        f"Of each true class (row), the share predicted as each class (column). {where} {100 * evidence.level:g} % "
+        "bootstrap intervals (Wilson's where the share is 0 or 100 %)."
+    )
+    chart = Chart(
+        "confusion", "Confusion", "predicted", "true", (-0.5, k - 0.5), (k - 0.5, -0.5), sentence=sentence,
+        boxes=tuple(boxes), x_names=names, y_names=names,
+    )  # fmt: skip
+    return chart, Table("confusion", "Confusion in percent, with intervals", tuple(rows), sentence, folded=True)
+
+
+def tuned_threshold(evidence: Evidence, search: Any) -> Parts:
+    """Draw the score over thresholds, where one was tuned and is a probability."""
+    estimate, formula, chances = estimate_of(search), search.question_.first.at_cuts, _chances(evidence)
+    tuned = estimate.decision
+    if not isinstance(tuned, Threshold) or chances is None or evidence.classes is None or formula is None:
+        return ()
+    if tuned.response != "predict_proba" or not 0.0 < tuned.value < 1.0:
+        return ()
+    is_second = bool(evidence.classes[1] == tuned.positive)
+    values, ill = (chances, evidence.y == 1) if is_second else (1.0 - chances, evidence.y == 0)
+    cuts = np.unique(np.append(GRID, tuned.value))
+    band = evidence.banded(by_cuts(values, ill, cuts, formula.scores))
+    mark = Mark(tuned.value, float(band[0, np.searchsorted(cuts, tuned.value)]), f"threshold {tuned.value:.3g}")
+    return (
+        Chart("tuned_threshold", "Score by threshold",
+              f"threshold: {class_name(tuned.positive)} from this probability on",
+              metric_label(estimate.metric, estimate.positive), SHARES, padded(band),
+              (line_of("winner", cuts, band),),
+              "What the winner scores at each threshold by plain cross-validation. The circle is the threshold that "
+              f"was tuned, {tuned.value:.3g}. It was picked for being the best here, so its height is too good: the "
+              "honest score is the corrected one. Where the line is flat, another threshold is as good.",
+              marks=(mark,)),
+    )  # fmt: skip
+
+
+def _chances(evidence: Evidence) -> Array | None:
+    """Probabilities [N, R] of the second of two classes."""
+    return evidence.responses.get("predict_proba") if evidence.is_binary else None
+
+
+# ---- numbers and survival times ------------------------------------------------------------------------------------
+def predicted(evidence: Evidence) -> Parts:
+    """Draw true values against predicted ones, at most some hundred of them, and their mean in bins of equal size."""
+    guess, truth = evidence.average_prediction(), evidence.y
+    k, bins = binned(guess, np.ones(len(guess), bool))
+    band = evidence.banded(lambda _, weight: bin_means(bins, k, weight, truth), 1)
+    places = np.unique(np.linspace(0, len(guess) - 1, min(len(guess), MOST_POINTS)).astype(int))
+    shown = np.argsort(guess, kind="stable")[places]
+    x, y = (tuple(float(f"{v:.6g}") for v in each[shown]) for each in (guess, truth))
+    ends = padded(guess, 0.04), padded(truth, 0.04)
+    low, high = float(min(guess.min(), truth.min())), float(max(guess.max(), truth.max()))
+    line = line_of("mean of the true values", bin_means(bins, k, evidence.weight, guess), band, marked=True)
+    return (
+        Chart("predicted", "Predicted and true", "predicted", "true", *ends, (line,),
+              "Each point is a sample; on the dashed diagonal the prediction is right. The line is the mean of the "
+              f"true values in {k} bins of equal size.", (low, low, high, high), x, y),
+    )  # fmt: skip
+
+
+def survival(evidence: Evidence) -> Parts:
+    """Kaplan-Meier curves of thirds by out-of-sample risk, and a table of the share without event at round times."""
+    if "predict" not in evidence.responses or not evidence.y["event"].any():
+        return ()
+    event, time = evidence.y["event"].astype(bool), evidence.y["time"].astype(float)
+    end = float(np.quantile(time, 0.95))  # a curve of the last few samples tells nothing
+    round_times = [t for t in ticks((0.0, end), 4) if t < end]
+    grid = np.linspace(0.0, end, 101)
+    places = np.append(grid, [t for t in round_times if t > 0])
+    group, names = risk_groups(evidence.average_prediction())
+    curve = kaplan_meier(event, time, places)
+    lines, at_risk, rows = [], [], []
+    for g, name in enumerate(names):
+        here = group == g
+        band = evidence.banded(lambda _, weight, here=here: curve(weight * here), 1)  # type: ignore[misc]
+        band = np.where(places <= time[here].max(), band, np.nan)  # no sample tells what comes after
+        text = f"{count(int(here.sum()), 'sample')}, {count(int((event & here).sum()), 'event')}"
+        lines.append(line_of(name, grid, band[:, :101], text, stepped=True))
+        at_risk.append((name, *(str(int((here & (time >= t)).sum())) for t in round_times)))
+        rows.append((name, *(share_with_interval(*each) for each in band[:, 101:].T.tolist())))
+    chart = Chart(
+        "survival", "Survival by risk group", "time", "share without event", (0.0, end), (0.0, 1.0), tuple(lines),
+        "Kaplan-Meier curves of samples grouped by their out-of-sample risk. The further the curves part, the better "
+        "the risk tells which samples have the event early.",
+        below=(("at risk", *(f"{t:,.6g}" for t in round_times)), *at_risk),
+    )  # fmt: skip
+    head = ("Share without event at", *(f"{t:,.6g}" for t in places[101:]))
+    level = f"{100 * evidence.level:g} % bootstrap intervals"
+    return chart, Table(
+        "survival_at", "Survival by risk group at round times", (head, *rows),
+        f"Kaplan-Meier, in percent, with {level}; times in the unit of the table.",
+    )  # fmt: skip
+
+
+def kaplan_meier(event: Array, time: Array, grid: Array) -> Callable[[Array], Array]:
+    """Return a function of weights [N]: the share without event at each place of the grid [G]."""
+    times, code = np.unique(time, return_inverse=True)
+    at = np.searchsorted(times, grid, side="right")
+
+    def curve(weight: Array) -> Array:
+        if weight.sum() <= 0:
+            return np.full(len(grid), np.nan)
+        left = np.cumsum(np.bincount(code, weight)[::-1])[::-1]
+        died = np.bincount(code, weight * event)
+        stays = 1.0 - np.divide(died, left, out=np.zeros(len(times)), where=died > 0)
+        return np.asarray(np.append(1.0, np.cumprod(np.clip(stays, 0.0, 1.0)))[at])
+
+    return curve
+
+
+def risk_groups(risk: Array) -> tuple[Array, list[str]]:
+    """Cut into thirds by risk; equal risks stay together, so there may be fewer groups."""
+    cuts = np.unique(np.quantile(risk, [1 / 3, 2 / 3], method="inverted_cdf"))
+    group = np.unique(np.searchsorted(cuts, risk, side="left"), return_inverse=True)[1].reshape(-1)
+    names = {1: ["all (equal risk)"], 2: ["low risk", "high risk"], 3: ["low risk", "middle risk", "high risk"]}
+    return group, names[int(group.max()) + 1]
+
+
+#: The charts of each task, by name, in the order of the page.
+CHARTS: dict[str, tuple[str, Callable[[Evidence], Parts]]] = {
+    "roc": ("classification", roc),
+    "precision_recall": ("classification", precision_recall),
+    "calibration": ("classification", calibration),
+    "decision": ("classification", decision),
+    "confusion": ("classification", confusion),
+    "predicted": ("regression", predicted),
+    "survival": ("survival", survival),
+}
