@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.report.html import to_html
 from sobercv.report.checklist import checklist
+from sobercv.report.html import to_html
 from sobercv.report.model_charts import Bar
 from sobercv.report.tables import FORMATS, tables_of, to_format
 

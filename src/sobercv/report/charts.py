@@ -88,7 +88,7 @@ def shares(found: Array, alarms: Array, ill: float, well: float) -> Array:
 
 def roc(evidence: Evidence) -> Parts:
     """ROC curve; with more than two classes, one for each class against the rest."""
-    scores, classes, marks = evidence.scores(), evidence.classes, ()
+    scores, classes, marks = evidence.scores(), evidence.classes, []
     if scores is None or classes is None or len(classes) < 2:
         return ()
     ranked = {1: scores} if scores.ndim == 2 else {k: scores[:, :, k] for k in range(min(len(classes), MOST_CLASSES))}
@@ -103,12 +103,12 @@ def roc(evidence: Evidence) -> Parts:
         sensitivity, specificity = evidence.banded(by_cuts(labels, evidence.y == 1, np.ones(1), shares))[0, :2]
         if not np.isnan(sensitivity + specificity):
             words = f"sensitivity {sensitivity:.2f}, specificity {specificity:.2f}"
-            marks = (Mark(float(1.0 - specificity), float(sensitivity), words),)
+            marks.append(Mark(float(1.0 - specificity), float(sensitivity), words))
             more = "; the table of thresholds says more" if "predict_proba" in evidence.responses else ""
             sentence += f" The circle is where the predicted labels stand{more}."
     return (
         Chart("roc", "ROC", "false positive rate", "true positive rate", SHARES, SHARES, tuple(lines), sentence,
-              reference=DIAGONAL, marks=marks, apart=len(lines) > 1),
+              reference=DIAGONAL, marks=tuple(marks), apart=len(lines) > 1),
     )  # fmt: skip
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.feature_selection import r_regression
 from sklearn.impute import SimpleImputer
 from sklearn.inspection import partial_dependence, permutation_importance
+from sklearn.preprocessing import scale
 from sklearn.utils import check_array
 
 from .. import seeds
@@ -66,18 +66,18 @@ def model_section(
     )
     if not bars:
         return None, (Note("W704", said),) if said else ()
-    charts, notes = (importance_chart(bars, said),), ()
+    charts, notes = [importance_chart(bars, said)], []
     try:
         charts += effects(search, X, (bar.label for bar in bars if bar.value > 0), effect_seconds)
     except Exception as error:  # any estimator may raise anything; the rest of the report stands
         cause = f"{type(error).__name__}: {clean(error, 160)}"
-        notes = (Note("W704", f"The effects of columns were left out: the model refused changed ones ({cause})."),)
+        notes.append(Note("W704", f"The effects of columns were left out: the model refused changed ones ({cause})."))
     rows = (("Column", "Score falls by", "SD over shuffles"),
             *((bar.label, number(bar.value, 4), number(bar.spread, 4)) for bar in bars))  # fmt: skip
     tables = [Table("importance", "Permutation importance", rows, said, folded=True)]
     linear = coefficients(search.best_estimator_)
     tables += [] if linear is None else [linear]
-    return Section("importance", "What the final model leans on", charts, tuple(tables)), notes
+    return Section("importance", "What the final model leans on", tuple(charts), tuple(tables)), tuple(notes)
 
 
 def importance(
@@ -149,8 +149,8 @@ def closest(X: Any, predictions: Array) -> Array:
     if len(numeric):
         values = np.asarray(X.iloc[:, numeric] if hasattr(X, "iloc") else X[:, numeric], np.float64)
         filled = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(values)
-        targets = predictions.reshape(len(predictions), -1).T
-        strength[numeric] = np.abs([r_regression(filled, target) for target in targets]).max(axis=0)
+        targets = predictions.reshape(len(predictions), -1)
+        strength[numeric] = np.abs(scale(filled).T @ scale(targets)).max(axis=1)
     return np.argsort(-strength, kind="stable")
 
 
