@@ -20,8 +20,7 @@ from sklearn.model_selection import GridSearchCV
 import sobercv
 from sobercv.forests import forest as forests
 
-from . import timing
-from .report import Section, ratio
+from .report import Section, race, ratio
 from .sharing import wide_table
 
 TREES, QUICK_TREES = 300, 30
@@ -39,7 +38,7 @@ def _tables(quick: bool) -> dict[str, tuple[Any, Any]]:
     return found if quick else found | {"50,000 x 20": make_classification(50_000, 20, random_state=0)}
 
 
-def run(quick: bool = False, large: bool = False) -> list[Section]:
+def run(quick: bool = False) -> list[Section]:
     """Grow one forest of every table both ways."""
     rows = []
     for name, (X, y) in _tables(quick).items():
@@ -66,7 +65,7 @@ def _search(quick: bool) -> Section:
         "BBCSearchCV(drop=None)": sobercv.BBCSearchCV(forest, grid, drop=None, aggregate="fold", **options),
         "BBCSearchCV()": sobercv.BBCSearchCV(forest, grid, **options),
     }
-    taken = timing.race({name: partial(s.fit, X, y) for name, s in searches.items()}, 2, 60.0)
+    taken = race({name: partial(s.fit, X, y) for name, s in searches.items()}, 2, 60.0)
     base = taken["GridSearchCV"]
     rows = [[name, f"{seconds:.2f}", ratio(base / seconds)] for name, seconds in taken.items()]
     theirs, ours = (search.cv_results_["mean_test_score"] for search in list(searches.values())[:2])
@@ -95,5 +94,5 @@ def _both(model: RandomForestClassifier, X: Any, y: Any, train: Any) -> tuple[di
         warnings.simplefilter("ignore")
         small = clone(model).set_params(n_estimators=10)
         forests.Forests().grown(small, X[train], y[train], lambda: X[~train])  # loads the loops
-        taken = timing.race({"scikit-learn": theirs, "sober": ours}, 3, 20.0)
+        taken = race({"scikit-learn": theirs, "sober": ours}, 3, 20.0)
     return taken, bool(np.array_equal(found["scikit-learn"], found["sober"]))

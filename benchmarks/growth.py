@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,37 +12,13 @@ import numpy as np
 
 import sobercv
 
-from . import timing
-from .report import Section, number
+from .report import Section, draw_growth, number, seconds_and_work
 
 METRICS = ("accuracy", "roc_auc")
 BASE = {"N": 500, "C": 610, "B": 1000, "R": 1}
 LONG_TABLES = {"C": 10, "B": 200}  # where N grows, so that ten million samples fit in memory and in a minute
 ONCE = 1.0  # seconds: what takes longer is timed once
 FIGURE = "benchmarks.svg"
-LARGE = {"N": 1_000_000, "C": 100, "B": 1000}
-
-# Filled by column, so that making the table takes no more memory than holding it. The peak is that of the process
-# alone (VmHWM): ru_maxrss may still hold that of the parent.
-_CHILD = """
-import json, re, resource, sys, time
-import numpy as np
-import sobercv
-n, c, b = map(int, sys.argv[1:])
-rng = np.random.default_rng(0)
-y = rng.permutation(np.arange(n) % 2).astype(np.int8)
-scores = np.empty((n, c))
-for j in range(c):
-    scores[:, j] = rng.standard_normal(n) + (0.5 + 0.5 * j / c) * y
-start = time.perf_counter()
-sobercv.bbc(y, scores, "roc_auc", n_bootstraps=b, n_jobs=-1)
-seconds = time.perf_counter() - start
-try:
-    peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
-except OSError:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "darwin" else 1)
-print(json.dumps({"seconds": seconds, "kib": peak}))
-"""
 
 
 @dataclass(frozen=True)
@@ -81,7 +54,7 @@ def sizes_of(axis: str, metric: str, quick: bool) -> list[int]:
     }[axis]
 
 
-def run(quick: bool = False, large: bool = False) -> list[Section]:
+def run(quick: bool = False) -> list[Section]:
     for metric in METRICS:
         table(metric, 500, 10)(200)  # loads kernels
     curves = [trace(metric, axis, quick) for metric in METRICS for axis in BASE]
@@ -107,9 +80,9 @@ def run(quick: bool = False, large: bool = False) -> list[Section]:
             "Once these no longer fit in the cache, each step waits for memory, and the slope exceeds 1 for a while.",
         ],
         figure=FIGURE,
-        draw=partial(_draw, curves),
+        draw=partial(draw_growth, curves),
     )
-    return [section, *([_large()] if large else [])]
+    return [section]
 
 
 def trace(metric: str, axis: str, quick: bool) -> Curve:
@@ -140,9 +113,9 @@ def table(metric: str, n: int, c: int, r: int = 1) -> Callable[[int], Any]:
 
 def measure(call: Callable[[], Any], turns: int) -> tuple[float, float, float]:
     """Seconds and CPU seconds, the shortest of a few turns, and MiB of one more."""
-    taken = [timing.seconds_and_work(call)]
+    taken = [seconds_and_work(call)]
     if taken[0][0] < ONCE:
-        taken += [timing.seconds_and_work(call) for _ in range(turns)]
+        taken += [seconds_and_work(call) for _ in range(turns)]
     tracemalloc.start()
     call()
     peak = tracemalloc.get_traced_memory()[1]
@@ -154,25 +127,3 @@ def slope(sizes: list[int], values: list[float]) -> float:
     """Of log value on log size, over the last two sizes, or over the decades from 10,000 on."""
     last = max(2, sum(size >= 10_000 for size in sizes) if sizes[0] >= 1000 else 2)
     return float(np.polyfit(np.log(sizes[-last:]), np.log(values[-last:]), 1)[0])
-
-
-def _draw(curves: list[Curve], path: Any) -> None:
-    from . import figure  # matplotlib is for writing only
-
-    figure.growth(curves, path)
-
-
-def _large() -> Section:
-    """One run in a process of its own, whose peak of memory the system tells us."""
-    sizes = [str(s) for s in LARGE.values()]
-    child = subprocess.run([sys.executable, "-c", _CHILD, *sizes], check=True, capture_output=True, text=True)
-    found = json.loads(child.stdout)
-    gib = found["kib"] / 2**20
-    held = LARGE["N"] * LARGE["C"] * 8 / 2**30
-    size = ", ".join(f"{axis} = {n:,}" for axis, n in LARGE.items())
-    return Section(
-        f"A large table: AUC with {size}",
-        ["run", "seconds", "peak GiB", "of which the input"],
-        [["sobercv.bbc", number(found["seconds"]), f"{gib:.2f}", f"{held:.2f}"]],
-        ["Peak resident memory of the whole process, the table of predictions and Python included."],
-    )

@@ -1,16 +1,14 @@
-"""Who waits in a race: fits that sleep, on more workers than configurations survive.
+"""How long workers wait in a race: fits that sleep, on more workers than configurations survive.
 
-Takes nothing, gives the wall time of a race over what its fits need on these workers if nobody ever waited, with and
-without early fits. Sleeping fits need no processor, so that 32 workers run on any machine; what 32 processes add that
-wake together on a few cores is told apart by threads, and by workers that exist only on a simulated clock.
+The wall time of a race over what its fits need if no worker ever waited, with and without speculative fits. Sleeping
+fits need no processor, so that 32 workers run on any machine; what 32 processes add that wake together on a few cores
+is told apart by threads.
 """
 
 from __future__ import annotations
 
-import heapq
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -20,9 +18,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, make_pool
 from sobercv.training.fit_queue import FitQueue
-from sobercv.training.pool.base import Pool, Report
-from sobercv.training.pool.batches import Batch
-from sobercv.training.pool.work import fit_all
 from sobercv.training.race import RaceLog, race
 
 from . import report
@@ -61,74 +56,31 @@ def _rule(predictions: Any, index: int) -> _Verdict:
     return _Verdict(who < most, guess / CONFIGURATIONS)
 
 
-def _race(n_workers: int, seconds: float, workers: str = "processes") -> tuple[RaceLog, float]:
-    """Race on processes, on threads, or on workers that exist only on a simulated clock; return the time it took."""
-    is_simulated = workers == "a simulated clock"
+def _race(n_workers: int, seconds: float, workers: str) -> tuple[RaceLog, float]:
+    """Race on processes or on threads; return the time it took."""
     X, y = np.zeros((100, 2)), np.arange(100) % 2
     problem = Problem.build(X, y, task="classification")
     plan = Plan.build(problem, FOLDS)
-    configurations = expand({"seconds": [0.0 if is_simulated else seconds], "index": list(range(CONFIGURATIONS))})
+    configurations = expand({"seconds": [seconds], "index": list(range(CONFIGURATIONS))})
     experiment = Experiment(problem, Sleeper(), (("predict",),))
-    clock = SimulatedPool(n_workers, seconds)
 
-    def go(rule: Any) -> RaceLog:
-        pool = clock if is_simulated else make_pool(n_workers)
+    def go() -> RaceLog:
         store = MemoryStore(problem, plan, CONFIGURATIONS)
-        return race(experiment, configurations, plan, pool=pool, store=store, rule=rule)
+        return race(experiment, configurations, plan, pool=make_pool(n_workers), store=store, rule=_rule)
 
     with joblib.parallel_config("threading" if workers == "threads" else "loky"):
         if workers == "processes":
-            go(_rule)  # its processes have finished their imports, and wait for the next race
-        clock.now, start = 0.0, time.perf_counter()
-        log = go(_rule)
-        return log, clock.now if is_simulated else time.perf_counter() - start
+            go()  # its processes have finished their imports, and wait for the next race
+        start = time.perf_counter()
+        return go(), time.perf_counter() - start
 
 
-class SimulatedPool(Pool):
-    """Workers whose every fit takes the same time by their own clock."""
-
-    def __init__(self, n_workers: int, seconds: float) -> None:
-        self.n_workers, self.seconds, self.now = n_workers, seconds, 0.0
-        self._busy: list[tuple[float, int, Batch]] = []  # when a batch will be done, its key
-        self._experiment: Any = None
-
-    def start(self, experiment: Any, n_fits: int) -> SimulatedPool:
-        """Take the experiment."""
-        self._experiment = experiment
-        return self
-
-    @property
-    def n_free(self) -> int:
-        """One batch for each worker."""
-        return self.n_workers - len(self._busy)
-
-    def submit(self, key: int, batch: Batch, is_speculative: bool = False) -> None:
-        """Begin a batch."""
-        fits = sum(len(task.configurations) for task in batch)
-        heapq.heappush(self._busy, (self.now + fits * self.seconds, key, batch))
-
-    def wait(self, seconds: float) -> list[Report]:
-        """Report all batches that are done first."""
-        self.now = self._busy[0][0]
-        reports = []
-        while self._busy and self._busy[0][0] <= self.now:
-            _, key, batch = heapq.heappop(self._busy)
-            outcomes = [replace(outcome, fit_seconds=self.seconds) for outcome in fit_all(self._experiment, batch)]
-            reports.append(Report(key, outcomes))
-        return reports
-
-    def stop(self) -> list[Report]:
-        """Forget what was begun."""
-        self._busy = []
-        return []
-
-
-def run(quick: bool = False, large: bool = False) -> Sequence[report.Section]:
+def run(quick: bool = False) -> Sequence[report.Section]:
     """Race with and without early fits."""
     n_workers, seconds = (8, 0.2) if quick else (32, 0.5)
     rows = []
     later = FitQueue._later
-    for allowed, workers in product((True, False), ("processes", "threads", "a simulated clock")):
+    for allowed, workers in product((True, False), ("processes", "threads")):
         label = f"{'speculative fits' if allowed else 'all wait for the end of a round'}, {workers}"
         FitQueue._later = later if allowed else lambda self, index: iter(())  # type: ignore[method-assign]
         try:
@@ -145,7 +97,6 @@ def run(quick: bool = False, large: bool = False) -> Sequence[report.Section]:
             rows,
             [
                 f"Alive after each fold: {', '.join(map(str, SURVIVORS[1:]))}; the least is models x seconds / workers",
-                "A simulated clock leaves out what the machine adds: messages, and many processes on few cores.",
             ],
         )
     ]

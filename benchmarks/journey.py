@@ -146,7 +146,7 @@ def thinned(grid: Grid) -> Grid:
     return [{name: values[::2] for name, values in part.items()} for part in grid]
 
 
-def run(quick: bool = False, large: bool = False, data: Path | None = None) -> list[Section]:
+def run(quick: bool = False, data: Path | None = None) -> list[Section]:
     sets = (*SHIPPED, *(FROM_FILES if data is not None else ()))
     runs: dict[str, list[dict[str, Result]]] = {}
     for each in sets:
@@ -223,7 +223,7 @@ def _table(runs: dict[str, list[dict[str, Result]]], sets: tuple[Data, ...], lef
         ],
         rows,
         [
-            "Everybody tunes the same pipeline (scale; all columns, PCA or a univariate choice; model) over the same "
+            "All tune the same pipeline (scale; all columns, PCA or a univariate choice; model) over the same "
             "grid on the same rows, with the same folds (halving and the inner loops take theirs from the same "
             "splitter) and the same cores; the rows left over are the hold-out. Means over "
             + ", ".join(f"{each.n_samples} ({each.name})" for each in sets)
@@ -282,6 +282,40 @@ def _summary(runs: dict[str, list[dict[str, Result]]], left_out: list[str]) -> S
             *absent(left_out),
         ],
     )  # fmt: skip
+
+
+def speed(quick: bool = False, data: Path | None = None) -> list[Section]:
+    """The journey without the other tools, in a few minutes.
+
+    CPU seconds are judged: both use the same cores, and other programs on the machine disturb them less than the clock.
+    """
+    rows, searches = [], {}
+    for each in (*SHIPPED, *(FROM_FILES if data is not None else ())):
+        found: list[tuple[Result, Result]] = []
+        for task in each.tasks(data, quick):
+            found.append((after_warm_up(peers.grid_search, task), after_warm_up(peers.bbc_search, task)))
+            print(
+                f"{task.name}, sub-sample {task.seed}: CPU {found[-1][0].cpu:.1f} s, {found[-1][1].cpu:.1f} s",
+                flush=True,
+            )
+        searches[task.name] = [own for _, own in found]
+        plain, own = ([pair[i] for pair in found] for i in (0, 1))
+        times = {what: mean(plain, what) / mean(own, what) for what in ("seconds", "cpu", "models")}
+        rows.append([
+            task.name, *(number(mean(some, what)) for what in ("seconds", "cpu") for some in (plain, own)),
+            f"{mean(own, 'models'):,.0f}", *(ratio(times[what]) for what in ("seconds", "cpu", "models")),
+            f"{mean(own, 'held_out') - mean(plain, 'held_out'):+.4f}",
+        ])  # fmt: skip
+    heads = [
+        "data", f"{PLAIN}, s", f"{SOBER}, s", f"{PLAIN}, CPU s", f"{SOBER}, CPU s", "models", "times faster",
+        "times less CPU", "times fewer models", "hold-out gained",
+    ]  # fmt: skip
+    left_out = [] if data is not None else [each.name for each in FROM_FILES]
+    words = "As in the journey, the same data, grids, folds and cores; means over sub-samples."
+    return [
+        Section(f"Speed: {SOBER} against {PLAIN}, {peers.N_JOBS} cores", heads, rows, [words, *absent(left_out)]),
+        share(searches, "Speed"),
+    ]
 
 
 def absent(left_out: list[str]) -> list[str]:

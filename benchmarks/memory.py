@@ -34,7 +34,7 @@ else:
 """
 
 
-def run(quick: bool = False, large: bool = False) -> list[Section]:
+def run(quick: bool = False) -> list[Section]:
     n = 25_000 if quick else 250_000
     peaks = {name: _peak(name, n) for name in ("GridSearchCV", "sober")}
     rows = [[name, number(peak), number(peak / (n * 500 * 8 / 1e9))] for name, peak in peaks.items()]

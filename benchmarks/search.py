@@ -15,8 +15,7 @@ from sklearn.pipeline import Pipeline
 
 import sobercv
 
-from . import timing
-from .report import Section, number, ratio
+from .report import Section, number, race, ratio
 
 FOLDS = 5
 
@@ -35,7 +34,7 @@ class Nothing(ClassifierMixin, BaseEstimator):
         return np.zeros(len(X), int)
 
 
-def run(quick: bool = False, large: bool = False) -> list[Section]:
+def run(quick: bool = False) -> list[Section]:
     return [_overhead(quick), _prefixes(quick)]
 
 
@@ -55,7 +54,7 @@ def _overhead(quick: bool) -> Section:
         for search in searches.values():
             search.set_params(param_grid={"a": [0, 1]}).fit(X, y)  # starts workers, loads kernels
             search.set_params(param_grid=grid)
-        taken = timing.race({name: partial(s.fit, X, y) for name, s in searches.items()}, 2 if quick else 5, 60.0)
+        taken = race({name: partial(s.fit, X, y) for name, s in searches.items()}, 2 if quick else 5, 60.0)
         base = taken["GridSearchCV"]
         rows.append(
             [f"n_jobs={n_jobs}"]
@@ -89,12 +88,12 @@ def _prefixes(quick: bool) -> Section:
         }
         searches["BBCSearchCV"].set_params(param_grid={"choose__k": [2, 4]}).fit(X, y)
         searches["BBCSearchCV"].set_params(param_grid=grid)
-        taken = timing.race({name: partial(s.fit, X, y) for name, s in searches.items()}, 2, 10.0)
+        taken = race({name: partial(s.fit, X, y) for name, s in searches.items()}, 2, 10.0)
         faster = taken["GridSearchCV"] / taken["BBCSearchCV"]
         rows.append([f"n_jobs={n_jobs}", *(number(seconds) for seconds in taken.values()), ratio(faster)])
     return Section(
         "Search: 5 expensive first steps by 40 cheap models",
         ["workers", "GridSearchCV, s", "BBCSearchCV, s", "Grid/BBC"],
         rows,
-        ["Mutual information chooses columns, naive Bayes classifies; 3 folds, nobody dropped, the same predictions."],
+        ["Mutual information chooses columns, naive Bayes classifies; 3 folds, none dropped, the same predictions."],
     )

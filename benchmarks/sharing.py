@@ -97,7 +97,7 @@ def _section(title: str, X: Any, y: Any, trees: int) -> report.Section:
     return report.Section(f"Shared work: the paper's preset, {title}", heads, rows, notes)
 
 
-def run(quick: bool = False, large: bool = False) -> Sequence[report.Section]:
+def run(quick: bool = False) -> Sequence[report.Section]:
     """Fit one fold of each table both ways."""
     trees = QUICK_TREES if quick else TREES
     _, experiment, task = _task(*_narrow(), 1)

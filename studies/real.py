@@ -50,18 +50,19 @@ SUBSET: dict[str, dict[str, tuple[int, ...]]] = {
 
 # ---- data ----
 def load(options: Options, name: str) -> tuple[Any, np.ndarray]:
-    """A table [N, P], sparse or dense, and its classes 0 and 1; from OpenML where no folder is given."""
+    """A table [N, P] and its classes 0 and 1; from OpenML where no folder is given."""
     number, other = PAPER[name]
     if options.data:
         path = options.find(name, other)
         with np.load(path, allow_pickle=False) as file:
             y = file["y"].astype(np.int64)
-            X = sparse.load_npz(path).tocsr() if "indptr" in file else file["X"]
+            X = sparse.load_npz(path).toarray() if "indptr" in file else file["X"]
         return X.astype(np.float64), y
     try:
         X, y = fetch_openml(data_id=number, return_X_y=True, as_frame=False)
     except OSError as error:
         raise Absent(f"{name} (OpenML: {error})") from None
+    X = X.toarray() if sparse.issparse(X) else X
     return X.astype(np.float64), np.asarray(y == np.unique(y)[-1], dtype=np.int64)
 
 

@@ -1,6 +1,6 @@
 """The tables of benchmarks: parts that were not measured again stay, and the same numbers draw the same picture."""
 
-from benchmarks import figure, growth, report
+from benchmarks import growth, report
 
 
 def section(title, **options):
@@ -26,7 +26,7 @@ def test_a_picture_is_always_the_same(tmp_path):
         for metric in growth.METRICS
         for axis in growth.BASE
     ]
-    drawn = section("Growth", figure="growth.svg", draw=lambda path: figure.growth(curves, path))
+    drawn = section("Growth", figure="growth.svg", draw=lambda path: report.draw_growth(curves, path))
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         report.write(tmp_path / folder, {"growth": [drawn]}, {"growth": []})
