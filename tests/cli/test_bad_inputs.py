@@ -153,7 +153,6 @@ BAD = [
     ("the truth alone", {"p.csv": "y\n1\n0\n1\n"}, WIDE, "no column of predictions"),
     ("the winner alone", {"p.csv": "y,a\n" + "1,0.5\n0,0.3\n" * 20}, WIDE, "only one configuration"),
     ("the winner alone, long", {"p.csv": long(**{".config": "a"})}, ("correct", "p.csv"), "[Oo]nly one configuration"),
-    ("in-sample predictions", {"p.csv": wide(a=np.arange(60) % 2)}, WIDE, "perfectly"),
     ("rows predicted twice", {"p.csv": long(**{".row": 1, "y": "no"})}, ("correct", "p.csv"), "predicted 20 times"),
     ("a stacked ensemble", {"p.csv": wide(WeightedEnsemble_L2=0.5)}, WIDE, "--ignore WeightedEnsemble_L2"),
     ("a truth that changes", {"p.csv": long(y=["no", "yes"] * 10 + ["yes", "no"] * 10)}, ("correct", "p.csv"), "truth"),

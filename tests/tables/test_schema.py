@@ -197,13 +197,13 @@ def test_a_few_limits_are_read_as_their_number_and_told(tmp_path):
     assert table.frame["crp"].iloc[0] == 0.5
     assert table.frame["crp"].iloc[1] == 0.125
     (note,) = table.notes
-    assert "limits such as '<0.5' (in 4 of 80 rows): 'crp'. They are read as the limit itself (here 0.5)." in note.text
+    assert "limits such as '<0.5' (in 4 of 80 rows): 'crp'. They count as the limit itself." in note.text
     new = read(text(tmp_path, ["crp", "<0.3", "> 90", "7", "low"]), schema=table.schema)
     np.testing.assert_array_equal(new.frame["crp"], [0.3, 90, 7, np.nan])
 
 
 def test_many_limits_are_asked_about(tmp_path):
-    with pytest.raises(SoberError, match=r"in 10 of 80 rows.*--limits value \(0.5\), --limits half \(0.25\)") as error:
+    with pytest.raises(SoberError, match=r"in 10 of 80 rows.*--limits value .*, --limits half") as error:
         read(crp(tmp_path))
     assert error.value.code == "E808"
     assert read(crp(tmp_path), roles=Roles(target="y", ignore=("crp",))).frame["crp"].iloc[0] == 0.5, "not used"

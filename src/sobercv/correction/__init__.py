@@ -20,7 +20,7 @@ from ..tables import Roles
 from .automl import is_mljar, read_autogluon, read_mljar
 from .judging import FoldScores, ToolPredictions, judge, judge_predictions
 from .optuna_study import is_study, read_study, read_study_predictions, with_study_winner
-from .searches import is_search, read_search, title
+from .searches import read_search, title
 from .tool_tables import direction, holds_fold_scores, read_frame, read_long, recognise, tool_of
 
 __all__ = [
@@ -41,17 +41,11 @@ __all__ = [
 class Estimates(dict[str, Estimate]):
     """Estimates of one winner by several metrics; the first metric selected it. Shown as a table."""
 
-    def _rows(self) -> list[tuple[str, str, str, str]]:
-        head = ("metric", "claimed", "honest", "interval")
-        rows = [head]
-        for name, one in self.items():
-            assert one.interval is not None
-            low, high = one.interval
-            rows.append((name, f"{one.naive:.4f}", f"{one.value:.4f}", f"[{low:.4f}, {high:.4f}]"))
-        return rows
-
     def __str__(self) -> str:
-        rows = self._rows()
+        rows = [("metric", "claimed", "honest", "interval")]
+        for name, one in self.items():
+            low, high = one.interval or (float("nan"), float("nan"))
+            rows.append((name, f"{one.naive:.4f}", f"{one.value:.4f}", f"[{low:.4f}, {high:.4f}]"))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
         notes = dict.fromkeys(str(note) for one in self.values() for note in one.notes)
@@ -75,18 +69,6 @@ class Estimates(dict[str, Estimate]):
         from ..report import summarize_estimates, write
 
         return write(summarize_estimates(self, title=title, command=command), path)
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        head, *rows = self._rows()
-        cells = "".join(f'<th style="text-align:left">{cell}</th>' for cell in head)
-        body = "".join(
-            "<tr>" + "".join(f'<td style="text-align:left">{escape(cell)}</td>' for cell in row) + "</tr>"
-            for row in rows
-        )
-        winner = escape(next(iter(self.values()))._winner())
-        return f"<table><tr>{cells}</tr>{body}</table><p>winner: {winner}</p>"
 
 
 def correct(
@@ -161,7 +143,7 @@ def correct(
     if hasattr(thing, "estimate_") and hasattr(thing, "race_"):
         return thing.estimate_  # BBCSearchCV has done it, with more than folds to go by
     settings = {"confidence_level": confidence_level, "random_state": random_state}
-    study = getattr(thing, "study_", thing)
+    study = getattr(thing, "study_", thing)  # OptunaSearchCV's cv_results_ lacks the parameters
     if is_study(study) and y is not None:
         own = {name: options.pop(name) for name in ("predictions", "method") if name in options}
         kept = read_study_predictions(study, y, **own)
@@ -169,10 +151,13 @@ def correct(
     elif (predictions := _predictions(thing, y, options)) is not None:
         estimates = judge_predictions(predictions, metric, **settings, **options)
     else:
-        unknown = [name for name in options if name != "n_bootstraps"]
-        if unknown:
+        if unknown := [name for name in options if name != "n_bootstraps"]:
             raise SoberError("E122", f"`correct` has no option {unknown[0]!r} for fold scores.")
-        estimates = judge(_fold_scores(thing, metric, n_repeats, greater_is_better), **settings, **options)
+        if is_study(study):
+            scores = read_study(study, metric if study is thing else metric or title(thing), n_repeats)
+        else:
+            scores = _fold_scores(thing, metric, n_repeats, greater_is_better)
+        estimates = judge(scores, **settings, **options)
     several = len(estimates) > 1 or isinstance(metric, (list, tuple))
     return Estimates(estimates) if several else next(iter(estimates.values()))
 
@@ -180,8 +165,7 @@ def correct(
 def _predictions(thing: Any, y: Any, options: dict[str, Any]) -> ToolPredictions | None:
     """Read the out-of-fold predictions in it; None where it holds none."""
     if isinstance(thing, Mapping) and y is not None:
-        method = options.pop("method", "predict")
-        return ToolPredictions.by_model("cross_val_predict", y, thing, method)
+        return ToolPredictions.by_model("cross_val_predict", y, thing, options.pop("method", "predict"))
     if hasattr(thing, "leaderboard") and hasattr(thing, "predict_proba_oof"):
         return read_autogluon(thing)
     if isinstance(thing, (str, os.PathLike)) and os.path.isdir(thing):
@@ -191,10 +175,10 @@ def _predictions(thing: Any, y: Any, options: dict[str, Any]) -> ToolPredictions
 
 
 def _fold_scores(thing: Any, metric: str | None, n_repeats: int | None, greater_is_better: bool | None) -> FoldScores:
-    """Recognise what a tool left."""
-    if is_study(study := getattr(thing, "study_", thing)):  # OptunaSearchCV's cv_results_ lacks the parameters
-        return read_study(study, metric if study is thing else metric or title(thing), n_repeats)
-    if is_search(thing):
+    """Read the scores by fold in it."""
+    if isinstance(thing, Mapping) and "params" in thing:
+        thing = SimpleNamespace(cv_results_=thing)
+    if isinstance(getattr(thing, "cv_results_", None), Mapping):
         return read_search(thing, metric, n_repeats)
     if hasattr(thing, "to_pandas") and hasattr(thing, "columns"):  # polars, pyarrow
         thing = thing.to_pandas()
@@ -203,9 +187,7 @@ def _fold_scores(thing: Any, metric: str | None, n_repeats: int | None, greater_
     if isinstance(thing, np.ndarray) and thing.ndim == 2 and thing.dtype.kind in "fiu":
         sign, name = direction("score" if metric is None else metric, greater_is_better)
         return FoldScores({name: sign * thing.astype(np.float64)}, n_repeats=n_repeats or 1)
-    if isinstance(thing, Mapping) and "params" in thing:
-        return read_search(SimpleNamespace(cv_results_=thing), metric, n_repeats)
-    if (hasattr(thing, "fit") and hasattr(thing, "param_grid")) or hasattr(thing, "param_distributions"):
+    if hasattr(thing, "fit") and (hasattr(thing, "param_grid") or hasattr(thing, "param_distributions")):
         raise SoberError("E113", f"This {type(thing).__name__} is not fitted yet. Call its fit first.")
     raise SoberError(
         "E123",

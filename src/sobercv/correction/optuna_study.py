@@ -36,7 +36,6 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
         raise SoberError("E114", "The study has several objectives, so no single trial was selected. Pass fold scores.")
     complete = _complete(study)
     kept = [(trial, folds) for trial in complete if (folds := fold_scores_of(trial)) is not None]
-    lengths = {len(folds) for _, folds in kept}
     if not kept:
         raise SoberError(
             "E812",
@@ -44,7 +43,7 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
             "again with their folds: sobercv.optuna.replay(study, estimator, X, y); or keep them in the objective: "
             'trial.set_user_attr("fold_scores", scores).',
         )
-    if len(lengths) > 1:
+    if len(lengths := {len(folds) for _, folds in kept}) > 1:
         raise SoberError("E101", f"Trials have different numbers of folds: {', '.join(map(str, sorted(lengths)))}.")
     sign = 1.0 if study.direction.name == "MAXIMIZE" else -1.0
     return FoldScores(
@@ -67,11 +66,11 @@ def read_study_predictions(
     greater), or scores.
     """
     complete = _complete(study)
-    attribute = predictions if isinstance(predictions, str) else None
-    given = [t.user_attrs.get(attribute) if attribute else predictions.get(t.number) for t in complete]  # type: ignore[union-attr]
-    kept = [(trial, np.asarray(column)) for trial, column in zip(complete, given, strict=True) if column is not None]
+    where = f"the user attribute {predictions!r}" if isinstance(predictions, str) else "`predictions`"
+    if isinstance(predictions, str):
+        predictions = {trial.number: trial.user_attrs.get(predictions) for trial in complete}
+    kept = [(t, np.asarray(column)) for t in complete if (column := predictions.get(t.number)) is not None]
     if not kept:
-        where = f"the user attribute {attribute!r}" if attribute else "`predictions`"
         raise SoberError(
             "E111",
             f"None of the {len(complete)} complete trials has its out-of-fold predictions in {where}. In the objective "
@@ -134,13 +133,11 @@ def _complete(study: Any) -> list[Any]:
 
 def _left_out(study: Any, n_judged: int, what: str) -> tuple[Note, ...]:
     n_trials = len(study.trials)
-    if n_trials == n_judged:
-        return ()
     text = (
         f"{n_trials - n_judged} of {n_trials} trials were pruned, failed or keep no {what}, and took no part in the "
         "correction; it may be slightly too small."
     )
-    return (Note("W204", text),)
+    return (Note("W204", text),) if n_trials > n_judged else ()
 
 
 def learns(study: Any) -> bool:

@@ -22,11 +22,6 @@ from .optuna_study import learns
 SPLIT = re.compile(r"split(\d+)_test_(.+)")
 
 
-def is_search(thing: Any) -> bool:
-    """Whether this is a fitted search with `cv_results_`."""
-    return isinstance(getattr(thing, "cv_results_", None), Mapping)
-
-
 def read_search(search: Any, metric: str | None = None, n_repeats: int | None = None) -> FoldScores:
     """Read the fold scores of a fitted search.
 
@@ -52,17 +47,15 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
         for name in [first, *(name for name in names if name != first)]
     }
     params = [dict(results["params"][row]) for row in rows]
-    best = getattr(search, "best_index_", None)
-    own = metric in (None, first, title(search, first))
+    best = getattr(search, "best_index_", None) if metric in (None, first, title(search, first)) else None
     # Whether later configurations were proposed by the scores of earlier ones: BayesSearchCV, OptunaSearchCV.
     is_adaptive = hasattr(search, "optimizer_results_") or (hasattr(search, "study_") and learns(search.study_))
-    winner = int(np.flatnonzero(rows == best)[0]) if own and best is not None and best in rows else None
     return FoldScores(
         scores=scores,
         params=params,
         n_repeats=_repeats(search, n_splits) if n_repeats is None else n_repeats,
         test_share=_test_share(search),
-        winner=winner,
+        winner=int(np.flatnonzero(rows == best)[0]) if best is not None and best in rows else None,
         rule=_rule(search.refit, names, results, rows) if callable(getattr(search, "refit", None)) else None,
         notes=(*notes, *_dependence(search), *([adaptive(None, len(params))] if is_adaptive else [])),
     )
@@ -70,20 +63,16 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
 
 def _selecting(search: Any, names: list[str], metric: str | None) -> str:
     """Name of the metric that selects."""
-    if metric is not None and (metric in names or metric == title(search, names[0])):
-        return metric if metric in names else names[0]
-    refit = getattr(search, "refit", True)
-    if metric is None and len(names) == 1:
+    if metric is not None and metric == title(search, names[0]) and metric not in names:
         return names[0]
-    if metric is None and isinstance(refit, str) and refit in names:
-        return refit
-    if metric is None and callable(refit):
-        return names[0]
-    listed = ", ".join(names)
-    given = "the search has several and no refit" if metric is None else f"got {metric!r}"
-    raise SoberError(
-        "E113" if metric is None else "E122", f"`metric` must name the metric that selects, one of {listed}; {given}."
-    )
+    refit: Any = getattr(search, "refit", True)
+    if metric is None:
+        metric = names[0] if len(names) == 1 or callable(refit) else refit
+    if isinstance(metric, str) and metric in names:
+        return metric
+    given = f"got {metric!r}" if isinstance(metric, str) else "the search has several and no refit"
+    code = "E122" if isinstance(metric, str) else "E113"
+    raise SoberError(code, f"`metric` must name the metric that selects, one of {', '.join(names)}; {given}.")
 
 
 def title(search: Any, name: str = "score") -> str:
@@ -93,20 +82,15 @@ def title(search: Any, name: str = "score") -> str:
     scoring = getattr(search, "scoring", None)
     if isinstance(scoring, str):
         return scoring
-    if scoring is None:
-        estimator = getattr(search, "estimator", None)
-        if estimator is None:
-            return "score"
+    if scoring is None and (estimator := getattr(search, "estimator", None)) is not None:
         return "accuracy" if is_classifier(estimator) else "r2" if is_regressor(estimator) else "score"
-    function = getattr(scoring, "_score_func", scoring)
-    return str(getattr(function, "__name__", "score"))
+    return str(getattr(getattr(scoring, "_score_func", scoring), "__name__", "score"))
 
 
 def _last_iteration(results: Mapping[str, Any]) -> tuple[Array, tuple[Note, ...]]:
     """Rows to judge: all, or those of the last iteration of a halving search."""
-    everything = np.arange(len(results["params"]))
     if "iter" not in results:
-        return everything, ()
+        return np.arange(len(results["params"])), ()
     iteration = np.asarray(results["iter"])
     rows = np.flatnonzero(iteration == iteration.max())
     text = (
@@ -142,13 +126,12 @@ def _dependence(search: Any) -> tuple[Note, ...]:
     """What to say where the splits are not folds of one partition."""
     from sklearn.model_selection import TimeSeriesSplit
 
+    text = ""
     if isinstance(getattr(search, "cv", None), TimeSeriesSplit):
         text = "Splits of a time series share training rows and differ in size; the interval may be too narrow."
-        return (Note("W203", text),)
-    if _test_share(search) is not None:
+    elif _test_share(search) is not None:
         text = "Test sets overlap, so that splits are not independent: the interval is widened for it."
-        return (Note("W203", text),)
-    return ()
+    return (Note("W203", text),) if text else ()
 
 
 def _rule(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from functools import reduce
 from types import SimpleNamespace
 from typing import Any
 
@@ -128,19 +129,14 @@ def _joined(frame: Any, columns: list[str]) -> Any:
         return frame.iloc[:, 0].map(lambda _: "the only one")
     if len(columns) == 1 and _plain(columns[0]) in CONFIGURATION:
         return frame[columns[0]].astype(str)
-    text = f"{columns[0]}=" + frame[columns[0]].astype(str)
-    for column in columns[1:]:
-        text = text + f", {column}=" + frame[column].astype(str)
-    return text
+    return reduce(lambda text, more: text + ", " + more, (f"{c}=" + frame[c].astype(str) for c in columns))
 
 
 def _without_row_names(frame: Any) -> Any:
-    """Drop the numbers of rows that R and pandas write as a first column without a name."""
-    if not len(frame.columns) or not re.fullmatch(r"(Unnamed: 0|X|)", str(frame.columns[0])):
-        return frame
-    first = [str(value) for value in frame.iloc[:, 0]]
-    counted = first in ([str(i + start) for i in range(len(first))] for start in (0, 1))
-    return frame.iloc[:, 1:] if counted or str(frame.columns[0]) != "X" else frame
+    """Drop the numbers of rows that R and pandas write as a column without a name."""
+    nameless = [c for c in frame.columns if re.fullmatch(r"(?i)Unnamed: \d+|X|", str(c))]
+    counts = [[str(i + start) for i in range(len(frame))] for start in (0, 1)]
+    return frame.drop(columns=[c for c in nameless if frame[c].astype(str).tolist() in counts])
 
 
 # ---- fold scores ---------------------------------------------------------------------------------------------------
@@ -196,20 +192,12 @@ def read_frame(
 
 
 def direction(measure: str, greater_is_better: bool | None) -> tuple[int, str]:
-    """Return the sign that makes more better, and the name of the signed score.
-
-    Raises
-    ------
-    SoberError
-        If `greater_is_better` is None and the name of the measure does not tell.
-    """
+    """Return the sign that makes more better, and the name of the signed score; ask where the name does not tell."""
     if greater_is_better is None:
         greater_is_better = GAIN.fullmatch(measure) is not None
         if not greater_is_better and not LOSS.fullmatch(measure):
-            raise SoberError(
-                "E113",
-                f"Whether more or less of {measure!r} is better is not known. Pass greater_is_better=True or False.",
-            )
+            said = f"Whether more or less of {measure!r} is better is not known. Pass greater_is_better=True or False."
+            raise SoberError("E113", said)
     return (1, measure) if greater_is_better else (-1, f"neg_{measure}")
 
 
@@ -333,7 +321,16 @@ def read_long(frame: Any, roles: Roles) -> ToolPredictions:
     places, repeats = (np.zeros(len(rows), int), [0]) if parts.repeat is None else _codes(parts.repeat, keep)
     shape = n, c, r = len(samples), len(names), len(repeats)
     flat = (rows * c + models) * r + places
-    _check_once(flat, rows, models, samples, names)
+    _, at, times = np.unique(flat, return_index=True, return_counts=True)
+    if times.max() > 1:
+        worst = at[times.argmax()]
+        start = "Only one configuration can be told apart: in" if c == 1 else "In"
+        raise SoberError(
+            "E813" if c == 1 else "E814",
+            f"{start} one repeat row {samples[rows[worst]]} of configuration {str(names[models[worst]])[:50]!r} was "
+            f"predicted {times.max()} times, so these are not out-of-fold predictions of one cross-validation. Keep "
+            "the columns that tell configurations and repeats apart, and save the hold-out predictions only.",
+        )
     gaps = np.ones(n * c * r, bool)
     gaps[flat] = False
 
@@ -454,25 +451,6 @@ def _codes(column: Any, keep: Array) -> tuple[Array, list[Any]]:
     return np.asarray(codes), list(values)
 
 
-def _check_once(flat: Array, sample: Array, configuration: Array, samples: list[Any], names: list[Any]) -> None:
-    _, first, times = np.unique(flat, return_index=True, return_counts=True)
-    if times.max() == 1:
-        return
-    worst = first[times.argmax()]
-    where = f"row {samples[sample[worst]]} of configuration {str(names[configuration[worst]])[:60]!r}"
-    if len(names) == 1:
-        raise SoberError(
-            "E813",
-            f"Only one configuration can be told apart, and {where} was predicted {times.max()} times. Keep the column "
-            "that tells configurations apart.",
-        )
-    raise SoberError(
-        "E814",
-        f"In one repeat {where} was predicted {times.max()} times, so these are not out-of-fold predictions of one "
-        "cross-validation. Keep the column of the repeat, or save the hold-out predictions only.",
-    )
-
-
 def _own(sample: Array, n: int, column: Any, what: str) -> Array:
     """Return each sample's own value, the same in all its rows."""
     codes, values = column.factorize()
@@ -521,7 +499,7 @@ def _wide_predictions(frame: Any, roles: Roles) -> ToolPredictions:
     if not len(kept):
         raise SoberError("E112", f"The truth {truth[0]!r} is missing in every row. Name another column.")
     taken = {*truth, roles.group, *roles.ignore}
-    names = [c for c in frame.columns if c not in taken and not _is_place(kept[c], c)]
+    names = [c for c in frame.columns if c not in taken and _plain(c) not in PLACE]
     if not names:
         raise SoberError(
             "E812", "Beside the truth there is no column of predictions. Give one column per configuration."
@@ -563,15 +541,6 @@ def _check_no_chances(names: list[str], truth: Any) -> None:
             "E813", f"The columns {some} look like probabilities of the {len(labels)} classes by one configuration. "
             f"Give one column per configuration, or a long table. {WANTED}",
         )  # fmt: skip
-
-
-def _is_place(column: Any, name: str) -> bool:
-    """Whether a column numbers or names the rows, or says where they were in the cross-validation."""
-    if _plain(name) in PLACE:
-        return True
-    if not re.fullmatch(r"(?i)unnamed: \d+|x", name) or column.dtype.kind not in "iu":
-        return False
-    return bool((np.diff(column.to_numpy()) == 1).all()) and len(column) > 2
 
 
 def _column(column: Any, name: str, truth: Any) -> Any:

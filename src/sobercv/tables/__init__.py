@@ -6,9 +6,9 @@ from ..late_imports import late
 
 if TYPE_CHECKING:
     from .column import Column
-    from .read_table import ReadingOptions, Table, read
+    from .read_table import Table, read
     from .roles import Dataset, Roles, assign
-    from .schema import Schema
+    from .schema import ReadingOptions, Schema
 
 __all__ = ["Column", "Dataset", "ReadingOptions", "Roles", "Schema", "Table", "assign", "read"]
 
@@ -17,7 +17,7 @@ __getattr__ = late(
     {
         "Column": "column",
         "Dataset": "roles",
-        "ReadingOptions": "read_table",
+        "ReadingOptions": "schema",
         "Roles": "roles",
         "Schema": "schema",
         "Table": "read_table",

@@ -12,6 +12,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress, islice
@@ -127,6 +128,20 @@ def _names(first: list[str], has_header: bool) -> tuple[list[str], list[str]]:
     if has_header:
         return unique_names([cell or f"Unnamed: {i}" for i, cell in enumerate(first)])
     return [f"col{i + 1}" for i in range(len(first))], []
+
+
+@contextmanager
+def _undamaged(name: str, kind: str) -> Iterator[None]:
+    """Turn whatever a reader raises (errors of Arrow, pandas, XML, zip or JSON) into one sentence."""
+    try:
+        yield
+    except ImportError:
+        raise SoberError("E403", "Excel files need openpyxl: pip install 'sobercv[excel]', or save as CSV.") from None
+    except SoberError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:140].rstrip(".") or type(error).__name__
+        raise SoberError("E801", f"{name} is a damaged {kind} file: {reason}. Write it again.") from None
 
 
 # ---- text with a delimiter -----------------------------------------------------------------------------------------
@@ -282,18 +297,10 @@ def read_workbook(raw: bytes, name: str, sheet: str | None = None, has_header: b
             most = source_bytes.MOST_BYTES >> 20
             raise SoberError("E801", f"{name} grows beyond {most} MiB when unpacked. Save the table as CSV.")
     as_they_are: dict[str, Any] = {"header": None, "dtype": object, "keep_default_na": False, "na_values": [""]}
-    try:
-        with pd.ExcelFile(io.BytesIO(raw), engine="openpyxl") as book:
-            starts = pd.read_excel(book, sheet_name=None, nrows=2, **as_they_are)
-            chosen = _chosen(sheet, {str(s): len(rows) > 0 for s, rows in starts.items()}, name)
-            cells = pd.read_excel(book, sheet_name=chosen, **as_they_are)
-    except ImportError:
-        raise SoberError("E403", "Excel files need openpyxl: pip install 'sobercv[excel]', or save as CSV.") from None
-    except SoberError:
-        raise
-    except Exception as error:  # openpyxl raises whatever its XML and zip readers raise
-        reason = " ".join(str(error).split())[:120].rstrip(".") or type(error).__name__
-        raise SoberError("E801", f"{name} is a damaged Excel file: {reason}. Save it again.") from None
+    with _undamaged(name, "Excel"), pd.ExcelFile(io.BytesIO(raw), engine="openpyxl") as book:
+        starts = pd.read_excel(book, sheet_name=None, nrows=2, **as_they_are)
+        chosen = _chosen(sheet, {str(s): len(rows) > 0 for s, rows in starts.items()}, name)
+        cells = pd.read_excel(book, sheet_name=chosen, **as_they_are)
     first = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0].tolist()]
     if has_header and sum(not cell.strip() for cell in first) * 2 > len(first):
         raise SoberError(
@@ -308,53 +315,39 @@ def read_workbook(raw: bytes, name: str, sheet: str | None = None, has_header: b
 
 
 def _chosen(sheet: str | None, is_filled: dict[str, bool], name: str) -> str:
-    """Return the sheet that was asked for, or the only one that holds something."""
-    names = ", ".join(repr(s[:30]) for s in list(is_filled)[:8])
+    """Return the sheet that was asked for, capitals aside, or the only one that holds something."""
     filled = [s for s in is_filled if is_filled[s]]
-    if sheet is not None:
-        found = [s for s in is_filled if s == sheet] or [s for s in is_filled if s.casefold() == sheet.casefold()]
-        if not found:
-            raise SoberError("E808", f"{name} has no sheet {sheet[:40]!r}. The sheets are {names}.")
-        if found[0] not in filled:
-            raise SoberError("E801", f"Sheet {found[0][:40]!r} of {name} is empty. The sheets are {names}.")
-        return found[0]
     if not filled:
         raise SoberError("E801", f"{name} {EMPTY}")
-    if len(filled) > 1:
-        raise SoberError(
-            "E808", f"{name} has {len(filled)} sheets with something in them: {names}. Write --sheet NAME."
-        )
-    return filled[0]
+    found = [s for s in filled if sheet is None or s.casefold() == sheet.casefold()]
+    if sheet in found or len(found) == 1:
+        return sheet if sheet in found else found[0]
+    names = ", ".join(repr(s[:30]) for s in list(is_filled)[:8])
+    if sheet is None:
+        said = f"{name} has {len(filled)} sheets with something in them: {names}. Write --sheet NAME."
+    else:
+        said = f"{name} has no sheet {sheet[:40]!r}, or it is empty. The sheets are {names}."
+    raise SoberError("E808", said)
 
 
 def _typed(column: Any) -> Any:
     """Return cells of Excel as an Arrow array of the type that they all have, or as text."""
-    kind = pd.api.types.infer_dtype(column, skipna=True)
-    if kind in ("integer", "floating", "mixed-integer-float", "empty"):
-        return pa.array(pd.to_numeric(column), from_pandas=True)
-    if kind in ("datetime", "datetime64", "date"):
-        return pa.array(pd.to_datetime(column, errors="coerce"), from_pandas=True)
-    if kind == "boolean":
-        return pa.array(column, pa.bool_(), from_pandas=True)
-    texts = [None if pd.isna(v) else f"{v:.15g}" if isinstance(v, float) else str(v) for v in column]
-    return pa.array(texts, pa.string())
+    try:
+        return _plain(pa.array(column, from_pandas=True), str(column.name))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # cells of several types, or of many digits
+        texts = [None if pd.isna(v) else f"{v:.15g}" if isinstance(v, float) else str(v) for v in column]
+        return pa.array(texts, pa.string())
 
 
 # ---- Parquet and Arrow ---------------------------------------------------------------------------------------------
 def read_columnar(raw: bytes, kind: str, name: str) -> Cells:
     """Read a Parquet or Arrow file, called `name` in messages."""
-    try:
+    with _undamaged(name, kind):
         if kind == "parquet":
             frame = pd.read_parquet(io.BytesIO(raw))
         else:
             open_arrow = pa.ipc.open_file if raw.startswith(b"ARROW1") else pa.ipc.open_stream
             frame = open_arrow(io.BytesIO(raw)).read_all().to_pandas()
-    except MemoryError:
-        said = f"{name} does not fit in memory, or is a damaged {kind} file. Write it again."
-        raise SoberError("E801", said) from None
-    except Exception as error:  # damaged metadata raise whatever they lead to: of Arrow, of pandas, of JSON
-        reason = " ".join(str(error).split())[:160].rstrip(".") or type(error).__name__
-        raise SoberError("E801", f"{name} is a damaged {kind} file: {reason}. Write it again.") from None
     notes: tuple[Note, ...] = ()
     if frame.index.names == [None] and frame.index.dtype.kind in "iuf":  # they only count the rows
         if not isinstance(frame.index, pd.RangeIndex):
@@ -377,7 +370,7 @@ def _plain(column: Any, name: str) -> Any:
         return column if kind in (pa.float32(), pa.float64()) else column.cast(pa.float64())
     if types.is_date(kind):
         return column.cast(pa.timestamp("s"))
-    if types.is_string(kind) or types.is_large_string(kind):
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_time(kind):
         return column.cast(pa.string())
     raise SoberError(
         "E801",

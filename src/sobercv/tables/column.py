@@ -70,7 +70,7 @@ class Marks(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         """Whether all values are such numbers, and the marks (but the decimal point) occur in some of them."""
         # Without a comma anywhere, 1 234 is written alike in both worlds, and 12 is just 12.
         needed = [self.thousands, "," if self.decimal == "," and self.thousands != "." else ""]
-        if not all(_any(pc.match_substring_regex(values, f"[{_SIGNS[mark]}]")) for mark in filter(None, needed)):
+        if not all(pc.any(pc.match_substring_regex(values, f"[{_SIGNS[mark]}]")).as_py() for mark in needed if mark):
             return False
         return all(pc.all(self.matches(part)).as_py() for part in (values[:50], values))
 
@@ -93,7 +93,7 @@ def are_codes(values: Any) -> bool:
     lengths = pc.min_max(pc.utf8_length(values)).as_py()
     if lengths["min"] == lengths["max"] == 2:
         return False  # months, hours and ages are often written with two digits: 05, 12
-    return bool(lengths["max"] > MOST_DIGITS or _any(pc.match_substring_regex(values, "^0[0-9]")))
+    return bool(lengths["max"] > MOST_DIGITS or pc.any(pc.match_substring_regex(values, "^0[0-9]")).as_py())
 
 
 def without_limits(values: Any) -> Any:
@@ -108,10 +108,6 @@ def sides_of_limits(values: Any) -> Any:
         for signs in ("<\u2264", ">\u2265")
     )
     return above.astype(np.int64) - below.astype(np.int64)
-
-
-def _any(flags: Any) -> bool:
-    return bool(pc.any(flags).as_py())
 
 
 # ---- dates ---------------------------------------------------------------------------------------------------------

@@ -71,12 +71,11 @@ def is_identifier(column: Any, name: str) -> bool:
     if len(known) < LEAST_ROWS or not known.is_unique or column.dtype.kind in "bM":
         return False
     if column.dtype.kind not in "iuf":
-        return not all(
-            re.match(r"\s*[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4}", str(v)) for v in known.head(20)
-        )  # dates
-    steps = np.diff(numbers := known.to_numpy())
-    if not _are_whole(numbers):
+        are_dates = (re.match(r"\s*[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4}", str(v)) for v in known.head(20))
+        return not all(are_dates)
+    if not _are_whole(known):
         return False
+    steps = np.diff(known.to_numpy())
     # A running order may have holes: measurements do not grow row by row.
     grows = bool((steps == 1).all() or (len(known) >= 2 * LEAST_ROWS and (steps > 0).all()))
     return grows or _NAMED.search(name) is not None

@@ -7,7 +7,7 @@ file can be read in two ways.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +21,7 @@ from .cells import EMPTY, USUAL_GAPS, Cells, is_workbook, read_columnar, read_de
 from .column import GAP_WORDS, PLAIN, Column, read_text
 from .naming import some
 from .roles import Roles
-from .schema import Schema, unseen
+from .schema import ReadingOptions, Schema, unseen
 from .source_bytes import source_bytes
 
 #: Suffixes, and the formats they promise. What the first bytes say counts more.
@@ -31,42 +31,12 @@ FORMATS = {
 }  # fmt: skip
 #: First bytes of files that people try, and what to tell them.
 FOREIGN = {
-    b"pk\x03\x04": "a zip file (numpy, OpenDocument or other)", b"\xd0\xcf\x11\xe0": "an old Excel file",
-    b"%pdf": "a PDF", b"\x93numpy": "a numpy file", b"rdx": "an R file", b"$fl2": "an SPSS file",
-    b"<!doc": "a web page", b"<html": "a web page",
+    b"PK\x03\x04": "a zip file (numpy, OpenDocument or other)", b"\xd0\xcf\x11\xe0": "an old Excel file",
+    b"%PDF": "a PDF", b"\x93NUMPY": "a numpy file", b"<!DOC": "a web page", b"<html": "a web page",
 }  # fmt: skip
 _KNOWN = "CSV, TSV, Excel (.xlsx), Parquet or Arrow"
 #: So many names that count on (0, 1, 2, ...), or that only grow (wavelengths), are names and no measurements.
 LEAST_COUNTING, LEAST_GROWING = 4, 6
-_DECIMALS = {".": ".", "point": ".", "dot": ".", ",": ",", "comma": ","}
-
-
-@dataclass(frozen=True)
-class ReadingOptions:
-    """How to read a file, where it can be read in two ways."""
-
-    #: Of a workbook.
-    sheet: str | None = None
-    #: The decimal mark of columns that can be read in two ways; also "point" and "comma".
-    decimal: str | None = None
-    #: Whether the first row holds the names (default: looked at).
-    header: bool | None = None
-    #: What limits such as `<0.5` count as.
-    limits: str | None = None
-    #: Whether columns are added that mark limits.
-    limit_flags: bool = False
-
-    @classmethod
-    def of(cls, settings: Any) -> ReadingOptions:
-        """Take the options from an object that has attributes of their names."""
-        return cls(**{field.name: getattr(settings, field.name) for field in fields(cls)})
-
-    def __post_init__(self) -> None:
-        if self.decimal is not None:
-            known = _DECIMALS.get(self.decimal.strip().lower())
-            if known is None:
-                raise SoberError("E122", f"--decimal takes . or , (point or comma); got {self.decimal[:20]!r}.")
-            object.__setattr__(self, "decimal", known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +99,7 @@ def read(
         frame, lost = schema.apply(cells)
         notes = (*notes, *lost, *unseen(cells, schema.columns, frame))
     else:
-        given = {} if roles is None else roles.by_column()
-        schema, inferred = Schema.infer(cells, given, options.decimal, has_header, options.limits, options.limit_flags)
+        schema, inferred = Schema.infer(cells, {} if roles is None else roles.by_column(), options)
         frame, lost = schema.apply(cells)
         notes = (*notes, *inferred, *lost)
         if options.header is None and _first_row_is_data(cells, frame, schema.columns):
@@ -150,7 +119,7 @@ def _format(raw: bytes, path: Path | None, name: str) -> str:
     if raw.startswith(b"PK\x03\x04") and is_workbook(raw):
         return "xlsx"
     for start, what in FOREIGN.items():
-        if raw.lstrip()[:16].lower().startswith(start):
+        if raw.lstrip()[:16].startswith(start):
             raise SoberError("E801", f"{name} is {what}. Save the table as {_KNOWN}.")
     suffixes = [] if path is None else [s.lower() for s in path.suffixes if s.lower() != ".gz"]
     kind = FORMATS.get(suffixes[-1] if suffixes else "", "csv")
@@ -168,17 +137,15 @@ def _first_row_is_data(cells: Cells, frame: Any, columns: Mapping[str, Column]) 
     trimmed = [cell.strip() for cell in cells.first_row]
     above = {n: cell for n, cell in zip(columns, trimmed, strict=False) if not {cell, cell.casefold()} & gaps}
     typed = [name for name in above if columns[name].kind != "text"]
-    if not all(_fits(above[name], columns[name]) or frame[name].isna().all() for name in typed):
-        return False
+    for name in typed:
+        ways = (columns[name], replace(columns[name], marks=PLAIN))
+        if all(read_text(pa.array([above[name]]), way)[1] for way in ways) and frame[name].notna().any():
+            return False  # a name
     if typed := [name for name in typed if frame[name].notna().any()]:
         return not _count_on([above[name] for name in typed])
     # Text only: cells that occur again below, in every column of few categories, are no names.
     few = [name for name in above if 1 < frame[name].nunique() <= len(frame) // 2]
     return bool(few) and all((frame[name].astype(str).str.strip() == above[name]).any() for name in few)
-
-
-def _fits(cell: str, column: Column) -> bool:
-    return any(not read_text(pa.array([cell]), replace(column, marks=marks))[1] for marks in (column.marks, PLAIN))
 
 
 def _count_on(cells: list[str]) -> bool:

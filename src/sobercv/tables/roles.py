@@ -107,13 +107,7 @@ class Dataset:
         return 0 if self.groups is None else int(self.groups.max()) + 1
 
     def n_folds(self, cv: int | str) -> int:
-        """Return the number of folds: one per group if asked for by "groups", or where there are fewer groups.
-
-        Raises
-        ------
-        SoberError
-            For "groups" without groups.
-        """
+        """Return the number of folds: one per group if asked for by "groups", or where there are fewer groups."""
         if cv == "groups" and self.groups is None:
             raise SoberError("E808", "--cv groups holds out one group at a time. Name the groups with --group COLUMN.")
         if self.groups is not None and (cv == "groups" or self.n_groups < int(cv)):
@@ -193,30 +187,27 @@ def words_of(name: str) -> list[str]:
 def check_target(roles: Roles, columns: Iterable[Any]) -> None:
     """Refuse roles of the target that do not go together; list the columns where none is named."""
     target, time, event, task = roles.target, roles.time, roles.event, roles.task
+    times = {time, event} - {None}
+    lacks, guess = ("event" if event is None else "time"), listed(columns)
+    if times and None in (time, event):
+        likely = [n for n in named_like(EVENT_NAME if event is None else TIME_NAME, columns) if n not in times]
+        guess = f"By its name it may be {' or '.join(map(repr, likely[:3]))}." if likely else guess
+    for is_wrong, text in (
+        (target and times, "Give --target, or --time and --event for survival, but not both."),
+        (roles.event_value is not None and event is None,
+         "--event-value says which value of --event COLUMN is the event. Name that column, too."),
+        (target and task == "survival", "Survival needs --time and --event instead of --target."),
+        (not target and not times,
+         f"Say what to predict: --target COLUMN, or --time COLUMN and --event COLUMN. {listed(columns)}"),
+        (times and None in (time, event), f"Survival needs both: --{lacks} COLUMN is missing. {guess}"),
+        (times and time == event, f"--time and --event name the same column, {time!r}. Name two."),
+        (times and task not in (None, "survival"),
+         f"--time and --event are for survival; got --task {task}. Leave one out."),
+    ):  # fmt: skip
+        if is_wrong:
+            raise SoberError("E808", text)
     if task is not None and task not in TABLE_TASKS:
         raise SoberError("E122", f"There is no task {task!r}; choose one of {', '.join(TABLE_TASKS)}.")
-    if target is not None and (time is not None or event is not None):
-        raise SoberError("E808", "Give --target, or --time and --event for survival, but not both.")
-    if roles.event_value is not None and event is None:
-        raise SoberError(
-            "E808", "--event-value says which value of --event COLUMN is the event. Name that column, too."
-        )
-    if target is not None:
-        if task == "survival":
-            raise SoberError("E808", "Survival needs --time and --event instead of --target.")
-        return
-    if time is None and event is None:
-        what = "Say what to predict: --target COLUMN, or --time COLUMN and --event COLUMN."
-        raise SoberError("E808", f"{what} {listed(columns)}")
-    if time is None or event is None:
-        lacks, pattern = ("event", EVENT_NAME) if event is None else ("time", TIME_NAME)
-        likely = [name for name in named_like(pattern, columns) if name not in (time, event)]
-        guess = f"By its name it may be {' or '.join(map(repr, likely[:3]))}." if likely else listed(columns)
-        raise SoberError("E808", f"Survival needs both: --{lacks} COLUMN is missing. {guess}")
-    if time == event:
-        raise SoberError("E808", f"--time and --event name the same column, {time!r}. Name two.")
-    if task not in (None, "survival"):
-        raise SoberError("E808", f"--time and --event are for survival; got --task {task}. Leave one out.")
 
 
 # ---- the values of roles -------------------------------------------------------------------------------------------
@@ -241,8 +232,11 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
     if kind == "date":
         raise refuse("holds dates. Give what is to be predicted as a class or number.")
     values = column.to_numpy(dtype=object if kind == "text" else None)
+    hint = "Name a column with classes or numbers."
     if kind == "text":
         values = np.asarray([str(v) for v in values], dtype=object)
+        words = [v for v in values if not re.fullmatch(r"\s*[+-]?[0-9]*[.,]?[0-9]+([eE][+-]?[0-9]+)?\s*", v)]
+        hint = f"Most are numbers; correct or remove {words[0][:30]!r}." if 0 < 2 * len(words) <= len(values) else hint
     elif kind == "number" and values.dtype == object:  # some of pandas' own types
         values = values.astype(np.float64)
     distinct = np.unique(values)
@@ -252,7 +246,7 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
     found, is_guess = task or guess.task, task is None and not guess.is_sure
     if found == "regression":
         if kind == "text":
-            raise refuse(f"is text, but a regression needs numbers. {_not_a_number(values)}")
+            raise refuse(f"is text, but a regression needs numbers. {hint}")
         values = values.astype(np.float64)
         if not np.isfinite(values).all():
             raise refuse("holds infinite values. Replace them, or leave those rows out.")
@@ -264,22 +258,10 @@ def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array,
     if kind == "number" and not np.array_equal(values, np.round(values)):
         raise refuse("holds fractions, so it is no class. Choose --task regression.")
     if kind == "text" and len(distinct) > max(MOST_CLASSES, len(values) // 3):
-        raise refuse(f"is text with {len(distinct)} different values in {len(values)} rows. {_not_a_number(values)}")
+        raise refuse(f"is text with {len(distinct)} different values in {len(values)} rows. {hint}")
     if values.dtype.kind == "f":
         values = values.astype(np.int64)  # whole numbers that became floats because of gaps
     return values, "binary" if len(distinct) == 2 else "multiclass", is_guess
-
-
-def _not_a_number(values: Array) -> str:
-    """Say which value keeps a column of numbers from being one."""
-    words = [
-        v for v in values if not re.fullmatch(r"\s*[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)(e[+-]?[0-9]+)?\s*", v, re.I)
-    ]
-    if not words:
-        return "Write decimal points instead of commas."
-    if len(words) <= len(values) // 2:
-        return f"Most are numbers; correct or remove {words[0][:30]!r}."
-    return "Name a column with classes or numbers."
 
 
 def survival_target(kept: Any, names: list[str], value: str | None = None) -> tuple[Array, tuple[Note, ...]]:
@@ -288,21 +270,18 @@ def survival_target(kept: Any, names: list[str], value: str | None = None) -> tu
     `kept`: without gaps. `value`: what the column of events holds where the event was seen; all else counts as not
     seen.
     """
-    (time, event), (time_name, event_name) = (kept[name] for name in names), names
-    seen, notes = _events(event, event_name, value)
-    if kind_of(time) != "number":
-        raise SoberError("E112", f"The time {time_name!r} must hold numbers, such as days. Convert it.")
-    try:
-        y = survival_of(np.column_stack([seen, time.to_numpy(np.float64)]))
-    except SoberError:
-        raise SoberError(
-            "E112", f"The time {time_name!r} holds negative or infinite values. Correct those rows."
-        ) from None
+    time, times = names[0], kept[names[0]]
+    seen, notes = _events(kept[names[1]], names[1], value)
+    if kind_of(times) != "number":
+        raise SoberError("E112", f"The time {time!r} must hold numbers, such as days. Convert it.")
+    times = times.to_numpy(np.float64)
+    if not np.isfinite(times).all() or (times < 0).any():
+        raise SoberError("E112", f"The time {time!r} holds negative or infinite values. Correct those rows.")
     if seen.sum() < 2:
-        raise SoberError("E112", f"The event {event_name!r} was seen {int(seen.sum())} times; two is the least.")
-    if len(np.unique(y["time"])) == 1:
-        raise SoberError("E112", f"The time {time_name!r} is the same in every row, so nothing can be learned.")
-    return y, notes
+        raise SoberError("E112", f"The event {names[1]!r} was seen {int(seen.sum())} times; two is the least.")
+    if len(np.unique(times)) == 1:
+        raise SoberError("E112", f"The time {time!r} is the same in every row, so nothing can be learned.")
+    return survival_of(np.column_stack([seen, times])), notes
 
 
 def _events(column: Any, name: str, value: str | None) -> tuple[Array, tuple[Note, ...]]:

@@ -8,9 +8,11 @@ and a number that can be read in two ways is a question that names the option.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
@@ -22,8 +24,40 @@ from .naming import held_by, some
 
 #: Limits in more rows than this, and in a larger share of the rows, are more than a few: the user is asked.
 FEW_LIMITS, FEW_LIMITS_SHARE = 5, 0.05
+#: What limits may count as.
+LIMITS = {
+    "value": "the limit itself", "half": "half of a lower limit, upper ones as the limit itself", "missing": "missing",
+}  # fmt: skip
 _MARK_NAMES = {",": "commas", ".": "points", " ": "spaces", "'": "apostrophes"}
-_LOWER = "<\u2264"
+_DECIMALS = {".": ".", "point": ".", "dot": ".", ",": ",", "comma": ","}
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How to read a file, where it can be read in two ways."""
+
+    #: Of a workbook.
+    sheet: str | None = None
+    #: The decimal mark of columns that can be read in two ways; also "point" and "comma".
+    decimal: str | None = None
+    #: Whether the first row holds the names (default: looked at).
+    header: bool | None = None
+    #: What limits such as `<0.5` count as; asked for where a column has more than a few.
+    limits: str | None = None
+    #: Whether a column that marks limits is added for every column of features that has some.
+    limit_flags: bool = False
+
+    @classmethod
+    def of(cls, settings: Any) -> ReadingOptions:
+        """Take the options from an object that has attributes of their names."""
+        return cls(**{field.name: getattr(settings, field.name) for field in fields(cls)})
+
+    def __post_init__(self) -> None:
+        if self.decimal is not None:
+            known = _DECIMALS.get(self.decimal.strip().lower())
+            if known is None:
+                raise SoberError("E122", f"--decimal takes . or , (point or comma); got {self.decimal[:20]!r}.")
+            object.__setattr__(self, "decimal", known)
 
 
 class Schema(msgspec.Struct, frozen=True):
@@ -33,37 +67,34 @@ class Schema(msgspec.Struct, frozen=True):
     has_header: bool = True
 
     @classmethod
-    def infer(
-        cls,
-        cells: Cells,
-        roles: Mapping[str, Any] | None = None,
-        decimal: str | None = None,
-        has_header: bool = True,
-        limits: str | None = None,
-        limit_flags: bool = False,
-    ) -> tuple[Schema, tuple[Note, ...]]:
+    def infer(cls, cells: Cells, roles: Mapping[str, Any], options: ReadingOptions) -> tuple[Schema, tuple[Note, ...]]:
         """Recognise the columns of a table.
 
         `roles`: "target", "id", "group", "weight" or "ignored" for columns that are no features. Ids and groups stay
-        text. `decimal`: the decimal mark of columns that can be read in two ways. `limits`: what limits such as `<0.5`
-        count as; asked for where a column has more than a few. `limit_flags`: add a column that marks them, for every
-        column of features that has some.
+        text.
         """
-        possible = {name: readings(cells, name, (roles or {}).get(name, "feature")) for name in cells.columns}
-        wanted = _decimal_mark(cells, possible, decimal)
+        possible = {name: readings(cells, name, roles.get(name, "feature")) for name in cells.columns}
+        wanted = _decimal_mark(cells, possible, options.decimal)
         # Dates that can be read in one order only say which one the others have.
         sure = {found[0].date_format[:5] for found in possible.values() if len(found) == 1 and found[0].date_format}
         says_day = bool(sure & {"%d/%m", "%d-%m"}) and not sure & {"%m/%d", "%m-%d"}
         day_first = wanted == "," or cells.suggests_commas or says_day
         chosen = {name: _choose(cells, name, found, wanted, day_first) for name, found in possible.items()}
-        for name in [name for name, column in chosen.items() if column.limits]:
-            if limits is None:
-                _check_few_limits(cells, name, chosen[name])
-            chosen[name] = replace(chosen[name], limits=limits or chosen[name].limits)
-            if limit_flags and chosen[name].role == "feature":
+        for name, column in [(name, column) for name, column in chosen.items() if column.limits]:
+            example, n = _limits_in(cells, name)
+            if options.limits is not None:
+                chosen[name] = replace(column, limits=options.limits)
+            elif column.role != "ignored" and n > max(FEW_LIMITS, FEW_LIMITS_SHARE * cells.n_rows):
+                raise SoberError(
+                    "E808",
+                    f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. Say what "
+                    "they count as: --limits value (the limit itself), --limits half (of a lower limit) or --limits "
+                    "missing; --limit-flags adds a column that marks them.",
+                )
+            if options.limit_flags and column.role == "feature":
                 chosen[f"{name} limit"] = Column("number", flags_of=name)
         unsure_dates = [name for name, found in possible.items() if found[0].kind == "date" and len(found) > 1]
-        return cls(chosen, has_header), tuple(_inferred(cells, chosen, unsure_dates))
+        return cls(chosen, options.header is not False), tuple(_inferred(cells, chosen, unsure_dates))
 
     def apply(self, cells: Cells) -> tuple[Any, tuple[Note, ...]]:
         """Convert the columns that both have; values that do not fit become gaps, and a note counts them."""
@@ -74,9 +105,17 @@ class Schema(msgspec.Struct, frozen=True):
         flags = {column.flags_of: name for name, column in self.columns.items() if column.flags_of}
         names = [name for name in cells.columns if name in self.columns]
         for name in [*names, *(flags[name] for name in cells.columns if name in flags)]:
-            made[name], bad = convert(cells, name, self.columns[name])
+            column = self.columns[name]
+            made[name], bad = convert(cells, name, column)
+            if 2 * len(bad) > (cells.distinct(name)[1].sum() if bad else 0):
+                how = f" ({column.described})" if column.described else ""
+                what = {"number": "numeric", "date": "a date", "boolean": "true or false"}[column.kind]
+                raise SoberError(
+                    "E804",
+                    f"Column {name[:40]!r} was {what}{how} in training but contains {bad[0][:30]!r} now; correct the "
+                    "file.",
+                )
             if bad:
-                _check_some_fit(cells, name, self.columns[name], bad)
                 lost[name] = bad
         frame = pd.DataFrame(made, index=pd.RangeIndex(cells.n_rows))
         frame.attrs["named_twice"] = cells.named_twice
@@ -84,7 +123,16 @@ class Schema(msgspec.Struct, frozen=True):
         retyped = [n for n in typed if self.columns[n].kind == "text" and self.columns[n].role == "feature"]
         more = ". Read as text; look whether zeros in front were lost."
         notes = held_by("W844", retyped, "numbers or dates now but held text in training", more)
-        return frame, (*_lost(lost), *notes)
+        if lost:
+            n = sum(map(len, lost.values()))
+            parts = [f"{len(bad)} of {name[:40]!r} ({bad[0][:20]!r})" for name, bad in lost.items()]
+            more = f" and {len(lost) - 4} more columns" if len(lost) > 4 else ""
+            what = (
+                "One value does not fit its column's kind" if n == 1 else f"{n} values do not fit their columns' kinds"
+            )
+            text = f"{what} in training and {'counts' if n == 1 else 'count'} as missing: {', '.join(parts[:4])}{more}."
+            notes = [Note("W844", text, (*lost,)), *notes]
+        return frame, tuple(notes)
 
     def only(self, names: Iterable[str]) -> Schema:
         """Return the schema of some of the columns."""
@@ -114,11 +162,12 @@ def _decimal_mark(cells: Cells, possible: dict[str, list[Column]], decimal: str 
 
 def _may_be_thousands(cells: Cells, name: str) -> bool:
     """Whether all plain numbers of a column look like 1.234, which is a thousand and more where decimals are commas."""
+    usual = pa.array(USUAL_GAPS)
     head = pc.utf8_trim_whitespace(cells.text(name)[:20])  # most columns are told by their first cells
-    if not pc.all(pc.or_(GERMAN.matches(head), pc.is_in(head, value_set=pa.array(USUAL_GAPS)))).as_py():
+    if not pc.all(pc.or_(GERMAN.matches(head), pc.is_in(head, value_set=usual))).as_py():
         return False
     values, _ = cells.distinct(name)
-    return GERMAN.fits(values.filter(pc.invert(pc.is_in(values, value_set=pa.array(USUAL_GAPS)))))
+    return GERMAN.fits(values.filter(pc.invert(pc.is_in(values, value_set=usual))))
 
 
 def _choose(cells: Cells, name: str, found: Sequence[Column], wanted: str | None, day_first: bool) -> Column:
@@ -131,37 +180,25 @@ def _choose(cells: Cells, name: str, found: Sequence[Column], wanted: str | None
         if column.marks.decimal == wanted or (wanted == "plain" and column.marks == PLAIN):
             return column
     example = max((v for v in _first(cells, name) if v not in found[0].gaps), key=len)
-    said = [f"{number_of(example, column):g}" for column in found[:2]]
-    marks = [column.marks.decimal for column in found[:2]]
+    ways = [(f"{number_of(example, column):g}", column.marks.decimal) for column in found[:2]]
+    how = ", ".join(f"--decimal {mark} for {number}" for number, mark in ways)
     raise SoberError(
         "E808",
-        f"Column {name[:40]!r} holds {example[:20]!r}, which can be {said[0]} or {said[1]}. Write "
-        f"--decimal {marks[0]} for {said[0]}, --decimal {marks[1]} for {said[1]}.",
+        f"Column {name[:40]!r} holds {example[:20]!r}, which can be {ways[0][0]} or {ways[1][0]}. Write {how}.",
     )
 
 
-def _check_few_limits(cells: Cells, name: str, column: Column) -> None:
-    found, n = _limits_in(cells, name)
-    if column.role == "ignored" or n <= max(FEW_LIMITS, FEW_LIMITS_SHARE * cells.n_rows):
-        return
-    number = number_of(found[0], column)
-    half = f"half ({number / 2:g})" if found[0][0] in _LOWER else "half (of lower limits only)"
-    raise SoberError(
-        "E808",
-        f"Column {name[:40]!r} holds limits such as {found[0][:20]!r} in {n} of {cells.n_rows} rows. Say what they "
-        f"count as: --limits value ({number:g}), --limits {half} or --limits missing; --limit-flags adds a column that "
-        "marks them.",
-    )
+def _first(cells: Cells, name: str) -> list[str]:
+    """The first of the different values of a column, for examples."""
+    found: list[str] = cells.distinct(name)[0][:1000].to_pylist()
+    return found
 
 
-def _check_some_fit(cells: Cells, name: str, column: Column, bad: list[str]) -> None:
-    if len(bad) * 2 > cells.distinct(name)[1].sum():
-        how = f" ({column.described})" if column.described else ""
-        what = {"number": "numeric", "date": "a date", "boolean": "true or false"}[column.kind]
-        raise SoberError(
-            "E804",
-            f"Column {name[:40]!r} was {what}{how} in training but contains {bad[0][:30]!r} now; correct the file.",
-        )
+def _limits_in(cells: Cells, name: str) -> tuple[str, int]:
+    """Return the first limit that a column holds, such as `<0.5`, and how many rows hold one."""
+    values, counts = cells.distinct(name)
+    is_limit = sides_of_limits(values) != 0
+    return values.filter(pa.array(is_limit))[0].as_py(), int(counts[is_limit].sum())
 
 
 # ---- notes: what is beyond doubt is silent ---------------------------------------------------------------------------
@@ -175,19 +212,20 @@ def _inferred(cells: Cells, columns: Mapping[str, Column], unsure_dates: Sequenc
     more = f". {what} read as categories; correct such cells, or empty them."
     yield from held_by("W844", [*stray], f"numbers and other cells ({words})", more)
     if limited := [name for name, column in columns.items() if column.limits]:
-        yield from _limits(cells, limited, columns[limited[0]])
+        example, n = _limits_in(cells, limited[0])
+        what = f"limits such as {example!r} (in {n} of {cells.n_rows} rows)"
+        yield from held_by("W844", limited, what, f". They count as {LIMITS[columns[limited[0]].limits]}.")
     groups: dict[Marks, list[str]] = {}
     for name, column in columns.items():
         if column.marks != PLAIN:
             groups.setdefault(column.marks, []).append(name)
     for marks, names in groups.items():
         values = pa.array(_first(cells, names[0]))
-        example = (
-            values.filter(pc.and_not(marks.matches(values), PLAIN.matches(values))).to_pylist() or values.to_pylist()
-        )
+        special = values.filter(pc.and_not(marks.matches(values), PLAIN.matches(values)))
+        example = (special if len(special) else values)[0].as_py()
         signs = [] if marks.decimal == "." else ["decimal commas"]
         signs += [f"{_MARK_NAMES[marks.thousands]} between thousands"] if marks.thousands else []
-        more = f". {example[0]!r} is read as {number_of(example[0], columns[names[0]]):.15g}."
+        more = f". {example!r} is read as {number_of(example, columns[names[0]]):.15g}."
         yield from held_by("W801", names, " and ".join(signs), more)
     gappy = [name for name, column in columns.items() if column.missing]
     words = some(sorted({word for name in gappy for word in columns[name].missing}))
@@ -200,80 +238,33 @@ def _inferred(cells: Cells, columns: Mapping[str, Column], unsure_dates: Sequenc
         order = order if columns[unsure_dates[0]].date_format.startswith("%d") else "month first"
         more = f". Read {order}; write dates like 2026-12-31 if that is wrong."
         yield from held_by("W801", unsure_dates, "dates that could begin with the day or the month", more)
-    for name, column in columns.items():
+    for name, column in columns.items():  # labels of the target that are written differently and become one number
         if column.role == "target" and column.kind == "number" and not cells.known_kind(name):
-            yield from _merged(cells, name, column)
-
-
-def _first(cells: Cells, name: str) -> list[str]:
-    """The first of the different values of a column, for examples."""
-    found: list[str] = cells.distinct(name)[0][:1000].to_pylist()
-    return found
-
-
-def _limits_in(cells: Cells, name: str) -> tuple[list[str], int]:
-    """Return the limits that a column holds, such as `<0.5`, and in how many rows."""
-    values, counts = cells.distinct(name)
-    is_limit = sides_of_limits(values) != 0
-    return values.filter(pa.array(is_limit)).to_pylist(), int(counts[is_limit].sum())
-
-
-def _limits(cells: Cells, names: Sequence[str], column: Column) -> list[Note]:
-    """Note how limits are read, by an example of the first column that has some."""
-    found, n = _limits_in(cells, names[0])
-    limit = next((each for each in found if each[0] in _LOWER), found[0])
-    number = number_of(limit, column)
-    how = {"value": f"read as the limit itself (here {number:g})", "missing": "treated as missing"}
-    how["half"] = f"upper limits and read as the limit itself (here {number:g})"
-    if limit[0] in _LOWER:
-        how["half"] = f"read as half of the limit (here {number / 2:g}); upper limits as the limit itself"
-    what = f"limits such as {limit!r} (in {n} of {cells.n_rows} rows)"
-    return held_by("W844", names, what, f". They are {how[column.limits]}.")
-
-
-def _merged(cells: Cells, name: str, column: Column) -> Iterable[Note]:
-    """Note labels of the target that are written differently and become one number."""
-    spelled: dict[float, list[str]] = {}
-    for value in _first(cells, name)[:100]:
-        if value not in column.gaps:
-            spelled.setdefault(number_of(value, column), []).append(value)
-    same = next((each for each in spelled.values() if len(each) > 1), None)
-    if same is not None and len(spelled) <= 20:
-        text = f"The target {name[:40]!r} holds {some(same)}, which are read as the same number."
-        yield Note("W801", text, (name,))
-
-
-def _lost(lost: Mapping[str, list[str]]) -> list[Note]:
-    """Return a note on values that became gaps because they do not fit the schema, by column."""
-    if not lost:
-        return []
-    n = sum(len(bad) for bad in lost.values())
-    parts = [f"{len(bad)} of {name[:40]!r} ({bad[0][:20]!r})" for name, bad in list(lost.items())[:4]]
-    more = f" and {len(lost) - 4} more columns" if len(lost) > 4 else ""
-    what = "One value does not fit its column's kind" if n == 1 else f"{n} values do not fit their columns' kinds"
-    counts = "counts" if n == 1 else "count"
-    return [Note("W844", f"{what} in training and {counts} as missing: {', '.join(parts)}{more}.", (*lost,))]
+            spelled: dict[float, list[str]] = {}
+            for value in [value for value in _first(cells, name)[:100] if value not in column.gaps]:
+                spelled.setdefault(number_of(value, column), []).append(value)
+            same = next((each for each in spelled.values() if len(each) > 1), None)
+            if same is not None and len(spelled) <= 20:
+                text = f"The target {name[:40]!r} holds {some(same)}, which are read as the same number."
+                yield Note("W801", text, (name,))
 
 
 def unseen(cells: Cells, columns: Mapping[str, Column], frame: Any) -> list[Note]:
     """Return a note on what the rows of training did not hold: other categories, columns without any value."""
     new: dict[str, list[str]] = {}
     n = 0
-    for name, column in columns.items():
-        if name in cells.columns and column.levels:
-            values, counts = cells.distinct(name)
-            is_new = pc.invert(pc.is_in(values, value_set=pa.array([*column.levels, *column.gaps])))
-            if found := values.filter(is_new).to_pylist():
-                n += int(counts[is_new].sum())
-                new[name] = found
+    for name in [name for name, column in columns.items() if name in cells.columns and column.levels]:
+        values, counts = cells.distinct(name)
+        known = pa.array([*columns[name].levels, *columns[name].gaps])
+        is_new = ~np.asarray(pc.is_in(values, value_set=known), dtype=bool)
+        if is_new.any():
+            n += int(counts[is_new].sum())
+            new[name] = values.filter(pa.array(is_new)).to_pylist()
     empty = [str(c) for c, is_empty in frame.isna().all().items() if is_empty and columns[c].role == "feature"]
-    parts = []
-    if new:
-        what = "one value" if n == 1 else f"{n} values"
-        which = [f"{name[:40]!r} ({', '.join(repr(v[:20]) for v in found[:3])})" for name, found in new.items()]
-        parts.append(f"{what} of a category that training did not have: {', '.join(which[:4])}")
-    if empty:
-        count = "one column" if len(empty) == 1 else f"{len(empty)} columns"
-        parts.append(f"{count} without any value: {some(empty, 4)}")
+    what = "one value" if n == 1 else f"{n} values"
+    which = [f"{name[:40]!r} ({', '.join(repr(v[:20]) for v in found[:3])})" for name, found in new.items()]
+    parts = [f"{what} of a category that training did not have: {', '.join(which[:4])}"] if new else []
+    count = "one column" if len(empty) == 1 else f"{len(empty)} columns"
+    parts += [f"{count} without any value: {some(empty, 4)}"] if empty else []
     text = f"The new rows hold {'; '.join(parts)}. Such values tell the model nothing."
     return [Note("W844", text, (*new, *empty))] if parts else []

@@ -28,18 +28,14 @@ def check_source(source: str | Path | None) -> None:
     path = Path(source)
     try:
         is_there, is_folder = path.exists(), path.is_dir()
-        names = [] if is_there else sorted(p.name for p in path.parent.iterdir() if p.is_file())
-    except (OSError, ValueError) as error:  # no such folder; or a name that no file can have: reading it will say so
-        if isinstance(error, FileNotFoundError):
-            said = f"There is no file {str(path)!r}. Nor is there a folder {str(path.parent)!r}. Check the path."
-            raise SoberError("E801", said) from None
+        others = {p.stem: str(p) for p in sorted(path.parent.glob("*")) if p.is_file()} if not is_there else {}
+    except (OSError, ValueError):  # a name that no file can have: reading it will say so
         return
     if is_folder:
         raise SoberError("E801", f"{str(path)!r} is a folder. Name the file with the table in it.")
     if not is_there:
-        stems = {Path(name).stem: name for name in names}  # all tables of a folder end alike
-        close = closest(path.stem, stems)
-        hint = f"Did you mean {str(path.with_name(stems[close[0]]))!r}?" if close else "Check the path."
+        close = closest(path.stem, others)  # all tables of a folder end alike
+        hint = f"Did you mean {others[close[0]]!r}?" if close else "Check the path."
         raise SoberError("E801", f"There is no file {str(path)!r}. {hint}")
 
 
