@@ -10,6 +10,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -94,17 +95,16 @@ def _cells(row: ConfigurationRow, shown: tuple[str, ...], columns: Any, markup: 
     return cells
 
 
-def _drawn(chart: Chart, markup: Any) -> list[dict[str, Any]]:
+def _drawn(chart: Chart, markup: Any) -> list[tuple[Chart, Any, list[Any]]]:
     """Draw a chart; lines that are to stand apart get a panel each, since bands on top of each other tell nothing."""
-    if chart.apart:
-        return [
-            {"title": f"{chart.title}: {line.label}", "svg": markup(svg.draw(chart, i)), "key": [], "below": (),
-             "sentence": f"{line.text}. This class against the rest."}
-            for i, line in enumerate(chart.lines)
-        ]  # fmt: skip
-    key = [(markup(swatch), text) for swatch, text in svg.key(chart)]
-    drawing = markup(svg.draw(chart))
-    return [{"title": chart.title, "svg": drawing, "key": key, "below": chart.below, "sentence": chart.sentence}]
+    if not chart.apart:
+        return [(chart, markup(svg.draw(chart)), [(markup(swatch), words) for swatch, words in svg.key(chart)])]
+    panels = (
+        replace(chart, name=f"{chart.name}-{i}", title=f"{chart.title}: {line.label}", lines=(line,),
+                sentence=f"{line.text}. This class against the rest.")
+        for i, line in enumerate(chart.lines)
+    )  # fmt: skip
+    return [(panel, markup(svg.draw(panel)), []) for panel in panels]
 
 
 def policy(style: str, script: str) -> str:

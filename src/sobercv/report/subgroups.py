@@ -8,7 +8,7 @@ exactly (Viechtbauer 2007; Nagashima, Noma and Furukawa 2019). docs/tutorials/su
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..containers import Array
 from ..inference.units import Units
 from ..metrics import Metric
 from ..predictions import Predictions
+from .evidence import padded
 from .records import Chart, Section, Table, Whisker
 from .summary import FEW_GROUPS, estimates_of
 from .words import between, clean, count, digits_for, metric_label, number, within
@@ -77,6 +78,11 @@ def scores_by(
 ) -> list[Subgroup]:
     """Score the winner's predictions within each subgroup, with a bootstrap of the rows, or groups, inside it."""
     found, scorer = [], metric.bind(table, within_folds=within_folds and metric.pools_scores, n_jobs=1)
+    is_event = None
+    if table.task == "survival":
+        is_event = table.y["event"]
+    elif table.classes is not None and len(table.classes) == 2:
+        is_event = table.y == (1 if table.target.positive is None else table.target.positive)
     for label in sorted(set(labels.tolist())):
         here = labels == label
         rows = np.flatnonzero(here & table.seen.any(axis=1))
@@ -92,27 +98,15 @@ def scores_by(
         resampled = [Units(len(rows), seed, "subgroups", groups=each).counts(0, N_RESAMPLES) for each in units]
         counts[1:, rows] = np.concatenate(resampled)
         values = scorer.scores(counts)[:, 0]
-        draws = max((d[~np.isnan(d)] for d in np.split(values[1:], len(units))), key=_variance)
+        defined = [d[~np.isnan(d)] for d in np.split(values[1:], len(units))]
+        draws = max((d for d in defined if len(d) > N_RESAMPLES // 2), key=lambda d: d.var(ddof=1), default=None)
         numbers: list[float] = []
-        if not np.isnan(values[0]) and len(draws) > N_RESAMPLES // 2:
-            tail = (1.0 - level) / 2.0
-            ends = np.quantile(draws, (tail, 1.0 - tail))
+        if not np.isnan(values[0]) and draws is not None:
+            ends = np.quantile(draws, ((1.0 - level) / 2.0, (1.0 + level) / 2.0))
             numbers = [float(v) for v in (values[0], *ends, draws.var(ddof=1))]
-        found.append(Subgroup(clean(label, 60), len(rows), _events(table, rows), *numbers))
+        events = None if is_event is None else int(is_event[rows].sum())
+        found.append(Subgroup(clean(label, 60), len(rows), events, *numbers))
     return found
-
-
-def _variance(draws: Array) -> float:
-    return float(draws.var(ddof=1)) if len(draws) > N_RESAMPLES // 2 else -1.0
-
-
-def _events(table: Predictions, rows: Array) -> int | None:
-    if table.task == "survival":
-        return int(table.y["event"][rows].sum())
-    if table.classes is None or len(table.classes) != 2:
-        return None
-    positive = 1 if table.target.positive is None else table.target.positive
-    return int((table.y[rows] == positive).sum())
 
 
 def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) -> Section | None:
@@ -122,67 +116,59 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
     """
     if not 2 <= len(set(labels.tolist())) <= MOST or not search.winner_predictions_.responses:
         return None
-    estimates, metrics = estimates_of(search), list(search.question_.metrics)
-    table, level, ranks = search.winner_predictions_, search.confidence_level, search.question_.within_folds
-    by_metric = [scores_by(table, labels, metric, level, search.seed_, ranks) for metric in metrics[:3]]
-    first, label = by_metric[0], metric_label(estimates[0].metric, estimates[0].positive)
-    scored = [s for s in first if s.score is not None and s.variance is not None]
+    estimates, metrics, level = estimates_of(search), list(search.question_.metrics)[:3], search.confidence_level
+    by_metric = [
+        scores_by(search.winner_predictions_, labels, metric, level, search.seed_, search.question_.within_folds)
+        for metric in metrics
+    ]
+    scored = [s for s in by_metric[0] if s.score is not None]
     if len(scored) < 2:
         return None
     digits = digits_for([v for s in scored for v in (s.score, s.low, s.high) if v is not None])
-    optimism = max(0.0, estimates[0].optimism)
-    spread = _spread(scored, level, optimism, metrics[0]) if len(scored) > 2 else None
-    told = _sentence(column, label, scored, spread, digits, held_out, level)
-    name = f"by-{'-'.join(clean(column, 40).lower().split())}"
-    title = f"Each {clean(column, 40)} held out" if held_out else f"Scores by {clean(column, 40)}"
-    chart = _forest(name, column, label, scored, spread, digits)
-    rows = _rows(column, [metric_label(e.metric, e.positive) for e in estimates], by_metric, digits)
-    return Section(name, title, (chart,), (Table(name, title, rows, told),))
+    spread = _spread(scored, level, max(0.0, estimates[0].optimism), metrics[0]) if len(scored) > 2 else None
+    column, first, *others = (
+        clean(column, 40),
+        *(metric_label(e.metric, e.positive) for e in estimates[: len(metrics)]),
+    )
+    name = f"by-{'-'.join(column.lower().split())}"
+    title = f"Each {column} held out" if held_out else f"Scores by {column}"
+    is_counted = scored[0].events is not None
+    rows: list[tuple[str, ...]] = [(column, "Rows", *["Events"] * is_counted, first, "Interval", *others)]
+    for one, *rest in zip(*by_metric, strict=True):
+        interval = "" if one.low is None else between((one.low, one.high), digits)
+        counted = [f"{n:,}" for n in (one.n, one.events) if n is not None]
+        scores = (number(other.score, digits) for other in rest)
+        rows.append((one.label, *counted, number(one.score, digits), interval, *scores))
+    told = _sentence(column, first, scored, spread, digits, held_out, level)
+    chart = _forest(f"{first} by {column}", first, scored, spread, digits)
+    return Section(name, title, (replace(chart, name=name),), (Table(name, title, tuple(rows), told),))
 
 
 def _spread(scored: list[Subgroup], level: float, optimism: float, metric: Metric) -> Heterogeneity:
     """Heterogeneity, moved by what selecting the winner cost and kept within the range of the metric."""
-    sizes = np.array([s.n for s in scored], float)
-    variances = np.array([s.variance for s in scored], float)
+    sizes, scores, variances = np.array([(s.n, s.score, s.variance) for s in scored], float).T
     # A subgroup on which all is right shows no variance; it has at least a quarter of what others of its size have.
-    variances = np.maximum(variances, np.mean(sizes * variances) / sizes / 4.0)
-    variances = np.maximum(variances, 1e-8)
-    found = heterogeneity(np.array([s.score for s in scored], float), variances, level)
-    least, most = metric.range
-    ends = [min(max(v - optimism, least), most) for v in (found.mean, found.low, found.high)]
-    return Heterogeneity(ends[0], found.between, ends[1], ends[2])
+    variances = np.maximum(np.maximum(variances, np.mean(sizes * variances) / sizes / 4.0), 1e-8)
+    found = heterogeneity(scores, variances, level)
+    mean, low, high = np.clip(np.array([found.mean, found.low, found.high]) - optimism, *metric.range).tolist()
+    return Heterogeneity(mean, found.between, low, high)
 
 
-def _rows(column: str, names: list[str], by_metric: list[list[Subgroup]], digits: int) -> tuple[tuple[str, ...], ...]:
-    events = ("Events",) if by_metric[0][0].events is not None else ()
-    made = [(clean(column, 40), "Rows", *events, names[0], "Interval", *names[1 : len(by_metric)])]
-    for one, *others in zip(*by_metric, strict=True):
-        interval = "" if one.low is None else between((one.low, one.high), digits)
-        counted = () if one.events is None else (f"{one.events:,}",)
-        scores = (number(other.score, digits) for other in others)
-        made.append((one.label, f"{one.n:,}", *counted, number(one.score, digits), interval, *scores))
-    return tuple(made)
-
-
-def _forest(
-    name: str, column: str, label: str, scored: list[Subgroup], spread: Heterogeneity | None, digits: int
-) -> Chart:
+def _forest(title: str, label: str, scored: list[Subgroup], spread: Heterogeneity | None, digits: int) -> Chart:
     """Draw each subgroup with its interval and, below, the mean with the interval for a new one."""
+    names, new = [f"{s.label} ({s.n:,})" for s in scored], ""
     whiskers = [
         Whisker(float(i), s.low or 0.0, s.high or 0.0, s.score, f"{s.label}: {number(s.score, digits)}")
         for i, s in enumerate(scored)
     ]
-    names = [f"{s.label} ({s.n:,})" for s in scored]
     if spread is not None:
         hint = f"a new one: {between((spread.low, spread.high), digits)}"
         whiskers.append(Whisker(float(len(scored)), spread.low, spread.high, spread.mean, hint, hollow=True))
         names.append("a new one")
-    ends = [v for w in whiskers for v in (w.low, w.high)]
-    room = 0.05 * (max(ends) - min(ends)) or 0.05
-    new = " The diamond is their mean with the prediction interval for a new one." if spread is not None else ""
+        new = " The diamond is their mean with the prediction interval for a new one."
     return Chart(
-        name, f"{label} by {clean(column, 40)}", label, "", (min(ends) - room, max(ends) + room),
-        (len(whiskers) - 0.5, -0.5), whiskers=tuple(whiskers), y_names=tuple(names),
+        "", title, label, "", padded(np.array([(w.low, w.high) for w in whiskers])), (len(whiskers) - 0.5, -0.5),
+        whiskers=tuple(whiskers), y_names=tuple(names),
         sentence=f"The winner's score on the rows of each, with a bootstrap interval; in brackets, rows.{new}",
     )  # fmt: skip
 

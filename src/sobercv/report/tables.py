@@ -9,13 +9,15 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
+from typing import Any
 
 from ..errors import SoberError
 from .checklist import checklist
 from .records import Summary, Table
 from .words import MINUS, NOTHING, between, clean, md, number, off_by, percent, seconds, status, tex
 
+#: How a form escapes text, and what stands before, between and after the cells of a row.
+FORMATS: dict[str, Any] = {"md": (md, "| ", " | ", " |"), "tex": (tex, "", " & ", r" \\"), "csv": ()}
 #: How cells begin that spreadsheets take for formulas.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _SIGNED = "[<>+\u2212-]?[0-9][0-9,]*(?:[.][0-9]+)?"
@@ -59,44 +61,33 @@ def configurations_table(summary: Summary) -> Table:
     return Table("configurations", "Configurations", tuple(rows), summary.table_note)
 
 
-def to_markdown(tables: tuple[Table, ...]) -> str:
-    """Write tables as Markdown."""
+def to_format(summary: Summary, name: str) -> str:
+    """Write the tables of a summary: "md", "tex" (needs the package booktabs) or "csv".
 
-    def row(cells: tuple[str, ...]) -> str:
-        return "| " + " | ".join(md(_plain(c)) for c in cells) + " |"
-
-    blocks = []
-    for table in tables:
-        head, *body = table.rows
-        lines = [f"## {md(_plain(table.title))}", "", row(head), "|" + " --- |" * len(head), *(row(r) for r in body)]
-        blocks.append("\n".join(lines + (["", md(_plain(table.sentence))] if table.sentence else [])))
-    return "\n\n".join(blocks) + "\n"
-
-
-def to_latex(tables: tuple[Table, ...]) -> str:
-    """Write tables as LaTeX; they need the package booktabs."""
-    blocks = []
-    for table in tables:
-        head, *body = (" & ".join(_tex(c) for c in row) + r" \\" for row in table.rows)
-        sides = "l" + "r" * (len(table.rows[0]) - 1) if len(table.rows[0]) > 2 else "lp{10cm}"
-        lines = [
-            r"\begin{table}",
-            rf"\caption{{{_tex(table.title)}. {_tex(table.sentence)}}}",
-            rf"\label{{tab:{table.name}}}",
-        ]
-        lines += [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
-        blocks.append("\n".join([*lines, r"\end{tabular}", r"\end{table}"]))
-    return "\n\n".join(blocks) + "\n"
-
-
-def to_csv(tables: tuple[Table, ...]) -> str:
-    """Write tables as CSV, one below the other: the first column names the table."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    for table in tables:
-        for row in _with_ends([tuple(_plain(c) for c in row) for row in table.rows]):
-            writer.writerow((table.name, *(spreadsheet_cell(c) for c in row)))
-    return out.getvalue()
+    CSV has the tables one below the other, and the first column names the table.
+    """
+    if name not in FORMATS:
+        raise SoberError("E122", f"Tables are written as {', '.join(FORMATS)}; got {name!r}. Write --format md.")
+    blocks, out = [], io.StringIO()
+    for table in tables_of(summary):
+        if name == "csv":
+            rows = [tuple(_plain(cell) for cell in row) for row in table.rows]
+            made = ((table.name, *map(spreadsheet_cell, row)) for row in _with_ends(rows))
+            csv.writer(out, lineterminator="\n").writerows(made)
+            continue
+        escape, before, between_cells, after = FORMATS[name]
+        title, sentence = (escape(_plain(words)) for words in (table.title, table.sentence))
+        head, *body = (before + between_cells.join(escape(_plain(c)) for c in row) + after for row in table.rows)
+        n = len(table.rows[0])
+        if name == "md":
+            lines = [f"## {title}", "", head, "|" + " --- |" * n, *body, *(["", sentence] if sentence else [])]
+        else:
+            sides = "l" + "r" * (n - 1) if n > 2 else "lp{10cm}"
+            lines = [r"\begin{table}", rf"\caption{{{title}. {sentence}}}", rf"\label{{tab:{table.name}}}",
+                     rf"\begin{{tabular}}{{{sides}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule",
+                     r"\end{tabular}", r"\end{table}"]  # fmt: skip
+        blocks.append("\n".join(lines))
+    return out.getvalue() if name == "csv" else "\n\n".join(blocks) + "\n"
 
 
 def _with_ends(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -127,30 +118,14 @@ def spreadsheet_cell(text: str) -> str:
 
     Numbers such as -1.5 are left as they are.
     """
-    return f"'{text}" if text[:1] in FORMULA and not _is_number(text) else text
-
-
-FORMATS: dict[str, Callable[[tuple[Table, ...]], str]] = {"md": to_markdown, "tex": to_latex, "csv": to_csv}
-
-
-def to_format(summary: Summary, name: str) -> str:
-    """Write the tables of a summary."""
-    if name not in FORMATS:
-        raise SoberError("E122", f"Tables are written as {', '.join(FORMATS)}; got {name!r}. Write --format md.")
-    return FORMATS[name](tables_of(summary))
+    if text[:1] not in FORMULA:
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
 
 
 def _plain(text: str) -> str:
     return clean(text, len(text) + 1)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _tex(text: str) -> str:
-    return tex(_plain(text))
