@@ -1,7 +1,6 @@
 """The report as one HTML file that works offline: no script but the table's, no request to anywhere.
 
-Takes a `Summary`, gives the page. Everything that comes from data is escaped; a policy in the page lets no script run
-but the one that is part of it.
+Everything that comes from data is escaped; a policy in the page lets no script run but the one that is part of it.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -25,6 +23,7 @@ from .tables import configurations_table, scores_table
 _BREAKS = re.compile(r"(?<=\d) (?=%)|(?<=\([a-zA-Z]) (?=\d)|(?<=, [a-zA-Z]) (?=\d)|(?<=alpha) (?=\d)")
 MOST_ROWS = 1000
 UNKNOWN = ("Fold mean", "Fold SD", "Training")
+KINDS = {"Parameters": "t", "Status": "state", "Won": "n nowrap", "Training": "n nowrap"}
 STATUS = ("finished", "still in the race", "dropped", "failed")
 #: Columns of the table of configurations: its name, what it shows, and what it is sorted by.
 COLUMNS: dict[str, tuple[str, Callable[[ConfigurationRow], Any]]] = {
@@ -55,108 +54,69 @@ def to_html(summary: Summary) -> str:
     str
         HTML that needs no other file and no network.
     """
-    markup = _markup()
-    style, script = _resource("page.css"), _resource("page.js")
+    try:
+        import jinja2
+        from markupsafe import Markup
+    except ImportError:
+        raise SoberError(
+            "E403", "The HTML report needs jinja2, which is not installed. Write: pip install 'sobercv[report]'."
+        ) from None
+    page, style, script = (
+        files(__package__).joinpath(f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
+    )
+    allowed = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in (style, script)]
+    data = summary.to_json().decode()
+    for sign in "<>&":  # so that the data cannot end the element that they stand in, nor open another one
+        data = data.replace(sign, f"\\u{ord(sign):04x}")
     rows = summary.configurations[:MOST_ROWS]
     # Of an estimate without its search, some columns hold nothing.
     columns = {n: c for n, c in COLUMNS.items() if n not in UNKNOWN or any(c[1](row) is not None for row in rows)}
-    page: str = _template().render(
+    cells = []  # class, what sorts (None: the text) and what is shown, with a bar for the wins
+    for row, shown in zip(rows, configurations_table(summary).rows[1:], strict=False):
+        texts: dict[str, Any] = dict(zip(COLUMNS, (*shown, row.index), strict=True))
+        texts["Won"] = Markup(f"{svg.tiny(row.wins)} ") + texts["Won"]
+        keys = ((name, KINDS.get(name, "n"), key(row)) for name, (_, key) in columns.items())
+        cells.append([(k, None if k == "t" else "" if v is None else v, texts[name]) for name, k, v in keys])
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_unbroken
+    )
+    made: str = environment.from_string(page).render(
         s=summary,
         score=summary.scores[0],
-        rows=[_cells(row, shown, columns, markup)
-              for row, shown in zip(rows, configurations_table(summary).rows[1:], strict=False)],
+        rows=cells,
         classes=["winner" if row.is_winner else row.status for row in rows],
         columns=[(name, hint) for name, (hint, _) in columns.items()],
-        scale=markup(svg.scale(summary.scores[0])),
+        scale=Markup(svg.scale(summary.scores[0])),
         metrics=scores_table(summary),
-        drawn=lambda chart: _drawn(chart, markup),
+        drawn=lambda chart: [
+            (one, Markup(svg.draw(one)), [(Markup(swatch), text) for swatch, text in key])
+            for one, key in _panels(chart)
+        ],
         checklist=None if summary.race is None else checklist(summary),
-        policy=policy(style, script),
-        style=markup(style),
-        script=markup(script),
-        json=markup(safe_json(summary)),
+        policy=f"default-src 'none'; style-src 'sha256-{allowed[0]}'; script-src 'sha256-{allowed[1]}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'",
+        style=Markup(style),
+        script=Markup(script),
+        json=Markup(data),
         num=words.number,
         within=words.within,
         gap=words.gap,
         between=words.between,
-    )  # fmt: skip
-    return page
+    )
+    return made
 
 
-def _cells(row: ConfigurationRow, shown: tuple[str, ...], columns: Any, markup: Any) -> list[tuple[str, Any, Any]]:
-    """The cells of a configuration: class, what sorts (None: the text) and what is shown, with a bar for its wins."""
-    texts: dict[str, Any] = dict(zip(COLUMNS, (*shown, row.index), strict=True))
-    texts["Won"] = markup(f"{svg.tiny(row.wins)} ") + texts["Won"]
-    cells = []
-    for name, (_, key) in columns.items():
-        kind = {"Parameters": "t", "Status": "state", "Won": "n nowrap", "Training": "n nowrap"}.get(name, "n")
-        value = "" if key(row) is None else key(row)
-        cells.append((kind, None if kind == "t" else value, texts[name]))
-    return cells
-
-
-def _drawn(chart: Chart, markup: Any) -> list[tuple[Chart, Any, list[Any]]]:
-    """Draw a chart; lines that are to stand apart get a panel each, since bands on top of each other tell nothing."""
+def _panels(chart: Chart) -> list[tuple[Chart, list[tuple[str, str]]]]:
+    """Give lines that are to stand apart a panel each, since bands on top of each other tell nothing."""
     if not chart.apart:
-        return [(chart, markup(svg.draw(chart)), [(markup(swatch), words) for swatch, words in svg.key(chart)])]
-    panels = (
-        replace(chart, name=f"{chart.name}-{i}", title=f"{chart.title}: {line.label}", lines=(line,),
-                sentence=f"{line.text}. This class against the rest.")
+        return [(chart, svg.key(chart))]
+    return [
+        (replace(chart, name=f"{chart.name}-{i}", title=f"{chart.title}: {line.label}", lines=(line,),
+                 sentence=f"{line.text}. This class against the rest."), [])
         for i, line in enumerate(chart.lines)
-    )  # fmt: skip
-    return [(panel, markup(svg.draw(panel)), []) for panel in panels]
-
-
-def policy(style: str, script: str) -> str:
-    """Forbid everything but this very style and this very script."""
-    return (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def safe_json(summary: Summary) -> str:
-    """Write JSON that cannot end the element it stands in, nor open another one."""
-    text = summary.to_json().decode()
-    for sign in "<>&":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
-
-
-def _digest(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-@lru_cache(maxsize=4)
-def _resource(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-@lru_cache(maxsize=1)
-def _template() -> Any:
-    environment = _jinja().Environment(
-        autoescape=True, undefined=_jinja().StrictUndefined, trim_blocks=True, finalize=_unbroken
-    )
-    return environment.from_string(_resource("page.html"))
+    ]  # fmt: skip
 
 
 def _unbroken(value: Any) -> Any:
     """Keep a number on the line of what it belongs to: 95 %, C 0.1."""
     return _BREAKS.sub("\u00a0", value) if type(value) is str else value
-
-
-def _markup() -> Any:
-    _jinja()
-    from markupsafe import Markup
-
-    return Markup
-
-
-def _jinja() -> Any:
-    try:
-        import jinja2
-    except ImportError:
-        raise SoberError(
-            "E403", "The HTML report needs jinja2, which is not installed. Write: pip install 'sobercv[report]'."
-        ) from None
-    return jinja2

@@ -58,8 +58,6 @@ SINGLE = (
 MOST_FAILURES, MOST_CLASSES = 100, 8
 #: Resampling fewer groups shows too little of how they differ.
 FEW_GROUPS = 10
-#: From this share of the resamples on, a reader asks why a dropped configuration won so many.
-WON_MANY = 0.05
 _NUMPY = re.compile(r"np\.(?:float64|int64|bool_?|str_)\(([^()]*)\)")  # a number is enough, for readers
 
 
@@ -128,7 +126,7 @@ def summarize_numbers(
         (first.index, f"the first {'configuration' if first.index == 0 else 'model'} ({first.params})"),
         title=clean(title or "Tuning report", 120), task=table.task, data=_data(search, X), method=_method(search),
         seed=int(search.seed_), command=clean(command or code, 4000), race=race, configurations=rows,
-        table_note=table_note(estimates[0], rows), timing=_timing(search),
+        table_note=_table_note(estimates[0], rows), timing=_timing(search),
     )  # fmt: skip
     told = "" if rounds else race_note(race, race.n_start, search.is_complete_)
     return _with_selection(made.with_notes(notes_of(search, notes)), estimates[0], rounds, told)
@@ -156,12 +154,13 @@ def summarize_estimates(
         ("Configurations", first.n_configurations, ""),
     ):  # fmt: skip
         data += [Fact(label, f"{n:,}{more}")] if n else []
-    winner, best = clean(first._winner(), 300), np.argsort(-np.asarray(first.scores, float), kind="stable").tolist()
+    winner, order = clean(first._winner(), 300), np.argsort(-np.asarray(first.scores, float), kind="stable")
+    rank = np.argsort(order, kind="stable") + 1
     wins = None if first.win_counts is None or not first.win_counts.sum() else first.win_counts / first.win_counts.sum()
     rows = [
         ConfigurationRow(
             index, winner if index == first.winner else f"configuration {index}", "finished", index == first.winner,
-            best.index(place) + 1, _known(first.scores, place), None, None,
+            int(rank[place]), _known(first.scores, place), None, None,
             None if wins is None else float(wins[place]), None, None, None,
         )
         for place, index in enumerate(first.configurations.tolist())
@@ -404,20 +403,16 @@ def _method(search: Any) -> str:
     return f"{text}. The winner was chosen by {within(metric_label(estimate.metric, estimate.positive))}, the {rule}."
 
 
-def table_note(estimate: Estimate, rows: Iterable[ConfigurationRow]) -> str:
-    """Say what the scores of single configurations are, and why dropped ones win resamples."""
+def _table_note(estimate: Estimate, rows: Iterable[ConfigurationRow]) -> str:
+    """Say what the scores of single configurations are."""
     text = SINGLE
     if isinstance(estimate.decision, Threshold):
         text += (
             " Ranks and pooled scores are those at each configuration's own best threshold; means over folds are of "
             "the labels that it predicts untuned."
         )
-    won = max((row.wins or 0.0 for row in rows if row.status == "dropped"), default=0.0)
-    if won >= WON_MANY:
-        text += (
-            f" A dropped configuration won {percent(won)} of the resamples: it is judged only on folds that it ran, "
-            "where chance weighs more, and takes part in the correction for that reason."
-        )
+    if any(row.wins and row.status == "dropped" for row in rows):
+        text += " A dropped configuration can win a resample: it is judged only on the folds that it ran."
     return text
 
 
