@@ -62,7 +62,7 @@ BAD = [
     ("no axis", bbc(Y, 0.5, "roc_auc"), "E101", r"0 axes"),
     *(
         (f"{metric} of three classes without their axis", bbc(Y3, P, metric), "E101", r"3 classes.*\[N, C, R, 3\]")
-        for metric in ("top_k_accuracy", "neg_log_loss", "neg_brier_score", "neg_hinge_loss", "roc_auc_ovr")
+        for metric in ("top_k_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc_ovr")
     ),
     ("no configuration", bbc(Y, P[:, :0], "roc_auc"), "E101", r"no configuration"),
     ("ragged", bbc(Y, [[1, 2], [3]] * 20, "roc_auc"), "E101", r"different lengths"),

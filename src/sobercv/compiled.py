@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numba as nb
@@ -29,19 +30,10 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-def compiled(function: Callable[..., Any]) -> Any:
+def compiled(function: Callable[..., Any], **options: Any) -> Any:
     """Compile a loop when it is first called, and keep the result on disk where a folder can be written to."""
-    return _compiled(function)
-
-
-def inlined(function: Callable[..., Any]) -> Any:
-    """Compile a loop into each loop that calls it."""
-    return _compiled(function, inline="always")
-
-
-def _compiled(function: Callable[..., Any], **more: Any) -> Any:
     try:
-        return nb.njit(cache=True, **more, **_OPTIONS)(function)
+        return nb.njit(cache=True, **options, **_OPTIONS)(function)
     except RuntimeError:  # no folder that numba looks for can be written to
         if not _said:
             _said.append(True)
@@ -50,7 +42,11 @@ def _compiled(function: Callable[..., Any], **more: Any) -> Any:
                 "Compiled loops cannot be kept, as no folder for them can be written to: every process compiles them "
                 "anew, which takes seconds. Set NUMBA_CACHE_DIR to a folder that can.",
             )
-        return nb.njit(**more, **_OPTIONS)(function)
+        return nb.njit(**options, **_OPTIONS)(function)
+
+
+#: Compile a loop into each loop that calls it.
+inlined = partial(compiled, inline="always")
 
 
 @intrinsic

@@ -1,12 +1,11 @@
 """Other people's containers in, numpy arrays out: numpy, pandas, polars, masked arrays, lists; and data frames again.
 
-The libraries that containers come from are not imported here. What the values mean is for `targets` and `responses`.
+What the values mean is for `targets` and `responses`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from os import PathLike
 from typing import Any
 
@@ -16,8 +15,6 @@ import numpy.typing as npt
 from .errors import SoberError
 
 Array = npt.NDArray[Any]
-
-BACKENDS = ("pandas", "polars")  # of data frames that are made
 
 #: What Python would turn into a number without a word, though it is none: a flag, a moment, a point of a plane.
 _NO_NUMBERS = (bool, np.bool_, complex, np.complexfloating, np.datetime64, np.timedelta64)
@@ -154,25 +151,10 @@ def weights_of(sample_weight: Any, n: int) -> Array | None:
 
 
 # ---- out again ------------------------------------------------------------------------------------------------------
-def frame_of(columns: Mapping[str, Any], backend: str = "pandas") -> Any:
+def frame_of(columns: Mapping[str, Any]) -> Any:
     """Make a data frame of columns; masked entries are missing ones."""
-    if backend not in BACKENDS:
-        raise SoberError("E122", f"`backend` must be one of {', '.join(BACKENDS)}; got {backend!r}.")
     try:
-        library = import_module(backend)
+        from pandas import DataFrame
     except ImportError:
-        raise SoberError("E403", f"A data frame of {backend} needs {backend}; write: pip install {backend}") from None
-    return library.DataFrame({name: _plain_column(values, backend) for name, values in columns.items()})
-
-
-def _plain_column(values: Any, backend: str) -> Any:
-    """Return a column that either library takes: missing entries are None, other objects text where polars needs it."""
-    if isinstance(values, np.ma.MaskedArray):
-        values = values.tolist() if values.mask.any() else values.data
-    array = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
-    if array.dtype != object:
-        return array
-    kinds = {type(value) for value in array.tolist() if value is not None}
-    if backend == "polars" and (len(kinds) > 1 or not kinds <= {bool, int, float, str}):
-        return [None if value is None else str(value) for value in array.tolist()]
-    return array.tolist()
+        raise SoberError("E403", "A data frame needs pandas; write: pip install pandas") from None
+    return DataFrame({name: values.tolist() if np.ma.is_masked(values) else values for name, values in columns.items()})

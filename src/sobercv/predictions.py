@@ -24,64 +24,35 @@ class Predictions:
 
     Use `Predictions.build` for arrays from outside; the constructor trusts what it is given.
 
-    Attributes
-    ----------
-    target : Target
-        The truth: class indices, numbers, or (event, time) records, and what they stand for.
-    responses : mapping of str to array [N, C, R] or [N, C, R, K]
-        By the name of the scikit-learn method that returned them; empty where only the models were scored. Labels are
-        class indices. With two classes a probability is that of the second class; with more, the last axis holds one
-        for each class.
-    seen : bool array [N, R]
-        Which samples have predictions. What is not seen is never read.
-    fold_of : int array [N, R]
-        The fold in which a sample was held out; meaningless where not seen.
-    groups : int array [N] or None
-        Samples of one group are resampled together.
-    sample_weight : float array [N] or None
-    configurations : int array [C]
-        The id of each configuration.
-    folds_known : bool
-        False when no folds were given: then all samples count as one fold.
-    n_left_out : int
-        Configurations of the input that were left out because they lack predictions that others have.
-    n_dropped : int
-        Configurations that left a race before its end, dropped or failed, and are not in the table.
-    dropped : tuple of Predictions
-        What the dropped configurations had predicted, one table for those dropped after the same splits; of the same
-        samples. They take part in the correction. A part of the table has none.
-    y, task, classes, n_classes
-        Those of the target: class indices, numbers, or (event, time) records [N]; "classification", "regression" or
-        "survival"; the labels [K], class index k standing for `classes[k]`, or None; their number, or 0.
-    n_samples, n_configurations, n_repeats : int
-        Samples seen or not, configurations in the table, repeats of the cross-validation.
-    rows : int array
-        Indices of the samples that have a prediction in any repeat.
-    is_complete : bool
-        Whether every sample has been predicted in every repeat.
+    The table has N samples, C configurations, R repeats of the cross-validation, and K classes.
     """
 
-    target: Target
+    target: Target  #: the truth: class indices, numbers, or (event, time) records, and what they stand for
+    #: Arrays [N, C, R] or [N, C, R, K] by the name of the scikit-learn method that returned them; empty where only the
+    #: models were scored. Labels are class indices. With two classes a probability is that of the second class; with
+    #: more, the last axis holds one for each class.
     responses: Mapping[str, Array]
-    seen: Array
-    fold_of: Array
-    groups: Array | None = None
-    sample_weight: Array | None = None
-    configurations: Array = field(default_factory=lambda: np.empty(0, np.int64))
-    folds_known: bool = True
-    n_left_out: int = 0
-    n_dropped: int = 0
+    seen: Array  #: bool [N, R]: which samples have predictions; what is not seen is never read
+    fold_of: Array  #: int [N, R]: the fold in which a sample was held out; meaningless where not seen
+    groups: Array | None = None  #: int [N]: samples of one group are resampled together
+    sample_weight: Array | None = None  #: float [N]
+    configurations: Array = field(default_factory=lambda: np.empty(0, np.int64))  #: int [C]: the id of each
+    folds_known: bool = True  #: False when no folds were given: then all samples count as one fold
+    n_left_out: int = 0  #: configurations of the input that were left out: they lack predictions that others have
+    n_dropped: int = 0  #: configurations that left a race before its end, dropped or failed, and are not in the table
+    #: What the dropped configurations had predicted, one table for those dropped after the same splits; of the same
+    #: samples. They take part in the correction. A part of the table has none.
     dropped: tuple[Predictions, ...] = ()
 
-    y: Array = field(init=False)
+    y: Array = field(init=False)  #: values, task, classes and number of classes (or 0) of the target
     task: TaskName = field(init=False)
     classes: Array | None = field(init=False)
     n_classes: int = field(init=False)
-    n_samples: int = field(init=False)
+    n_samples: int = field(init=False)  #: seen or not
     n_configurations: int = field(init=False)
     n_repeats: int = field(init=False)
-    rows: Array = field(init=False)
-    is_complete: bool = field(init=False)
+    rows: Array = field(init=False)  #: indices of the samples that have a prediction in any repeat
+    is_complete: bool = field(init=False)  #: whether every sample has been predicted in every repeat
 
     def __post_init__(self) -> None:
         n_configurations = next((int(a.shape[1]) for a in self.responses.values()), len(self.configurations))
@@ -109,15 +80,11 @@ class Predictions:
             return probabilities.argmax(axis=3).astype(np.int8 if self.n_classes < 128 else np.int32)
         return (probabilities > 0.5).astype(np.int8)
 
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """Return all predictions as a tidy data frame: one row for each sample, configuration and repeat.
+    def to_frame(self) -> Any:
+        """Return all predictions as a tidy data frame of pandas: one row for each sample, configuration and repeat.
 
-        Columns are `sample`, `configuration`, `repeat`, `fold`, the truth (`y`, or `event` and `time`), and one a
+        Columns are `sample`, `configuration`, `repeat`, `fold`, the truth (`y`, or `event` and `time`), and one per
         response; probabilities of more than two classes have a column for each class, `predict_proba_<class>`.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars"}
         """
         samples, repeats = np.nonzero(self.seen)
         n = self.n_configurations
@@ -141,7 +108,7 @@ class Predictions:
             else:
                 labels = range(long.shape[1]) if self.classes is None else self.classes.tolist()
                 columns |= {f"{name}_{label}": long[:, k] for k, label in enumerate(labels)}
-        return frame_of(columns, backend)
+        return frame_of(columns)
 
     # ---- parts of the table --------------------------------------------------------------------------------------
     def take_rows(self, rows: Array) -> Predictions:

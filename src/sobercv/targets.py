@@ -179,14 +179,10 @@ def codes_among(values: Array, classes: Array) -> Array | None:
         if (found < 0).any():
             return None
         return (found if inverse is None else found[inverse]).reshape(values.shape)
-    if len(classes) <= 16:  # a few comparisons beat a search
-        codes = np.zeros(values.shape, kind)
-        for k, label in enumerate(classes):
-            codes += (values == label).astype(kind) * kind(k + 1)
-        return None if (codes == 0).any() else codes - kind(1)
-    order = np.argsort(classes)
-    codes = order[np.minimum(np.searchsorted(classes, values, sorter=order), len(classes) - 1)]
-    return codes.astype(kind) if np.array_equal(classes[codes], values) else None
+    codes = np.zeros(values.shape, kind)
+    for k, label in enumerate(classes):  # comparisons beat a search where classes are few
+        codes += (values == label).astype(kind) * kind(k + 1)
+    return None if (codes == 0).any() else codes - kind(1)
 
 
 def survival_of(y: Any) -> Array:

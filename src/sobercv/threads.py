@@ -89,30 +89,14 @@ def one_blas_thread() -> Iterator[None]:
 
 @contextmanager
 def ignored_warnings() -> Iterator[None]:
-    """Ignore all warnings while any thread is inside.
+    """Ignore all warnings, one thread at a time.
 
     Filters belong to the process: where `warnings.catch_warnings` overlaps in several threads, the last one out may
-    restore what another had set, and warnings stay ignored forever. So the first one in saves the filters, and the
-    last one out restores them.
+    restore what another had set, and warnings stay ignored forever.
     """
-    if getattr(sys.flags, "context_aware_warnings", False):  # each thread has filters of its own
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-        return
-    with _lock:
-        if not _ignoring:
-            _filters.append(warnings.catch_warnings())
-            _filters[0].__enter__()
-            warnings.simplefilter("ignore")
-        _ignoring.append(get_ident())
-    try:
+    with _warnings_lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         yield
-    finally:
-        with _lock:
-            _ignoring.remove(get_ident())
-            if not _ignoring:
-                _filters.pop().__exit__(None, None, None)
 
 
 @contextmanager
@@ -126,28 +110,32 @@ def one_openmp_thread() -> Iterator[None]:
         yield
 
 
-_lock = RLock()  # may be held by the thread that forks
+_lock, _warnings_lock = RLock(), RLock()  # may be held by the thread that forks
 _inside: list[int] = []  # threads that work with one BLAS thread, once for each time that they asked
 _limits: list[tuple[Any, Any]] = []  # what was limited, and what knows how it was before
-_ignoring: list[int] = []  # threads that ignore warnings
-_filters: list[warnings.catch_warnings[None]] = []  # what knows the filters as they were
+
+
+def _acquire() -> None:
+    _warnings_lock.acquire()
+    _lock.acquire()
+
+
+def _unlock() -> None:
+    _lock.release()
+    _warnings_lock.release()
 
 
 def _after_fork_in_child() -> None:
     """Forget the threads of the parent: only the one that forked is here, and nothing would undo what they set."""
-    _lock.release()
-    mine = get_ident()
-    for there in (_inside, _ignoring):
-        there[:] = [thread for thread in there if thread == mine]
+    _unlock()
+    _inside[:] = [thread for thread in _inside if thread == get_ident()]
     if _limits and not _inside:
         _release(*_limits.pop())
-    if _filters and not _ignoring:
-        _filters.pop().__exit__(None, None, None)
 
 
-# A fork waits until no thread holds the lock: the child would find it held by a thread that it does not have.
+# A fork waits until no thread holds a lock: the child would find it held by a thread that it does not have.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_after_fork_in_child)
+    os.register_at_fork(before=_acquire, after_in_parent=_unlock, after_in_child=_after_fork_in_child)
 
 
 def _release(controller: Any, limited: Any = None) -> None:

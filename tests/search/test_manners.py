@@ -148,18 +148,14 @@ def test_winners_go_by_their_columns(frame, method):
     assert method(Y, table.to_numpy(), "roc_auc").winner_name is None
 
 
-@pytest.mark.parametrize("backend", ["pandas", "polars"])
-def test_frames(backend):
+def test_frames():
     one = search(scoring=["accuracy", "neg_log_loss"]).fit(*IRIS)
-    long = one.predictions_.to_frame(backend)
+    long = one.predictions_.to_frame()
     assert len(long) == 150 * 3
     assert {"sample", "configuration", "repeat", "fold", "y", "predict", "predict_proba_2"} <= set(long.columns)
     hits = np.asarray(long["y"]) == np.asarray(long["predict"])
     pooled = [hits[np.asarray(long["configuration"]) == c].mean() for c in range(3)]
     np.testing.assert_allclose(pooled, one.cv_results_["pooled_test_accuracy"])
-    results = one.results_frame(backend)
+    results = one.results_frame()
     assert np.asarray(results["configuration"])[0] == one.best_index_
     assert np.asarray(results["rank_test_accuracy"]).tolist() == sorted(one.cv_results_["rank_test_accuracy"])
-    assert type(results).__module__.startswith(backend)
-    with pytest.raises(SoberError, match="pandas, polars; got 'R'"):
-        one.results_frame("R")

@@ -29,13 +29,10 @@ def margin(scores: Array, unit: float = 1.0) -> Array:
 
 def best(scores: Array, *, unit: float = 1.0) -> Array:
     """Pick the highest score; the first of equals."""
-    from ..metrics.kernels.draws import first_best, first_best_of_columns  # two passes where numpy would need five
+    from ..metrics.kernels.draws import first_best  # two passes where numpy would need five
 
     winners = np.empty(len(scores), np.int64)
-    if scores.flags.f_contiguous and scores.dtype == np.float64:  # a copy would cost more than the search
-        first_best_of_columns(scores.T, TIE, unit, winners)
-    else:
-        first_best(np.ascontiguousarray(scores, np.float64), TIE, unit, winners)
+    first_best(np.ascontiguousarray(scores.T, np.float64), TIE, unit, winners)
     return winners
 
 

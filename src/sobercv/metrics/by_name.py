@@ -300,24 +300,17 @@ def recognise(
     name = name_of(inner)
     if name is None:
         return None
-    taken, theirs = parameters(name), inspect.signature(inner).parameters
+    taken, defaults = parameters(name), inspect.signature(inner).parameters
+    by_label = name in confusion.METRICS  # where `labels` select classes; elsewhere the table knows them
+    averages = by_label and arguments.get("average", "binary") != "binary"
     told = {}
     for key, value in arguments.items():
-        if key not in taken:
-            default = theirs[key].default if key in theirs else None
-            if key in _IGNORED or _same(_plain(value), default) or (key == "zero_division" and _same(value, 0)):
-                continue
-        told[key] = value
-    if told.get("multi_class") == "raise":
-        del told["multi_class"]
-    if told.get("average", "binary") != "binary" and "average_precision" not in name:
-        told.pop("pos_label", None)  # averages over classes have none
+        ignored = key in _IGNORED or (key == "labels" and not by_label) or (key == "zero_division" and _same(value, 0))
+        ignored |= key == "pos_label" and (key not in taken or averages)
+        usual = key in defaults and key != "pos_label" and _same(_plain(value), defaults[key].default)
+        if not (ignored or usual):
+            told[key] = value
     try:
-        metric = make(name, {key: value for key, value in told.items() if key not in ("labels", "pos_label")})
-        if "predict" not in metric.responses:  # scores and probabilities: the table knows whose they are
-            told.pop("labels", None)
-        if not metric.depends_on_positive:
-            told.pop("pos_label", None)
         metric = make(name, told)
     except SoberError:  # arguments without a fast path; the function itself says what is wrong with them
         return None
@@ -374,8 +367,12 @@ def from_callable(
             f"{loss} is a loss, and its scorer says that more is better, so that the worst would win. Write "
             f"make_scorer({loss}, greater_is_better=False).",
         )
-    if inside.greater_is_better is not None:
-        metric = metric.with_sign(inside.greater_is_better)
+    if inside.greater_is_better not in (None, metric.greater_is_better):  # count up what was counted down, or reverse
+        low, high = metric.range
+        spelled = metric.name.removeprefix("neg_") if inside.greater_is_better else f"neg_{metric.name}"
+        metric = replace(
+            metric, name=spelled, greater_is_better=not metric.greater_is_better, range=(-high, -low), at_cuts=None
+        )
     metric = metric.on_classes() if task == "classification" else metric
     return metric if name is None else replace(metric, name=name)
 

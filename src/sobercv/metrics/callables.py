@@ -77,18 +77,18 @@ class Calls:
         n = self._values.shape[1]
         asked = np.broadcast_to(np.arange(n), (len(counts), n)) if picked is None else picked[:, None]
         out = np.full(asked.shape, np.nan)
-        with ignored_warnings():  # thousands of calls on resamples; undefined ones come back as NaN
-            for b, row in enumerate(counts):
-                rows = np.repeat(np.arange(len(row)), row)
-                for j, c in enumerate(asked[b] if len(rows) else ()):
-                    out[b, j] = self._score(rows, int(c))
+        for b, row in enumerate(counts):
+            rows = np.repeat(np.arange(len(row)), row)
+            for j, c in enumerate(asked[b] if len(rows) else ()):
+                out[b, j] = self._score(rows, int(c))
         return out
 
     def _score(self, rows: Array, configuration: int) -> float:
         weight = {} if self._weight is None else {"sample_weight": self._weight[rows]}
         values = np.ascontiguousarray(self._values[rows, configuration])
         try:
-            return float(self._function(self._y[rows], values, **weight))
+            with ignored_warnings():  # thousands of calls on resamples; undefined ones come back as NaN
+                return float(self._function(self._y[rows], values, **weight))
         except SoberError:
             raise
         except ValueError as problem:

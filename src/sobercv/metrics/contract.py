@@ -105,67 +105,34 @@ def as_counts(counts: Array) -> Array:
 class Metric:
     """What to call good.
 
-    Attributes
-    ----------
-    task : {"classification", "regression", "survival"} or None
-        None is read off the data, see `for_target`.
-    core : callable or None
-        Binds to a `Part` and returns a `Core`: whatever does not depend on the resample is computed here, once. A
-        linear metric takes several complete repeats. None where the score is one of the fitted model, given by fold.
-    name : str
-        scikit-learn's name, with arguments where there are any: `sobercv.metrics.get(name)` finds the metric again.
-    responses : tuple of str
-        What it can be computed from, best first: "predict", "predict_proba", "decision_function".
-    greater_is_better : bool
-        False for losses: their scores are negated, here and nowhere else.
-    range : (float, float)
-        Smallest and largest possible score, sign included; infinite where there is no end.
-    halved_for_two : bool
-        Whether the range is half of that for two classes.
-    pools_scores : bool
-        Whether predictions of different folds are compared with each other.
-    linear : bool
-        Whether the score is a mean over samples, so that repeats can be averaged before scoring.
-    max_calls : int or None
-        How often one correction may call the user's function that computes each score; None where there is none, so
-        that many scores may be asked for.
-    takes_weights : bool
-        Whether samples may have weights. Scores of pairs of samples that are not ranked (Rand) have no such thing.
-    selects : bool
-        Whether more is better at all. A calibration slope is best at 1: it can be reported, not selected by.
-    reads_labels_as_numbers : bool
-        See `on_classes`.
-    times : tuple of float
-        Where survival probabilities are needed; see `survival_at`.
-    min_classes, max_classes : int
-        How many classes it is defined for.
-    depends_on_positive : bool
-        Whether it is another number when the other one of two classes is the positive one.
-    pos_label : label or None
-        The positive class, where it is an argument of the metric (default: that of the target).
-    at_cuts : AtCuts or None
-        What it is of true and false positives, for two classes; None where they alone do not tell, or where more of
-        them is not always better.
+    A linear metric is a mean over samples, so that complete repeats are averaged before they are scored.
     """
 
-    task: TaskName | None
+    task: TaskName | None  #: None is read off the data, see `for_target`
+    #: Binds to a `Part` and returns a `Core`: whatever does not depend on the resample is computed here, once. A linear
+    #: metric takes several complete repeats. None where the score is one of the fitted model, given by fold.
     core: Callable[..., Core] | None
-    name: str = ""
+    name: str = ""  #: scikit-learn's, with arguments where there are any: `sobercv.metrics.get(name)` finds it again
+    #: What it can be computed from, best first: "predict", "predict_proba", "decision_function".
     responses: tuple[str, ...] = ("predict",)
-    greater_is_better: bool = True
-    range: tuple[float, float] = (0.0, 1.0)
-    halved_for_two: bool = False
-    pools_scores: bool = False
+    greater_is_better: bool = True  #: False for losses: their scores are negated, here and nowhere else
+    range: tuple[float, float] = (0.0, 1.0)  #: smallest and largest possible score, sign included; may be infinite
+    halved_for_two: bool = False  #: whether the range is half of that for two classes
+    pools_scores: bool = False  #: whether predictions of different folds are compared with each other
     linear: bool = False
+    #: How often one correction may call the user's function that computes each score; None where there is none.
     max_calls: int | None = None
-    takes_weights: bool = True
+    takes_weights: bool = True  #: whether samples may have weights
+    #: Whether more is better at all. A calibration slope is best at 1: it can be reported, not selected by.
     selects: bool = True
-    reads_labels_as_numbers: bool = False
-    times: tuple[float, ...] = ()
-    min_classes: int = 0
+    reads_labels_as_numbers: bool = False  #: see `on_classes`
+    times: tuple[float, ...] = ()  #: where survival probabilities are needed; see `survival_at`
+    min_classes: int = 0  #: that it is defined for
     max_classes: int | None = None
-    depends_on_positive: bool = False
-    pos_label: Any = None
+    depends_on_positive: bool = False  #: whether it is another number when the other one of two classes is positive
+    pos_label: Any = None  #: the positive class, where it is an argument of the metric (default: that of the target)
+    #: What it is of true and false positives, for two classes; None where they alone do not tell, or where more of
+    #: them is not always better.
     at_cuts: AtCuts | None = None
 
     @classmethod
@@ -234,8 +201,7 @@ class Metric:
         if label is not None and len(labels) == 2:
             positive = labels.index(label)
         assert self.core is not None
-        bound: list[tuple[Array | None, Core]] = []
-        averaged: list[Part] | None = [] if aggregate == "pooled" and self.linear and predictions.is_complete else None
+        parts: list[tuple[Array | None, Part]] = []  # rows are None where all samples are in the part
         for r in range(predictions.n_repeats):
             seen = np.flatnonzero(predictions.seen[:, r])  # none, in the middle of a race, of repeats to come
             fold = predictions.fold_of[seen, r] if aggregate == "fold" else np.zeros_like(seen)
@@ -254,12 +220,11 @@ class Metric:
                     metric=self.name,
                     n_threads=n_threads,
                 )
-                if averaged is None:
-                    bound.append((None if isinstance(rows, slice) else rows, self.core(part)))
-                else:
-                    averaged.append(part)
-        if averaged is not None:
-            bound = [(None, self.core(*averaged))]
+                parts.append((None if isinstance(rows, slice) else rows, part))
+        if aggregate == "pooled" and self.linear and predictions.is_complete:
+            bound = [(None, self.core(*(part for _, part in parts)))]
+        else:
+            bound = [(rows, self.core(part)) for rows, part in parts]
         return Scorer(self, bound, aggregate == "fold", predictions.n_configurations)
 
     @property
@@ -280,14 +245,6 @@ class Metric:
             low, high = self.range
             return replace(self, range=(low / 2, high / 2), halved_for_two=False)
         return self
-
-    def with_sign(self, greater_is_better: bool) -> Metric:
-        """Count up what was counted down, or the other way round, as a scorer of scikit-learn may ask for."""
-        if greater_is_better == self.greater_is_better:
-            return self
-        low, high = self.range
-        name = self.name.removeprefix("neg_") if greater_is_better else f"neg_{self.name}"
-        return replace(self, name=name, greater_is_better=greater_is_better, range=(-high, -low), at_cuts=None)
 
     def on_classes(self) -> Metric:
         """Take labels for numbers, as scikit-learn does with a regression metric and a classifier.
@@ -315,27 +272,19 @@ class Metric:
                 f"{self.name} needs the fitted model, and a table of predictions has none. Pass a function "
                 "(y_true, y_pred), or the name of a metric.",
             )
-        if self.times:
-            needed = [name for (name,) in self.wanted]
-            missing = [name for name in needed if name not in held]
-            if missing:
-                raise SoberError(
-                    "E116",
-                    f"{self.name} is computed from survival probabilities, and the table holds no {missing[0]}, only "
-                    f"{', '.join(held)}. Pass them under that name, or choose another metric.",
-                )
-            return np.stack([held[name] for name in needed], axis=-1)
-        for name in self.responses:
-            if name in held:
-                return held[name]
-        if self.responses[0] == "predict" and "predict_proba" in held:
+        asked = self.wanted if self.times else (self.responses,)
+        found = [next((held[name] for name in each if name in held), None) for each in asked]
+        if self.responses[0] == "predict" and found[0] is None and "predict_proba" in held:
             return predictions.labels()
-        needed, there = ([_WORDS.get(name, name) for name in names] for names in (self.responses, held))
-        raise SoberError(
-            "E116",
-            f"{self.name} is computed from {' or '.join(needed)}; the table holds only {', '.join(there)}. Add what is "
-            "needed, or choose another metric.",
-        )
+        lacking = next((each for each, values in zip(asked, found, strict=True) if values is None), None)
+        if lacking is not None:
+            needed, there = (" or ".join(_WORDS.get(n, n) for n in lacking), ", ".join(_WORDS.get(n, n) for n in held))
+            raise SoberError(
+                "E116",
+                f"{self.name} is computed from {needed}; the table holds only {there}. Add what is needed, or choose "
+                "another metric.",
+            )
+        return np.stack(found, axis=-1) if self.times else found[0]  # type: ignore[arg-type, return-value]
 
     def check_target(self, target: Target) -> None:
         """Refuse a kind of target, a number of classes, or classes of which the metric cannot know the positive one."""
@@ -393,21 +342,11 @@ class Metric:
 # ---- a metric bound to a table --------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Scorer:
-    """A metric bound to a table, ready for any number of resamples; the mean over repeats or folds is taken here.
-
-    Attributes
-    ----------
-    metric : Metric
-    parts : list of (rows, core)
-        Rows are None where all samples are in the part.
-    weighs_equally : bool
-        Whether all parts count the same, as folds do; repeats count by their samples.
-    n_configurations : int
-    """
+    """A metric bound to a table, ready for any number of resamples; the mean over repeats or folds is taken here."""
 
     metric: Metric
-    parts: list[tuple[Array | None, Core]]
-    weighs_equally: bool
+    parts: list[tuple[Array | None, Core]]  #: rows, None where all samples are in the part, and their core
+    weighs_equally: bool  #: whether all parts count the same, as folds do; repeats count by their samples
     n_configurations: int
 
     def picked(self, counts: Array, winners: Array) -> Array:

@@ -264,16 +264,12 @@ def _error_at(part: Part, *, share: float, sign: int) -> Core:
 _RANKED = ("decision_function", "predict_proba")
 
 
-def _check_average(average: str) -> None:
-    if average not in ("macro", "weighted"):
-        raise SoberError("E122", f"`average` must be macro or weighted; got {average!r}.")
-
-
 def roc_auc(*, average: str = "macro", multi_class: str | None = None) -> Metric:
     """Area under the ROC curve; of several classes each against the rest (ovr) or against each other one (ovo)."""
     if multi_class not in (None, "ovr", "ovo"):
         raise SoberError("E122", f'`multi_class` must be None, "ovr" or "ovo"; got {multi_class!r}.')
-    _check_average(average)
+    if average not in ("macro", "weighted"):
+        raise SoberError("E122", f"`average` must be macro or weighted; got {average!r}.")
     return Metric(
         task="classification",
         core=partial(over_classes, two=area, average=average, one_vs_one=multi_class == "ovo") if multi_class else area,
@@ -286,7 +282,8 @@ def roc_auc(*, average: str = "macro", multi_class: str | None = None) -> Metric
 
 def average_precision(*, average: str = "macro", pos_label: Any = None) -> Metric:
     """Precision averaged over the recall gained at each threshold, for one class or the mean over classes."""
-    _check_average(average)
+    if average not in ("macro", "weighted"):
+        raise SoberError("E122", f"`average` must be macro or weighted; got {average!r}.")
     return Metric(
         task="classification",
         core=partial(_average_precision, average=average),

@@ -218,19 +218,14 @@ class FittedSearch(Options, CallbackSupport, MetaEstimatorMixin, BaseEstimator):
 
         return write(summarize(self, X, y, **options), path)
 
-    def results_frame(self, backend: str = "pandas") -> Any:
-        """Return `cv_results_` as a data frame, one row per configuration, the best first.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars"}
-        """
+    def results_frame(self) -> Any:
+        """Return `cv_results_` as a data frame of pandas, one row per configuration, the best first."""
         check_is_fitted(self, "estimate_")
         table = {name: values for name, values in self.cv_results_.items() if name != "params"}
         rank = next(name for name in table if name.startswith("rank_test_"))
         order = np.argsort(table[rank], kind="stable")
         columns = {"configuration": order, **{name: values[order] for name, values in table.items()}}
-        return frame_of(columns, backend)
+        return frame_of(columns)
 
     @property
     def families_(self) -> list[Family]:

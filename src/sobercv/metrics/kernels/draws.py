@@ -34,24 +34,10 @@ def draw(key, first, n_draws, counts):
 
 @compiled
 def first_best(scores, tie, unit, out):
-    """The first of the highest scores of each row, equal meaning within tie * (unit + size); -1 where all are NaN."""
-    for b in range(scores.shape[0]):
-        top = -np.inf
-        for c in range(scores.shape[1]):
-            if scores[b, c] > top:  # never true for NaN
-                top = scores[b, c]
-        out[b] = -1
-        if top > -np.inf:
-            least = top - tie * (unit + abs(top)) if top < np.inf else top
-            for c in range(scores.shape[1]):
-                if scores[b, c] >= least:
-                    out[b] = c
-                    break
+    """The first of the highest of scores [C, B] for each b, equal meaning within tie * (unit + size).
 
-
-@compiled
-def first_best_of_columns(scores, tie, unit, out):
-    """The same as `first_best` for scores [C, B], as scans leave them: vectors over b."""
+    -1 where all are NaN. All loops are vectors over b.
+    """
     n_configurations, n_resamples = scores.shape
     top = np.empty(n_resamples, np.float64)
     for b in range(n_resamples):
