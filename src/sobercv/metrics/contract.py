@@ -221,6 +221,7 @@ class Metric:
                     n_threads=n_threads,
                 )
                 parts.append((None if isinstance(rows, slice) else rows, part))
+        bound: list[tuple[Array | None, Core]]
         if aggregate == "pooled" and self.linear and predictions.is_complete:
             bound = [(None, self.core(*(part for _, part in parts)))]
         else:
