@@ -179,8 +179,3 @@ def test_numbers_whose_squares_cannot_be_squared_get_percentiles():
     found = sobercv.bbc(huge * NUMBERS, huge * GUESSES, "neg_mean_squared_error", n_bootstraps=200)
     assert found.interval_method == "percentile"
     assert np.isfinite(found.interval).all()
-
-
-def test_the_old_name_of_the_default_is_refused_with_the_new_one():
-    with pytest.raises(SoberError, match='what was called "wilson" is "calibrated" now'):
-        sobercv.bbc(Y, PROBABILITIES, "roc_auc", interval="wilson")

@@ -215,7 +215,7 @@ def test_nested_cv_leaves_the_failed_out():
 
 
 ALL = (
-    "naive", "tt", "ncv", "bbc", "bbc-f", "632+", "wmc", "wmcs", "wmcs-raw", "ipl", "bced", "bbc-repeated",
+    "naive", "tt", "ncv", "bbc", "bbc-f", "632+", "wmc", "wmcs", "ipl", "bced", "bbc-repeated",
 )  # fmt: skip
 
 
@@ -230,7 +230,7 @@ def everything():
 def test_models_are_counted_as_the_paper_counts_them(everything):
     k, c = 5, 6
     assert (everything.n_folds, everything.n_configurations, everything.n_samples) == (k, c, len(BREAST[1]))
-    for protocol in ("naive", "tt", "bbc", "bbc-f", "632+", "wmc", "wmcs", "wmcs-raw", "ipl"):
+    for protocol in ("naive", "tt", "bbc", "bbc-f", "632+", "wmc", "wmcs", "ipl"):
         assert everything[protocol].models == everything[protocol].models_paper == k * c + 1
     assert everything["ncv"].models_paper == k * k * c + k + 1
     assert everything["ncv"].models == k * c + k * (k - 1) // 2 * c + 1

@@ -23,7 +23,7 @@ def test_is_the_literal_loop(seed):
     by_fold[:, 4] = 0.7  # never varies
     np.testing.assert_allclose(covariance(by_fold, 0.2), literal.covariance(by_fold, 0.2), atol=1e-15)
     mean, noise = by_fold.mean(axis=0) + rng.normal(0, 1e-3, 9), rng.normal(0, 0.05, (300, 9))
-    np.testing.assert_allclose(weighted_means(mean, noise), literal.weighted_means(mean, noise), atol=1e-12)
+    np.testing.assert_allclose(weighted_means(mean, noise), literal.weighted_means(mean, noise)[::2], atol=1e-12)
 
 
 def test_two_configurations_have_a_closed_form():
@@ -34,7 +34,7 @@ def test_two_configurations_have_a_closed_form():
     chance = stats.norm.cdf((mean[0] - mean[1]) / sd)
     found = weighted_means(mean, rng.multivariate_normal([0, 0], sigma, 40_000))
     error = abs(mean[0] - mean[1]) * np.sqrt(chance * (1 - chance) / 40_000)
-    assert found.wmc == pytest.approx(chance * mean[0] + (1 - chance) * mean[1], abs=5 * error)
+    assert found[0] == pytest.approx(chance * mean[0] + (1 - chance) * mean[1], abs=5 * error)
 
 
 def test_a_power_law_is_read_where_it_leads():
@@ -48,8 +48,8 @@ def opened(data, metric="accuracy", **given):
 
 
 def test_all_of_them_correct():
-    """Mean bias over 12 simulated tables: plain CV is optimistic by .025, WMC -.009, the reading of WMCS most strict."""
-    methods = ("naive", "wmc", "wmcs", "wmcs-raw", "ipl")
+    """Mean bias over 12 simulated tables: plain CV is optimistic by .025, WMC -.009, WMCS the most strict."""
+    methods = ("naive", "wmc", "wmcs", "ipl")
     bias = {method: [] for method in methods}
     for seed in range(12):
         data = simulate.beta_accuracy(n=100, c=60, seed=seed)
@@ -64,7 +64,7 @@ def test_all_of_them_correct():
     assert mean["naive"] > 0.02
     assert all(mean[method] < mean["naive"] - 0.01 for method in methods[1:]), mean
     assert abs(mean["wmc"]) < 0.02
-    assert mean["wmcs"] < mean["wmcs-raw"] < mean["wmc"]
+    assert mean["wmcs"] < mean["wmc"]
 
 
 def test_groups_stay_together_in_the_power_law():

@@ -128,7 +128,7 @@ OPTIONS: dict[str, Any] = {
     "moved_data": _path(RUN, "The table, if it has moved."),
     "force": _switch(ADVANCED, "Continue although the answer could mislead.", "--force"),
     "protocols": _text(
-        RUN, "Any of naive, tt, ncv, bbc, bbc-f, 632+, wmc, wmcs, wmcs-raw, ipl, bced, bbc-repeated "
+        RUN, "Any of naive, tt, ncv, bbc, bbc-f, 632+, wmc, wmcs, ipl, bced, bbc-repeated "
         "(default: naive,tt,ncv,bbc,bced).",
     ),
     # ---- the screen

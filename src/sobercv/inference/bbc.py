@@ -6,20 +6,16 @@ Predictions of any tool become an `Estimate`; nothing is trained. Paper: section
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack, overload
+from typing import Any
 
 from .bootstrap import corrected
-from .estimate import Estimate, with_names
+from .estimate import with_names
 from .procedures import SelectionProcedure
-from .question import MetricLike, Options, Question
+from .question import MetricLike, Question
 from .selection import SelectionRule
 from .tables import open_table
 
 
-@overload
-def bbc(y: Any, predictions: Any, metric: MetricLike = ..., **options: Unpack[Options]) -> Estimate: ...
-@overload
-def bbc(y: Any, predictions: Any, metric: Sequence[MetricLike], **options: Unpack[Options]) -> dict[str, Estimate]: ...
 def bbc(
     y: Any,
     predictions: Any,
@@ -41,7 +37,7 @@ def bbc(
     counts: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
-) -> Estimate | dict[str, Estimate]:
+) -> Any:
     """Correct the score of the best of many configurations for having been picked as the best.
 
     Parameters

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
 from ..containers import Array
 from ..errors import Note, SoberError, SoberWarning
-from ..metrics import Metric, blocks
+from ..metrics import blocks
 from ..metrics.contract import as_counts
 from ..predictions import Predictions
 from ..threads import one_blas_thread
 from . import notes
 from .estimate import Estimate
 from .intervals import CROSS_VALIDATED, DOUBT, INTERVALS, STEADIER, Evidence, Percentile
-from .procedures import Decision, Decisions, SelectionProcedure
+from .procedures import Decisions, SelectionProcedure
 from .tables import Scores, Table
 
 #: A decision that is reported was tuned on N samples, those that are judged on the 0.63 N of a resample, and are a
@@ -37,7 +38,7 @@ class Draws:
 
     winners: Array  # position of the configuration selected on each resample [B]; -1 for none
     scores: Array  # of the decision on what is absent, by each metric [B, M]
-    tuned: Array | None = None  # what was tuned beside the column [B, ...]
+    tuned: Any = None  # what was tuned beside the column [B, ...]
     labels: Array | None = None  # how often each absent sample was given each label [1, K, N]
     own: Array | None = None  # score of the final decision on what is absent, by each metric [B, M]
     inside: Array | None = None  # score of the final decision on what is present, by each metric but the first [B, M-1]
@@ -46,20 +47,15 @@ class Draws:
     #: threads and blocks cannot change a bit.
     sums: Array | None = None
 
-    @classmethod
-    def joined(cls, parts: Sequence[Draws]) -> Draws:
-        """Put the parts of one bootstrap together."""
-        names = [each.name for each in fields(cls) if getattr(parts[0], each.name) is not None]
-        return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
-
 
 @one_blas_thread()
 def corrected(table: Table) -> dict[str, Estimate]:
     """Select on the whole table, draw, select and judge anew in every resample: an estimate for each metric."""
     question = table.question
     selector = Columns(table) if question.procedure is None else Tuned(table, question.procedure)
-    parts = blocks.run(partial(draw, selector), table.cut(), question.n_threads)
-    found = estimates(selector, Draws.joined(parts))
+    parts = [vars(part) for part in blocks.run(partial(draw, selector), table.cut(), question.n_threads)]
+    known = [name for name, values in parts[0].items() if values is not None]
+    found = estimates(selector, Draws(**{name: np.concatenate([part[name] for part in parts]) for name in known}))
     if question.procedure is None or not question.procedure.stands_beside:
         return found
     alone = corrected(table.asking(replace(question, procedure=None)))
@@ -71,16 +67,18 @@ def draw(selector: Columns, start: int, stop: int) -> Draws:
     table, (fixed, place) = selector.table, selector.fixed
     counts = table.units.counts(start, stop)
     absent = table.absent(counts)
-    decisions = selector.decide(counts)
-    scorers, at, labels = selector.judges(decisions, absent)
+    decisions, scorers, at, labels = selector.decide(counts, absent)
     judged = _picked(scorers, absent, at)
     found = Draws(decisions.winners, judged, decisions.tuned, labels)
     if not INTERVALS[table.question.interval].needs_spread:
         return found
-    known = at == (place if scorers is fixed else -1)  # judged already
+    whole, final, is_column = selector.wholes[0], np.full(len(counts), place), scorers is fixed
+    known = (at == place) & is_column  # judged already
     own = np.where(known[:, None], judged, _picked(fixed, absent, np.where(known, -1, place)))
-    inside = _picked(fixed[1:], counts, np.full(len(counts), place))
-    return replace(found, own=own, inside=inside, sums=sums_by_unit(selector.deviations(counts, decisions)))
+    off = (decisions.scores - whole) / selector.steadier
+    if not is_column:
+        off[:, selector.winner] = fixed[0].picked(counts, final) - whole[selector.winner]
+    return replace(found, own=own, inside=_picked(fixed[1:], counts, final), sums=sums_by_unit(off))
 
 
 def _picked(scorers: Sequence[Scores], counts: Array, at: Array) -> Array:
@@ -88,10 +86,16 @@ def _picked(scorers: Sequence[Scores], counts: Array, at: Array) -> Array:
     return np.array([scorer.picked(counts, at) for scorer in scorers]).reshape(len(scorers), len(at)).T
 
 
+#: Decisions, scorers of what can be decided, at which of their configurations each decision is [B], and how often each
+#: absent sample was given each label [1, K, N], where decisions make labels.
+Decided = tuple[Decisions, Sequence[Scores], Array, Array | None]
+
+
 class Columns:
     """A selection rule bound to a table: the decision is a column."""
 
     back = 0.0  # how far the estimate goes back towards the naive score, as a share of the way
+    steadier = 1.0  # how much less scores on what is present vary than those of draws with replacement
     doubt = DOUBT
 
     def __init__(self, table: Table) -> None:
@@ -101,26 +105,11 @@ class Columns:
         self.wholes = table.wholes  # the same, of the winner that of the final decision
         self.fixed: tuple[Sequence[Scores], int] = (table.scorers, self.winner)  # scorers, and where the final one is
 
-    def decide(self, counts: Array) -> Decisions:
+    def decide(self, counts: Array, absent: Array) -> Decided:
         """Decide on what is present in each resample."""
         scores = self.table.scorers[0].scores(counts)
-        return Decisions(self.table.select(scores), scores)
-
-    def judges(self, decisions: Decisions, absent: Array) -> tuple[Sequence[Scores], Array, Array | None]:
-        """Scorers, at which of their configurations each decision is [B], and the labels that were given, if any."""
-        return self.table.scorers, decisions.winners, None
-
-    def deviations(self, counts: Array, decisions: Decisions) -> Array:
-        """How far scores on what is present are from those of the whole table, by the first metric [B, C]."""
-        return decisions.scores - self.wholes[0]
-
-    def decision(self, draws: Draws) -> Decision | None:
-        """What was decided beside the winner."""
-        return None
-
-    def value(self, k: int, draws: Draws, mean: float) -> float:
-        """Return the corrected score by metric k, `mean` where nothing but the draws tell."""
-        return mean
+        winners = self.table.select(scores)
+        return Decisions(winners, scores), self.table.scorers, winners, None
 
 
 class Tuned(Columns):
@@ -139,7 +128,7 @@ class Tuned(Columns):
                 'sample. Pass them as a numpy array, write by="sample", and leave out count_dropped.',
             )
         self.table, self.procedure, self.doubt = table, procedure, procedure.doubt
-        self.back = BACK if procedure.counts_once else 0.0
+        self.back, self.steadier = (BACK, STEADIER) if procedure.counts_once else (0.0, 1.0)
         self.decider = procedure.bind(table.predictions, table.question)
         once = np.ones((1, table.n_samples), np.uint8)
         self.final = self.decider.decide(once)
@@ -160,54 +149,35 @@ class Tuned(Columns):
         question = self.table.question
         return [question.bind(predictions, metric) for metric in question.metrics]
 
-    def decide(self, counts: Array) -> Decisions:
-        """Decide on what is present in each resample."""
-        return self.decider.decide((counts > 0).view(np.uint8) if self.procedure.counts_once else counts)
-
-    def judges(self, decisions: Decisions, absent: Array) -> tuple[Sequence[Scores], Array, Array | None]:
-        """Bind what the decisions predict; count the labels of what is absent."""
+    def decide(self, counts: Array, absent: Array) -> Decided:
+        """Decide, bind what the decisions predict, and count the labels of what is absent."""
+        decisions = self.decider.decide((counts > 0).view(np.uint8) if self.procedure.counts_once else counts)
         predicted = self.decider.predictions(decisions)
-        at, labels = np.where(decisions.winners < 0, -1, np.arange(len(absent))), None
+        at, labels = np.where(decisions.winners < 0, -1, np.arange(len(counts))), None
         if self.procedure.makes_labels:
             given = np.moveaxis(predicted.responses["predict"], 1, 0)  # [B, N, R]
             told = ((absent > 0) & (at >= 0)[:, None])[:, :, None] & predicted.seen
             labels = np.stack([(told & (given == k)).sum(axis=(0, 2)) for k in range(predicted.n_classes)])[None]
-        return self._bound(predicted), at, labels
+        return decisions, self._bound(predicted), at, labels
 
-    def deviations(self, counts: Array, decisions: Decisions) -> Array:
-        """As of a column; of the winner those of the final decision."""
-        off = (decisions.scores - self.wholes[0]) / (STEADIER if self.procedure.counts_once else 1.0)
-        inside = self.fixed[0][0].picked(counts, np.zeros(len(counts), np.int64))
-        off[:, self.winner] = inside - self.wholes[0][self.winner]
-        return off
-
-    def decision(self, draws: Draws) -> Decision:
-        """Return the final decision; those of the resamples tell how firm it is."""
-        assert draws.tuned is not None
-        return self.decider.decision(self.final, draws.winners, draws.tuned)
-
-    def value(self, k: int, draws: Draws, mean: float) -> float:
-        """Judge the labels of all resamples together, where the metric judges labels.
+    def together(self, k: int, draws: Draws) -> float | None:
+        """Judge the labels of all resamples together by metric k; None where it judges no labels.
 
         A share of few samples, such as F1 of the few positives that are absent from a resample, is lower on average
-        than that of many.
+        than that of many. Each sample stands once with every label, as often as it was given it.
         """
-        metric = self.table.question.metrics[k]
+        metric, question = self.table.question.metrics[k], self.table.question
         if draws.labels is None or "predict" not in metric.responses:
-            return mean
-        labels = draws.labels.sum(axis=0)
+            return None
+        labels = draws.labels.sum(axis=0)  # [K, N]
         if draws.own is not None:
             draws.own[:, k] = self.fixed[0][k].picked(as_counts(labels.sum(axis=0)[None]), np.zeros(1, np.int64))
-        return self._score_labels(labels, metric)
-
-    def _score_labels(self, labels: Array, metric: Metric) -> float:
-        """Score a table in which each sample stands once with every label, as often as it was given it [K, N]."""
-        k, n = labels.shape
-        given = np.repeat(np.arange(k, dtype=np.int8), n)[:, None, None]
-        table = self.table.predictions.take_repeat(0).take_rows(np.tile(np.arange(n), k))
-        all_seen = np.ones((k * n, 1), bool)
+        n_classes, n = labels.shape
+        given = np.repeat(np.arange(n_classes, dtype=np.int8), n)[:, None, None]
+        table = self.table.predictions.take_repeat(0).take_rows(np.tile(np.arange(n), n_classes))
+        all_seen = np.ones((n_classes * n, 1), bool)
         table = replace(table, responses={"predict": given}, seen=all_seen, configurations=np.arange(1))
-        return float(self.table.question.bind(table, metric).scores(as_counts(labels.reshape(1, -1)))[0, 0])
+        return float(question.bind(table, metric).scores(as_counts(labels.reshape(1, -1)))[0, 0])
 
 
 def sums_by_unit(off: Array) -> Array:
@@ -233,21 +203,27 @@ def estimates(selector: Columns, draws: Draws) -> dict[str, Estimate]:
     noted = table.notes(winner, draws.winners)
     wins = np.bincount(draws.winners[draws.winners >= 0], minlength=len(table.configurations))
     means = [_mean(table, k, scores) for k, scores in enumerate(draws.scores.T)]
-    decision = selector.decision(draws)
-    about = question.procedure.notes(decision) if decision is not None and question.procedure is not None else ()
+    decision, about = None, ()
+    if isinstance(selector, Tuned):
+        decision = selector.decider.decision(selector.final, draws.winners, draws.tuned)
+        about = selector.procedure.notes(decision)
     unbounded = any(not all(map(isfinite, metric.range)) for metric in question.metrics)
     kurtoses = table.kurtoses(winner) if draws.own is not None and unbounded else [3.0] * len(means)
     n_groups = table.units.n if table.units.names == "groups" else None
     found: dict[str, Estimate] = {}
     for k, metric in enumerate(question.metrics):
-        value, scores, special = selector.value(k, draws, means[k]), draws.scores[:, k].copy(), list[Note]()
+        joint = selector.together(k, draws) if isinstance(selector, Tuned) else None
+        value, scores, special = means[k] if joint is None else joint, draws.scores[:, k].copy(), list[Note]()
         seen = _evidence(selector, draws, k, value, kurtoses[k])
         naive = float(selector.wholes[k][winner])
         if isfinite(naive):
             value = value + selector.back * (naive - value)
         if k == 0 and n_groups is not None and n_groups < notes.FEW and value > naive:
-            special.append(notes.not_above_naive(metric.name, value))
-            value = naive
+            text = (
+                f"The bootstrap of so few groups gave {value:.4f} for {metric.name}, more than plain cross-validation, "
+                "because the groups left out of a resample are pooled with fewer others; the smaller one is reported."
+            )
+            special, value = [Note("W205", text)], naive
         # Medians are taken of what is best in the middle, and only percentiles know them.
         bounds = (INTERVALS[question.interval].of(seen) if metric.selects else None) or Percentile.of(seen)
         highest = max(naive, value) if max(naive, value) >= 0.5 else bounds.bounds((1.0 + question.level) / 2.0)[1]
@@ -257,7 +233,8 @@ def estimates(selector: Columns, draws: Draws) -> dict[str, Estimate]:
             winner,
             value=value,
             scores=selector.alone[k],
-            selected={"win_counts": wins, "decision": decision},
+            win_counts=wins,
+            decision=decision,
             naive=naive,
             bounds=bounds,
             draws=scores,
@@ -289,7 +266,7 @@ def alone(table: Table, metric: int, configuration: int) -> Estimate:
         where,
         value=_mean(table, metric, draws),
         scores=score,
-        selected={"configurations": table.configurations[member]},
+        configurations=table.configurations[member],
         bounds=Percentile(np.sort(draws), range=question.metrics[metric].range),
         draws=draws,
     )

@@ -141,28 +141,6 @@ def quantile(draws: Array, share: float) -> float:
     return float(defined[min(max(position, 1), len(defined)) - 1])
 
 
-def difference_interval(
-    draws: Array, level: float, *, fixed_models: bool, same: bool, n_units: int | None = None
-) -> tuple[float, float]:
-    """Interval of the difference of two selections, from that in each resample [B]; NaN where undefined.
-
-    With `fixed_models` nothing was cross-validated: draws vary more than the table's difference does, for they are
-    judged by the absent samples alone, and are drawn together; else that room is needed (docs/evidence/tuned.md).
-    Where both select the `same` on the whole table there is no difference, and the interval reaches 0. `n_units` is the
-    number of folds or groups, where these were resampled: a bootstrap of few units shows too little variance, by
-    (n - 1) / n, and its quantiles are normal where Student's belong.
-    """
-    share = (1.0 + check_level(level)) / 2.0
-    low, high = Percentile(draws).bounds(share)
-    factor = STEADIER if fixed_models else 1.0
-    if n_units is not None and n_units > 1:
-        factor *= float(special.stdtrit(n_units - 1, share) / special.ndtri(share)) * math.sqrt(n_units / (n_units - 1))
-    if factor != 1.0:
-        centre = float(np.nanmean(draws))
-        low, high = (centre + factor * (end - centre) for end in (low, high))
-    return holding((low, high), 0.0) if same else (low, high)
-
-
 # ---- the calibrated interval -----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Calibrated(Interval):

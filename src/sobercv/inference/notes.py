@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,15 +27,6 @@ def warned(code: str, text: str) -> Note:
     return Note(code, text)
 
 
-def with_dropped(n_dropped: int, n_configurations: int, share: float) -> Note:
-    """The dropped took part in the correction; `share` of the resamples were won by one of them."""
-    return Note(
-        "W217",
-        f"{n_dropped} of {n_configurations} configurations were dropped early. They took part in the correction with "
-        f"the predictions that they have, and won {100 * share:.0f} % of the resamples.",
-    )
-
-
 #: How much too good BBC was on average, by numbers of samples and trials, where a tuner proposed by the scores of all
 #: samples: accuracy, simulated (docs/evidence/adaptive.md). A test compares them with the results of the study.
 ADAPTIVE_SAMPLES = (50, 100, 300, 1000)
@@ -44,27 +35,27 @@ ADAPTIVE_BIAS = ((0.015, 0.04, 0.041), (0.012, 0.032, 0.033), (0.009, 0.02, 0.02
 
 
 def adaptive(n_units: int | None, n_trials: int) -> Note:
-    """A tuner proposed configurations by the scores of earlier ones: say how much of that is not corrected."""
-    known = (
-        "Later configurations were chosen by the scores of earlier ones, on the same samples; the correction knows of "
-        "the choice among them, but not of that. "
-    )
-    if n_units is None:  # fold scores do not tell how many samples there were
-        most, least = ADAPTIVE_BIAS[0][-1], ADAPTIVE_BIAS[-1][0]
-        return Note(
-            "W811",
-            f"{known}In simulations the corrected accuracy was {least:.3f} ({ADAPTIVE_SAMPLES[-1]:,} samples) to "
-            f"{most:.3f} ({ADAPTIVE_SAMPLES[0]} samples) too good.",
-        )
+    """A tuner proposed configurations by the scores of earlier ones: say how much of that is not corrected.
+
+    `n_units` is None where fold scores do not tell how many samples there were.
+    """
     i, j = (
         int(np.abs(np.log(np.array(grid) / max(size, 1))).argmin())
-        for grid, size in ((ADAPTIVE_SAMPLES, n_units), (ADAPTIVE_TRIALS, n_trials))
+        for grid, size in ((ADAPTIVE_SAMPLES, n_units or 1), (ADAPTIVE_TRIALS, n_trials))
     )
-    more = " More trials, as here, add to it." if n_trials > 2 * ADAPTIVE_TRIALS[-1] else ""
+    said = (
+        f"with {ADAPTIVE_TRIALS[j]:,} trials on {ADAPTIVE_SAMPLES[i]:,} samples the corrected accuracy was "
+        f"{ADAPTIVE_BIAS[i][j]:.3f} too good."
+    )
+    if n_units is None:
+        least, most = (f"{ADAPTIVE_BIAS[k][m]:.3f} ({ADAPTIVE_SAMPLES[k]:,} samples)" for k, m in ((-1, 0), (0, -1)))
+        said = f"the corrected accuracy was {least} to {most} too good."
+    elif n_trials > 2 * ADAPTIVE_TRIALS[-1]:
+        said += " More trials, as here, add to it."
     return Note(
         "W811",
-        f"{known}In simulations with {ADAPTIVE_TRIALS[j]:,} trials on "
-        f"{ADAPTIVE_SAMPLES[i]:,} samples the corrected accuracy was {ADAPTIVE_BIAS[i][j]:.3f} too good.{more}",
+        "Later configurations were chosen by the scores of earlier ones, on the same samples; the correction knows of "
+        f"the choice among them, but not of that. In simulations {said}",
     )
 
 
@@ -116,44 +107,12 @@ def of_table(table: Table, winner: int) -> Iterator[Note]:
         )
 
 
-def judged_apart(n_judges: int, n_samples: int) -> Note:
-    """Only samples that the proposer of the configurations has not seen have judged."""
-    return Note(
-        "W201",
-        f"The configurations were proposed by their scores on {n_samples - n_judges} of the {n_samples} samples; all "
-        f"selected, and only the other {n_judges} judged: scores that led the proposals are not those that judge.",
-    )
-
-
-def not_above_naive(name: str, value: float) -> Note:
-    """The bootstrap of few groups came out above the plain score, which no correction for a selection should."""
-    return Note(
-        "W205",
-        f"The bootstrap of so few groups gave {value:.4f} for {name}, more than plain cross-validation, because the "
-        "groups left out of a resample are pooled with fewer others; the smaller of the two is reported.",
-    )
-
-
 def left_out(n_left_out: int, n_configurations: int) -> Note:
     """Configurations of the input lack predictions that others have."""
     return Note(
         "W204",
         f"{n_left_out} of {n_left_out + n_configurations} configurations lack predictions that others have, and were "
         "left out; if they were stopped for their scores, the estimate is slightly too good.",
-    )
-
-
-def of_the_model(metrics: Collection[Metric], n_folds: int) -> Note:
-    """Some score was computed on the fitted models, so there is nothing finer than folds to resample."""
-    names = [metric.name for metric in metrics if metric.core is None]
-    were = "was" if len(names) == 1 else "were"
-    return Note(
-        "W211",
-        f"{', '.join(names)} {were} computed on the fitted model, fold by fold, so the {n_folds} folds were resampled "
-        f"instead of samples (BBC-F). The interval is that of {n_folds} fold scores (Student's t with {n_folds - 1} "
-        "degrees of freedom, and half of the correction as its standard error): wide, and it may reach beyond the "
-        "possible values. A metric of predictions has a narrower one, also one that sobercv.make_metric made of a "
-        "function (y_true, y_pred).",
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -29,27 +29,6 @@ Answer = TypeVar("Answer")
 ALLOWED: dict[str, Collection[str]] = {"aggregate": ("pooled", "fold"), "by": ("sample", "fold"), "interval": INTERVALS}
 #: What a procedure goes with: all else has no meaning, or has not been tested, where more than a column is selected.
 _WITH_PROCEDURE = {"aggregate": "pooled", "by": "sample", "within_folds": False}
-
-
-class Options(TypedDict, total=False):
-    """What `sobercv.bbc` takes beside its first three arguments, and documents."""
-
-    groups: Any
-    folds: Any
-    sample_weight: Any
-    pos_label: Any
-    select: str | SelectionRule | SelectionProcedure
-    aggregate: str
-    by: str
-    interval: str
-    fixed_models: bool
-    within_folds: bool
-    n_bootstraps: int
-    confidence_level: float
-    stratify: bool
-    counts: Any
-    random_state: Any
-    n_jobs: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,72 +80,57 @@ class Question:
         )
 
     def __post_init__(self) -> None:
-        for code, problem in self._problems():
-            raise SoberError(code, problem)
+        if not self.metrics:
+            raise SoberError("E105", "`metric` is an empty list. Name at least one metric.")
+        names, first = [metric.name for metric in self.metrics], self.metrics[0]
+        for name in (name for name in names if names.count(name) > 1):
+            raise SoberError(
+                "E105",
+                f"{names.count(name)} of the metrics are called {name!r}, and estimates are kept by name. Name a "
+                'function with sobercv.make_metric(function, name="..."), or list each metric once.',
+            )
+        for name, values in ALLOWED.items():
+            if getattr(self, name) not in values:
+                allowed = " or ".join(f'"{value}"' for value in values)
+                raise SoberError("E122", f"`{name}` must be {allowed}; got {getattr(self, name)!r}.")
+        if not callable(self.select):
+            known = '"best", simplest_within(...) or a callable'
+            raise SoberError("E122", f'`select` must be {known}; got {self.select!r}. Write select="best".')
+        n = self.n_bootstraps
+        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+            raise SoberError("E108", f"`n_bootstraps` must be a whole number of 1 or more; got {n!r}. Write 1000.")
         check_level(self.level)
-        if self.by == "fold":  # folds are scored one by one, so that the winner is picked by their mean
-            self.__dict__["aggregate"] = "fold"
+        for problem in self._contradictions():
+            raise SoberError("E114", problem)
         self.__dict__.update(
-            first=self.metrics[0],
+            # folds are scored one by one, so that the winner is picked by their mean
+            aggregate="fold" if self.by == "fold" else self.aggregate,
+            first=first,
             n_threads=threads.count(self.n_jobs),
-            needs_folds=self.aggregate == "fold" or self.within_folds,
+            needs_folds="fold" in (self.by, self.aggregate) or self.within_folds,
             needs_standard_errors=bool(getattr(self.select, "needs_standard_errors", False)),
             makes_labels=self.procedure is not None and self.procedure.makes_labels,
         )
         if self.procedure is not None:
             self.procedure.check(self)
 
-    def _problems(self) -> Iterator[tuple[str, str]]:
-        """What is wrong, as code and sentence; the first one is raised."""
-        for name, values in ALLOWED.items():
-            if getattr(self, name) not in values:
-                allowed = " or ".join(f'"{value}"' for value in values)
-                if (name, getattr(self, name)) == ("interval", "wilson"):
-                    allowed = f'{allowed} (what was called "wilson" is "calibrated" now)'
-                yield "E122", f"`{name}` must be {allowed}; got {getattr(self, name)!r}."
-        if not callable(self.select):
-            known = '"best", simplest_within(...) or a callable'
-            yield "E122", f'`select` must be {known}; got {self.select!r}. Write select="best".'
-        n = self.n_bootstraps
-        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-            yield "E108", f"`n_bootstraps` must be a whole number of 1 or more; got {n!r}. Write 1000."
-        if not self.metrics:
-            yield "E105", "`metric` is an empty list. Name at least one metric."
-        names = [metric.name for metric in self.metrics]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            yield (
-                "E105",
-                f"{names.count(twice)} of the metrics are called {twice!r}, and estimates are kept by name. Name a "
-                'function with sobercv.make_metric(function, name="..."), or list each metric once.',
-            )
+    def _contradictions(self) -> Iterator[str]:
+        """What does not go together; the first one is raised."""
         first = self.metrics[0]
         if self.fixed_models and self.interval != "calibrated":
-            yield (
-                "E114",
-                '`fixed_models` narrows the interval "calibrated"; the interval "percentile" does not know it. Leave '
-                'it out, or write interval="calibrated".',
-            )
+            yield '`fixed_models` narrows the interval "calibrated" only. Leave it out, or leave out `interval`.'
         if self.by == "fold" and self.stratify:
-            yield "E114", '`stratify` draws samples within classes; by="fold" draws folds. Leave one of them out.'
-        if self.stratify and getattr(first, "task", None) == "regression":
-            yield "E114", "`stratify=True` is for classes and survival; the target is a number. Leave it out."
+            yield '`stratify` draws samples within classes; by="fold" draws folds. Leave one of them out.'
+        if self.stratify and first.task == "regression":
+            yield "`stratify=True` is for classes and survival; the target is a number. Leave it out."
         if not first.selects:
-            yield (
-                "E114",
-                f'{first.name} has no "higher is better" direction, so it cannot select. List it after the metric '
-                "that selects.",
-            )
+            yield f'{first.name} has no "higher is better" direction, so it cannot select. List it after one that does.'
         if self.within_folds and not any(metric.pools_scores for metric in self.metrics):
-            yield (
-                "E114",
-                f"`within_folds` is for metrics that rank samples; {first.name} does not, roc_auc and others do. "
-                "Leave it out.",
-            )
+            yield f"`within_folds` is for what ranks; {first.name} does not, roc_auc and others do. Leave it out."
         for name, value in _WITH_PROCEDURE.items():
             if self.procedure is not None and getattr(self, name) != value:
                 given = getattr(self, name)
-                yield "E114", f"{self.procedure!r} goes with {name}={value!r} only; got {given!r}. Leave it out."
+                yield f"{self.procedure!r} goes with {name}={value!r} only; got {given!r}. Leave it out."
 
     # ---- what it comes to ----------------------------------------------------------------------------------------
     def for_target(self, y: Any) -> Question:

@@ -161,7 +161,11 @@ class RacedTable(Table):
         race, some = self.scorers[0], chosen[chosen >= 0]
         dropped = race.home != _FINISHED
         share = float(dropped[some].mean()) if len(some) else 0.0
-        took_part = notes.with_dropped(int(dropped.sum()), len(dropped), share)
+        took_part = Note(
+            "W217",
+            f"{dropped.sum()} of {len(dropped)} configurations were dropped early. They took part in the correction "
+            f"with the predictions that they have, and won {100 * share:.0f} % of the resamples.",
+        )
         size = notes.of_size(len(dropped), 0, self.observed)
         return [took_part, *size, *notes.of_table(self.samples or self._inner, race.reference)]
 

@@ -8,7 +8,7 @@ configurations of a race take part `raced.RaceScores`. A table draws no conclusi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
@@ -28,6 +28,8 @@ from .units import Units, checked_counts
 
 MIN_UNITS = 3  # samples or groups: with fewer, a resample hardly ever leaves one out
 TRAINED = 0.9  # share of the samples that models are trained on where no folds are known
+#: What belongs to a table and not to a question, among the options of `sobercv.bbc`.
+ARRAYS = ("groups", "folds", "sample_weight", "pos_label")
 ERRORS = 128  # resamples for the standard errors that some rules ask for
 MOST_UNITS = 1000  # whose influence on a score is looked at one by one; of more, no few can rule it
 
@@ -77,18 +79,9 @@ class FoldMeans:
 class Table:
     """Predictions in memory: every metric, repeats, incomplete cross-validation.
 
-    Parameters
-    ----------
-    predictions : Predictions
-        Samples without predictions are left out.
-    question : Question
-        Its metrics are settled for the target; its `by` says what is resampled.
-    counts : int array [B, N] or [B, K], optional
-        Draws that were made elsewhere, of all samples of `predictions` or of its folds.
-    judges : bool array [N], optional
-        The samples that may judge, where the others led the proposer of the configurations; all of them select.
-    scores : list of array [K, C], optional
-        For each metric the scores of folds, where a scorer of fitted models returned them; no response is looked at.
+    Samples without predictions are left out. `counts` [B, N] or [B, K] are draws that were made elsewhere, of all
+    samples of `predictions` or of its folds; `judges`, bool [N], the samples that may judge where the others led the
+    proposer of the configurations; `scores` [K, C], for each metric, what a scorer of fitted models returned by fold.
 
     Attributes
     ----------
@@ -103,6 +96,8 @@ class Table:
     samples : Table or None
         Where folds of predictions are resampled, the table that resamples their samples.
     """
+
+    samples: Table | None = None
 
     def __init__(
         self,
@@ -120,11 +115,11 @@ class Table:
             wish = '`aggregate="fold"`' if question.aggregate == "fold" else "`within_folds=True`"
             raise SoberError("E113", f"{wish} needs to know the folds. Pass `folds=`, one entry per sample.")
         self.question = question
-        self.predictions = held = predictions if predictions.is_complete else predictions.only_seen()
+        self.predictions = held = predictions.only_seen()
         self.configurations, self.n_samples = held.configurations, held.n_samples
         self.is_complete, self.is_replay = predictions.is_complete, counts is not None
         self.judges = None if judges is None else judges[predictions.rows]
-        self.observed = Units(self.n_samples, question.seed, groups=held.groups)
+        self.observed = self.units = Units(self.n_samples, question.seed, groups=held.groups)
         if self.observed.n < MIN_UNITS:
             raise SoberError(
                 "E106",
@@ -133,14 +128,12 @@ class Table:
             )
         n_folds = len(np.unique(held.fold_of[:, 0]))  # more, where only some of them have been predicted
         self.trained_share = 1.0 - self.n_samples / (n_folds * predictions.n_samples) if n_folds > 1 else TRAINED
+        self.n_resamples = int(question.n_bootstraps)
         if question.procedure is None and scores is None:
             self.scorers  # noqa: B018 - refuses what a metric cannot score
-        self.samples: Table | None = None
-        self.n_resamples = int(question.n_bootstraps)
         if question.by == "fold":
             self._resample_folds(scores, counts)
             return
-        self.units = self.observed
         if question.stratify:
             strata = held.y["event"].astype(np.int64) if held.task == "survival" else held.y
             self.units = replace(self.units, strata=strata)
@@ -154,7 +147,6 @@ class Table:
         """Score each fold once, and resample folds."""
         held, said = self.predictions, [""] * len(self.question.metrics)
         check_partition(held.n_repeats, held.groups, held.fold_of)
-        self.units = self.observed
         if scores is None:
             self.samples, said = copy(self), [getattr(one, "complaint", "") for one in self.scorers]
             scores, self.wholes = self.fold_scores(), self.samples.wholes
@@ -205,8 +197,7 @@ class Table:
 
         One unit after the other is counted twice, to see by how much the score moves.
         """
-        unit, n = self.observed.of_entry, self.observed.n
-        found = [3.0] * len(self.scorers)
+        unit, n, found = self.observed.of_entry, self.observed.n, [3.0] * len(self.scorers)
         for k, scorer in enumerate(self.scorers):
             if n > MOST_UNITS or scorer.metric.max_calls is not None or self.units.kind == "folds":
                 continue
@@ -215,8 +206,13 @@ class Table:
                 counts = np.ones((stop - start, self.n_samples), np.uint8)  # the first row is all samples
                 counts += unit == np.arange(start - 1, stop - 1)[:, None]
                 scores.append(scorer.picked(counts, np.full(len(counts), winner)))
-            moved = np.concatenate(scores)
-            found[k] = _kurtosis(moved[1:] - moved[0])
+            whole, *others = np.concatenate(scores)
+            moves = np.array(others) - whole
+            moves = moves[~np.isnan(moves)]
+            most = float(np.abs(moves).max(initial=0.0))
+            if 0.0 < most < np.inf:
+                squares = (moves / most) ** 2
+                found[k] = float((squares**2).mean()) / float(squares.mean()) ** 2
         return found
 
     @computed_once
@@ -228,18 +224,17 @@ class Table:
         if self.samples is not None:
             return self.samples.standard_errors
         first = self.scorers[0]
-        if isinstance(first, FoldMeans):
-            with np.errstate(invalid="ignore", divide="ignore"):
-                n = (~np.isnan(first.table)).sum(axis=0)
-                return np.asarray(np.nanstd(first.table, axis=0, ddof=1) / np.sqrt(n))
-        return self.resampled_errors()
+        if not isinstance(first, FoldMeans):
+            return self.resampled_errors()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            n = (~np.isnan(first.table)).sum(axis=0)
+            return np.asarray(np.nanstd(first.table, axis=0, ddof=1) / np.sqrt(n))
 
     @one_blas_thread()
     def resampled_errors(self) -> Array:
         """Standard deviation over resamples of the units, others than those that select [C]."""
-        if self.units.kind == "folds":
-            return spread(self.scorers[0].scores(self.units.counts(0, ERRORS)))
-        return spread(self.scorers[0].scores(replace(self.observed, purpose="standard error").counts(0, ERRORS)))
+        units = self.units if self.units.kind == "folds" else replace(self.observed, purpose="standard error")
+        return spread(self.scorers[0].scores(units.counts(0, ERRORS)))
 
     # ---- selecting -----------------------------------------------------------------------------------------------
     def asking(self, question: Question) -> Self:
@@ -277,38 +272,35 @@ class Table:
         return winner
 
     # ---- what is said --------------------------------------------------------------------------------------------
-    def estimate(
-        self,
-        metric: int,
-        winner: int,
-        value: float,
-        scores: Array,
-        selected: Mapping[str, Any] | None = None,
-        **more: Any,
-    ) -> Estimate:
+    def estimate(self, metric: int, winner: int, value: float, scores: Array, **more: Any) -> Estimate:
         """Make an estimate by one metric for the configuration at this position.
 
-        `scores` are those of the configurations, `selected` fields of `Selected`, `more` fields of `Estimate`.
+        `scores` are those of the configurations that were compared; `more` are fields of `Selected` and `Estimate`.
         """
-        judge, held, question, draws = self.question.metrics[metric], self.predictions, self.question, more.get("draws")
-        known: dict[str, Any] = {
-            "method": "bbc-f" if question.by == "fold" else "bbc",
-            "n_undefined": 0 if draws is None else int(np.isnan(draws).sum()),
-            "naive": float(self.wholes[metric][winner]) if "naive" not in more else None,
-            "confidence_level": question.level,
+        judge, held, question = self.question.metrics[metric], self.predictions, self.question
+        chosen = {name: more.pop(name) for name in ("configurations", "win_counts", "decision") if name in more}
+        chosen = {"winner": int(self.configurations[winner]), "configurations": self.configurations, **chosen}
+        more.setdefault("method", "bbc-f" if question.by == "fold" else "bbc")
+        if "naive" not in more:
+            more["naive"] = float(self.wholes[metric][winner])
+        if "draws" in more:
+            more["n_undefined"] = int(np.isnan(more["draws"]).sum())
+        return Estimate(
+            value,
+            metric=judge.name,
+            positive=judge.positive_of(held.target),
+            confidence_level=question.level,
+            selected=Selected(scores=scores, **chosen),
+            data=Data(
+                held.n_samples,
+                held.n_repeats,
+                n_groups=None if held.groups is None else self.observed.n,
+                n_left_out=held.n_left_out,
+                fixed_models=question.fixed_models,
+                seed=question.seed,
+            ),
             **more,
-        }
-        chosen = {"winner": int(self.configurations[winner]), "configurations": self.configurations, **(selected or {})}
-        data = Data(
-            held.n_samples,
-            held.n_repeats,
-            n_groups=None if held.groups is None else self.observed.n,
-            n_left_out=held.n_left_out,
-            fixed_models=question.fixed_models,
-            seed=question.seed,
         )
-        about = {"metric": judge.name, "positive": judge.positive_of(held.target), "data": data}
-        return Estimate(value, selected=Selected(scores=scores, **chosen), **about, **known)
 
     def notes(self, winner: int, chosen: Array) -> list[Note]:
         """What a reader should know about these predictions, the winner, and the winners of the resamples [B]."""
@@ -317,10 +309,21 @@ class Table:
         held = self.predictions
         size = notes.of_size(held.n_configurations, held.n_dropped, self.observed)
         if self.units.kind == "folds":
-            incomplete = [] if self.is_complete else [notes.INCOMPLETE]
-            return [*size, notes.of_the_model(self.question.metrics, self.units.n), *incomplete]
-        apart = [] if self.judges is None else [notes.judged_apart(int(self.judges.sum()), self.n_samples)]
-        return [*apart, *size, *notes.of_table(self, winner)]
+            names = ", ".join(metric.name for metric in self.question.metrics if metric.core is None)
+            text = (
+                f"Computed on the fitted models, fold by fold: {names}. So the {self.units.n} folds were resampled "
+                "instead of samples (BBC-F), and the interval is wide. A metric of predictions has a narrower one, "
+                "also one that sobercv.make_metric made of a function (y_true, y_pred)."
+            )
+            return [*size, Note("W211", text), *([] if self.is_complete else [notes.INCOMPLETE])]
+        if self.judges is None:
+            return [*size, *notes.of_table(self, winner)]
+        n, n_judges = self.n_samples, int(self.judges.sum())
+        text = (
+            f"The configurations were proposed by their scores on {n - n_judges} of the {n} samples; all selected, and "
+            f"only the other {n_judges} judged: scores that led the proposals are not those that judge."
+        )
+        return [Note("W201", text), *size, *notes.of_table(self, winner)]
 
     def complaint(self, metric: int) -> str:
         """What a function that scores said when it refused, as a sentence to add to ours; "" where it said nothing."""
@@ -383,12 +386,3 @@ def spread(scores: Array) -> Array:
     """Standard deviation of each configuration's defined scores over resamples: [B, C] -> [C]."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.nanstd(scores, axis=0, ddof=1))
-
-
-def _kurtosis(moves: Array) -> float:
-    moves = moves[~np.isnan(moves)]
-    most = float(np.abs(moves).max(initial=0.0))
-    if not 0.0 < most < np.inf:
-        return 3.0
-    squares = (moves / most) ** 2
-    return float((squares**2).mean()) / float(squares.mean()) ** 2

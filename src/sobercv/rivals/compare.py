@@ -37,7 +37,6 @@ PROTOCOLS = {
     "632+": "between plain CV and BBC-CV",
     "wmc": "mean of all, by their chance to win",
     "wmcs": "the same of shrunken scores",
-    "wmcs-raw": "chances from shrunken scores only",
     "ipl": "power law of winners on fewer samples",
     "bced": "BBC-CV with early dropping",
     "bbc-repeated": "BBC-CV over repeated partitions",
@@ -47,7 +46,7 @@ _OF_TABLES: dict[str, Callable[[Table], Estimate | dict[str, Estimate]]] = {
     "naive": naive_scores,
     "tt": tibshirani_scores,
     "ipl": power_law_score,
-    **{name: partial(weighted_scores, method=name) for name in ("wmc", "wmcs", "wmcs-raw")},
+    **{name: partial(weighted_scores, method=name) for name in ("wmc", "wmcs")},
 }
 #: Options of a search that all protocols can follow.
 SEARCH_OPTIONS = (
@@ -168,8 +167,7 @@ def compare(
     estimator, param_grid, X, y, groups, sample_weight
         As for `BBCSearchCV` and its `fit`.
     protocols : sequence of str
-        Any of "naive", "tt", "ncv", "bbc", "bbc-f", "632+", "wmc", "wmcs", "wmcs-raw", "ipl", "bced" and
-        "bbc-repeated".
+        Any of "naive", "tt", "ncv", "bbc", "bbc-f", "632+", "wmc", "wmcs", "ipl", "bced" and "bbc-repeated".
     drop : "auto" or rule, default="bced"
         Drop rule of "bced". The paper's is followed by the paper's correction, of survivors alone; any other counts the
         dropped configurations.

@@ -28,31 +28,24 @@ class _OnLosses:
 
     def check(self, predictions: Predictions, question: Question) -> None:
         """Refuse a metric, or samples that count in another way; `predictions` may be without any."""
-        _check_row_means(type(self).__name__, predictions, question, self.by_groups)
-
-
-def _check_row_means(rule: str, table: Predictions, question: Question, by_groups: bool) -> None:
-    metric = question.first
-    low, high = metric.range
-    if not metric.linear or not np.isfinite([low, high]).all() or question.aggregate != "pooled":
-        raise SoberError(
-            "E114",
-            f"{rule} serves metrics that are means over samples of a bounded loss, such as accuracy and "
-            f"neg_brier_score, pooled over folds; got {metric.name}, aggregate={question.aggregate!r}. Write "
-            "drop=sobercv.PredictiveDrop(), which serves every metric.",
-        )
-    got = {
-        f"{table.n_repeats} repeats": table.n_repeats > 1,
-        "weights": table.sample_weight is not None,
-        "groups": table.groups is not None and not by_groups,
-    }
-    unfit = [what for what, is_there in got.items() if is_there]
-    if unfit:
-        raise SoberError(
-            "E114",
-            f"{rule} takes samples that count once each, alone; got {', '.join(unfit)}. Write "
-            "drop=sobercv.PredictiveDrop(), which takes them.",
-        )
+        metric, use = question.first, "Write drop=sobercv.PredictiveDrop(), which"
+        if not metric.linear or not np.isfinite(metric.range).all() or question.aggregate != "pooled":
+            raise SoberError(
+                "E114",
+                f"{self} serves metrics that are means over samples of a bounded loss, such as accuracy and "
+                f"neg_brier_score, pooled over folds; got {metric.name}, aggregate={question.aggregate!r}. {use} "
+                "serves every metric.",
+            )
+        got = {
+            f"{predictions.n_repeats} repeats": predictions.n_repeats > 1,
+            "weights": predictions.sample_weight is not None,
+            "groups": predictions.groups is not None and not self.by_groups,
+        }
+        unfit = ", ".join(what for what, is_there in got.items() if is_there)
+        if unfit:
+            raise SoberError(
+                "E114", f"{self} takes samples that count once each, alone; got {unfit}. {use} takes them."
+            )
 
 
 def row_losses(table: Predictions, question: Question) -> Array:
@@ -216,44 +209,41 @@ class BettingDrop(_OnLosses):
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
         """Bet on all that has been predicted, as if it were one round."""
-        return self.for_race()(predictions, question, round_index)
+        return Bets(self.chance)(predictions, question, round_index)
 
     def __repr__(self) -> str:
         return f"BettingDrop(chance={self.chance})"
 
 
-class Bets:
+class Bets(BettingDrop):
     """The bets of one race."""
 
     def __init__(self, chance: float) -> None:
-        self._limit = -np.log(chance)
+        super().__init__(chance)
         self._done = np.zeros(0, bool)  # units that have been bet on
         self._state: dict[str, Array] = {}  # by configuration id
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
         """Bet on the new units, and drop configurations against which enough was won."""
-        _check_row_means("BettingDrop", predictions, question, by_groups=True)
-        who, c = predictions.configurations, predictions.n_configurations
-        rows = predictions.rows
+        self.check(predictions, question)
+        who, rows = predictions.configurations, predictions.rows
         units = Units(predictions.n_samples, question.seed, groups=predictions.groups)
-        unit, n_units = units.of_entry, units.n
+        unit, n = units.of_entry, units.n
         if not self._state:
-            self._done = np.zeros(n_units, bool)
+            self._done = np.zeros(n, bool)
             self._state = {name: np.zeros(int(who.max()) + 1) for name in ("loss", "bet", "square", "wealth", "peak")}
-        losses = np.zeros((n_units, c))
+        losses = np.zeros((n, len(who)))
         np.add.at(losses, unit[rows], row_losses(predictions.only_seen(), question) / np.bincount(unit).max())
-        whole = np.bincount(unit[rows], minlength=n_units) == np.bincount(unit, minlength=n_units)
-        new = np.flatnonzero(whole & ~self._done)
-        new = generator(question.seed, "bets", round_index).permutation(new)
+        whole = np.bincount(unit[rows], minlength=n) == np.bincount(unit, minlength=n)
+        new = generator(question.seed, "bets", round_index).permutation(np.flatnonzero(whole & ~self._done))
         mine = {name: values[who] for name, values in self._state.items()}
         for t, u in enumerate(new, int(self._done.sum())):
-            _bet(mine, losses[u], t, n_units)
+            _bet(mine, losses[u], t, n)
         for name, values in mine.items():
             self._state[name][who] = values
         self._done[new] = True
         best = int(np.argmin(mine["loss"]))
-        keep = mine["peak"] < self._limit
-        keep[mine["loss"] <= mine["loss"][best]] = True
+        keep = (mine["peak"] < -np.log(self.chance)) | (mine["loss"] <= mine["loss"][best])
         return DropVerdict(keep, 1.0 - np.exp(-np.maximum(mine["peak"], 0.0)), best)
 
 

@@ -1,37 +1,25 @@
 """Other protocols that judge finished predictions: plain cross-validation, Tibshirani and Tibshirani, nested selection.
 
-Each has the options of `RivalOptions`, as `sobercv.bbc` documents them, and no interval.
+Each has the options in `OPTIONS`, as `sobercv.bbc` documents them, and no interval.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 
 from ..errors import SoberError
-from ..inference import Estimate, Question, SelectionRule
+from ..inference import Estimate, Question
 from ..inference.estimate import with_names
 from ..inference.question import MetricLike
-from ..inference.tables import Table, predictions_of
+from ..inference.tables import ARRAYS, Table, predictions_of
+
+OPTIONS = {*ARRAYS, "select", "aggregate", "within_folds", "random_state", "n_jobs"}
 
 
-class RivalOptions(TypedDict, total=False):
-    """All that `naive`, `tibshirani` and `nested` take besides their first three arguments; `bbc` documents them."""
-
-    groups: Any
-    folds: Any
-    sample_weight: Any
-    pos_label: Any
-    select: str | SelectionRule
-    aggregate: str
-    within_folds: bool
-    random_state: Any
-    n_jobs: int | None
-
-
-def naive(y: Any, predictions: Any, metric: Any = "roc_auc", **options: Unpack[RivalOptions]) -> Any:
+def naive(y: Any, predictions: Any, metric: Any = "roc_auc", **options: Any) -> Any:
     """Score the winner as plain cross-validation does: optimistic, since this score selected it.
 
     CVT; paper, algorithm 2.
@@ -59,7 +47,7 @@ def naive(y: Any, predictions: Any, metric: Any = "roc_auc", **options: Unpack[R
     return _judged(naive_scores, y, predictions, metric, **options)
 
 
-def tibshirani(y: Any, predictions: Any, metric: Any = "roc_auc", **options: Unpack[RivalOptions]) -> Any:
+def tibshirani(y: Any, predictions: Any, metric: Any = "roc_auc", **options: Any) -> Any:
     """Correct by Tibshirani and Tibshirani's method: subtract the mean advantage of each fold's own choice.
 
     TT; paper, algorithm 4. `folds` are needed; all else is as for `naive`.
@@ -76,25 +64,23 @@ def tibshirani(y: Any, predictions: Any, metric: Any = "roc_auc", **options: Unp
     return _judged(tibshirani_scores, y, predictions, metric, **options)
 
 
-def nested(y: Any, predictions: Any, metric: MetricLike = "roc_auc", **options: Unpack[RivalOptions]) -> Estimate:
+def nested(y: Any, predictions: Any, metric: MetricLike = "roc_auc", **options: Any) -> Estimate:
     """Select on all folds but one and score on that one; the mean over folds, as in the paper's simulation.
 
     This is nested cross-validation without training again; `sobercv.compare` trains again. `folds`
     are needed, and one metric is judged; all else is as for `naive`.
     """
-    found: Estimate = _judged(nested_scores, y, predictions, metric, **options)
-    return found
+    return _judged(nested_scores, y, predictions, metric, **options)  # type: ignore[no-any-return]
 
 
 def _judged(
     protocol: Callable[[Table], dict[str, Estimate]], y: Any, predictions: Any, metric: Any, **given: Any
 ) -> Any:
     """Open what a user passed, and judge it."""
-    known = RivalOptions.__annotations__
-    unknown = sorted(given.keys() - known.keys())
+    unknown = sorted(given.keys() - OPTIONS)
     if unknown:
-        raise TypeError(f"There is no option {unknown[0]!r} here; the options are {', '.join(known)}.")
-    arrays = {name: given.pop(name, None) for name in ("groups", "folds", "sample_weight", "pos_label")}
+        raise TypeError(f"There is no option {unknown[0]!r} here; the options are {', '.join(sorted(OPTIONS))}.")
+    arrays = {name: given.pop(name, None) for name in ARRAYS}
     question = Question.ask(metric, **given)
     table = Table(predictions_of(predictions, question, y=y, **arrays), question)
     return question.answer(with_names(protocol(table), predictions))

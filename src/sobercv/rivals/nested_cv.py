@@ -98,12 +98,5 @@ def _inner_table(table: Predictions, inner: Predictions, plan: Plan, k: int, con
         name: values[rows[:, None], columns[None, :], which[:, None]][:, :, None]
         for name, values in inner.responses.items()
     }
-    return Predictions(
-        target=table.target.take(rows),
-        responses=responses,
-        seen=np.ones((len(rows), 1), bool),
-        fold_of=fold[rows][:, None],
-        groups=None if table.groups is None else np.unique(table.groups[rows], return_inverse=True)[1],
-        sample_weight=None if table.sample_weight is None else table.sample_weight[rows],
-        configurations=configurations,
-    )
+    part = table.take_configurations(np.isin(table.configurations, configurations)).take_rows(rows)
+    return replace(part, responses=responses)

@@ -1,13 +1,11 @@
-"""Weighted means of all configurations' scores (Bernau, Augustin and Boulesteix, 2013): WMC, and WMCS in two readings.
+"""Weighted means of all configurations' scores (Bernau, Augustin and Boulesteix, 2013): WMC, and WMCS.
 
 The score of the winner becomes a mean over all configurations, weighted by the chance of each to be the best; these
 chances come from normal draws around the scores. It corrects for the choice among few configurations, and needs folds.
-Axes: K folds, C configurations.
+WMCS first shrinks the scores towards each other. Axes: K folds, C configurations.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,20 +21,8 @@ N_DRAWS = 10_000
 HIGHEST = 0.9
 
 
-class WeightedMeans(NamedTuple):
-    """The three estimates: plain, with shrunken means for the chances only, and with shrunken means for both."""
-
-    wmc: float
-    raw: float
-    shrunken: float
-
-
 def weighted_scores(table: Table, method: str) -> Estimate:
-    """Judge a table by its first metric and "wmc", "wmcs" or "wmcs-raw".
-
-    WMCS shrinks the means towards each other before the chances are drawn. What is then averaged are the shrunken means
-    ("wmcs") or the observed ones ("wmcs-raw"): the two programs of the authors disagree.
-    """
+    """Judge a table by its first metric and "wmc" or "wmcs"."""
     need_folds(table, method)
     by_fold = table.fold_scores()[0]
     defined = by_fold[~np.isnan(by_fold).any(axis=1)]
@@ -45,14 +31,15 @@ def weighted_scores(table: Table, method: str) -> Estimate:
             "E109", f"{table.question.first.name} is defined on fewer than two folds, so {method} has no spread."
         )
     draws = seeds.generator(table.question.seed, "wmc").standard_normal((N_DRAWS, by_fold.shape[1]))
-    noise = draws @ _root(covariance(defined, 1.0 - table.trained_share)).T
-    found = weighted_means(defined.mean(axis=0), noise)
-    value = {"wmc": found.wmc, "wmcs": found.shrunken, "wmcs-raw": found.raw}[method]
-    return estimate_of(table, method, value, n_undefined=len(by_fold) - len(defined))
+    # A root of the nearest covariance: few folds give negative eigenvalues.
+    values, vectors = np.linalg.eigh(covariance(defined, 1.0 - table.trained_share))
+    noise = draws @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    wmc, wmcs = weighted_means(defined.mean(axis=0), noise)
+    return estimate_of(table, method, wmc if method == "wmc" else wmcs, n_undefined=len(by_fold) - len(defined))
 
 
-def weighted_means(mean: Array, noise: Array) -> WeightedMeans:
-    """Average scores over folds [C], weighted by the chance of each to be the best.
+def weighted_means(mean: Array, noise: Array) -> tuple[float, float]:
+    """Average scores over folds [C], weighted by the chance of each to be the best: WMC and WMCS.
 
     `noise` [B, C] is what another sample of the same size would add to them.
     """
@@ -64,8 +51,7 @@ def weighted_means(mean: Array, noise: Array) -> WeightedMeans:
     far = float(mean[top] - mean.mean())
     share = min(bias / far, 1.0) if far > 0 else 1.0
     shrunken = mean - share * (mean - mean.mean())
-    weights = chances(shrunken + noise)
-    return WeightedMeans(float(plain @ mean), float(weights @ mean), float(weights @ shrunken))
+    return float(plain @ mean), float(chances(shrunken + noise) @ shrunken)
 
 
 def covariance(by_fold: Array, test_share: float) -> Array:
@@ -89,9 +75,3 @@ def covariance(by_fold: Array, test_share: float) -> Array:
 def chances(scores: Array) -> Array:
     """How often each is the best: [B, C] -> [C]."""
     return np.bincount(np.argmax(scores, axis=1), minlength=scores.shape[1]) / len(scores)
-
-
-def _root(covariance: Array) -> Array:
-    """A matrix whose product with its own transpose is the nearest covariance: few folds give negative eigenvalues."""
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
