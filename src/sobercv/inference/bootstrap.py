@@ -68,22 +68,18 @@ def draw(selector: Columns, start: int, stop: int) -> Draws:
     counts = table.units.counts(start, stop)
     absent = table.absent(counts)
     decisions, scorers, at, labels = selector.decide(counts, absent)
-    judged = _picked(scorers, absent, at)
+    judged = np.array([scorer.picked(absent, at) for scorer in scorers]).T
     found = Draws(decisions.winners, judged, decisions.tuned, labels)
     if not INTERVALS[table.question.interval].needs_spread:
         return found
     whole, final, is_column = selector.wholes[0], np.full(len(counts), place), scorers is fixed
     known = (at == place) & is_column  # judged already
-    own = np.where(known[:, None], judged, _picked(fixed, absent, np.where(known, -1, place)))
+    rest = np.array([scorer.picked(absent, np.where(known, -1, place)) for scorer in fixed]).T
     off = (decisions.scores - whole) / selector.steadier
     if not is_column:
         off[:, selector.winner] = fixed[0].picked(counts, final) - whole[selector.winner]
-    return replace(found, own=own, inside=_picked(fixed[1:], counts, final), sums=sums_by_unit(off))
-
-
-def _picked(scorers: Sequence[Scores], counts: Array, at: Array) -> Array:
-    """Score of configuration at[b] on what is present in resample b, by each scorer [B, M]."""
-    return np.array([scorer.picked(counts, at) for scorer in scorers]).reshape(len(scorers), len(at)).T
+    inside = np.array([scorer.picked(counts, final) for scorer in fixed[1:]]).T
+    return replace(found, own=np.where(known[:, None], judged, rest), inside=inside, sums=sums_by_unit(off))
 
 
 #: Decisions, scorers of what can be decided, at which of their configurations each decision is [B], and how often each
@@ -142,8 +138,8 @@ class Tuned(Columns):
         self.alone = [scorer.scores(once)[0] for scorer in self._bound(self.decider.alternatives())]
         self.fixed = self._bound(self.decider.predictions(self.final)), 0
         self.wholes = [scores.copy() for scores in self.alone]
-        for scores, score in zip(self.wholes, _picked(self.fixed[0], once, np.zeros(1, np.int64))[0], strict=True):
-            scores[self.winner] = score
+        for scores, scorer in zip(self.wholes, self.fixed[0], strict=True):
+            scores[self.winner] = scorer.picked(once, np.zeros(1, np.int64))[0]
 
     def _bound(self, predictions: Predictions) -> list[Scores]:
         question = self.table.question
@@ -203,7 +199,7 @@ def estimates(selector: Columns, draws: Draws) -> dict[str, Estimate]:
     noted = table.notes(winner, draws.winners)
     wins = np.bincount(draws.winners[draws.winners >= 0], minlength=len(table.configurations))
     means = [_mean(table, k, scores) for k, scores in enumerate(draws.scores.T)]
-    decision, about = None, ()
+    decision, about = None, tuple[Note, ...]()
     if isinstance(selector, Tuned):
         decision = selector.decider.decision(selector.final, draws.winners, draws.tuned)
         about = selector.procedure.notes(decision)

@@ -191,7 +191,7 @@ def difference(
         if procedure not in opened:
             opened[procedure] = open_table(predictions, replace(question, procedure=procedure), y=y, **arrays)
         found.append(_judged(opened[procedure], _rule(opened[procedure], selection)))
-    return Difference.of(*found, question.level)
+    return Difference.of(found[0], found[1], question.level)
 
 
 def _rule(table: Table, selection: Selection) -> SelectionRule:

@@ -11,7 +11,6 @@ from scipy import stats
 from ..containers import Array
 from ..errors import Note, warn
 from ..metrics import Metric
-from .units import Units
 
 if TYPE_CHECKING:
     from .tables import Table
@@ -59,8 +58,9 @@ def adaptive(n_units: int | None, n_trials: int) -> Note:
     )
 
 
-def of_size(n_configurations: int, n_dropped: int, units: Units) -> Iterator[Note]:
-    """There is nothing to select from, or little to resample."""
+def of_table(table: Table, winner: int, n_configurations: int) -> Iterator[Note]:
+    """What is special about the size, the samples, the folds and the responses of predictions in memory."""
+    units, n_dropped = table.observed, table.predictions.n_dropped
     if n_configurations == 1 and n_dropped:
         yield Note(
             "W202",
@@ -73,10 +73,24 @@ def of_size(n_configurations: int, n_dropped: int, units: Units) -> Iterator[Not
     if units.n < FEW:
         off = "a score that may be off either way" if units.clustered else "a conservative score"
         yield warned("W205", f"Only {units.n} {units.names}: expect a wide interval and {off}.")
-
-
-def of_table(table: Table, winner: int) -> Iterator[Note]:
-    """What is special about the samples, the folds and the responses of predictions in memory."""
+    if table.units.kind == "folds":
+        names = ", ".join(metric.name for metric in table.question.metrics if metric.core is None)
+        yield Note(
+            "W211",
+            f"Computed on the fitted models, fold by fold: {names}. So the {table.units.n} folds were resampled "
+            "instead of samples (BBC-F), and the interval is wide. A metric of predictions has a narrower one, also "
+            "one that sobercv.make_metric made of a function (y_true, y_pred).",
+        )
+        if not table.is_complete:
+            yield INCOMPLETE
+        return
+    if table.judges is not None:
+        n, n_judges = table.n_samples, int(table.judges.sum())
+        yield Note(
+            "W201",
+            f"The configurations were proposed by their scores on {n - n_judges} of the {n} samples; all selected, and "
+            f"only the other {n_judges} judged: scores that led the proposals are not those that judge.",
+        )
     held, question, metric = table.predictions, table.question, table.question.first
     if metric.pools_scores and (held.folds_known or held.n_classes == 2):
         here = held.seen[:, 0]

@@ -6,7 +6,7 @@ picks the winner is the rule inside the bootstrap because both read it here. It 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
@@ -100,8 +100,37 @@ class Question:
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
             raise SoberError("E108", f"`n_bootstraps` must be a whole number of 1 or more; got {n!r}. Write 1000.")
         check_level(self.level)
-        for problem in self._contradictions():
-            raise SoberError("E114", problem)
+        for is_wrong, problem in (
+            (
+                self.fixed_models and self.interval != "calibrated",
+                '`fixed_models` narrows the interval "calibrated" only. Leave it out, or leave out `interval`.',
+            ),
+            (
+                self.by == "fold" and self.stratify,
+                '`stratify` draws samples within classes; by="fold" draws folds. Leave one of them out.',
+            ),
+            (
+                self.stratify and first.task == "regression",
+                "`stratify=True` is for classes and survival; the target is a number. Leave it out.",
+            ),
+            (
+                not first.selects,
+                f'{first.name} has no "higher is better" direction, so it cannot select. List it after one that does.',
+            ),
+            (
+                self.within_folds and not any(metric.pools_scores for metric in self.metrics),
+                f"`within_folds` is for what ranks; {first.name} does not, roc_auc and others do. Leave it out.",
+            ),
+            *(
+                (
+                    self.procedure is not None and getattr(self, name) != value,
+                    f"{self.procedure!r} goes with {name}={value!r} only; got {getattr(self, name)!r}. Leave it out.",
+                )
+                for name, value in _WITH_PROCEDURE.items()
+            ),
+        ):
+            if is_wrong:
+                raise SoberError("E114", problem)
         self.__dict__.update(
             # folds are scored one by one, so that the winner is picked by their mean
             aggregate="fold" if self.by == "fold" else self.aggregate,
@@ -113,24 +142,6 @@ class Question:
         )
         if self.procedure is not None:
             self.procedure.check(self)
-
-    def _contradictions(self) -> Iterator[str]:
-        """What does not go together; the first one is raised."""
-        first = self.metrics[0]
-        if self.fixed_models and self.interval != "calibrated":
-            yield '`fixed_models` narrows the interval "calibrated" only. Leave it out, or leave out `interval`.'
-        if self.by == "fold" and self.stratify:
-            yield '`stratify` draws samples within classes; by="fold" draws folds. Leave one of them out.'
-        if self.stratify and first.task == "regression":
-            yield "`stratify=True` is for classes and survival; the target is a number. Leave it out."
-        if not first.selects:
-            yield f'{first.name} has no "higher is better" direction, so it cannot select. List it after one that does.'
-        if self.within_folds and not any(metric.pools_scores for metric in self.metrics):
-            yield f"`within_folds` is for what ranks; {first.name} does not, roc_auc and others do. Leave it out."
-        for name, value in _WITH_PROCEDURE.items():
-            if self.procedure is not None and getattr(self, name) != value:
-                given = getattr(self, name)
-                yield f"{self.procedure!r} goes with {name}={value!r} only; got {given!r}. Leave it out."
 
     # ---- what it comes to ----------------------------------------------------------------------------------------
     def for_target(self, y: Any) -> Question:

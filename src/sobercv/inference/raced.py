@@ -166,8 +166,7 @@ class RacedTable(Table):
             f"{dropped.sum()} of {len(dropped)} configurations were dropped early. They took part in the correction "
             f"with the predictions that they have, and won {100 * share:.0f} % of the resamples.",
         )
-        size = notes.of_size(len(dropped), 0, self.observed)
-        return [took_part, *size, *notes.of_table(self.samples or self._inner, race.reference)]
+        return [took_part, *notes.of_table(self.samples or self._inner, race.reference, len(dropped))]
 
 
 def _sample_group(finishers: Predictions, group: Predictions, table: Table, reference: int) -> list[DroppedGroup]:

@@ -115,7 +115,7 @@ class Table:
             wish = '`aggregate="fold"`' if question.aggregate == "fold" else "`within_folds=True`"
             raise SoberError("E113", f"{wish} needs to know the folds. Pass `folds=`, one entry per sample.")
         self.question = question
-        self.predictions = held = predictions.only_seen()
+        self.predictions = held = predictions if predictions.is_complete else predictions.only_seen()
         self.configurations, self.n_samples = held.configurations, held.n_samples
         self.is_complete, self.is_replay = predictions.is_complete, counts is not None
         self.judges = None if judges is None else judges[predictions.rows]
@@ -304,26 +304,7 @@ class Table:
 
     def notes(self, winner: int, chosen: Array) -> list[Note]:
         """What a reader should know about these predictions, the winner, and the winners of the resamples [B]."""
-        if self.samples is not None:
-            return self.samples.notes(winner, chosen)
-        held = self.predictions
-        size = notes.of_size(held.n_configurations, held.n_dropped, self.observed)
-        if self.units.kind == "folds":
-            names = ", ".join(metric.name for metric in self.question.metrics if metric.core is None)
-            text = (
-                f"Computed on the fitted models, fold by fold: {names}. So the {self.units.n} folds were resampled "
-                "instead of samples (BBC-F), and the interval is wide. A metric of predictions has a narrower one, "
-                "also one that sobercv.make_metric made of a function (y_true, y_pred)."
-            )
-            return [*size, Note("W211", text), *([] if self.is_complete else [notes.INCOMPLETE])]
-        if self.judges is None:
-            return [*size, *notes.of_table(self, winner)]
-        n, n_judges = self.n_samples, int(self.judges.sum())
-        text = (
-            f"The configurations were proposed by their scores on {n - n_judges} of the {n} samples; all selected, and "
-            f"only the other {n_judges} judged: scores that led the proposals are not those that judge."
-        )
-        return [Note("W201", text), *size, *notes.of_table(self, winner)]
+        return list(notes.of_table(self.samples or self, winner, self.predictions.n_configurations))
 
     def complaint(self, metric: int) -> str:
         """What a function that scores said when it refused, as a sentence to add to ours; "" where it said nothing."""

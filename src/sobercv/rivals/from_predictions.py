@@ -70,7 +70,7 @@ def nested(y: Any, predictions: Any, metric: MetricLike = "roc_auc", **options: 
     This is nested cross-validation without training again; `sobercv.compare` trains again. `folds`
     are needed, and one metric is judged; all else is as for `naive`.
     """
-    return _judged(nested_scores, y, predictions, metric, **options)  # type: ignore[no-any-return]
+    return _judged(nested_scores, y, predictions, metric, **options)
 
 
 def _judged(
