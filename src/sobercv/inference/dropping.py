@@ -107,14 +107,14 @@ class PredictiveDrop:
         enough = self.min_predictions
         if enough is None:
             enough = MANY if predictions.n_samples < SMALL else FEW_WITH_ZONE if self.zone else FEW
-        race = _Standing.of(predictions, question, round_index, enough)
-        if race is None or race.left <= 0:
+        race, left = _Standing.of(predictions, question, round_index, enough), _left(predictions)
+        if race is None or left <= 0:
             return DropVerdict.keep_all(predictions.n_configurations)
         top = race.top
-        scores = np.concatenate(race.over(race.scores, race.affordable(self.n_bootstraps)))
+        scores = race.scores(self.n_bootstraps)
         # On all samples the score of the best varies less than on those seen so far.
-        indifferent = self.zone * spread(scores[:, [top]])[0] * np.sqrt(1.0 - race.left)
-        p = race.certainty(scores, indifferent, np.sqrt(race.left))
+        indifferent = self.zone * spread(scores[:, [top]])[0] * np.sqrt(1.0 - left)
+        p = race.certainty(scores, indifferent, np.sqrt(left))
         keep = (1.0 - p >= self.chance) | (race.lead <= 0)  # equals of the best stay, whatever the zone
         keep[top] = True
         return DropVerdict(keep, p, top)
@@ -167,38 +167,38 @@ class BootstrapDrop:
         race = _Standing.of(predictions, question, round_index, self.min_predictions)
         if race is None:
             return DropVerdict.keep_all(predictions.n_configurations)
-        top = race.top
-        if race.question.first.max_calls is not None:
-            worse, defined = self._until_certain(race)
-        else:
-            worse, defined = np.sum(race.over(race.compare, self.n_bootstraps), axis=0)
+        worse, defined = self._compare(race)
         if not defined.any():
             return DropVerdict.keep_all(predictions.n_configurations)
-        p = worse / defined
+        p, top = worse / defined, race.top
         if race.units.clustered:
-            at = np.append(np.flatnonzero(p > self.threshold), top)
-            some = race.among(at, len(at) - 1)
-            p[at] = np.minimum(p[at], some.certainty(some.scores(0, some.affordable(self.n_bootstraps))))
+            doubtful = (p > self.threshold) | (np.arange(len(p)) == top)
+            some = race.among(doubtful)
+            p[doubtful] = np.minimum(p[doubtful], some.certainty(some.scores(self.n_bootstraps)))
         keep = p <= self.threshold
         keep[top] = True
         return DropVerdict(keep, p, top)
 
-    def _until_certain(self, race: _Standing) -> tuple[Array, Array]:
-        """Compare with as few scores as decide the same.
+    def _compare(self, race: _Standing) -> tuple[Array, Array]:
+        """In how many resamples each configuration is worse than the best, and in how many that is defined [C].
 
-        What would stay even if it were worse in all resamples to come is not looked at again. Most are certain after a
-        hundred of a thousand; only those that are dropped need nearly all, and each of them just once in a race.
+        Where a function is called for every score, what would stay even if it were worse in all resamples to come is
+        not looked at again. Most are certain after a hundred of a thousand; only those that are dropped need nearly
+        all, and each of them just once in a race.
         """
+        n = self.n_bootstraps
+        if race.question.first.max_calls is None:
+            worse, defined = np.sum(race.over(race.compare, n), axis=0)
+            return worse, defined
         worse, defined = np.zeros((2, len(race.lead)), np.int64)
-        open_ = np.ones(len(race.lead), bool)
-        for start, stop in blocks.cut(self.n_bootstraps, blocks.UNIT):
-            at = np.union1d(np.flatnonzero(open_), race.top)
-            more = race.among(at, int(np.searchsorted(at, race.top))).compare(start, stop)
-            worse[at] += more[0]
-            defined[at] += more[1]
-            left = self.n_bootstraps - stop
-            open_ &= worse + left > self.threshold * (defined + left)
-            if not open_.any():
+        is_open = np.ones(len(race.lead), bool)
+        for start, stop in blocks.cut(n, blocks.UNIT):
+            is_open[race.top] = True
+            more = race.among(is_open).compare(start, stop)
+            worse[is_open] += more[0]
+            defined[is_open] += more[1]
+            is_open &= worse + n - stop > self.threshold * (defined + n - stop)
+            if not is_open.any():
                 break
         return worse, defined
 
@@ -229,7 +229,6 @@ class _Standing:
     units: Units
     lead: Array  # of the best over each configuration, on all that has been predicted [C]
     top: int  # position of the best
-    left: float  # share of the units, over all repeats, that is still to be predicted
 
     @classmethod
     def of(cls, predictions: Predictions, question: Question, round_index: int, enough: int) -> _Standing | None:
@@ -243,25 +242,22 @@ class _Standing:
         scorer = question.bind(table)
         whole = scorer.scores(np.ones((1, table.n_samples), np.uint8))
         top = best_so_far(question, table, whole)
-        lead = whole[0, top] - whole[0]
-        return None if top < 0 else cls(table, question, scorer, units, lead, top, _left(predictions))
+        return None if top < 0 else cls(table, question, scorer, units, whole[0, top] - whole[0], top)
 
-    def among(self, at: Array, top: int) -> _Standing:
-        """Keep some of the configurations, one of which is the best."""
-        some = self.table.take_configurations(at)
-        return replace(self, table=some, scorer=self.question.bind(some), lead=self.lead[at], top=top)
+    def among(self, member: Array) -> _Standing:
+        """Keep some of the configurations, bool [C], one of which is the best."""
+        some = self.table.take_configurations(member)
+        top = int(member[: self.top].sum())
+        return replace(self, table=some, scorer=self.question.bind(some), lead=self.lead[member], top=top)
 
-    def affordable(self, n_resamples: int) -> int:
-        """So many resamples, or fewer where a function is called for every score."""
-        return self.question.first.affordable(n_resamples, len(self.lead))
-
-    def scores(self, start: int, stop: int) -> Array:
-        """Scores of all configurations in resamples start to stop - 1 [B, C]."""
-        return self.scorer.scores(self.units.counts(start, stop))
+    def scores(self, n_resamples: int) -> Array:
+        """Scores of all configurations in so many resamples, or fewer where a function is called for each [B, C]."""
+        n = self.question.first.affordable(n_resamples, len(self.lead))
+        return np.concatenate(self.over(lambda start, stop: self.scorer.scores(self.units.counts(start, stop)), n))
 
     def compare(self, start: int, stop: int) -> tuple[Array, Array]:
         """In how many resamples each configuration is worse than the best, and in how many that is defined [C]."""
-        scores = self.scores(start, stop)
+        scores = self.scorer.scores(self.units.counts(start, stop))
         lead = scores[:, self.top]
         defined = ~np.isnan(lead)
         with np.errstate(invalid="ignore"):

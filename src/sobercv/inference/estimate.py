@@ -277,7 +277,9 @@ class Estimate:
         size += f", {self.n_configurations} configuration{'' if self.n_configurations == 1 else 's'}"
         size += f", {self.n_repeats} repeats" if self.n_repeats > 1 else ""
         rows = [("metric", self.title), ("honest score", f"{self.value:.4f}{interval}")]
-        if self.method != "naive":
+        if self.method == "naive":
+            rows[1] = ("plain CV says", rows[1][1])
+        else:
             rows.append(("plain CV says", f"{self.naive:.4f}   optimism {round(self.optimism, 4) + 0.0:+.4f}"))
         won = ""
         if self.win_counts is not None and self.win_counts.sum() > 0:
@@ -295,8 +297,6 @@ class Estimate:
         rows.append(("data", size))
         if self.n_undefined and self.draws is not None:
             rows.append(("undefined", f"{self.n_undefined} of {len(self.draws)} draws, left out"))
-        if self.method == "naive":
-            rows[1] = ("plain CV says", rows[1][1])
         return rows
 
     def _winner(self) -> str:
@@ -312,8 +312,7 @@ class Estimate:
         lines = [f"{label:<{width}}  {text}" for label, text in rows]
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
-    def __str__(self) -> str:
-        return self.summary()
+    __str__ = summary
 
     def __repr__(self) -> str:
         interval = "" if self.interval is None else f", interval=({self.interval[0]:.4f}, {self.interval[1]:.4f})"

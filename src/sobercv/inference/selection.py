@@ -79,33 +79,23 @@ class simplest_within:
         self.tolerance = tolerance
         self.standard_errors = 1.0 if tolerance is None and standard_errors is None else standard_errors
         self.complexity = complexity
-
-    @property
-    def needs_standard_errors(self) -> bool:
-        """Whether the rule must be told the standard error of each configuration."""
-        return self.standard_errors is not None
+        self.needs_standard_errors = tolerance is None
 
     def __call__(self, scores: Array, standard_error: Array | None = None, *, unit: float = 1.0) -> Array:
         """Pick a winner for each row of scores [B, C]."""
-        if self.complexity is None:
-            complexity = np.arange(scores.shape[1], dtype=np.float64)
-        else:
-            complexity = np.asarray(self.complexity, dtype=np.float64)
-            if complexity.shape != (scores.shape[1],):
-                raise SoberError(
-                    "E101",
-                    f"`complexity` must have one number for each of the {scores.shape[1]} configurations; got shape "
-                    f"{complexity.shape}.",
-                )
+        n = scores.shape[1]
+        complexity = np.asarray(np.arange(n) if self.complexity is None else self.complexity, dtype=np.float64)
+        if complexity.shape != (n,):
+            raise SoberError(
+                "E101",
+                f"`complexity` must have one number for each of the {n} configurations; got shape {complexity.shape}.",
+            )
         top = best(scores, unit=unit)
-        row = np.arange(len(scores))
-        height = scores[row, top]
-        if self.needs_standard_errors:
+        height, allowed = scores[np.arange(len(scores)), top], np.full(len(scores), float(self.tolerance or 0.0))
+        if self.standard_errors is not None:
             if standard_error is None:
                 raise SoberError("E114", "This rule counts in standard errors, so it works on resampled scores only.")
-            allowed = float(self.standard_errors or 0.0) * standard_error[top]
-        else:
-            allowed = np.full(len(scores), float(self.tolerance or 0.0))
+            allowed = float(self.standard_errors) * standard_error[top]
         with np.errstate(invalid="ignore"):
             near = scores >= (height - allowed - margin(height, unit))[:, None]
         # Of equally simple ones take the better; of equally good ones the first.

@@ -69,12 +69,6 @@ class HoeffdingDrop(_OnLosses):
         Upper bound of the probability that any interval of the race misses, where folds are as many as rounds.
     rounds : int, default=10
         Looks that share the chance.
-
-    Examples
-    --------
-    >>> import sobercv
-    >>> sobercv.HoeffdingDrop()
-    HoeffdingDrop(chance=0.05, rounds=10)
     """
 
     def __init__(self, chance: float = 0.05, rounds: int = 10) -> None:
@@ -106,12 +100,6 @@ class BernsteinDrop(HoeffdingDrop):
     ----------
     chance : float, default=0.05
     rounds : int, default=10
-
-    Examples
-    --------
-    >>> import sobercv
-    >>> sobercv.BernsteinDrop()
-    BernsteinDrop(chance=0.05, rounds=10)
     """
 
     def _half_width(self, losses: Array, n: int, log: float) -> Array:
@@ -132,12 +120,6 @@ class ConfidenceDrop(_OnLosses):
         Of the test, for each configuration.
     min_predictions : int, default=50
     n_bootstraps : int, default=200
-
-    Examples
-    --------
-    >>> import sobercv
-    >>> sobercv.ConfidenceDrop()
-    ConfidenceDrop(level=0.01, min_predictions=50)
     """
 
     def __init__(self, level: float = 0.01, min_predictions: int = 50, n_bootstraps: int = 200) -> None:
@@ -190,12 +172,6 @@ class BettingDrop(_OnLosses):
     ----------
     chance : float, default=0.05
         Upper bound of the probability that the winner of the whole cross-validation is dropped.
-
-    Examples
-    --------
-    >>> import sobercv
-    >>> sobercv.BettingDrop()
-    BettingDrop(chance=0.05)
     """
 
     by_groups = True

@@ -19,6 +19,12 @@ from ..seeds import generator
 from . import simulate
 
 
+def _counts(n: int) -> Array:
+    """Six resamples of n samples [6, N]."""
+    rng = generator(0, "contract")
+    return np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(6)]).astype(np.uint8)
+
+
 class SelectionRuleContract(ABC):
     """What every selection rule must do; subclass it and define `rule`."""
 
@@ -64,10 +70,6 @@ class SelectionProcedureContract(ABC):
     def predictions(self) -> Predictions:
         """Return a table that it can decide on, of one repeat."""
 
-    def _counts(self, n: int) -> Array:
-        rng = generator(0, "contract procedure")
-        return np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(6)]).astype(np.uint8)
-
     def _predicted(self, table: Predictions, counts: Array) -> list[Array]:
         """Decide, and return all that the decisions predict."""
         decider = self.procedure().bind(table, self.question())
@@ -78,7 +80,7 @@ class SelectionProcedureContract(ABC):
     def test_gives_a_valid_configuration_for_each_row(self) -> None:
         """One position below C for each row, and a score for every configuration."""
         table = self.predictions()
-        found = self.procedure().bind(table, self.question()).decide(self._counts(table.n_samples))
+        found = self.procedure().bind(table, self.question()).decide(_counts(table.n_samples))
         assert found.winners.shape == (6,)
         assert ((found.winners >= 0) & (found.winners < table.n_configurations)).all()
         assert found.scores.shape == (6, table.n_configurations)
@@ -86,7 +88,7 @@ class SelectionProcedureContract(ABC):
     def test_resamples_are_independent(self) -> None:
         """A decision does not depend on the other resamples, to the last bit."""
         table = self.predictions()
-        counts = self._counts(table.n_samples)
+        counts = _counts(table.n_samples)
         apart = [self._predicted(table, row[None]) for row in counts]
         for together, *alone in zip(self._predicted(table, counts), *apart, strict=True):
             assert np.array_equal(together, np.concatenate(alone, axis=1))
@@ -94,7 +96,7 @@ class SelectionProcedureContract(ABC):
     def test_what_is_absent_does_not_matter(self) -> None:
         """Whatever the absent samples hold, the decision is the same: what judges it has had no say."""
         table = self.predictions()
-        for row in self._counts(table.n_samples):
+        for row in _counts(table.n_samples):
             present = np.flatnonzero(row)
             shuffled = np.arange(table.n_samples)
             shuffled[row == 0] = np.roll(shuffled[row == 0], 1)
@@ -108,7 +110,7 @@ class SelectionProcedureContract(ABC):
     def test_counts_are_repetitions(self) -> None:
         """Deciding with counts equals deciding on the repeated rows."""
         table = self.predictions()
-        for row in self._counts(table.n_samples):
+        for row in _counts(table.n_samples):
             rows = np.repeat(np.arange(table.n_samples), row)
             ones = np.ones((1, len(rows)), np.uint8)
             for with_counts, repeated in zip(
@@ -128,20 +130,16 @@ class MetricContract(ABC):
     def predictions(self) -> Predictions:
         """Return a table that the metric can score."""
 
-    def _counts(self, n: int) -> Array:
-        rng = generator(0, "contract metric")
-        return np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(6)])
-
     def test_shape(self) -> None:
         """[B, N] becomes [B, C]."""
         table = self.predictions()
-        scores = self.metric().scores(table, self._counts(table.n_samples))
+        scores = self.metric().scores(table, _counts(table.n_samples))
         assert scores.shape == (6, table.n_configurations)
 
     def test_counts_are_repetitions(self) -> None:
         """Scoring with counts equals scoring the repeated rows."""
         table = self.predictions()
-        counts = self._counts(table.n_samples)
+        counts = _counts(table.n_samples)
         scores = self.metric().scores(table, counts)
         for row, score in zip(counts, scores, strict=True):
             repeated = table.take_rows(np.repeat(np.arange(table.n_samples), row))
@@ -151,7 +149,7 @@ class MetricContract(ABC):
     def test_picked_is_a_part_of_scores(self) -> None:
         """Scoring winners only gives the same numbers as scoring all configurations."""
         table = self.predictions()
-        counts = self._counts(table.n_samples)
+        counts = _counts(table.n_samples)
         winners = np.arange(len(counts)) % table.n_configurations
         all_scores = self.metric().scores(table, counts)[np.arange(len(counts)), winners]
         np.testing.assert_allclose(self.metric().picked(table, counts, winners), all_scores, rtol=1e-10, atol=1e-12)
@@ -159,7 +157,7 @@ class MetricContract(ABC):
     def test_configurations_do_not_matter_to_each_other(self) -> None:
         """A configuration's score is the same when it is alone."""
         table = self.predictions()
-        counts = self._counts(table.n_samples)
+        counts = _counts(table.n_samples)
         scores = self.metric().scores(table, counts)
         alone = self.metric().scores(table.take_configurations(np.array([0])), counts)
         np.testing.assert_allclose(scores[:, :1], alone, rtol=1e-10, atol=1e-12)
@@ -167,7 +165,7 @@ class MetricContract(ABC):
     def test_stays_in_range(self) -> None:
         """Scores lie within the range that the metric declares."""
         table = self.predictions()
-        scores = self.metric().scores(table, self._counts(table.n_samples))
+        scores = self.metric().scores(table, _counts(table.n_samples))
         low, high = self.metric().range
         assert np.nanmin(scores) >= low - 1e-12
         assert np.nanmax(scores) <= high + 1e-12

@@ -8,7 +8,7 @@ whatever metric judges: it is smooth, so that there is less to fit by chance tha
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +85,14 @@ class MixDecider(Decider):
         square = (self._columns.shape[1],) * 2
         return np.asarray((errors * (weight / total)[:, None]).T @ errors) if total > 0 else np.zeros(square)
 
+    def minimised(self, kernel: str, counts: Array, steps: int) -> Array:
+        """Weights [C] that a kernel finds in so many steps for the squared error on what is present."""
+        from ...metrics.kernels import mixes  # numba takes a while to import
+
+        found = np.zeros(self._columns.shape[1])
+        getattr(mixes, kernel)(self.products(counts), steps, found)
+        return found
+
     def predictions(self, decisions: Decisions) -> Predictions:
         """Mix the responses; one product each, so that no mix depends on others."""
         columns = [(self._columns @ row).reshape(self._shape) for row in decisions.tuned]
@@ -104,6 +112,9 @@ class Ensemble(SelectionProcedure):
     """Mix configurations. The best one alone is judged beside the mix."""
 
     stands_beside = True
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in vars(self).items())})"
 
     @abstractmethod
     def weights(self, decider: MixDecider, counts: Array, scores: Array) -> Array:
@@ -130,13 +141,11 @@ class Ensemble(SelectionProcedure):
         return MixDecider(predictions, self, question)
 
     def notes(self, decision: Decision) -> tuple[Note, ...]:
-        return (
-            Note(
-                "W218",
-                "The ensemble was put together on these predictions. The bootstrap put it together again in every "
-                "resample, so that the score is corrected for it.",
-            ),
+        text = (
+            "The ensemble was put together on these predictions. The bootstrap put it together again in every "
+            "resample, so that the score is corrected for it."
         )
+        return (Note("W218", text),)
 
 
 class greedy_ensemble(Ensemble):
@@ -162,24 +171,14 @@ class greedy_ensemble(Ensemble):
         self.size = _whole("size", size)
 
     def weights(self, decider: MixDecider, counts: Array, scores: Array) -> Array:
-        from ...metrics.kernels.mixes import greedy_mix
-
-        return _filled(greedy_mix, decider.products(counts), self.size)
-
-    def __repr__(self) -> str:
-        return f"greedy_ensemble(size={self.size})"
+        return decider.minimised("greedy_mix", counts, self.size)
 
 
 class stacked_ensemble(Ensemble):
     """Take the weights, none negative and with the sum 1, whose mix has the smallest squared error."""
 
     def weights(self, decider: MixDecider, counts: Array, scores: Array) -> Array:
-        from ...metrics.kernels.mixes import least_squares_mix
-
-        return _filled(least_squares_mix, decider.products(counts), _MOST_STEPS)
-
-    def __repr__(self) -> str:
-        return "stacked_ensemble()"
+        return decider.minimised("least_squares_mix", counts, _MOST_STEPS)
 
 
 class average_of_best(Ensemble):
@@ -201,16 +200,6 @@ class average_of_best(Ensemble):
             chosen = int(best(left[None], unit=decider.scorer.metric.unit)[0])
             found[chosen], left[chosen] = 1.0, np.nan
         return found / max(found.sum(), 1.0)
-
-    def __repr__(self) -> str:
-        return f"average_of_best(k={self.k})"
-
-
-def _filled(kernel: Callable[..., None], products: Array, steps: int) -> Array:
-    """The weights that a kernel finds [C]."""
-    found = np.zeros(len(products))
-    kernel(products, steps, found)
-    return found
 
 
 def _whole(name: str, value: Any) -> int:

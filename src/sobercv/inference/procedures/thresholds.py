@@ -302,13 +302,11 @@ class best_with_threshold(SelectionProcedure):
         return ThresholdDecider(predictions, question.metrics, response, self.floors)
 
     def notes(self, decision: Decision) -> tuple[Note, ...]:
-        return (
-            Note(
-                "W218",
-                f"The threshold was tuned on these predictions: {decision.shown()}. The bootstrap tuned it again in "
-                "every resample, so that the score is corrected for it.",
-            ),
+        text = (
+            f"The threshold was tuned on these predictions: {decision.shown()}. The bootstrap tuned it again in every "
+            "resample, so that the score is corrected for it."
         )
+        return (Note("W218", text),)
 
     def __repr__(self) -> str:
         given = {**vars(self.floors), "response": None if self.response == "auto" else self.response}
