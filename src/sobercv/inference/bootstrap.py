@@ -217,7 +217,7 @@ def estimates(selector: Columns, draws: Draws) -> dict[str, Estimate]:
         if k == 0 and n_groups is not None and n_groups < notes.FEW and value > naive:
             text = (
                 f"The bootstrap of so few groups gave {value:.4f} for {metric.name}, more than plain cross-validation, "
-                "because the groups left out of a resample are pooled with fewer others; the smaller one is reported."
+                "as groups left out of a resample are pooled with fewer others; the smaller of the two is reported."
             )
             special, value = [Note("W205", text)], naive
         # Medians are taken of what is best in the middle, and only percentiles know them.

@@ -190,36 +190,31 @@ def difference(
         procedure = selection if isinstance(selection, SelectionProcedure) else None
         if procedure not in opened:
             opened[procedure] = open_table(predictions, replace(question, procedure=procedure), y=y, **arrays)
-        found.append(_judged(opened[procedure], _rule(opened[procedure], selection)))
+        found.append(_judged(opened[procedure], None if procedure is not None else selection))
     return Difference.of(found[0], found[1], question.level)
 
 
-def _rule(table: Table, selection: Selection) -> SelectionRule:
-    if isinstance(selection, SelectionProcedure):
-        return table.question.select
-    if isinstance(selection, str) or callable(selection):
-        return Question.ask(table.question.first, select=selection).select
-    wanted = as_array(list(selection) if np.iterable(selection) else [selection], "first or second")[0]
-    missing = [c for c in wanted.tolist() if c not in table.configurations]
-    if missing or not len(wanted):
-        what = f"no configuration {missing[0]!r}" if missing else "none in an empty list"
-        raise SoberError("E122", f"A selection names configurations of the table; there is {what}. Write range(10).")
-    return best_of(np.isin(table.configurations, wanted), table.question.first.unit)
-
-
-def _judged(table: Table, rule: SelectionRule) -> Estimate:
-    own = rule is table.question.select
-    asked = table if own else table.asking(replace(table.question, select=rule))
+def _judged(table: Table, selection: Selection | None = None) -> Estimate:
+    """Judge what is selected: by the table's own question (None), by another rule, or as the best of some."""
+    if selection is not None and not isinstance(selection, str) and not callable(selection):
+        wanted = as_array(list(selection) if np.iterable(selection) else [selection], "first or second")[0]
+        missing = [c for c in wanted.tolist() if c not in table.configurations]
+        if missing or not len(wanted):
+            what = f"no configuration {missing[0]!r}" if missing else "none in an empty list"
+            raise SoberError(
+                "E122", f"A selection names configurations of the table; there is {what}. Write range(10)."
+            )
+        member, selection = np.isin(table.configurations, wanted), None
+        if table.question.procedure is None:
+            selection = best_of(member, table.question.first.unit)
+        else:  # what is tuned beside the column is tuned for these
+            table = table.among(member)
+    if selection is not None:
+        rule = Question.ask(table.question.first, select=selection).select
+        table = table if rule is table.question.select else table.asking(replace(table.question, select=rule))
     with warnings.catch_warnings():  # a family may have one member
         warnings.simplefilter("ignore", SoberWarning)
-        return next(iter(corrected(asked).values()))
-
-
-def _best_of(table: Table, member: Array) -> Estimate:
-    """Judge what is selected from some of the configurations, bool [C]."""
-    if table.question.procedure is None:
-        return _judged(table, best_of(member, table.question.first.unit))
-    return _judged(table.among(member), table.question.select)
+        return next(iter(corrected(table).values()))
 
 
 def families(table: Predictions, question: Question, labels: Mapping[int, str]) -> list[Family]:
@@ -235,13 +230,13 @@ def families(table: Predictions, question: Question, labels: Mapping[int, str]) 
         )
     question = question.by_the_first()
     opened = open_table(table, question)
-    whole = _judged(opened, opened.question.select)
+    whole = _judged(opened)
     assert whole.win_counts is not None
     of = np.array([labels[int(c)] for c in opened.configurations])
     found = []
     for name in dict.fromkeys(of.tolist()):
         member = of == name
-        own = _best_of(opened, member)
+        own = _judged(opened, opened.configurations[member])
         if own.winner not in table.configurations:  # known by few samples: only its draws say how well
             assert own.draws is not None
             own = replace(own, bounds=Percentile(np.sort(own.draws), range=question.first.range))

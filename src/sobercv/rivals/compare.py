@@ -63,8 +63,8 @@ class ProtocolRow:
     score: float
     interval: tuple[float, float] | None
     winner: int  # index of the configuration that it returns
-    models_paper: int  # models by the paper's way of counting, the final one included
-    models: int  # models that this protocol really needs here, the final one included
+    models_paper: int  # by the paper's way of counting, the final one included
+    models: int  # that this protocol really needs here, the final one included
     seconds: float  # training and inference; shared training counts for each protocol that needs it
 
 
@@ -139,12 +139,9 @@ class Comparison:
         return "\n".join([head, "", *lines, *(f"note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        head, *body = (
-            "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in line)
-            for line, tag in zip(self._cells(), ("th", *["td"] * len(self.rows)), strict=True)
-        )
-        rows = "".join(f"<tr>{row}</tr>" for row in body)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        lines = ["".join(f"<td>{escape(cell)}</td>" for cell in line) for line in self._cells()]
+        head, *body = (f"<tr>{line}</tr>" for line in lines)
+        return f"<table><thead>{head.replace('td>', 'th>')}</thead><tbody>{''.join(body)}</tbody></table>"
 
 
 def compare(
