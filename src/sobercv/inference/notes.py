@@ -77,7 +77,7 @@ def of_table(table: Table, winner: int, n_configurations: int) -> Iterator[Note]
         names = ", ".join(metric.name for metric in table.question.metrics if metric.core is None)
         yield Note(
             "W211",
-            f"Computed on the fitted models, fold by fold: {names}. So folds were resampled instead of samples (BBC-F), "
+            f"Computed on the fitted models, fold by fold: {names}. So folds, not samples, were resampled (BBC-F), "
             f"and the interval is that of {table.units.n} fold scores (Student's t with {table.units.n - 1} degrees of "
             "freedom): wide. A metric of predictions has a narrower one, also one that sobercv.make_metric made of a "
             "function (y_true, y_pred).",

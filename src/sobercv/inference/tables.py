@@ -278,7 +278,9 @@ class Table:
         `scores` are those of the configurations that were compared; `more` are fields of `Selected` and `Estimate`.
         """
         judge, held, question = self.question.metrics[metric], self.predictions, self.question
-        chosen = {name: more.pop(name) for name in ("configurations", "win_counts", "decision") if name in more}
+        chosen: dict[str, Any] = {
+            name: more.pop(name) for name in ("configurations", "win_counts", "decision") if name in more
+        }
         chosen = {"winner": int(self.configurations[winner]), "configurations": self.configurations, **chosen}
         more.setdefault("method", "bbc-f" if question.by == "fold" else "bbc")
         if "naive" not in more:

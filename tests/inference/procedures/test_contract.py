@@ -13,7 +13,8 @@ from sobercv.inference.intervals import DOUBT
 from sobercv.inference.procedures import Decider, Decision, Decisions, SelectionProcedure
 from sobercv.inference.selection import apply
 from sobercv.testing import simulate
-from sobercv.testing.contracts import SelectionProcedureContract
+
+from .contract import SelectionProcedureContract
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ mean of models.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -65,35 +65,15 @@ class Threshold(Decision):
         return plain
 
 
-@dataclass(frozen=True)
-class Floors:
-    """What must hold at a cut; None for nothing."""
-
-    min_precision: float | None = None
-    at_sensitivity: float | None = None
-    at_specificity: float | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-            if value is not None and (not number or not 0 < value <= 1):
-                hint = f" Write {value / 100:g} for {value:g} %." if number and 1 < value < 100 else ""
-                raise SoberError("E108", f"`{name}` must lie above 0 and not above 1; got {value!r}.{hint}")
-
-    def bounds(self, positives: Array, negatives: Array) -> Array:
-        """The least weight of true positives and the most of false ones, for each resample [2, B]."""
-        least = (self.at_sensitivity or 0.0) * positives * (1.0 - 1e-12)  # rounding must not cost a sample
-        most = (1.0 - (self.at_specificity or 0.0)) * negatives + 1e-12 * negatives
-        return np.stack([least, most])
-
-
 class ThresholdDecider(Decider):
     """All cuts of all configurations: samples are sorted once, and one scan of them serves all resamples.
 
     The first metric is the one that the threshold is tuned for.
     """
 
-    def __init__(self, table: Predictions, metrics: Sequence[Metric], response: str, floors: Floors) -> None:
+    def __init__(
+        self, table: Predictions, metrics: Sequence[Metric], response: str, floors: Mapping[str, float | None]
+    ) -> None:
         from ...metrics.kernels.cuts import make_cuts  # numba takes a while to import
 
         metric = metrics[0]
@@ -161,10 +141,10 @@ class ThresholdDecider(Decider):
         turned = np.zeros((n, wide), counts.dtype if self._weight is None else np.float64)
         turned[:, :n_resamples] = counts.T if self._weight is None else counts.T * self._weight[:, None]
         out = np.empty((len(self._scores), n_resamples))
-        bounded = any(value is not None for value in vars(self._floors).values())
+        bounded = any(value is not None for value in self._floors.values())
         best_cuts(
             self._formula.kind, self._samples, self._actions, turned, turned.ctypes.data, numbers, floors,
-            self._floors.min_precision or 0.0, bounded, np.empty(wide, kind), np.empty(wide, kind), out,
+            self._floors["min_precision"] or 0.0, bounded, np.empty(wide, kind), np.empty(wide, kind), out,
         )  # fmt: skip
         return out.T
 
@@ -177,19 +157,25 @@ class ThresholdDecider(Decider):
         out = np.empty(len(counts))
         place_cuts(
             self._formula.kind, self._samples, self._actions, self._scores, counts, weight, numbers, floors,
-            self._floors.min_precision or 0.0, picked.astype(np.int64), TIE, np.array([-np.inf, np.inf]), out,
+            self._floors["min_precision"] or 0.0, picked.astype(np.int64), TIE, np.array([-np.inf, np.inf]), out,
         )  # fmt: skip
         return np.clip(out, *_ENDS[self.response])  # infinite where no sample parts from another
 
     def _numbers(self, counts: Array, wide: int) -> tuple[Array, Array, float]:
-        """What the formula and the floors come to in each resample, and the weight of the largest."""
+        """What the formula comes to in each resample, and the weight of the largest resample.
+
+        Between them the least weight of true positives and the most of false ones that the constraints allow [2, B].
+        """
         sides = np.zeros((2, wide))
         for side, here in zip(sides, (self._positive, ~self._positive), strict=True):
             if self._weight is None:
                 side[: len(counts)] = counts[:, here].sum(axis=1, dtype=np.float64)
             else:  # row by row, because a product of all rounds by the number of rows
                 side[: len(counts)] = [row.astype(np.float64) @ self._weight[here] for row in counts[:, here]]
-        return self._formula.coefficients(*sides), self._floors.bounds(*sides), float(sides.sum(axis=0).max(initial=0))
+        least = (self._floors["at_sensitivity"] or 0.0) * sides[0] * (1.0 - 1e-12)  # rounding must not cost a sample
+        most = (1.0 - (self._floors["at_specificity"] or 0.0)) * sides[1] + 1e-12 * sides[1]
+        total = float(sides.sum(axis=0).max(initial=0))
+        return self._formula.coefficients(*sides), np.stack([least, most]), total
 
     def alternatives(self) -> Predictions:
         c = np.arange(len(self._scores))
@@ -248,7 +234,14 @@ class best_with_threshold(SelectionProcedure):
         at_specificity: float | None = None,
         response: str = "auto",
     ) -> None:
-        self.floors = Floors(min_precision, at_sensitivity, at_specificity)
+        self.floors = {
+            "min_precision": min_precision, "at_sensitivity": at_sensitivity, "at_specificity": at_specificity
+        }  # fmt: skip
+        for name, value in self.floors.items():
+            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+            if value is not None and (not number or not 0 < value <= 1):
+                hint = f" Write {value / 100:g} for {value:g} %." if number and 1 < value < 100 else ""
+                raise SoberError("E108", f"`{name}` must lie above 0 and not above 1; got {value!r}.{hint}")
         if response not in ("auto", *SCORES):
             raise SoberError(
                 "E122", f'`response` must be "auto", "predict_proba" or "decision_function"; got {response!r}.'
@@ -264,7 +257,7 @@ class best_with_threshold(SelectionProcedure):
                 f"matthews_corrcoef, accuracy or neg_cost(missed=5); {first.name} is none. Choose one of them.",
             )
         needed = first.at_cuts.one_sided
-        if needed and all(getattr(self.floors, name) is None for name in needed):
+        if needed and all(self.floors[name] is None for name in needed):
             raise SoberError(
                 "E114",
                 f"{first.name} alone has no best threshold: add a constraint. Write best_with_threshold("
@@ -309,6 +302,6 @@ class best_with_threshold(SelectionProcedure):
         return (Note("W218", text),)
 
     def __repr__(self) -> str:
-        given = {**vars(self.floors), "response": None if self.response == "auto" else self.response}
+        given = {**self.floors, "response": None if self.response == "auto" else self.response}
         words = (f"{name}={value!r}" for name, value in given.items() if value is not None)
         return f"best_with_threshold({', '.join(words)})"
