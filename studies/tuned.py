@@ -8,6 +8,7 @@ and how much it is behind the best of all.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -302,17 +303,18 @@ def estimates(tuned: str, y: np.ndarray, p: np.ndarray, seed: int, truth: Truth)
     question = Question.ask(metric, select=select, n_bootstraps=RESAMPLES, random_state=seed)
     table: Any = open_table(p, question, y=y)
     judge = Tuned(table, select)
+    judge.procedure = copy(select)
+    judge.procedure.counts_once = False  # what is present is passed below as it shall count
     counts = table.units.counts(0, RESAMPLES)
     naive = float(judge.wholes[0][judge.winner])
 
     def decided(present: np.ndarray, absent: np.ndarray) -> tuple[Any, Any, float, float]:
         """Decide on some, and give the mean of the draws of others, and the score of all of them together."""
-        decisions = judge.decider.decide(as_counts(present))
-        (scorer,), each, labels = judge.judges(decisions, as_counts(absent))
+        decisions, (scorer,), each, labels = judge.decide(as_counts(present), as_counts(absent))
         draws = scorer.picked(as_counts(absent), each)
         mean = float(np.nanmean(draws))
-        together = judge.value(0, Draws(decisions.winners, draws[:, None], labels=labels), mean)
-        return decisions, (scorer, each), mean, together
+        together = judge.together(0, Draws(decisions.winners, draws[:, None], labels=labels))
+        return decisions, (scorer, each), mean, mean if together is None else together
 
     decisions, _, mean, once = decided(counts > 0, counts == 0)
     _, (scorer, each), plain, repeated = decided(counts, counts == 0)
