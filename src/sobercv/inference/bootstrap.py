@@ -52,7 +52,12 @@ class Draws:
 def corrected(table: Table) -> dict[str, Estimate]:
     """Select on the whole table, draw, select and judge anew in every resample: an estimate for each metric."""
     question = table.question
-    selector = Columns(table) if question.procedure is None else Tuned(table, question.procedure)
+    selector: Columns
+    if question.procedure is None:
+        winner = table.winner()
+        selector = Columns(table, winner, table.wholes, table.wholes, (table.scorers, winner))
+    else:
+        selector = Tuned(table, question.procedure)
     parts = [vars(part) for part in blocks.run(partial(draw, selector), table.cut(), question.n_threads)]
     known = [name for name, values in parts[0].items() if values is not None]
     found = estimates(selector, Draws(**{name: np.concatenate([part[name] for part in parts]) for name in known}))
@@ -87,19 +92,18 @@ def draw(selector: Columns, start: int, stop: int) -> Draws:
 Decided = tuple[Decisions, Sequence[Scores], Array, Array | None]
 
 
+@dataclass(eq=False)
 class Columns:
     """A selection rule bound to a table: the decision is a column."""
 
-    back = 0.0  # how far the estimate goes back towards the naive score, as a share of the way
-    steadier = 1.0  # how much less scores on what is present vary than those of draws with replacement
-    doubt = DOUBT
-
-    def __init__(self, table: Table) -> None:
-        self.table = table
-        self.winner = table.winner()  # position of the configuration that the final decision, on all samples, is for
-        self.alone = table.wholes  # for each metric the score on all samples of every configuration
-        self.wholes = table.wholes  # the same, of the winner that of the final decision
-        self.fixed: tuple[Sequence[Scores], int] = (table.scorers, self.winner)  # scorers, and where the final one is
+    table: Table
+    winner: int  # position of the configuration that the final decision, on all samples, is for
+    alone: list[Array]  # for each metric the score on all samples of every configuration
+    wholes: list[Array]  # the same, of the winner that of the final decision
+    fixed: tuple[Sequence[Scores], int]  # scorers, and at which of their configurations the final decision is
+    back: float = 0.0  # how far the estimate goes back towards the naive score, as a share of the way
+    steadier: float = 1.0  # how much less scores on what is present vary than those of draws with replacement
+    doubt: float = DOUBT
 
     def decide(self, counts: Array, absent: Array) -> Decided:
         """Decide on what is present in each resample."""
