@@ -16,8 +16,9 @@ from ..metrics import Metric
 from ..predictions import Predictions
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.design import read
+from ..search.pairs import tournament
 from ..search.scoring import Routed
-from ..training import Experiment, MemoryStore, Plan, Problem, Split, expand, make_pool
+from ..training import Experiment, MemoryStore, Plan, Problem, expand, make_pool
 from ..training.race import race
 
 
@@ -35,11 +36,11 @@ def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: A
     plan = Plan.build(problem, search.splits_)  # never split anew: a splitter without a seed gives other folds
     check_partition(plan)
     table: Predictions = search.predictions_
-    inner, n_fits = _pair_models(search, problem, plan, metric)
+    inner, partner, n_fits = _pair_models(search, problem, plan, metric)
     kept = np.intersect1d(table.configurations, inner.configurations)
     scores = []
     for k in range(plan.n_splits):
-        within = _inner_table(table, inner, plan, k, kept)
+        within = _inner_table(table, inner, partner, k, kept)
         if not question.needs_standard_errors:  # nothing is resampled, so two groups are enough to select on
             within = replace(within, groups=None)
         fold = Table(within, question)
@@ -66,37 +67,25 @@ def check_partition(plan: Plan) -> None:
         raise SoberError("E114", "Nested cross-validation needs folds that partition the samples once. Pass cv=10.")
 
 
-def _pair_models(search: BBCSearchCV, problem: Problem, plan: Plan, metric: Metric) -> tuple[Predictions, int]:
-    """Train every configuration without each pair of folds; each pair is a repeat that predicts both of its folds."""
-    k = plan.n_splits
-    pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
-    splits = []
-    for repeat, (i, j) in enumerate(pairs):
-        test = np.sort(np.concatenate([plan.splits[i].test, plan.splits[j].test]))
-        train = np.setdiff1d(plan.splits[i].train, plan.splits[j].test)
-        splits.append(Split(repeat, 0, train, test))
-    by_pair = Plan(problem.n_samples, len(pairs), (tuple(splits),))
+def _pair_models(search: BBCSearchCV, problem: Problem, plan: Plan, metric: Metric) -> tuple[Predictions, Array, int]:
+    """Train every configuration without each pair of folds; return predictions, the partners [K, R], number of fits."""
+    by_round, partner = tournament(plan)
     configurations = expand(search.param_grid, None, search.seed_, search.estimator)
-    store = MemoryStore(problem, by_pair, len(configurations))
+    store = MemoryStore(problem, by_round, len(configurations))
     experiment = Experiment(problem, search.estimator, metric.wanted)
-    log = race(experiment, configurations, by_pair, pool=make_pool(search.n_jobs), store=store)
-    return store.predictions(log.finishers), log.n_fits
+    log = race(experiment, configurations, by_round, pool=make_pool(search.n_jobs), store=store)
+    return store.predictions(log.finishers), partner, log.n_fits
 
 
-def _inner_table(table: Predictions, inner: Predictions, plan: Plan, k: int, configurations: Array) -> Predictions:
-    """Predictions of the inner cross-validation of outer fold k: row i comes from the pair {fold of i, k}."""
-    n_folds = plan.n_splits
-    number = np.zeros((n_folds, n_folds), np.int64)
-    upper = np.triu_indices(n_folds, 1)
-    number[upper] = np.arange(len(upper[0]))
-    number = number + number.T
-    fold = plan.fold_of[:, 0]
+def _inner_table(table: Predictions, inner: Predictions, partner: Array, k: int, kept: Array) -> Predictions:
+    """Predictions of the inner cross-validation of outer fold k: row i is that of the models without its fold and k."""
+    fold = table.fold_of[:, 0]
     rows = np.flatnonzero(fold != k)
-    which = number[fold[rows], k]
-    columns = np.searchsorted(inner.configurations, configurations)
+    round_ = (partner == k).argmax(axis=1)[fold[rows]]  # in which the fold of each row was paired with k
+    columns = np.searchsorted(inner.configurations, kept)
     responses = {
-        name: values[rows[:, None], columns[None, :], which[:, None]][:, :, None]
+        name: values[rows[:, None], columns[None, :], round_[:, None]][:, :, None]
         for name, values in inner.responses.items()
     }
-    part = table.take_configurations(np.isin(table.configurations, configurations)).take_rows(rows)
+    part = table.take_configurations(np.isin(table.configurations, kept)).take_rows(rows)
     return replace(part, responses=responses)

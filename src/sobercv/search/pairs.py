@@ -36,15 +36,18 @@ class PairModels:
 
 
 def pair_plan(plan: Plan) -> tuple[Plan, Array] | None:
-    """Pair every two folds of a plan once; None where the plan has other than one repeat of at least four folds.
+    """Return the `tournament` of a plan; None where it has other than one repeat of at least four folds."""
+    return None if plan.n_repeats != 1 or plan.n_splits < 4 else tournament(plan)
+
+
+def tournament(plan: Plan) -> tuple[Plan, Array]:
+    """Pair every two folds of a plan once.
 
     The plan has a repeat per round of a tournament: every fold plays once, against another one each time. Beside it the
     other fold of each, int [K, R]; -1 where an odd number leaves one out.
     """
     folds = plan.splits
     k = len(folds)
-    if plan.n_repeats != 1 or k < 4:
-        return None
     seats = [*range(k), *([-1] if k % 2 else [])]
     partner = np.full((k, len(seats) - 1), -1)
     rounds = []
