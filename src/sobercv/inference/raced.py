@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -27,23 +27,18 @@ from .units import Units
 _FINISHED = -1  # the home of the finishers in a race
 
 
-@dataclass(frozen=True, eq=False)
 class DroppedGroup:
-    """Configurations dropped after the same splits: by how much each is ahead of the winner, by one metric."""
+    """Configurations dropped after the same splits: by how much each is ahead of the winner, by one metric.
 
-    configurations: Array  # ids [C]
-    scorer: Scores  # of these configurations and, last, of the winner
-    entries: Array  # of a row of counts (samples or folds): those that they have predicted
-    share: float  # what a deviation of their lead is scaled by: the root of the share of the units that they have
+    `scorer` is of these configurations and, last, of the winner; `entries` of a row of counts (samples or folds) are
+    those that they have predicted; `share` is what a deviation of their lead is scaled by: the root of the share of the
+    units that they have. `lead` is the score of each minus that of the winner on all that they have, mostly negative.
+    """
 
-    @computed_once
-    def lead(self) -> Array:
-        """Score of each minus that of the winner, on all that they have; mostly negative [C]."""
-        return self._ahead(np.ones((1, len(self.entries)), np.uint8))[0]
-
-    def _ahead(self, present: Array) -> Array:
-        scores = self.scorer.scores(present)
-        return scores[:, :-1] - scores[:, -1:]
+    def __init__(self, configurations: Array, scorer: Scores, entries: Array, share: float) -> None:
+        self.configurations, self.scorer, self.entries, self.share = configurations, scorer, entries, share
+        scores = scorer.scores(np.ones((1, len(entries)), np.uint8))[0]
+        self.lead = scores[:-1] - scores[-1]
 
     def leads(self, counts: Array, winners: Array | None, is_scaled: bool) -> Array:
         """Lead of every configuration in every resample [B, C], or of configuration winners[b] in resample b [B].
@@ -53,7 +48,8 @@ class DroppedGroup:
         """
         present, observed = counts[:, self.entries], self.lead
         if winners is None:
-            ahead = self._ahead(present)
+            scores = self.scorer.scores(present)
+            ahead = scores[:, :-1] - scores[:, -1:]
         else:
             last, observed = np.full(len(winners), len(self.lead)), self.lead[winners]
             ahead = self.scorer.picked(present, winners) - self.scorer.picked(present, last)
