@@ -83,8 +83,8 @@ def check(options: Options) -> None:
          "True, False, the name of a metric, or a callable of cv_results_"),
         ("E122", "keep", options.keep in ("scored", "all"), '"scored" or "all"'),
         ("E122", "pair_models", isinstance(pairs, _FLAG) or pairs == "auto", '"auto", True or False'),
-        *(("E108", name, value is None or (isinstance(value, Real) and value is not True and float(value) > 0),
-           "a number above 0, or None") for name, value in times),
+        *(("E108", name, v is None or (isinstance(v, Real) and not isinstance(v, bool) and float(v) > 0),
+           "a number above 0, or None") for name, v in times),
         ("E122", "error_score", options._raises_errors or isinstance(score, Real), '"raise", NaN or another number'),
     )  # fmt: skip
     for code, name, is_known, known in rows:
