@@ -77,8 +77,8 @@ def of_table(table: Table, winner: int, n_configurations: int) -> Iterator[Note]
         names = ", ".join(metric.name for metric in table.question.metrics if metric.core is None)
         yield Note(
             "W211",
-            f"Computed on the fitted models, fold by fold: {names}. So the {table.units.n} folds were resampled, not samples "
-            f"(BBC-F), and the interval is that of fold scores (Student's t with {table.units.n - 1} degrees of "
+            f"Computed on the fitted models, fold by fold: {names}. So the {table.units.n} folds were resampled instead "
+            f"of samples (BBC-F). The interval is that of fold scores (Student's t with {table.units.n - 1} degrees of "
             "freedom): wide. A metric of predictions has a narrower one, also one that sobercv.make_metric made of a "
             "function (y_true, y_pred).",
         )
