@@ -74,13 +74,12 @@ def of_table(table: Table, winner: int, n_configurations: int) -> Iterator[Note]
         off = "a score that may be off either way" if units.clustered else "a conservative score"
         yield warned("W205", f"Only {units.n} {units.names}: expect a wide interval and {off}.")
     if table.units.kind == "folds":
-        names = ", ".join(metric.name for metric in table.question.metrics if metric.core is None)
+        names, k = ", ".join(m.name for m in table.question.metrics if m.core is None), table.units.n
         yield Note(
             "W211",
-            f"Computed on the fitted models, fold by fold: {names}. So the {table.units.n} folds were resampled instead "
-            f"of samples (BBC-F). The interval is that of fold scores (Student's t with {table.units.n - 1} degrees of "
-            "freedom): wide. A metric of predictions has a narrower one, also one that sobercv.make_metric made of a "
-            "function (y_true, y_pred).",
+            f"Computed on the fitted models, fold by fold: {names}. So the {k} folds were resampled instead of samples "
+            f"(BBC-F). The interval is that of fold scores (Student's t with {k - 1} degrees of freedom): wide. A metric "
+            "of predictions has a narrower one, also one that sobercv.make_metric made of a function (y_true, y_pred).",
         )
         if not table.is_complete:
             yield INCOMPLETE
