@@ -78,8 +78,9 @@ def of_table(table: Table, winner: int, n_configurations: int) -> Iterator[Note]
         yield Note(
             "W211",
             f"Computed on the fitted models, fold by fold: {names}. So the {k} folds were resampled instead of samples "
-            f"(BBC-F). The interval is that of fold scores (Student's t with {k - 1} degrees of freedom): wide. A metric "
-            "of predictions has a narrower one, also one that sobercv.make_metric made of a function (y_true, y_pred).",
+            f"(BBC-F). The interval is that of fold scores (Student's t with {k - 1} degrees of freedom): wide. "
+            "A metric of predictions has a narrower one, also one that sobercv.make_metric made of a function "
+            "(y_true, y_pred).",
         )
         if not table.is_complete:
             yield INCOMPLETE
