@@ -48,12 +48,9 @@ class FoldScores:
     #: By metric, the one that selects first. More is better. The F = K x R folds of R repeats are listed repeat by
     #: repeat. A configuration with a NaN is left out, see `complete` [F, C].
     scores: Mapping[str, Array]
-    #: Parameters of each configuration.
-    params: Sequence[dict[str, Any]] | None = None
-    #: Names of the configurations, where they have names.
-    names: Sequence[str] | None = None
-    #: Number of times the samples were partitioned into folds.
-    n_repeats: int = 1
+    params: Sequence[dict[str, Any]] | None = None  # parameters of each configuration
+    names: Sequence[str] | None = None  # names of the configurations, where they have names
+    n_repeats: int = 1  # number of times the samples were partitioned into folds
     #: For splits whose test sets overlap (ShuffleSplit): size of a test set over that of a training set.
     test_share: float | None = None
     #: Position of the configuration that the tool selected; None for the one with the highest mean.
@@ -221,17 +218,13 @@ class ToolPredictions:
     y: Array
     #: By "predict" or "predict_proba", or "" where a bare column can be either [N, C, R(, K)].
     responses: Mapping[str, Any]
-    #: Of the configurations.
-    names: list[str]
-    #: Parameters of the configurations, where they are known.
-    params: list[dict[str, Any]] | None = None
+    names: list[str]  # of the configurations
+    params: list[dict[str, Any]] | None = None  # parameters of the configurations, where they are known
     groups: Array | None = None
     folds: Array | None = None
-    #: Whether later configurations were chosen by the scores of earlier ones.
-    is_adaptive: bool = False
+    is_adaptive: bool = False  # whether later configurations were chosen by the scores of earlier ones
     n_repeats: int = 1
-    #: What the reader should know about how the table was understood.
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()  # what the reader should know about how the table was understood
 
     @classmethod
     def by_model(cls, tool: str, y: Any, predictions: Mapping[str, Any], method: str, **about: Any) -> ToolPredictions:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..containers import Array
-from ..errors import Note, SoberError, also
+from ..errors import Note, SoberError
 from ..inference import Estimate
 from ..inference.estimate import shown
 from ..inference.notes import adaptive
@@ -45,13 +45,18 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
         )
     if len(lengths := {len(folds) for _, folds in kept}) > 1:
         raise SoberError("E101", f"Trials have different numbers of folds: {', '.join(map(str, sorted(lengths)))}.")
+    from ..optuna.objective import learns_from_scores  # needs Optuna, as the study does
+
     sign = 1.0 if study.direction.name == "MAXIMIZE" else -1.0
     return FoldScores(
         {("" if sign > 0 else "neg_") + (metric or "value"): sign * np.array([folds for _, folds in kept]).T},
         params=[dict(trial.params) for trial, _ in kept],
         names=[f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial, _ in kept],
         n_repeats=n_repeats or 1,
-        notes=(*_left_out(study, len(kept), "fold scores"), *([adaptive(None, len(kept))] if learns(study) else [])),
+        notes=(
+            *_left_out(study, len(kept), "fold scores"),
+            *([adaptive(None, len(kept))] if learns_from_scores(study) else []),
+        ),
     )
 
 
@@ -76,13 +81,15 @@ def read_study_predictions(
             f"None of the {len(complete)} complete trials has its out-of-fold predictions in {where}. In the objective "
             'write trial.set_user_attr("oof", predicted.tolist()).',
         )
+    from ..optuna.objective import learns_from_scores  # needs Optuna, as the study does
+
     return ToolPredictions.by_model(
         "Optuna",
         y,
         {f"trial {trial.number}": column for trial, column in kept},
         method,
         params=[dict(trial.params) for trial, _ in kept],
-        is_adaptive=learns(study),
+        is_adaptive=learns_from_scores(study),
         notes=_left_out(study, len(kept), "predictions"),
     )
 
@@ -138,14 +145,3 @@ def _left_out(study: Any, n_judged: int, what: str) -> tuple[Note, ...]:
         "correction; it may be slightly too small."
     )
     return (Note("W204", text),) if n_trials > n_judged else ()
-
-
-def learns(study: Any) -> bool:
-    """Whether the sampler looked at scores."""
-    try:
-        from ..optuna.objective import learns_from_scores
-    except ImportError:
-        raise also(ImportError)(
-            "E403", "The study needs Optuna, which is not installed. Write: pip install 'sobercv[optuna]'."
-        ) from None
-    return learns_from_scores(study)

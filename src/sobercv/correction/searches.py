@@ -17,7 +17,6 @@ from ..containers import Array
 from ..errors import Note, SoberError
 from ..inference.notes import adaptive
 from .judging import FoldScores
-from .optuna_study import learns
 
 SPLIT = re.compile(r"split(\d+)_test_(.+)")
 
@@ -48,8 +47,7 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     }
     params = [dict(results["params"][row]) for row in rows]
     best = getattr(search, "best_index_", None) if metric in (None, first, title(search, first)) else None
-    # Whether later configurations were proposed by the scores of earlier ones: BayesSearchCV, OptunaSearchCV.
-    is_adaptive = hasattr(search, "optimizer_results_") or (hasattr(search, "study_") and learns(search.study_))
+    is_adaptive = hasattr(search, "optimizer_results_")  # BayesSearchCV proposes by earlier scores
     return FoldScores(
         scores=scores,
         params=params,

@@ -9,6 +9,7 @@ would give a wrong number.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import reduce
@@ -220,26 +221,25 @@ def _telling_apart(frame: Any, fold: Any, repeat: Any) -> list[Any]:
 
 def _pivot(frame: Any, keys: list[tuple[str, str]], by: list[Any], fold: Any, score: Any) -> tuple[Any, list[str]]:
     """Long to wide: scores [F, C] with the folds of each repeat together, and names of models."""
-    models = _joined(frame, by).tolist()
-    if len(set(models)) < 2:
+    models, names = _joined(frame, by).factorize()
+    if len(names) < 2:
         raise SoberError(
             "E813",
             "The table holds the fold scores of one configuration, so nothing was chosen and nothing can be corrected. "
             'Save those of every configuration (caret: trainControl(returnResamp = "all")).',
         )
-    rows = {key: i for i, key in enumerate(sorted(set(keys), key=lambda key: list(map(_natural, key))))}
-    columns = {model: i for i, model in enumerate(dict.fromkeys(models))}
-    scores = np.full((len(rows), len(columns)), np.nan)
-    for key, model, value in zip(keys, models, frame[score].to_numpy(dtype=np.float64), strict=True):
-        at = rows[key], columns[model]
-        if not np.isnan(scores[at]):
-            raise SoberError(
-                "E812",
-                f"{model!r} has two scores on {fold} {key[1]!r}. One column must tell folds apart and one or more must "
-                f"tell configurations apart; read as {fold!r} and {', '.join(map(repr, by))}.",
-            )
-        scores[at] = value
-    return scores, list(columns)
+    places = {key: i for i, key in enumerate(sorted(set(keys), key=lambda key: list(map(_natural, key))))}
+    rows = [places[key] for key in keys]
+    if twice := [at for at, n in Counter(zip(rows, models.tolist(), strict=True)).items() if n > 1]:
+        raise SoberError(
+            "E812",
+            f"{names[twice[0][1]]!r} has two scores on {fold} {list(places)[twice[0][0]][1]!r}. One column must tell "
+            f"folds apart and one or more must tell configurations apart; read as {fold!r} and "
+            f"{', '.join(map(repr, by))}.",
+        )
+    scores = np.full((len(places), len(names)), np.nan)
+    scores[rows, models] = frame[score].to_numpy(dtype=np.float64)
+    return scores, list(names)
 
 
 def _place(fold: str) -> tuple[str, str]:

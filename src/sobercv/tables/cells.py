@@ -46,12 +46,9 @@ class Cells:
     """The cells of a file, by column."""
 
     columns: dict[str, Any]
-    #: Cells that may be names or data; empty where the format itself knows the names.
-    first_row: Sequence[str] = ()
-    #: Names that several columns share.
-    named_twice: Sequence[str] = ()
-    #: Whether the file looks as if written where decimals begin with a comma.
-    suggests_commas: bool = False
+    first_row: Sequence[str] = ()  # cells that may be names or data; empty where the format itself knows the names
+    named_twice: Sequence[str] = ()  # names that several columns share
+    suggests_commas: bool = False  # whether the file looks as if written where decimals begin with a comma
     notes: tuple[Note, ...] = ()
     _distinct: dict[str, tuple[Any, Array]] = field(default_factory=dict)
 

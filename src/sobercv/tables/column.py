@@ -145,21 +145,17 @@ class Column(msgspec.Struct, frozen=True, omit_defaults=True):
 
     kind: Literal["number", "text", "date", "boolean"]
     role: Role = "feature"
-    #: Of numbers.
-    marks: Marks = PLAIN
+    marks: Marks = PLAIN  # of numbers
     #: What limits such as `<0.5` and `>100` count as: the number itself, half of a lower one, or a gap; empty where
     #: there are none.
     limits: Literal["", "value", "half", "missing"] = ""
     #: For a column that is made, not read: -1, 0 or 1 where this column holds a lower limit, a number, an upper limit.
     flags_of: str = ""
-    #: Of dates that were text; empty where the file itself knew that they are dates.
-    date_format: str = ""
+    date_format: str = ""  # of dates that were text; empty where the file itself knew that they are dates
     #: Words that were found to stand for a gap here, beside those that do in every column of numbers.
     missing: tuple[str, ...] = ()
-    #: Text that looks like numbers: models must take it as categories.
-    is_code: bool = False
-    #: The categories of text that has a few, in sorted order.
-    levels: tuple[str, ...] = ()
+    is_code: bool = False  # text that looks like numbers: models must take it as categories
+    levels: tuple[str, ...] = ()  # the categories of text that has a few, in sorted order
 
     def __post_init__(self) -> None:
         if self.date_format not in ("", *FORMATS):

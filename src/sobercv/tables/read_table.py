@@ -44,18 +44,14 @@ class Table:
     """A table that was read."""
 
     frame: Any
-    #: How the file is called in messages.
-    name: str
-    #: None for standard input.
-    path: Path | None
+    name: str  # how the file is called in messages
+    path: Path | None  # None for standard input
     format: str
     #: Fingerprint of the bytes, unpacked.
     sha256: str
-    #: How the columns were read.
-    schema: Schema
+    schema: Schema  # how the columns were read
     notes: tuple[Note, ...]
-    #: What was read, unpacked.
-    raw: bytes
+    raw: bytes  # what was read, unpacked
 
 
 def read(

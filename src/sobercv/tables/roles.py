@@ -23,8 +23,7 @@ from .naming import closest, listed
 class Roles:
     """What the columns of a table are for; names are those of the long options."""
 
-    #: The column to predict.
-    target: str | None = None
+    target: str | None = None  # the column to predict
     #: time, event: for survival, instead of `target`: how long, and whether the event was seen (1) or not (0).
     time: str | None = None
     event: str | None = None
@@ -36,10 +35,8 @@ class Roles:
     group: str | None = None
     #: How much each row counts in fits and scores. Models never see it.
     weight: str | None = None
-    #: Columns that models must not see.
-    ignore: tuple[str, ...] = ()
-    #: Default: inferred from the target.
-    task: str | None = None
+    ignore: tuple[str, ...] = ()  # columns that models must not see
+    task: str | None = None  # default: inferred from the target
 
     @classmethod
     def of(cls, settings: Any) -> Roles:
@@ -68,28 +65,19 @@ class Roles:
 class Dataset:
     """A table whose columns have their roles."""
 
-    #: What models may see [N, P].
-    X: Any
-    #: Labels, numbers, or records of (event, time) [N].
-    y: Array
-    #: Rows of one patient share a value [N].
-    groups: Array | None
+    X: Any  # what models may see [N, P]
+    y: Array  # labels, numbers, or records of (event, time) [N]
+    groups: Array | None  # rows of one patient share a value [N]
     task: str
-    #: The name of the target, or of time and event.
-    target: tuple[str, ...]
-    #: Which rows of the table were kept, counted from 0 [N].
-    rows: Array
-    #: Rows left out because their target is missing.
-    n_without_target: int
-    #: Whether the task was told from the values of the target and could be another one.
-    is_guess: bool
-    #: Columns that are not in X, and why.
-    roles: dict[str, str] = field(default_factory=dict)
+    target: tuple[str, ...]  # the name of the target, or of time and event
+    rows: Array  # which rows of the table were kept, counted from 0 [N]
+    n_without_target: int  # rows left out because their target is missing
+    is_guess: bool  # whether the task was told from the values of the target and could be another one
+    roles: dict[str, str] = field(default_factory=dict)  # columns that are not in X, and why
     notes: tuple[Note, ...] = ()
     #: The columns to be ignored: no model sees them, but checks say what they would have predicted [N, .].
     ignored: Any = None
-    #: How much each row counts in fits and scores [N].
-    weight: Array | None = None
+    weight: Array | None = None  # how much each row counts in fits and scores [N]
 
     @property
     def n_rows(self) -> int:

@@ -36,16 +36,11 @@ _DECIMALS = {".": ".", "point": ".", "dot": ".", ",": ",", "comma": ","}
 class ReadingOptions:
     """How to read a file, where it can be read in two ways."""
 
-    #: Of a workbook.
-    sheet: str | None = None
-    #: The decimal mark of columns that can be read in two ways; also "point" and "comma".
-    decimal: str | None = None
-    #: Whether the first row holds the names (default: looked at).
-    header: bool | None = None
-    #: What limits such as `<0.5` count as; asked for where a column has more than a few.
-    limits: str | None = None
-    #: Whether a column that marks limits is added for every column of features that has some.
-    limit_flags: bool = False
+    sheet: str | None = None  # of a workbook
+    decimal: str | None = None  # the decimal mark of columns that can be read in two ways; also "point" and "comma"
+    header: bool | None = None  # whether the first row holds the names (default: looked at)
+    limits: str | None = None  # what limits such as `<0.5` count as; asked for where a column has more than a few
+    limit_flags: bool = False  # whether a column that marks limits is added for every column of features that has some
 
     @classmethod
     def of(cls, settings: Any) -> ReadingOptions:
