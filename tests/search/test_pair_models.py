@@ -14,7 +14,7 @@ import sobercv
 from sobercv import SoberError
 from sobercv.inference.intervals import CROSS_VALIDATED
 from sobercv.report import summarize
-from sobercv.search.pairs import pair_plan, pairs_pay
+from sobercv.search.pairs import tournament, pairs_pay
 from sobercv.training import Plan, Problem
 
 X, Y = make_classification(80, 40, n_informative=4, random_state=0)
@@ -29,7 +29,7 @@ def searched(estimator=None, grid=None, X=X, y=Y, **options):
 @pytest.mark.parametrize("k", [4, 5, 10, 11])
 def test_every_two_folds_meet_once(k):
     problem = Problem.build(np.arange(60.0)[:, None], np.arange(60.0), task="regression")
-    plan, partner = pair_plan(Plan.build(problem, k))
+    plan, partner = tournament(Plan.build(problem, k))
     tests = {tuple(split.test) for split in plan.splits}
     assert len(tests) == plan.n_splits == k * (k - 1) // 2
     for i, row in enumerate(partner):
@@ -43,9 +43,8 @@ def test_every_two_folds_meet_once(k):
 
 
 def test_repeats_and_few_folds_have_no_pairs():
-    problem = Problem.build(np.arange(60.0)[:, None], np.arange(60.0), task="regression")
-    assert pair_plan(Plan.build(problem, 3)) is None
-    assert pair_plan(Plan.build(problem, 5, n_repeats=2)) is None
+    assert searched(pair_models=True, cv=3).pair_models_ is None
+    assert searched(pair_models=True, n_repeats=2).pair_models_ is None
 
 
 def slow(model, X, y, score, splits):
@@ -147,9 +146,9 @@ def test_no_time_is_left_for_them():
     """The search is done, but what is left of its time is too little for ten more fits."""
     search = searched(pair_models=True, max_seconds=60)
     assert search.pair_models_ is not None
-    store, plan = SimpleNamespace(done=np.ones((1, 5), bool)), SimpleNamespace(n_splits=10)
+    store = SimpleNamespace(done=np.ones((1, 5), bool), plan=SimpleNamespace(n_repeats=1))
     store.fit_seconds = store.predict_seconds = np.full((1, 5), 0.5)
-    asked = (search.pair_models, search.question_, store, 0, plan)
+    asked = (search.pair_models, search.question_, store, 0)
     assert pairs_pay(*asked, seconds_left=None)
     assert pairs_pay(*asked, seconds_left=10.0)
     assert not pairs_pay(*asked, seconds_left=9.0)

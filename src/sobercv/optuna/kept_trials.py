@@ -1,4 +1,4 @@
-"""Where the outcomes of trials are kept: in memory, or in a folder with a file for each set of parameters.
+"""Where the outcomes of trials are kept: in memory, or in a folder with one file per set of parameters.
 
 A file is locked while its trial runs. Trials of equal parameters share a file, so that nothing is fitted twice: neither
 what a sampler proposes again nor the folds of a trial that was killed.
@@ -39,21 +39,20 @@ class Recorder(MemoryStore):
 
 
 class KeptTrials:
-    """Outcomes of the trials of a study; without a folder they are kept in memory, and end with the process."""
+    """Outcomes of the trials of a study; without a folder they end with the process."""
 
     def __init__(self, folder: Any, plan: Plan, seed: int) -> None:
         if folder is not None and not isinstance(folder, (str, os.PathLike)):
             raise SoberError("E123", f'`store` must be the path of a folder or None; got {folder!r}. Write "trials".')
-        self.folder = None if folder is None else os.fspath(folder)
-        self._plan, self._seed = plan, seed
-        self._outcomes: dict[str, list[Outcome]] = {}  # of trials that were run here, or whose file holds all splits
-        if self.folder is not None:
-            try:
-                os.makedirs(self.folder, exist_ok=True)
-            except OSError as error:
-                raise SoberError(
-                    "E809", f"The folder {self.folder} cannot be made ({error.strerror}); name another folder."
-                ) from None
+        self.folder, self._plan, self._seed = folder, plan, seed
+        self._outcomes: dict[str, list[Outcome]] = {}  # by place: of trials that ran here, or whose file is complete
+        try:
+            if folder is not None:
+                os.makedirs(folder, exist_ok=True)
+        except OSError as error:
+            raise SoberError(
+                "E809", f"The folder {folder} cannot be made ({error.strerror}); name another folder."
+            ) from None
 
     def begin(self, trial: Trial, experiment: Experiment, shared: bool = True) -> tuple[OutcomeCache | None, Recorder]:
         """Return the cache of a trial, None without a folder, and what records its outcomes; note the place.
@@ -61,15 +60,13 @@ class KeptTrials:
         Trials of equal parameters share a file, except where another one is running.
         """
         recorder = Recorder(experiment.problem, self._plan)
-        cache = None
+        place = uuid4().hex
         if self.folder is None:
-            place = uuid4().hex
             self._outcomes[place] = recorder.outcomes
         else:
-            place = digest(experiment.estimator, size=8).hex() + ("" if shared else f"-{uuid4().hex[:8]}") + ".sqlite"
-            cache = kept_outcomes(self._path(place), experiment, [ALONE], self._plan, self._seed)
+            place = digest(experiment.estimator, size=8).hex() + ("" if shared else f"-{place[:8]}") + ".sqlite"
         trial.set_user_attr(PLACE, place)
-        return cache, recorder
+        return self._cache(place, experiment), recorder
 
     def outcomes(self, trial: FrozenTrial, experiment: Experiment) -> list[Outcome]:
         """Return the outcomes of a trial that has ended: of a pruned one those of the rounds that it ran.
@@ -77,38 +74,32 @@ class KeptTrials:
         A file that holds outcomes of another experiment is refused.
         """
         place = trial.user_attrs[PLACE]
-        found = self._outcomes.get(place)
-        if found is None:
-            found = self._read(trial.number, place, experiment)
+        found, cache = self._outcomes.get(place), None
+        if found is None and os.path.exists(self._path(place) or ""):
+            cache = self._cache(place, experiment)
+        if cache is not None:
+            with cache:
+                recalled = [cache.recall(ALONE.index, split) for split in self._plan.splits]
+            found = [outcome for outcome in recalled if outcome is not None]
             if len(found) == self._plan.n_splits:
                 self._outcomes[place] = found
-        if trial.state == TrialState.COMPLETE:
-            ran = self._plan.splits
-        else:
-            ran = tuple(split for part in self._plan.rounds[: trial.user_attrs.get(ROUNDS, 0)] for split in part)
-        here = {(outcome.repeat, outcome.fold): outcome for outcome in found}
-        missing = [split.place for split in ran if (split.repeat, split.fold) not in here]
-        if missing:
-            raise self._absent(trial.number, f"{place} lacks {missing[0]}")
+        n_rounds = None if trial.state == TrialState.COMPLETE else trial.user_attrs.get(ROUNDS, 0)
+        ran = [split for part in self._plan.rounds[:n_rounds] for split in part]
+        here = {(outcome.repeat, outcome.fold): outcome for outcome in found or ()}
+        missing = next((split.place for split in ran if (split.repeat, split.fold) not in here), None)
+        if missing is not None or found is None:
+            where = "in memory" if self.folder is None else f"in {os.fspath(self.folder)}"
+            lost = "another process or objective ran it" if self.folder is None else place
+            raise SoberError(
+                "E505",
+                f"The predictions of trial {trial.number} are not {where} "
+                f"({lost if found is None else f'{place} lacks {missing}'}). Give every process the same folder, "
+                'store="trials", and keep it as long as the study.',
+            )
         return [here[split.repeat, split.fold] for split in ran]
 
-    def _read(self, number: int, place: str, experiment: Experiment) -> list[Outcome]:
-        if self.folder is None or not os.path.exists(self._path(place)):
-            raise self._absent(number, "another process or objective ran it" if self.folder is None else place)
-        cache = kept_outcomes(self._path(place), experiment, [ALONE], self._plan, self._seed)
-        assert cache is not None
-        with cache:
-            found = [cache.recall(ALONE.index, split) for split in self._plan.splits]
-        return [outcome for outcome in found if outcome is not None]
+    def _cache(self, place: str, experiment: Experiment) -> OutcomeCache | None:
+        return kept_outcomes(self._path(place), experiment, [ALONE], self._plan, self._seed)
 
-    def _absent(self, number: int, why: str) -> SoberError:
-        where = "in memory" if self.folder is None else f"in {self.folder}"
-        return SoberError(
-            "E505",
-            f"The predictions of trial {number} are not {where} ({why}). Give every process the same folder, "
-            'store="trials", and keep it as long as the study.',
-        )
-
-    def _path(self, place: str) -> str:
-        assert self.folder is not None
-        return os.path.join(self.folder, os.path.basename(place))
+    def _path(self, place: str) -> str | None:
+        return None if self.folder is None else os.path.join(self.folder, os.path.basename(place))

@@ -147,7 +147,7 @@ class Objective:
         trial.set_user_attr(PROPOSED, {"by_scores": learns_from_scores(trial.study), "from": self._leaders})
         experiment = self._experiment(self.make(trial))
         rival = self._rival(trial.study)
-        rule = self._rule(self._nothing_yet(experiment))
+        rule = self._rule(self._leading(Recorder(self.problem, self.plan).nothing_yet()))
 
         def after_round(predictions: Predictions, index: int) -> None:
             score = self._score(predictions)
@@ -158,18 +158,15 @@ class Objective:
                 trial.set_user_attr(ROUNDS, index + 1)
                 raise optuna.TrialPruned(f"worse than the best trial after {index + 1} of {self.plan.n_rounds} rounds")
 
-        try:
-            recorder = self._run(trial, experiment, after_round, shared=True)
-        except SoberError as error:
-            if error.code != _IN_USE:
-                raise
-            recorder = self._run(trial, experiment, after_round, shared=False)  # an equal trial is running elsewhere
+        for shared in (True, False):
+            cache, recorder = self._kept.begin(trial, experiment, shared)
+            try:
+                race(experiment, [ALONE], self.plan, pool=make_pool(), store=recorder, cache=cache, rule=after_round)
+                break
+            except SoberError as error:
+                if error.code != _IN_USE or not shared:
+                    raise  # else an equal trial is running elsewhere
         return self._score(recorder.predictions())
-
-    def _run(self, trial: Trial, experiment: Experiment, after_round: Any, shared: bool) -> Recorder:
-        cache, recorder = self._kept.begin(trial, experiment, shared)
-        race(experiment, [ALONE], self.plan, pool=make_pool(), store=recorder, cache=cache, rule=after_round)
-        return recorder
 
     def _experiment(self, estimator: Any) -> Experiment:
         if not hasattr(estimator, "fit"):
@@ -327,9 +324,6 @@ class Objective:
     def experiment_of(self, trial: FrozenTrial) -> Experiment:
         """Return what a trial of the past ran."""
         return self._experiment(self.make(FixedTrial(dict(trial.params), number=trial.number)))
-
-    def _nothing_yet(self, experiment: Experiment) -> Predictions:
-        return self._leading(Recorder(experiment.problem, self.plan).nothing_yet())
 
 
 def check_study(study: optuna.Study) -> None:

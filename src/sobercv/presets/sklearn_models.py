@@ -7,8 +7,9 @@ boosting in one thread.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -29,16 +30,26 @@ SVM_STEPS = 500_000
 Method = Callable[..., Any]
 
 
-def silent_at_cap(fit: Method) -> Method:
-    """Make a `fit` that says nothing when it ends at `max_iter`; its signature, which scikit-learn reads, stays."""
+def within(context: Callable[[], AbstractContextManager[None]], method: Method) -> Method:
+    """Make a method that runs within a context; its signature, which scikit-learn reads, stays."""
 
-    @wraps(fit)
-    def fit_silently(self: Any, *given: Any, **named: Any) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return fit(self, *given, **named)
+    @wraps(method)
+    def wrapped(self: Any, *given: Any, **named: Any) -> Any:
+        with context():
+            return method(self, *given, **named)
 
-    return fit_silently
+    return wrapped
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+#: Make a `fit` that says nothing when it ends at `max_iter`, and a method that runs in one OpenMP thread.
+silent_at_cap, in_one_thread = partial(within, _silent), partial(within, one_openmp_thread)
 
 
 class OneScale:
@@ -135,17 +146,6 @@ class RootForestClassifier(RootForest, RandomForestClassifier):  # type: ignore[
 
 class RootForestRegressor(RootForest, RandomForestRegressor):  # type: ignore[misc]
     """The forest of `RootForest` for numbers."""
-
-
-def in_one_thread(method: Method) -> Method:
-    """Make a method that runs in one OpenMP thread."""
-
-    @wraps(method)
-    def alone(self: Any, *given: Any, **named: Any) -> Any:
-        with one_openmp_thread():
-            return method(self, *given, **named)
-
-    return alone
 
 
 class SerialBoostingClassifier(HistGradientBoostingClassifier):  # type: ignore[misc]

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -40,7 +41,7 @@ from ..training.race import race
 from .callbacks import SearchCallbacks, with_callbacks
 from .design import Design, check, design, drop_rule
 from .fitted import FittedSearch
-from .pairs import PairModels, pair_plan, pairs_pay
+from .pairs import PairModels, pairs_pay, tournament
 from .progress import listening
 from .results import (
     as_decided,
@@ -94,15 +95,16 @@ class Search(FittedSearch):
         )
         arguments = problem.fit_arguments(np.arange(problem.n_samples))
         callbacks = SearchCallbacks(self, X, y, arguments)
-        with callbacks.whole():
-            with callbacks.race(len(configurations), made.plan) as around:
+        with callbacks.task("fit"):
+            with callbacks.task("search", splits=(len(configurations), made.plan)) as around:
                 store, log = self._race(made, replace(experiment, around=around), configurations)
             report_failures(log, configurations)
             estimates = self._judge(made, store, log, configurations)
             self.pair_models_ = self._train_pairs(made, replace(experiment, asks=None), store, estimates)
             self.estimate_ = self.question_.answer(estimates)
             if self.refit:
-                self._train_final_model(problem.X, problem.y, trained, arguments, callbacks.refit)
+                refitting = partial(callbacks.task, "refit-with-best-params")
+                self._train_final_model(problem.X, problem.y, trained, arguments, refitting)
         return self
 
     def _configurations(self, seed: int) -> list[Configuration]:
@@ -187,12 +189,12 @@ class Search(FittedSearch):
         self, made: Design, experiment: Experiment, raced: MemoryStore, estimates: dict[str, Estimate]
     ) -> PairModels | None:
         """Train the winner without each two folds, and widen the intervals where that shows that it is unstable."""
-        planned, question = pair_plan(made.plan), self.question_
+        question = self.question_
         winner = estimates[question.first.name].winner
         left = None if self.max_seconds is None else self.max_seconds - self.race_.seconds
-        if planned is None or not pairs_pay(self.pair_models, question, raced, winner, planned[0], left):
+        if not pairs_pay(self.pair_models, question, raced, winner, left):
             return None
-        plan, partner = planned
+        plan, partner = tournament(made.plan)
         store, path = MemoryStore(made.problem, plan, 1), None if self.store is None else f"{self.store}.pairs"
         alone = [Configuration(0, self.cv_results_["params"][winner])]
         log = self._fit_all(experiment, alone, store, path, question.seed, left)

@@ -65,28 +65,26 @@ class SearchCallbacks:
             self._heard = {"estimator": search, "X": X, "y": y, "metadata": _weights(arguments)}
             self._root = search._init_callback_context(max_subtasks=1 + bool(search.refit))
 
-    def whole(self) -> Any:
-        """Wrap the whole search."""
-        return nullcontext() if self._root is None else _told(self._root, **self._heard)
-
     @contextmanager
-    def race(self, n_configurations: int, plan: Plan) -> Iterator[FitCallbacks | None]:
-        """Wrap all fits but the last; return what wraps each of them."""
+    def task(
+        self, name: str, model: Any = None, splits: tuple[int, Plan] | None = None
+    ) -> Iterator[FitCallbacks | None]:
+        """Wrap the search ("fit"), its race with so many configurations on splits, or the training of the winner.
+
+        Returns what wraps each fit of the race.
+        """
         if self._root is None:
             yield None
-            return
-        places = [(c, split.repeat, split.fold) for c in range(n_configurations) for split in plan.splits]
-        search = self._root.subcontext(task_name="search", max_subtasks=len(places), sequential_subtasks=False)
-        name = "candidate-split-evaluation"
-        made = {place: search.subcontext(task_name=name, task_id=i) for i, place in enumerate(places)}
-        with _told(search, estimator=self._search):
-            yield FitCallbacks(self._search, made)
-
-    def refit(self, model: Any) -> Any:
-        """Wrap the training of the winner."""
-        if self._root is None:
-            return nullcontext()
-        return _told(self._root.subcontext(task_name="refit-with-best-params"), model, **self._heard)
+        elif splits is None:
+            with _told(self._root if name == "fit" else self._root.subcontext(task_name=name), model, **self._heard):
+                yield None
+        else:
+            places = [(c, split.repeat, split.fold) for c in range(splits[0]) for split in splits[1].splits]
+            race = self._root.subcontext(task_name=name, max_subtasks=len(places), sequential_subtasks=False)
+            each = "candidate-split-evaluation"
+            made = {place: race.subcontext(task_name=each, task_id=i) for i, place in enumerate(places)}
+            with _told(race, estimator=self._search):
+                yield FitCallbacks(self._search, made)
 
 
 def _weights(arguments: Mapping[str, Any]) -> dict[str, Any] | None:

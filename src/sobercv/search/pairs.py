@@ -35,16 +35,11 @@ class PairModels:
     factors: Mapping[str, float]
 
 
-def pair_plan(plan: Plan) -> tuple[Plan, Array] | None:
-    """Return the `tournament` of a plan; None where it has other than one repeat of at least four folds."""
-    return None if plan.n_repeats != 1 or plan.n_splits < 4 else tournament(plan)
-
-
 def tournament(plan: Plan) -> tuple[Plan, Array]:
     """Pair every two folds of a plan once.
 
-    The plan has a repeat per round of a tournament: every fold plays once, against another one each time. Beside it the
-    other fold of each, int [K, R]; -1 where an odd number leaves one out.
+    The plan of pairs has a repeat per round of a tournament: every fold plays once, against another one each time.
+    Beside it the other fold of each, int [K, R]; -1 where an odd number leaves one out.
     """
     folds = plan.splits
     k = len(folds)
@@ -66,13 +61,18 @@ def tournament(plan: Plan) -> tuple[Plan, Array]:
 
 
 def pairs_pay(
-    asked: bool | str, question: Question, store: MemoryStore, winner: int, plan: Plan, seconds_left: float | None
+    asked: bool | str, question: Question, store: MemoryStore, winner: int, seconds_left: float | None
 ) -> bool:
-    """Whether pair models are asked for, make sense here, and fit into the time that is left (None: no limit)."""
+    """Whether pair models are asked for, make sense here, and fit into the time that is left (None: no limit).
+
+    They need one repeat of at least four folds, and the calibrated interval of a single configuration.
+    """
     suits = question.by == "sample" and question.interval == "calibrated" and question.procedure is None
-    if asked is False or not suits or not store.done[winner].all():
+    k = store.done.shape[1]
+    if asked is False or not suits or store.plan.n_repeats != 1 or k < 4 or not store.done[winner].all():
         return False
-    if asked == "auto" and plan.n_splits > SMALL_SHARE * store.done.sum():
+    n_pairs = k * (k - 1) // 2
+    if asked == "auto" and n_pairs > SMALL_SHARE * store.done.sum():
         return False
-    seconds = plan.n_splits * float((store.fit_seconds + store.predict_seconds)[winner].mean())
+    seconds = n_pairs * float((store.fit_seconds + store.predict_seconds)[winner].mean())
     return seconds_left is None or seconds <= seconds_left
