@@ -448,3 +448,10 @@ class BBCRandomizedSearchCV(Search):
 
     def _configurations(self, seed: int) -> list[Configuration]:
         return expand(self.param_distributions, self.n_iter, seed, self.estimator)
+
+
+if BBCSearchCV.__doc__ and BBCRandomizedSearchCV.__doc__:  # for `help`: the attributes are the same
+    _start, _stop = (BBCSearchCV.__doc__.index(f"    {title}\n    ---") for title in ("Attributes", "Examples"))
+    BBCRandomizedSearchCV.__doc__ = BBCRandomizedSearchCV.__doc__.replace(
+        "    Examples\n", f"{BBCSearchCV.__doc__[_start:_stop]}    Examples\n", 1
+    )
