@@ -14,7 +14,7 @@ import sobercv
 from sobercv import SoberError
 from sobercv.inference.intervals import CROSS_VALIDATED
 from sobercv.report import summarize
-from sobercv.search.pairs import tournament, pairs_pay
+from sobercv.search.pairs import pairs_pay, tournament
 from sobercv.training import Plan, Problem
 
 X, Y = make_classification(80, 40, n_informative=4, random_state=0)

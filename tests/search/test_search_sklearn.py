@@ -587,6 +587,18 @@ def test_verbose_prints_a_line_for_each_round(capsys):
     assert lines[0].startswith("round 1 of 3: ")
 
 
+def test_verbose_3_prints_the_scores_of_every_fit_as_scikit_learn(capsys):
+    options = {"cv": 3, "verbose": 3, "return_train_score": True}
+    for scoring in ("accuracy", ["accuracy", "roc_auc"]):
+        GridSearchCV(TREE, DEPTHS, scoring=scoring, refit=False, **options).fit(X, Y)
+        theirs = sorted(line.partition(" total")[0] for line in capsys.readouterr().out.splitlines()[1:])
+        search(scoring=scoring, refit=False, **options).fit(X, Y)
+        ours = sorted(line.partition(" total")[0] for line in capsys.readouterr().out.splitlines() if "END" in line)
+        assert [line.replace(".", "") for line in ours] == [line.replace(".", "") for line in theirs]
+    search(drop="auto").fit(X, Y)
+    assert capsys.readouterr().out == ""
+
+
 def test_missing_target_is_refused():
     with pytest.raises(SoberError, match="requires y to be passed"):
         search().fit(X)

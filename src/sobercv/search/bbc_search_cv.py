@@ -49,6 +49,7 @@ from .results import (
     estimate_of,
     incomplete,
     report_failures,
+    show_fits,
     table_of,
     trained,
     winner_predictions,
@@ -156,6 +157,8 @@ class Search(FittedSearch):
         estimates = corrected(table)
         self.judge_time_ = time.perf_counter() - start
         self.cv_results_ = results = cv_results(configurations, store, log, question, estimates, self.error_score)
+        if self.verbose > 2:
+            show_fits(results, store, question)
         first = estimates[question.first.name]
         if callable(self.refit):  # as in scikit-learn, its pick has no score
             self.best_index_ = _chosen_by(self.refit, results)
@@ -337,7 +340,8 @@ class BBCSearchCV(Search):
         Configurations that fail are set aside with the reason, or raise. A number stands in `cv_results_` as their
         score; they are never judged.
     verbose : int, default=0
-        1 shows a bar in a terminal or a notebook (with rich) and a line for each round elsewhere; 2 always shows lines.
+        1 shows a bar in a terminal or a notebook (with rich) and a line for each round elsewhere; 2 always shows lines,
+        3 then prints the scores of every fit, as scikit-learn does.
     on_event : callable or list of callables, optional
         Receive the events of the search, such as `sobercv.progress.JsonLines("log.jsonl")`. They change no result.
     return_train_score : bool, default=False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,8 @@ from ..training import Configuration, MemoryStore, RaceLog
 from ..training.race import UNREACHED
 from .scoring import TRAINING
 
+#: Columns of the lines that `verbose=3` prints.
+WIDTH = 80
 CAUSES = {
     "interrupted": "interrupted (Ctrl-C)",
     "terminated": "terminated by a signal",
@@ -247,6 +250,26 @@ def _parameters(configurations: Sequence[Configuration]) -> dict[str, Any]:
         for i, value in values.items():
             column[i] = value
     return columns
+
+
+def show_fits(results: dict[str, Any], store: MemoryStore, question: Question) -> None:
+    """Print a line with its scores for each fit, as scikit-learn does with `verbose=3`."""
+    seconds, n_splits = store.fit_seconds + store.predict_seconds, store.done.shape[1]
+    for c, split in np.argwhere(store.done).tolist():
+
+        def scores(name: str, c: int = c, split: int = split) -> str:
+            sides = {side: results.get(f"split{split}_{side}_{name}") for side in ("train", "test")}
+            return ", ".join(f"{side}={values[c]:.3f}" for side, values in sides.items() if values is not None)
+
+        params = results["params"][c]
+        told = ", ".join(f"{name}={params[name]}" for name in sorted(params))
+        if question.several:
+            score = "".join(f" {metric.name}: ({scores(metric.name)})" for metric in question.metrics)
+        else:
+            both = scores("score")
+            score = f", score=({both})" if "train=" in both else f", score={both.removeprefix('test=')}"
+        end = f"{told}{';' if told else ''}{score} total time={seconds[c, split]:6.1f}s"
+        sys.stdout.write(f"[CV {split + 1}/{n_splits}] END ".ljust(WIDTH - len(end), ".") + end + "\n")
 
 
 # ---- the final model -------------------------------------------------------------------------------------------------
