@@ -239,7 +239,8 @@ def effects(search: Any, X: Any, labels: Iterable[str], max_seconds: float = mat
         made.append(
             Chart(f"effect-{column}", f"When {names[column]} changes", clean(names[column], 40), what,
                   (float(places[0]), float(places[-1])), padded(np.stack(list(lines.values())), 0.06),
-                  tuple(line_of(name, places, np.stack([line] * 3)) for name, line in lines.items()), EFFECT)
+                  tuple(line_of(name, places, np.stack([line] * 3)) for name, line in lines.items()),
+                  "" if made else EFFECT)
         )  # fmt: skip
     return tuple(made)
 

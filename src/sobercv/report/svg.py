@@ -113,10 +113,12 @@ class Frame:
             above = any(len(name) > LONGEST_BESIDE for name in chart.y_names)
             row, left, bottom = 38.0 if above else 22.0, 16.0 if above else 156.0, 42.0 if chart.x_label else 30.0
             height = row * len(chart.y_names) + 10 + bottom
-            return cls(*ends, height=height, left=left, bottom=bottom, above=above)
-        longest = max((len(t) for _, t in written(ticks(chart.y_range))), default=3)
-        frame = cls(*ends, left=26 + 7.4 * longest)
-        last = max((frame.x(v) + 3.7 * len(t) for v, t in written(ticks(chart.x_range))), default=0.0)
+            frame = cls(*ends, height=height, left=left, bottom=bottom, above=above)
+        else:
+            longest = max((len(t) for _, t in written(ticks(chart.y_range))), default=3)
+            frame = cls(*ends, left=26 + 7.4 * longest)
+        numbers = written(ticks(chart.x_range, 4 if chart.y_names else 5))
+        last = max((frame.x(v) + 3.7 * len(t) for v, t in numbers), default=0.0)
         return replace(frame, right=max(frame.right, frame.right + last - frame.width))
 
     def x(self, value: float) -> float:
