@@ -179,10 +179,22 @@ class Predictions:
             sample is that of it (default: the greater label).
         """
         target = y if isinstance(y, Target) else Target.read(y, task, pos_label=pos_label)
-        arrays, present = _arrays(predictions, target)
-        given = predictions if isinstance(predictions, Mapping) else {"predictions": predictions}
+        given = predictions if isinstance(predictions, Mapping) else {"": predictions}
+        arrays: dict[str, Array] = {}  # [N, C, R(, K)]
+        present: Array | None = None  # which predictions are there [N, C, R]; None where all are
+        for name, values in given.items():
+            if name and not is_response(name, target):
+                raise SoberError("E116", f"`predictions` has the key {name!r}; allowed are {', '.join(RESPONSES)}.")
+            arrays[name], here = with_axes(*as_array(values, "predictions"), target)
+            present = here if present is None else present if here is None else present & here
+        shapes = {array.shape[:3] for array in arrays.values()}
+        if len(shapes) > 1:
+            raise SoberError("E101", f"The arrays in `predictions` have different shapes: {sorted(shapes)}.")
+        if not shapes or 0 in next(iter(shapes))[1:]:
+            raise SoberError("E101", "`predictions` is empty: no configuration. Pass at least one column.")
         if hasattr(y, "reindex"):
-            check_order(y, "y", {**given, "groups": groups, "folds": folds, "sample_weight": sample_weight})
+            named = {name or "predictions": values for name, values in given.items()}
+            check_order(y, "y", {**named, "groups": groups, "folds": folds, "sample_weight": sample_weight})
         n, n_configurations, n_repeats = next(iter(arrays.values())).shape[:3]
         mask: Array = np.ones((n, n_repeats), bool)
         fold_of = np.zeros((n, n_repeats), np.int64) if folds is None else folds_of(folds, n, n_repeats)
@@ -217,27 +229,6 @@ class Predictions:
             folds_known=folds is not None,
             n_left_out=int(np.sum(~keep)),
         )
-
-
-def _arrays(predictions: Any, target: Target) -> tuple[dict[str, Array], Array | None]:
-    """Return each response as [N, C, R(, K)], and which predictions are there [N, C, R]; None where all are."""
-    given = predictions if isinstance(predictions, Mapping) else {"": predictions}
-    if not given:
-        raise SoberError("E101", "`predictions` is an empty dict. Pass at least one array of predictions.")
-    arrays: dict[str, Array] = {}
-    present: Array | None = None
-    for name, values in given.items():
-        if name and not is_response(name, target):
-            raise SoberError("E116", f"`predictions` has the key {name!r}; allowed are {', '.join(RESPONSES)}.")
-        array, here = with_axes(*as_array(values, "predictions"), target)
-        present = here if present is None else present if here is None else present & here
-        arrays[name] = array
-    shapes = {array.shape[:3] for array in arrays.values()}
-    if len(shapes) > 1:
-        raise SoberError("E101", f"The arrays in `predictions` have different shapes: {sorted(shapes)}.")
-    if 0 in shapes.pop()[1:]:
-        raise SoberError("E101", "`predictions` holds no configuration. Pass at least one column.")
-    return arrays, present
 
 
 def _pruned(arrays: Mapping[str, Array], seen: Array, fold_of: Array | None) -> Array | None:

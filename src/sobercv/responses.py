@@ -101,7 +101,12 @@ def read_response(name: str, array: Array, seen: Array, target: Target, response
             return "predict", codes
         low, high = bounds(_seen(array, seen)) if array.dtype.kind == "f" else (-1.0, -1.0)
         if name or target.n_classes != 2 or not 0.0 <= low <= high <= 1.0:
-            raise _no_labels(target.classes)
+            shown = ", ".join(repr(c) for c in target.classes[:5].tolist()) + ", ..." * (target.n_classes > 5)
+            raise SoberError(
+                "E110",
+                f"`predictions` must hold labels that occur in `y` ({shown}), or probabilities between 0 and 1; got "
+                "something else. Check the encoding of the labels.",
+            )
         name = "predict_proba"
     if target.n_classes > 2:
         raise SoberError(
@@ -173,12 +178,3 @@ def _codes(array: Array, seen: Array, classes: Array) -> Array | None:
     out = np.zeros(array.shape, codes.dtype)
     np.moveaxis(out, 2, 1)[seen] = codes
     return out
-
-
-def _no_labels(classes: Array) -> SoberError:
-    shown = ", ".join(repr(c) for c in classes[:5].tolist())
-    return SoberError(
-        "E110",
-        f"`predictions` must hold labels that occur in `y` ({shown}{', ...' if len(classes) > 5 else ''}), or "
-        "probabilities between 0 and 1; got something else. Check the encoding of the labels.",
-    )

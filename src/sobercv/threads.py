@@ -115,19 +115,8 @@ _inside: list[int] = []  # threads that work with one BLAS thread, once for each
 _limits: list[tuple[Any, Any]] = []  # what was limited, and what knows how it was before
 
 
-def _acquire() -> None:
-    _warnings_lock.acquire()
-    _lock.acquire()
-
-
-def _unlock() -> None:
-    _lock.release()
-    _warnings_lock.release()
-
-
 def _after_fork_in_child() -> None:
     """Forget the threads of the parent: only the one that forked is here, and nothing would undo what they set."""
-    _unlock()
     _inside[:] = [thread for thread in _inside if thread == get_ident()]
     if _limits and not _inside:
         _release(*_limits.pop())
@@ -135,7 +124,9 @@ def _after_fork_in_child() -> None:
 
 # A fork waits until no thread holds a lock: the child would find it held by a thread that it does not have.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_acquire, after_in_parent=_unlock, after_in_child=_after_fork_in_child)
+    for lock in (_warnings_lock, _lock):
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+    os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 def _release(controller: Any, limited: Any = None) -> None:

@@ -78,7 +78,7 @@ def get(metric: str | Metric | Callable[..., Any], **arguments: Any) -> Metric:
     if isinstance(metric, Metric):
         return metric
     if callable(metric):
-        return from_callable(metric)
+        return make_metric(metric)
     raise SoberError(
         "E105", f"`metric` must be a name, a function or a metric; got {type(metric).__name__}. Write metric='roc_auc'."
     )
@@ -152,7 +152,7 @@ def _other(name: str) -> Metric:
 
     known = set(get_scorer_names())
     if name in known:
-        return from_callable(get_scorer(name), name)
+        return make_metric(get_scorer(name), name=name)
     known |= set(METRICS)
     # People also drop scikit-learn's "neg_" and write initials.
     written = name.lower().replace("-", "_")
@@ -182,7 +182,7 @@ def make_metric(
     greater_is_better: bool | None = None,
     response: str | None = None,
     task: TaskName | None = None,
-    max_calls: int = 1000,
+    max_calls: int = MAX_CALLS,
 ) -> Metric:
     """Make a metric of your own function, for `sobercv.bbc` and `sobercv.BBCSearchCV`.
 
@@ -228,7 +228,44 @@ def make_metric(
         raise SoberError("E122", f"`response` must be one of {', '.join(RESPONSES)}; got {response!r}.")
     if isinstance(max_calls, bool) or not isinstance(max_calls, (int, np.integer)) or max_calls < 1:
         raise SoberError("E108", f"`max_calls` must be a whole number of 1 or more; got {max_calls!r}.")
-    return from_callable(function, name, greater_is_better, response, task, int(max_calls))
+    inside, scorer = unwrap(function), True
+    if inside is None:
+        inside, scorer = Unwrapped(function, {}, None if response is None else (response,), greater_is_better), False
+    inner = inside.function
+    label = name or getattr(inner, "__name__", None) or type(inner).__name__
+    if not scorer and needs_model(function):
+        raise SoberError(
+            "E116",
+            f"{label} is a scorer (estimator, X, y): it needs the fitted model, and a table of predictions has none. "
+            "Pass a function (y_true, y_pred), or the name of a metric.",
+        )
+    metric = recognise(inner, inside.arguments, inside.responses)
+    if metric is None:
+        responses = inside.responses or ("predict",)
+        return calling(
+            partial(inner, **inside.arguments) if inside.arguments else inner,
+            label,
+            task=task or (None if responses[0] == "predict" else "classification"),
+            responses=responses,
+            greater_is_better=inside.greater_is_better is not False,
+            pos_label=_pos_label(inside) if scorer else None,
+            max_calls=int(max_calls),
+        )
+    if scorer and inside.greater_is_better and not metric.greater_is_better:
+        loss = getattr(inner, "__name__", metric.name)
+        warn(
+            "W210",
+            f"{loss} is a loss, and its scorer says that more is better, so that the worst would win. Write "
+            f"make_scorer({loss}, greater_is_better=False).",
+        )
+    if inside.greater_is_better not in (None, metric.greater_is_better):  # count up what was counted down, or reverse
+        low, high = metric.range
+        spelled = metric.name.removeprefix("neg_") if inside.greater_is_better else f"neg_{metric.name}"
+        metric = replace(
+            metric, name=spelled, greater_is_better=not metric.greater_is_better, range=(-high, -low), at_cuts=None
+        )
+    metric = metric.on_classes() if task == "classification" else metric
+    return metric if name is None else replace(metric, name=name)
 
 
 # ---- functions and scorers of scikit-learn ---------------------------------------------------------------------------
@@ -326,55 +363,6 @@ def _computed_from(metric: Metric, responses: tuple[str, ...]) -> Metric | None:
         return None
     most = 2 if responses[0] == "predict" else metric.max_classes  # labels of more classes have no order
     return replace(metric, responses=responses, max_classes=most)
-
-
-def from_callable(
-    function: Callable[..., Any],
-    name: str | None = None,
-    greater_is_better: bool | None = None,
-    response: str | None = None,
-    task: TaskName | None = None,
-    max_calls: int = MAX_CALLS,
-) -> Metric:
-    """Make a metric of a function (y_true, y_pred), or of what `make_scorer` returned, which tells more itself."""
-    inside, scorer = unwrap(function), True
-    if inside is None:
-        inside, scorer = Unwrapped(function, {}, None if response is None else (response,), greater_is_better), False
-    inner = inside.function
-    label = name or getattr(inner, "__name__", None) or type(inner).__name__
-    if not scorer and needs_model(function):
-        raise SoberError(
-            "E116",
-            f"{label} is a scorer (estimator, X, y): it needs the fitted model, and a table of predictions has none. "
-            "Pass a function (y_true, y_pred), or the name of a metric.",
-        )
-    metric = recognise(inner, inside.arguments, inside.responses)
-    if metric is None:
-        responses = inside.responses or ("predict",)
-        return calling(
-            partial(inner, **inside.arguments) if inside.arguments else inner,
-            label,
-            task=task or (None if responses[0] == "predict" else "classification"),
-            responses=responses,
-            greater_is_better=inside.greater_is_better is not False,
-            pos_label=_pos_label(inside) if scorer else None,
-            max_calls=max_calls,
-        )
-    if scorer and inside.greater_is_better and not metric.greater_is_better:
-        loss = getattr(inner, "__name__", metric.name)
-        warn(
-            "W210",
-            f"{loss} is a loss, and its scorer says that more is better, so that the worst would win. Write "
-            f"make_scorer({loss}, greater_is_better=False).",
-        )
-    if inside.greater_is_better not in (None, metric.greater_is_better):  # count up what was counted down, or reverse
-        low, high = metric.range
-        spelled = metric.name.removeprefix("neg_") if inside.greater_is_better else f"neg_{metric.name}"
-        metric = replace(
-            metric, name=spelled, greater_is_better=not metric.greater_is_better, range=(-high, -low), at_cuts=None
-        )
-    metric = metric.on_classes() if task == "classification" else metric
-    return metric if name is None else replace(metric, name=name)
 
 
 def _pos_label(inside: Unwrapped) -> Any:

@@ -21,8 +21,8 @@ from sklearn.pipeline import Pipeline
 from ..containers import Array
 from ..errors import SoberError, warn
 from ..inference import Question
-from ..metrics import Metric, get
-from ..metrics.by_name import from_callable, needs_model, unwrap
+from ..metrics import Metric, get, make_metric
+from ..metrics.by_name import needs_model, unwrap
 from ..predictions import Predictions
 from ..targets import Target, TaskName
 from ..training import MemoryStore, Problem
@@ -402,7 +402,7 @@ def _read(scoring: Any, task: TaskName | None, name: str | None = None) -> Metri
     if callable(scoring) and not isinstance(scoring, Metric):
         if unwrap(scoring) is None and needs_model(scoring):
             return ModelScorer(name or getattr(scoring, "__name__", None) or type(scoring).__name__, scoring)
-        metric = from_callable(scoring, name=name, task=task)
+        metric = make_metric(scoring, name=name, task=task)
     else:
         metric = get(scoring)
         if task == "classification":
