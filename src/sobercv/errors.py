@@ -84,17 +84,25 @@ CODES: dict[str, str] = {
 }
 
 
-class SoberError(ValueError):
-    """A problem that the user can fix: its `code` of `CODES`, and what was given, what is allowed, what to do."""
+class _Coded:
+    """What has a code of `CODES` and a sentence."""
 
     def __init__(self, code: str, message: str) -> None:
         message = re.sub(r"\s*\n\s*", " ", message.strip())  # it may quote what somebody else said in several lines
-        super().__init__(code, message)  # both in args, so that the exception survives pickling
+        super().__init__(code, message)  # type: ignore[call-arg]  # both in args, so that it survives pickling
         self.code = code
         self.message = message
 
     def __str__(self) -> str:
         return f"{self.message} [{self.code}]"
+
+
+class SoberError(_Coded, ValueError):
+    """A problem that the user can fix: its `code` of `CODES`, and what was given, what is allowed, what to do."""
+
+
+class SoberWarning(_Coded, UserWarning):
+    """Something that the user should know about a result; `code` names it forever."""
 
 
 def also(kind: type[Exception]) -> type[SoberError]:
@@ -110,18 +118,6 @@ def also(kind: type[Exception]) -> type[SoberError]:
 def _again(kind: type[Exception], code: str, message: str) -> SoberError:
     """Make an error anew from its pickle: a class that was made on the way cannot be found by its name."""
     return also(kind)(code, message)
-
-
-class SoberWarning(UserWarning):
-    """Something that the user should know about a result; `code` names it forever."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(code, message)
-        self.code = code
-        self.message = message
-
-    def __str__(self) -> str:
-        return f"{self.message} [{self.code}]"
 
 
 #: What the first letter of a code says.

@@ -256,16 +256,11 @@ def has_several_outputs(y: Any) -> bool:
     """Whether a target has more than one entry per sample (and is no survival target)."""
     if y is None or is_survival(y):
         return False
-    shape: tuple[int, ...] = y.shape if hasattr(y, "shape") else np.shape(_as_rows(y))
-    return len(shape) > 2 or (len(shape) == 2 and shape[1] > 1)
-
-
-def _as_rows(y: Any) -> Any:
-    """Return what has a shape, or nothing: rows of different lengths have none."""
     try:
-        return np.asarray(y)
-    except ValueError:
-        return ()
+        shape = np.shape(y)
+    except ValueError:  # rows of different lengths have no shape
+        return False
+    return len(shape) > 2 or (len(shape) == 2 and shape[1] > 1)
 
 
 def task_name(task: str) -> TaskName:
