@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
-
-#: When sobercv was imported: a script that was edited later is not the code that runs (`training.keep`).
-IMPORTED_AT = time.time()
 
 
 def late(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:

@@ -163,5 +163,7 @@ def test_a_cluster_without_workers_is_told(absent_at):
 
     client = SimpleNamespace(**{"wait_for_workers": lambda *a, **k: None, "scatter": print, absent_at: nobody})
     backend = SimpleNamespace(client=client, effective_n_jobs=lambda n: 2)
+    pool = DaskPool(backend)
+    pool.start(None, 1)
     with pytest.raises(SoberError, match="E602"):
-        DaskPool(backend).start(None, 1).submit(0, ())
+        pool.submit(0, ())

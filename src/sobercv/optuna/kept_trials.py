@@ -64,7 +64,7 @@ class KeptTrials:
         if self.folder is None:
             self._outcomes[place] = recorder.outcomes
         else:
-            place = digest(experiment.estimator, size=8).hex() + ("" if shared else f"-{place[:8]}") + ".sqlite"
+            place = digest(experiment.estimator)[:16] + ("" if shared else f"-{place[:8]}") + ".sqlite"
         trial.set_user_attr(PLACE, place)
         return self._cache(place, experiment), recorder
 

@@ -135,7 +135,7 @@ class Objective:
         plan = Plan.build(self.problem, cv, n_repeats, seed)
         self.proposing = rows_that_propose(plan, propose_from)
         self.plan = proposing_first(plan, self.proposing)
-        self._leaders = digest(self.proposing, size=8).hex()
+        self._leaders = digest(self.proposing)[:16]
         self._wanted = wanted_of(self.question)
         self._kept = KeptTrials(store, self.plan, seed)
         self._rule(Recorder(self.problem, self.plan).nothing_yet())  # refuses before any trial

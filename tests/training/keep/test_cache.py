@@ -181,7 +181,7 @@ def test_triggers_and_views_are_refused(tmp_path):
 
 def test_nothing_leads_from_a_file_to_code():
     forbidden = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "importlib", "runpy"}
-    harmless = ("importlib.metadata", "importlib.machinery", "importlib.util")  # they look, and import nothing
+    harmless = ("importlib.metadata", "importlib.machinery", "importlib.util", "joblib.hashing")  # they only look
     for name in FILES:
         tree = ast.parse(Path(importlib.import_module(f"sobercv.training.keep.{name}").__file__).read_text())
         for node in ast.walk(tree):

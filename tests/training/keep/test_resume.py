@@ -312,7 +312,7 @@ def test_a_store_that_is_deleted_during_the_run_is_said_and_the_run_goes_on(tmp_
             if how == "replace":
                 path.write_text("somebody else's")
 
-    with pytest.warns(SoberWarning, match="kept nowhere") as caught:
+    with pytest.warns(SoberWarning, match="cannot be resumed") as caught:
         found = runs.search(path, on_event=vanish)
     assert [w.message.code for w in caught if isinstance(w.message, SoberWarning)] == ["W501"]
     assert runs.bits(found) == truth

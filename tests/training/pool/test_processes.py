@@ -219,17 +219,14 @@ class Expensive(Odd):
 Expensive.__name__ = "MLPOdd"
 
 
-def test_what_cannot_leave_this_process_has_a_limit_between_fits():
+@pytest.mark.parametrize("limit", ["max_seconds", "fit_timeout"])
+def test_what_cannot_leave_this_process_has_no_limit(limit):
     class Stays(Odd):
         def __reduce__(self):
             raise TypeError("I stay here")
 
-    with pytest.warns(SoberWarning, match="I stay here") as caught:
-        _, log = run(COLUMNS, estimator=Stays(), max_seconds=600)
-    assert [w.message.code for w in caught] == ["W601"]
-    assert log.stopped == "finished"
-    with pytest.raises(SoberError) as error:
-        run(COLUMNS, estimator=Stays(), fit_timeout=600)
+    with pytest.raises(SoberError, match=r"I stay here.*without a time limit") as error:
+        run(COLUMNS, estimator=Stays(), **{limit: 600})
     assert error.value.code == "E602"
 
 

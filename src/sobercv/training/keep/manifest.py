@@ -6,20 +6,17 @@ Two manifests may be united where one extends the other: more splits, more confi
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..fit.plan import Plan
 from ..fit.problem import Problem
 from ..fit.space import Configuration
 from ..fit.task import Experiment
-from .fingerprint import Writer, digest, versions
-
-#: Bytes of the keys under which outcomes are kept.
-KEY = 8
-_DATA = ("task", "X", "y", "pos_label", "groups", "sample_weight", "fit_params")
+from .fingerprint import code_of, digest, fingerprint, versions
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,83 +25,72 @@ class Manifest:
 
     Attributes
     ----------
-    data : mapping of str to str
-        A digest for each of X, y and what goes with them.
-    estimator, asked : str
-        Class and parameters; what else is asked of every fitted model, empty where nothing is.
-    code, versions : mapping of str to str
-        Digests of the user's own modules that take part; the versions of Python and installed packages.
-    responses : tuple of str
-        What every fit is asked for.
-    seed : int
-    splits : tuple of str
+    data, code, versions : mapping of str to str
+        Digests of X, y and what goes with them, and of the user's own modules; versions of Python and packages.
+    asked : mapping of str to (digest, text)
+        What else must be the same: the estimator, what scoring asks of it, the seed.
+    splits : sequence of str
         A key for each split, of its training and test rows, in the order of the plan.
     configurations : mapping of str to str
         From a key to the parameters, in the order of the indices.
     """
 
     data: Mapping[str, str]
-    estimator: str
-    asked: str
     code: Mapping[str, str]
     versions: Mapping[str, str]
-    responses: tuple[str, ...]
-    seed: int
-    splits: tuple[str, ...]
+    asked: Mapping[str, Sequence[str]]
+    splits: Sequence[str]
     configurations: Mapping[str, str]
 
     @classmethod
     def build(cls, experiment: Experiment, configurations: Sequence[Configuration], plan: Plan, seed: int) -> Manifest:
         """Take the fingerprints of a search."""
-        writer = Writer()
-        estimator = writer.write(experiment.estimator)
-        params = [writer.write(dict(configuration.params)) for configuration in configurations]
-        asked = "" if experiment.asks is None else writer.write(experiment.asks)
-        code, packages = writer.code()
-        return cls(
-            data=_data_digests(experiment.problem),
-            estimator=estimator,
-            asked=asked,
-            code=code,
-            versions=versions(packages),
-            responses=tuple(" or ".join(alternatives) for alternatives in experiment.wanted),
-            seed=seed,
-            splits=tuple(digest(split.train, split.test, size=KEY).hex() for split in plan.splits),
-            configurations=_keyed(params),
-        )
+        modules: set[str] = set()
+        wanted = ", ".join(" or ".join(alternatives) for alternatives in experiment.wanted)
+        asked = {
+            "the estimator": (fingerprint(experiment.estimator, modules), _text(experiment.estimator)),
+            "what scoring asks of an estimator": (wanted, wanted),
+            "the scorer that is called on every fitted model": (fingerprint(experiment.asks, modules), ""),
+            "the seed": (str(seed), str(seed)),
+        }
+        keyed: dict[str, str] = {}
+        for configuration in configurations:
+            params = dict(configuration.params)
+            key = found = fingerprint(params, modules)[:16]
+            while key in keyed:  # of equal ones, the second has another key than the first
+                key = fingerprint((key, found), set())[:16]
+            keyed[key] = _text(params)
+        data = _data_digests(experiment.problem)
+        code, packages = code_of(modules)
+        splits = [fingerprint((split.train, split.test), set())[:16] for split in plan.splits]
+        return cls(data, code, versions(packages), asked, splits, keyed)
 
-    @cached_property
-    def checksum_key(self) -> bytes:
-        """The key of every stored outcome's checksum: an outcome of other data or another estimator never fits."""
-        return digest(dict(self.data), self.estimator, self.responses, self.asked, size=32)
+    @property
+    def seed(self) -> int:
+        """The root seed."""
+        return int(self.asked["the seed"][0])
 
     def differences(self, now: Manifest) -> list[str]:
         """Say in what `now` differs from this stored run, unless it goes on with it or extends it."""
         found = []
-        changed = [name for name in _DATA if self.data.get(name) != now.data[name]]
-        if changed:
-            found.append(f"the data ({', '.join(changed)})")
-        edited = [name for name, code in self.code.items() if now.code.get(name, code) != code]
-        if edited:
-            found.append(f"the code ({', '.join(sorted(edited))})")
-        elif self.estimator != now.estimator:
-            found.append(f"the estimator ({_first_difference(self.estimator, now.estimator)})")
-        if self.responses != now.responses:
-            found.append(
-                f"what scoring asks of an estimator (was {', '.join(self.responses)}; is {', '.join(now.responses)})"
-            )
-        if self.asked != now.asked and not edited:
-            found.append("the scorer that is called on every fitted model")
-        other = [name for name, then in self.versions.items() if now.versions.get(name, then) != then]
+        data = [name for name, held in self.data.items() if now.data.get(name) != held]
+        code = sorted(name for name, held in self.code.items() if now.code.get(name, held) != held)
+        other = [name for name, held in self.versions.items() if now.versions.get(name, held) != held]
+        if data:
+            found.append(f"the data ({', '.join(data)})")
+        if code:
+            found.append(f"the code ({', '.join(code)})")
         if other:
             listed = ", ".join(f"{name} {self.versions[name]}, now {now.versions[name]}" for name in other)
             found.append(f"the installed versions ({listed})")
-        if self.seed != now.seed:
-            found.append(f"the seed (was {self.seed}; is {now.seed})")
+        for name, (key, was) in self.asked.items():
+            key_now, text = now.asked[name]
+            if key != key_now:
+                found.append(name if was == text else f"{name} ({_first_difference(was, text)})")
         if any(a != b for a, b in zip(self.splits, now.splits, strict=False)):
             found.append("the folds")
         gone = [text for key, text in self.configurations.items() if key not in now.configurations]
-        if gone and not edited:
+        if gone:
             n = len(self.configurations)
             found.append(f"the grid ({len(gone)} of {n} stored configurations are not in it, the first is {gone[0]})")
         return found
@@ -115,14 +101,8 @@ class Manifest:
         return replace(now, splits=splits, versions={**self.versions, **now.versions})
 
     def to_json(self) -> bytes:
-        """Write as a text."""
+        """Write as a text; `Manifest(**json.loads(text))` reads it."""
         return json.dumps(asdict(self)).encode()
-
-    @classmethod
-    def from_json(cls, text: bytes) -> Manifest:
-        """Read what `to_json` wrote; raises ValueError, KeyError or TypeError where it is anything else."""
-        held = json.loads(text)
-        return cls(**held | {name: tuple(held[name]) for name in ("responses", "splits")})
 
 
 #: Of problems that are alive: each trial of a study has a manifest of its own, and all have the same data.
@@ -131,24 +111,27 @@ _DIGESTS: WeakKeyDictionary[Problem, dict[str, str]] = WeakKeyDictionary()
 
 def _data_digests(problem: Problem) -> dict[str, str]:
     """Return a digest for each of X, y and what goes with them; taken once for a problem, however often it is asked."""
-    known = _DIGESTS.get(problem)
-    if known is None:
-        fit_params = {**problem.fit_params, "weighted_fit": problem.weighted_fit}
-        # Scores are those of the last class, so outcomes depend on which one that is.
-        last = None if problem.classes is None else problem.classes.tolist()[-1]
-        parts = (problem.task, problem.X, problem.y, last, problem.group_codes, problem.sample_weight, fit_params)
-        known = _DIGESTS[problem] = {name: digest(part).hex() for name, part in zip(_DATA, parts, strict=True)}
-    return known
+    if problem not in _DIGESTS:
+        parts = {
+            "task": problem.task,
+            "X": problem.X,
+            "y": problem.y,
+            # Scores are those of the last class, so outcomes depend on which one that is.
+            "pos_label": None if problem.classes is None else problem.classes.tolist()[-1],
+            "groups": problem.group_codes,
+            "sample_weight": problem.sample_weight,
+            "fit_params": {**problem.fit_params, "weighted_fit": problem.weighted_fit},
+        }
+        _DIGESTS[problem] = {name: digest(part) for name, part in parts.items()}
+    return _DIGESTS[problem]
 
 
-def _keyed(texts: Sequence[str]) -> dict[str, str]:
-    """Give each configuration a key of its parameters; of equal ones, the second has another key than the first."""
-    keyed: dict[str, str] = {}
-    times: dict[str, int] = {}
-    for text in texts:
-        times[text] = times.get(text, 0) + 1
-        keyed[digest(text, times[text], size=KEY).hex()] = text
-    return keyed
+def _text(value: Any) -> str:
+    """Describe an estimator, or parameters, for people."""
+    if not hasattr(value, "get_params"):
+        return re.sub(" at 0x[0-9a-f]+", "", repr(value))
+    params = ", ".join(f"{name}={_text(setting)}" for name, setting in value.get_params(deep=False).items())
+    return f"{type(value).__module__}.{type(value).__qualname__}({params})"
 
 
 def _first_difference(was: str, now: str) -> str:

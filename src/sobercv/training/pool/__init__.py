@@ -25,7 +25,7 @@ def make_pool(n_jobs: int | None = None, fit_timeout: float | None = None, is_li
     if n_workers == 1 and kind != "DaskDistributedBackend":  # dask sends work away even when it has one worker only
         if not is_limited and fit_timeout is None:
             return SerialPool()
-        return ProcessPool(1, _thread_limits(backend, 1), fit_timeout, is_limited)
+        return ProcessPool(1, _thread_limits(backend, 1), fit_timeout)
     if fit_timeout is not None and kind in ("ThreadingBackend", "DaskDistributedBackend", "RayBackend"):
         raise SoberError(
             "E114",
@@ -38,7 +38,7 @@ def make_pool(n_jobs: int | None = None, fit_timeout: float | None = None, is_li
         return DaskPool(backend)
     if kind == "RayBackend":
         return RayPool(n_workers, backend)
-    return ProcessPool(n_workers, _thread_limits(backend, n_workers), fit_timeout, is_limited)
+    return ProcessPool(n_workers, _thread_limits(backend, n_workers), fit_timeout)
 
 
 def _thread_limits(backend: object, n_workers: int) -> dict[str, str]:

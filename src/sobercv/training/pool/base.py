@@ -11,18 +11,19 @@ import threading
 import warnings
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
+from joblib import parallel_config
+
 from ...threads import one_blas_thread
-from ..fit.prefix import fit_predict_shared
 from ..fit.task import Experiment, Outcome
 from .batches import Batch
-from .work import Surroundings, fit_all, threads_inside
+from .work import Surroundings, fits_of
 
 #: The longest that a pool waits before it looks whether its workers are alive, in seconds.
 LOOK_SECONDS = 1.0
@@ -63,13 +64,14 @@ class Pool(ABC):
         """
         with one_blas_thread():
             try:
-                yield self.start(experiment, n_fits)
+                self.start(experiment, n_fits)
+                yield self
             finally:
                 self.close()
 
     @abstractmethod
-    def start(self, experiment: Experiment, n_fits: int) -> Pool:
-        """Take what all fits have in common; return what runs them, usually this pool."""
+    def start(self, experiment: Experiment, n_fits: int) -> None:
+        """Take what all fits have in common."""
 
     @property
     @abstractmethod
@@ -106,10 +108,9 @@ class SerialPool(Pool):
         self._experiment: Any = None
         self._waiting: deque[tuple[int, Iterator[Outcome]]] = deque()
 
-    def start(self, experiment: Experiment, n_fits: int) -> Pool:
+    def start(self, experiment: Experiment, n_fits: int) -> None:
         """Take the experiment."""
         self._experiment = experiment
-        return self
 
     @property
     def n_free(self) -> int:
@@ -118,7 +119,7 @@ class SerialPool(Pool):
 
     def submit(self, key: int, batch: Batch, is_speculative: bool = False) -> None:
         """Take a batch; it is fitted while the queue waits."""
-        self._waiting.append((key, (each for task in batch for each in fit_predict_shared(self._experiment, task))))
+        self._waiting.append((key, fits_of(self._experiment, batch)))
 
     def wait(self, seconds: float) -> list[Report]:
         """Fit once."""
@@ -145,11 +146,10 @@ class FuturePool(Pool):
         self._flying: dict[int, Future[list[Outcome]]] = {}
         self._inbox: queue.SimpleQueue[int] = queue.SimpleQueue()  # keys of batches that are done
 
-    def start(self, experiment: Experiment, n_fits: int) -> Pool:
+    def start(self, experiment: Experiment, n_fits: int) -> None:
         """Take what all fits have in common. Workers receive it with the first batch."""
         self.n_workers = min(self.n_workers, max(n_fits, 1))
         self._common, self._token = (experiment, Surroundings.here()), uuid4().hex
-        return self
 
     @property
     def n_free(self) -> int:
@@ -191,12 +191,12 @@ class FuturePool(Pool):
     def stop(self) -> list[Report]:
         """Cancel all batches; those under way run to their end where they are, and nothing looks at them."""
         flying, self._flying = self._flying, {}
-        self._cancel(flying.values())
+        for future in flying.values():
+            self._cancel(future)
         return []
 
-    def _cancel(self, futures: Iterable[Future[list[Outcome]]]) -> None:
-        for future in futures:
-            future.cancel()
+    def _cancel(self, future: Any) -> None:
+        future.cancel()
 
     def close(self) -> None:
         """Forget what was begun, and the data; workers forget what they have opened when they are idle."""
@@ -212,14 +212,13 @@ class ThreadPool(FuturePool):
         self._calls: queue.SimpleQueue[Any] = queue.SimpleQueue()  # future and batch; None ends a thread
         self._warnings: tuple[list[Any], Any] | None = None  # as they were before
 
-    def start(self, experiment: Experiment, n_fits: int) -> Pool:
+    def start(self, experiment: Experiment, n_fits: int) -> None:
         """Start threads; they share the data."""
         super().start(experiment, n_fits)
         self._warnings = list(warnings.filters), warnings.showwarning
         for _ in range(self.n_workers):
             arguments = (self._calls, *self._common)
             threading.Thread(target=_serve, args=arguments, daemon=True, name="sober-fit").start()
-        return self
 
     def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
         future: Future[list[Outcome]] = Future()
@@ -245,7 +244,7 @@ def _serve(calls: queue.SimpleQueue[Any], experiment: Experiment, around: Surrou
         future, batch = item
         if future.set_running_or_notify_cancel():
             try:
-                with threads_inside(), around.apply(is_own_process=False):
-                    future.set_result(fit_all(experiment, batch))
+                with parallel_config("threading"), around.apply(is_own_process=False):
+                    future.set_result(list(fits_of(experiment, batch)))
             except BaseException as error:  # raised where the result is waited for
                 future.set_exception(error)

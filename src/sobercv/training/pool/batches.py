@@ -6,16 +6,17 @@ first fit, by measured seconds afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 from ..fit.prefix import Keys, prefix_keys
 from ..fit.space import Configuration
 from ..fit.task import Experiment, Outcome, Task
 
 Batch = tuple[Task, ...]
+T = TypeVar("T")
 
 #: Batches for each worker: where cutting is free, where it fits a common prefix again, and at most.
 WHERE_FREE, WHERE_COSTLY, AT_MOST = 6, 3, 16
@@ -46,26 +47,52 @@ def cut(
     and long ones come first, so that workers become idle together at the end. `cheap_first` keeps the order given,
     which is that of a race against the clock.
     """
-    if not tasks:
-        return []
-    known = {} if seconds is None else seconds
-    if not all(c.index in known for task in tasks for c in task.configurations):
-        known = {}
     if len(tasks) > AT_MOST * n_workers:  # very many small tasks: whole ones, several a message
         size = -(-len(tasks) // (AT_MOST * n_workers))
         return [tuple(tasks[i : i + size]) for i in range(0, len(tasks), size)]
-    free, costly = (-(-pieces * n_workers // len(tasks)) for pieces in (WHERE_FREE, WHERE_COSTLY))
-    if free == 1:
-        return [(task,) for task in tasks]
-    keys: dict[int, Keys] = {}
+    configurations = list({c.index: c for task in tasks for c in task.configurations}.values())
+    is_known = seconds is not None and all(c.index in seconds for c in configurations)
+    # Every fit takes some time, so that places differ.
+    weights = {c.index: max(seconds[c.index], 1e-6) if is_known and seconds else 1.0 for c in configurations}
+    indices = [c.index for c in configurations]
+    keys = dict(zip(indices, prefix_keys(experiment, configurations), strict=True))
+
+    def weight(part: Sequence[Configuration]) -> float:
+        return sum(weights[c.index] for c in part)
+
     batches: list[Batch] = []
     for task in tasks:
-        missing = [c for c in task.configurations if c.index not in keys]
-        keys.update(zip([c.index for c in missing], prefix_keys(experiment, missing), strict=True))
-        batches += [(Task(task.split, part),) for part in _pieces(task.configurations, keys, known, free, costly)]
-    if known and not cheap_first:
-        batches.sort(key=lambda batch: -sum(known[c.index] for task in batch for c in task.configurations))
+        whole, parts = weight(task.configurations), list[Sequence[Configuration]]()
+        for group in _alike(task.configurations, keys):
+            costly = whole * len(tasks) / (WHERE_COSTLY * n_workers)
+            parts += _even(group, lambda c: weights[c.index], costly) if weight(group) > costly else [group]
+        for pieces in _even(parts, weight, whole * len(tasks) / (WHERE_FREE * n_workers)):
+            batches.append((Task(task.split, tuple(c for part in pieces for c in part)),))
+    if is_known and not cheap_first:
+        batches.sort(key=lambda batch: -sum(weight(task.configurations) for task in batch))
     return batches
+
+
+def _even(items: Sequence[T], weight: Callable[[T], float], size: float) -> list[list[T]]:
+    """Put neighbours together whose middles lie in the same piece of this size."""
+    pieces: dict[int, list[T]] = {}
+    before = 0.0
+    for item in items:
+        pieces.setdefault(int((before + weight(item) / 2) / size), []).append(item)
+        before += weight(item)
+    return list(pieces.values())
+
+
+def _alike(configurations: Sequence[Configuration], keys: Mapping[int, Keys]) -> list[list[Configuration]]:
+    """Return configurations with equal first steps together, those with some equal ones side by side."""
+    rank: dict[Any, int] = {}  # of first steps, as they come up
+
+    def place(configuration: Configuration) -> list[int]:
+        key = keys[configuration.index]
+        prefixes = [key[:depth] for depth in range(1, len(key) + 1)] or [(configuration.index,)]
+        return [rank.setdefault(prefix, len(rank)) for prefix in prefixes]
+
+    return [list(group) for _, group in groupby(sorted(configurations, key=place), place)]
 
 
 def without(batch: Batch, outcomes: Iterable[Outcome]) -> Batch:
@@ -76,61 +103,6 @@ def without(batch: Batch, outcomes: Iterable[Outcome]) -> Batch:
         rest = tuple(configuration for configuration, place in places if place not in there)
         left += [Task(task.split, rest)] if rest else []
     return tuple(left)
-
-
-def _pieces(
-    configurations: Sequence[Configuration],
-    keys: dict[int, Keys],
-    known: Mapping[int, float],
-    free: int,
-    costly: int,
-) -> list[tuple[Configuration, ...]]:
-    """Cut configurations into about equal pieces, at places where little is shared."""
-    ordered = _in_tree_order(configurations, keys)
-    own = [keys[c.index] for c in ordered]
-    # What the neighbours on both sides of a place have in common: cutting there fits that once more.
-    shared = [0, *(_common(a, b) for a, b in pairwise(own))]
-    if len(ordered) <= free and not any(shared):  # one fit each: times differ a little, and put no two together
-        return [(configuration,) for configuration in ordered]
-    # How much is done before a place. Every fit takes some time, so that places differ.
-    before = [0.0, *accumulate(max(known[c.index], 1e-6) if known else 1.0 for c in ordered)]
-    places = _places(shared, before, free)
-    if any(shared[place] for place in places):
-        places = _places(shared, before, costly)
-    return [tuple(ordered[a:b]) for a, b in zip([0, *places], [*places, len(ordered)], strict=True)]
-
-
-def _places(shared: list[int], before: list[float], n_pieces: int) -> list[int]:
-    """Near each of the ideal places, take the one where least is shared."""
-    n, whole = len(shared), before[-1]
-    n_pieces = min(n_pieces, n)
-    places: set[int] = set()
-    for piece in range(1, n_pieces):
-        ideal, reach = piece * whole / n_pieces, whole / (2 * n_pieces)
-        far = {place: abs(before[place] - ideal) for place in range(1, n)}
-        nearest = min(far, key=lambda place: (far[place], place))
-        window = [place for place in far if far[place] <= reach] or [nearest]
-        places.add(min(window, key=lambda place: (shared[place], far[place], place)))
-    return sorted(places)
-
-
-def _in_tree_order(configurations: Sequence[Configuration], keys: dict[int, Keys]) -> list[Configuration]:
-    """Put configurations with common first steps side by side, otherwise in the order given."""
-    rank: dict[Any, int] = {}
-    for configuration in configurations:
-        key = keys[configuration.index]
-        for depth in range(1, len(key) + 1):
-            rank.setdefault(key[:depth], len(rank))
-    return sorted(configurations, key=lambda c: [rank[keys[c.index][:d]] for d in range(1, len(keys[c.index]) + 1)])
-
-
-def _common(a: Keys, b: Keys) -> int:
-    same = 0
-    for one, other in zip(a, b, strict=False):
-        if one != other:
-            break
-        same += 1
-    return same
 
 
 def cheap_first(

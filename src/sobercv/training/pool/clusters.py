@@ -154,11 +154,10 @@ class RayPool(FuturePool):
         )  # fmt: skip
         return _named(error, names)
 
-    def _cancel(self, futures: Iterable[Any]) -> None:
+    def _cancel(self, future: Any) -> None:
         import ray
 
-        for future in futures:
-            ray.cancel(future.object_ref, force=True)
+        ray.cancel(future.object_ref, force=True)
 
     def close(self) -> None:
         """Forget the data."""

@@ -1,8 +1,8 @@
 """Processes of this machine, by loky: a fit can be ended, and a worker's death is noticed.
 
 Each worker leads a process group and is named in a folder that the pool shares with it. The folder also holds the data,
-mapped into memory by every worker, and a journal for each batch under way: which fit it has begun, and outcomes of
-batches that take long, so that little is lost when workers are killed.
+mapped into memory by every worker, and a journal for each batch under way: which fit it has begun, and the outcomes, so
+that nothing is lost when workers are killed.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ import joblib
 from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
 
 from ...containers import Array
-from ...errors import SoberError, warn
+from ...errors import SoberError
 from ..fit.space import Configuration
-from ..fit.task import Experiment, Outcome
+from ..fit.task import Outcome
 from ..keep.fingerprint import is_installed_file
 from . import guard
-from .base import LOOK_SECONDS, FuturePool, Pool, Report, SerialPool
+from .base import LOOK_SECONDS, FuturePool, Report
 from .batches import Batch
 from .work import as_bytes, pack, run_batch
 
 #: Workers without work wait so many seconds for the next search.
 IDLE_SECONDS = 60.0
-#: Outcomes of a batch that takes longer than this are written into its journal, and journals are read as often.
+#: How often journals are read, in seconds.
 JOURNAL_SECONDS = 0.25
 #: So many times in a row workers may end before they have started.
 MAX_FALSE_STARTS = 2
@@ -49,58 +49,32 @@ _SET_BY_IMPORTS = frozenset({"KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "_RJEM_
 
 
 class ProcessPool(FuturePool):
-    """Worker processes, with some environment variables beside those of this process.
+    """Worker processes, with some environment variables beside those of this process."""
 
-    Where fits may be ended, by `fit_timeout` or because the race is limited, each outcome is written down before the
-    next fit begins.
-    """
-
-    def __init__(
-        self,
-        n_workers: int,
-        environment: Mapping[str, str],
-        fit_timeout: float | None = None,
-        is_limited: bool = False,
-    ) -> None:
+    def __init__(self, n_workers: int, environment: Mapping[str, str], fit_timeout: float | None = None) -> None:
         super().__init__(n_workers)
         self.fit_timeout = fit_timeout
         self._environment = dict(environment)
-        self._at_once = is_limited or fit_timeout is not None
-        # One job may run here, with a warning, where it cannot be sent to another process.
-        self._may_stay = n_workers == 1 and fit_timeout is None
         self._workers: _Workers | None = None
         self._n_false_starts = 0
-        self._is_broken = False
         self._journals: dict[int, _Journal] = {}
         self._read_at = self._looked_at = 0.0
 
-    def start(self, experiment: Experiment, n_fits: int) -> Pool:
-        """Take what all fits have in common. Workers are started with the first batch."""
-        super().start(experiment, n_fits)
-        if self._may_stay:
-            try:
-                pack(self._common)
-            except SoberError as error:
-                text = f"Fits run in this process, so a time limit is looked at after each of them. {error.message}"
-                warn("W601", text)
-                return SerialPool().start(experiment, n_fits)
-        return self
-
     def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
-        if self._workers is None:
-            packed = pack(self._common)
-            self._workers = _take(self.n_workers, self._environment)
-            self._workers.share(self._token, packed)
-        journal = self._workers.folder / f"{self._token}-{key}.journal"
-        arguments = (str(self._workers.folder), self._token, as_bytes(batch), str(journal), self._at_once)
         try:
-            future: Future[list[Outcome]] = self._workers.submit(_run, *arguments)
+            if self._workers is None:
+                packed = pack(self._common)
+                self._workers = _take(self.n_workers, self._environment)
+                self._workers.share(self._token, packed)
+            journal = self._workers.folder / f"{self._token}-{key}.journal"
+            self._journals[key] = _Journal(journal)
+            arguments = (str(self._workers.folder), self._token, as_bytes(batch), str(journal))
+            future: Future[list[Outcome]] = self._workers.executor.submit(_run, *arguments)
         except BrokenProcessPool as error:  # it broke since the last batch came back
             future = Future()
             future.set_exception(error)
         except OSError as error:
-            raise SoberError("E602", f"A worker process cannot be started: {error}. Use n_jobs=1.") from error
-        self._journals[key] = _Journal(journal)
+            raise SoberError("E602", f"Worker processes cannot be started: {error}. Use n_jobs=1.") from error
         return future
 
     def wait(self, seconds: float) -> list[Report]:
@@ -115,28 +89,13 @@ class ProcessPool(FuturePool):
         if now - self._looked_at > LOOK_SECONDS:  # a program that a worker forked keeps loky from noticing its end
             self._looked_at = now
             deaths += ["ended"] if self._workers is not None and self._flying and self._workers.lost() else []
-        return reports + self._abandon(deaths[0]) if deaths else reports
-
-    def _abandon(self, death: str) -> list[Report]:
-        """End all workers after the death of one; report all batches that had not come back."""
-        reports = []
-        for key, future in self._flying.items():
-            is_whole = future.done() and not future.cancelled() and future.exception() is None
-            outcomes = self._close_journal(key) + (future.result() if is_whole else [])
-            reports.append(Report(key, outcomes, death="" if is_whole else death))
-        self._flying = {}
-        self._kill()
+        if deaths:  # all workers are ended, and all batches come back
+            reports += [Report(report.key, report.outcomes, death=deaths[0]) for report in self.stop()]
+            self._kill()
         return reports
 
     def _report(self, key: int, future: Future[list[Outcome]]) -> Report:
-        report = super()._report(key, future)
-        return Report(key, self._close_journal(key) + report.outcomes, death=report.death)
-
-    def _close_journal(self, key: int) -> list[Outcome]:
-        journal = self._journals.pop(key)
-        outcomes = journal.read()
-        journal.path.unlink(missing_ok=True)
-        return outcomes
+        return Report(key, self._journals.pop(key).close(), death=super()._report(key, future).death)
 
     def begun(self, key: int) -> tuple[float, tuple[int, ...]] | None:
         """Return since when a batch fits which configurations."""
@@ -146,11 +105,11 @@ class ProcessPool(FuturePool):
         """Say how a worker died."""
         if not isinstance(error, BrokenProcessPool):
             return ""
-        self._is_broken = True
         codes = re.search(r"\{(.+)\}", str(error))
         death = "ended" if codes is None else codes.group(1)
         self._n_false_starts = 0 if self._workers is None or self._workers.pids() else self._n_false_starts + 1
         if self._n_false_starts >= MAX_FALSE_STARTS:
+            self._kill()
             raise SoberError(
                 "E602",
                 f"Worker processes end before they have started ({death}); standard error may say why. "
@@ -161,13 +120,12 @@ class ProcessPool(FuturePool):
     def stop(self) -> list[Report]:
         """End all fits under way, with the programs that they started; return what was in their journals."""
         flying, self._flying = list(self._flying), {}
-        reports = [Report(key, self._close_journal(key)) for key in flying]
+        reports = [Report(key, self._journals.pop(key).close()) for key in flying]
         if flying:
             self._kill()
         return reports
 
     def _kill(self) -> None:
-        self._is_broken = False
         if self._workers is not None:
             self._workers.close()
             self._workers = None
@@ -175,10 +133,8 @@ class ProcessPool(FuturePool):
     def close(self) -> None:
         """Let workers wait for the next search."""
         super().close()
-        if self._is_broken:
-            self._kill()
         if self._workers is not None:
-            self._workers.forget(self._token)
+            (self._workers.folder / f"{self._token}.data").unlink(missing_ok=True)
             _give_back(self._workers)
             self._workers = None
 
@@ -198,9 +154,15 @@ class _Journal:
             file.seek(self._offset)
             raw = file.read()
         while len(raw) >= 8 and len(raw) >= (size := 8 + int.from_bytes(raw[:8], "little")):
-            since, indices, outcomes = pickle.loads(raw[8:size])
-            self.begun, self._offset, raw = (since, indices), self._offset + size, raw[size:]
-            found += outcomes
+            self.begun, outcome = pickle.loads(raw[8:size])
+            self._offset, raw = self._offset + size, raw[size:]
+            found += [] if outcome is None else [outcome]
+        return found
+
+    def close(self) -> list[Outcome]:
+        """Return the outcomes that are new, and remove the file."""
+        found = self.read()
+        self.path.unlink(missing_ok=True)
         return found
 
 
@@ -216,39 +178,30 @@ def _begin(folder: str) -> None:
     name = Path(folder, f"{os.getpid()}.worker")
     try:
         name.touch()
-        name.with_suffix(".starting").unlink(missing_ok=True)
     except OSError:  # the parent has ended, and its guard has removed the folder
         os._exit(1)
     atexit.register(partial(name.unlink, missing_ok=True))  # one that ends by itself is not missed
 
 
-def _run(folder: str, token: str, raw: bytes, journal: str, at_once: bool) -> list[Outcome]:
-    """Fit a batch."""
+def _run(folder: str, token: str, batch: bytes, journal: str) -> list[Outcome]:
+    """Fit a batch; outcomes are written into its journal."""
+    begun: tuple[float, tuple[int, ...]] | None = None
+
+    def write(outcome: Outcome | None) -> None:
+        raw = pickle.dumps((begun, outcome), protocol=5)
+        file.write(len(raw).to_bytes(8, "little") + raw)
+        file.flush()
+
+    def begins(configurations: Sequence[Configuration]) -> None:
+        nonlocal begun
+        begun = monotonic(), tuple(c.index for c in configurations)
+        write(None)
+
     read = partial(joblib.load, os.path.join(folder, f"{token}.data"), mmap_mode="r")
-    outcomes = run_batch(token, raw, read, _Writer(journal, at_once))
+    with open(journal, "ab") as file:
+        run_batch(token, batch, read, begins, write)
     _tell_imports(folder)
-    return outcomes
-
-
-class _Writer:
-    """Writes the journal of a batch: before every fit where `at_once`, else from time to time."""
-
-    def __init__(self, path: str, at_once: bool) -> None:
-        self._path, self._at_once, self._written = path, at_once, monotonic()
-
-    def __call__(self, configurations: Sequence[Configuration], outcomes: Sequence[Outcome]) -> bool:
-        """Write down what was done and what begins now; return whether that was done."""
-        now = monotonic()
-        if not self._at_once and (not outcomes or now - self._written < JOURNAL_SECONDS):
-            return False
-        raw = pickle.dumps((now, tuple(c.index for c in configurations), list(outcomes)), protocol=5)
-        try:
-            with open(self._path, "ab") as file:
-                file.write(len(raw).to_bytes(8, "little") + raw)
-        except OSError:  # no room: the outcomes come back with the batch
-            return False
-        self._written = now
-        return True
+    return []
 
 
 _n_modules = 0
@@ -270,12 +223,11 @@ class _Workers:
         self.key = key
         self.owner = os.getpid()
         self.code = _states(_own_files())
+        self.timer: threading.Timer | None = None
         self.folder = Path(tempfile.mkdtemp(prefix="sober-", dir=os.environ.get("JOBLIB_TEMP_FOLDER")))
         self.executor = ProcessPoolExecutor(
             n_workers, timeout=None, initializer=_begin, initargs=(str(self.folder),), env=dict(environment)
         )
-        self.timer: threading.Timer | None = None
-        self._is_started = False
         self._guard: subprocess.Popen[bytes] | None = None
         if os.name == "posix":
             command = [sys.executable, "-I", "-S", guard.__file__, str(self.folder)]
@@ -283,18 +235,6 @@ class _Workers:
                 command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, bufsize=0,
                 start_new_session=True,
             )  # fmt: skip
-
-    def submit(self, function: Any, *arguments: Any) -> Future[Any]:
-        """Submit a call; the first one starts the workers, which the guard must know before they have begun."""
-        before = {process.pid for process in multiprocessing.active_children()}
-        future: Future[Any] = self.executor.submit(function, *arguments)
-        if not self._is_started:
-            self._is_started = True
-            for pid in {process.pid for process in multiprocessing.active_children()} - before:
-                name = self.folder / f"{pid}.worker"
-                if not name.exists():
-                    name.with_suffix(".starting").touch()
-        return future
 
     def share(self, token: str, packed: list[Array]) -> None:
         """Write the data where workers map it into memory."""
@@ -307,10 +247,6 @@ class _Workers:
                 f"{size:.0f} MB of data cannot be shared with worker processes: {error}. Free some space in the folder "
                 "for temporary files (TMPDIR), or use n_jobs=1.",
             ) from error
-
-    def forget(self, token: str) -> None:
-        """Remove the data; workers that have them open forget them when they have been idle for a while."""
-        (self.folder / f"{token}.data").unlink(missing_ok=True)
 
     def pids(self) -> set[int]:
         """Return the workers that have started and not ended in peace."""
@@ -377,22 +313,18 @@ def _take(n_workers: int, environment: Mapping[str, str]) -> _Workers:
         if workers.is_as_before(key):
             return workers
         workers.close()
-    try:
-        return _Workers(n_workers, environment, key)
-    except OSError as error:
-        raise SoberError("E602", f"Worker processes cannot be started: {error}. Use n_jobs=1.") from error
+    return _Workers(n_workers, environment, key)
 
 
 def _give_back(workers: _Workers) -> None:
     """Let workers wait for the next search, for a while."""
     workers.note_code()
+    _end_idle()
     workers.timer = threading.Timer(IDLE_SECONDS, _end_idle, (workers,))
     workers.timer.daemon = True
     with _lock:
-        others, _idle[:] = _idle[:], [workers]
+        _idle.append(workers)
     workers.timer.start()
-    for other in others:
-        other.close()
 
 
 @atexit.register

@@ -24,8 +24,7 @@ from ...containers import Array
 from ...errors import SoberError
 from ...threads import one_blas_thread
 from ..fit.prefix import fit_predict_shared
-from ..fit.space import Configuration
-from ..fit.task import Experiment, Outcome, error_text
+from ..fit.task import Begins, Experiment, Outcome, error_text
 from .batches import Batch
 
 try:
@@ -65,6 +64,12 @@ class Surroundings:
                 yield
 
 
+def fits_of(experiment: Experiment, batch: Batch, begins: Begins = lambda configurations: None) -> Iterator[Outcome]:
+    """Fit a batch; `begins` hears what is fitted next."""
+    for task in batch:
+        yield from fit_predict_shared(experiment, task, begins)
+
+
 def pack(common: Any) -> list[Array]:
     """Pickle what all fits have in common; return the pickle and the large buffers that it refers to, all as bytes.
 
@@ -86,7 +91,7 @@ def pack(common: Any) -> list[Array]:
             "E602",
             "The data or the estimator cannot be sent to worker processes: "
             f"{type(error).__name__}: {error_text(error)}. "
-            "Use n_jobs=1, or threads with joblib.parallel_config('threading').",
+            "Use n_jobs=1 without a time limit, or threads with joblib.parallel_config('threading').",
         ) from error
     return [np.frombuffer(head, np.uint8), *large]
 
@@ -99,12 +104,13 @@ def as_bytes(thing: Any) -> bytes:
 _lock = threading.Lock()
 #: What this process has opened last, by its token; forgotten when it has not been used for a while.
 _opened: dict[str, Any] = {}
-_timers: list[threading.Timer] = []
+_timer = threading.Timer(0.0, _opened.clear)
 
 
 @contextmanager
 def _in_common(token: str, read: Callable[[], Sequence[Any]]) -> Iterator[Any]:
     """Enter with what was packed under a token, opened unless it is at hand."""
+    global _timer
     with _lock:
         if token not in _opened:
             _opened.clear()  # before the new one needs memory
@@ -123,67 +129,38 @@ def _in_common(token: str, read: Callable[[], Sequence[Any]]) -> Iterator[Any]:
         yield common
     finally:
         with _lock:
-            while _timers:
-                _timers.pop().cancel()
-            timer = threading.Timer(FORGET_SECONDS, _forget)
-            timer.daemon = True
-            timer.start()
-            _timers.append(timer)
+            _timer.cancel()
+            _timer = threading.Timer(FORGET_SECONDS, _opened.clear)
+            _timer.daemon = True
+            _timer.start()
 
 
-def _forget() -> None:
-    with _lock:
-        _opened.clear()
-
-
-#: Hears which configurations are fitted next, and of each outcome; returns whether it has taken the outcomes so far.
-Note = Callable[[Sequence[Configuration], Sequence[Outcome]], bool]
-
-
-def run_batch(token: str, raw: bytes, read: Callable[[], Sequence[Any]], note: Note | None = None) -> list[Outcome]:
-    """Fit a batch in a worker process, and return the outcomes that `note` has not taken."""
+def run_batch(
+    token: str, raw: bytes, read: Callable[[], Sequence[Any]], begins: Begins, tell: Callable[[Outcome], object]
+) -> None:
+    """Fit a batch in a worker process, and tell every outcome."""
     try:
         with (
             _in_common(token, read) as (experiment, around),
             one_blas_thread(),
             around.apply(is_own_process=True),
-            threads_inside(),
+            parallel_config("threading"),  # joblib uses threads inside of a fit, as in workers of its own
         ):
-            return fit_all(experiment, pickle.loads(raw), note)
+            for outcome in fits_of(experiment, pickle.loads(raw), begins):
+                tell(outcome)
     except BaseException as error:
-        raise _portable(error) from None
+        # An exception that can be pickled, with the place where it was raised as a note.
+        text = "".join(traceback.format_exception(error))
+        try:
+            error.add_note(f"In a worker process:\n{text}")
+            pickle.loads(as_bytes(error))
+        except Exception:
+            error = RuntimeError(f"In a worker process:\n{text}")
+        raise error from None
 
 
 def run_packed(token: str, raw: bytes, *packed: Any) -> list[Outcome]:
     """Fit a batch on a cluster that gives each task what all have in common."""
-    return run_batch(token, raw, lambda: packed)
-
-
-def fit_all(experiment: Experiment, batch: Batch, note: Note | None = None) -> list[Outcome]:
-    """Fit a batch."""
-    ready: list[Outcome] = []
-
-    def begins(configurations: Sequence[Configuration]) -> None:
-        if note is not None and note(configurations, ready):
-            ready.clear()
-
-    for task in batch:
-        for outcome in fit_predict_shared(experiment, task, begins):
-            ready.append(outcome)
-    return ready
-
-
-def threads_inside() -> Any:
-    """Make joblib use threads inside of a fit, as it does in workers of its own."""
-    return parallel_config("threading")
-
-
-def _portable(error: BaseException) -> BaseException:
-    """Return an exception that can be pickled, with the place where it was raised as a note."""
-    text = "".join(traceback.format_exception(error))
-    try:
-        error.add_note(f"In a worker process:\n{text}")
-        pickle.loads(as_bytes(error))
-    except Exception:
-        return RuntimeError(f"In a worker process:\n{text}")
-    return error
+    outcomes: list[Outcome] = []
+    run_batch(token, raw, lambda: packed, lambda configurations: None, outcomes.append)
+    return outcomes
