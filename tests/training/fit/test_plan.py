@@ -210,7 +210,7 @@ def test_rare_classes_warn_and_go_on(problem, cv, sentence):
     [
         (RARE, 24, {}, "E106", "n_splits=24 cannot be greater than the number of members in each class"),
         (NUMBERS, 31, {}, "E106", "n_samples=30"),
-        (GROUPED, 11, {}, "E106", "11 folds cannot be made of 10 groups"),
+        (GROUPED, 11, {}, "E106", "number of groups: 10"),
         (NUMBERS, KFold(31), {}, "E307", "KFold cannot split"),
         (NUMBERS, TimeSeriesSplit(3), {}, "E307", "GridSearchCV"),
         (NUMBERS, type("Mine", (TimeSeriesSplit,), {})(3), {}, "E307", "Mine is for rows in time order"),

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from ... import seeds
 from ...containers import Array
@@ -80,15 +80,13 @@ class Plan:
         first is scikit-learn's, the next ones are shuffled by `seed`. `split_params` is what `cv.split` receives
         instead of the problem's groups, under metadata routing.
         """
-        pairs, by_number = pairs_of(problem, cv, n_repeats, seed, split_params)
-        repeats = _repeats(pairs, problem.n_samples)
+        repeats = _repeats(_pairs(problem, cv, n_repeats, seed, split_params), problem.n_samples)
         rounds: list[tuple[Split, ...]] = []
         for repeat, folds in enumerate(repeats):
             splits, size = [Split(repeat, f, *pair) for f, pair in enumerate(folds)], -(-len(folds) // MAX_ROUNDS)
             rounds += [tuple(splits[i : i + size]) for i in range(0, len(splits), size)]
         plan = cls(problem.n_samples, len(repeats), tuple(rounds))
-        _check_classes(plan, problem, by_number)
-        _check_groups(plan, problem)
+        _check(plan, problem)
         return plan
 
     @cached_property
@@ -150,65 +148,51 @@ def _repeats(pairs: list[Pair], n: int) -> list[list[Pair]]:
     return [[pair] for pair in pairs] if are_apart else repeats
 
 
-def _check_classes(plan: Plan, problem: Problem, by_number: bool) -> None:
-    """Refuse a fold that has but one class to learn from; warn of one that lacks a class among several."""
-    if problem.classes is None:
-        return
-    counts = np.bincount(problem.target.values, minlength=len(problem.classes))
-    for split in plan.splits:
-        present = np.bincount(problem.target.values[split.train], minlength=len(counts))
-        if present.all():
-            continue
-        absent = problem.classes.tolist()[int(np.argmin(present))]
-        n_folds = sum(other.repeat == split.repeat for other in plan.splits)
-        remedy = (
-            f"Use fewer folds (now {n_folds}; the rarest class has {counts.min()} samples)."
-            if by_number or n_folds > counts.min()
-            else "Use a stratified splitter, or one that shuffles."
-        )
-        sentence = f"{split.place.capitalize()} has no sample of class {absent!r} to train on. {remedy}"
-        if np.count_nonzero(present) > 1:
+def _check(plan: Plan, problem: Problem) -> None:
+    """Refuse a fold with but one class to learn from; warn of one that lacks a class, and of groups on both sides."""
+    if problem.classes is not None:
+        counts = np.bincount(problem.target.values, minlength=len(problem.classes))
+        for split in plan.splits:
+            present = np.bincount(problem.target.values[split.train], minlength=len(counts))
+            if present.all():
+                continue
+            absent = problem.classes.tolist()[int(np.argmin(present))]
+            n_folds = sum(other.repeat == split.repeat for other in plan.splits)
+            sentence = (
+                f"{split.place.capitalize()} has no sample of class {absent!r} to train on. Use fewer folds (now "
+                f"{n_folds}; the rarest class has {counts.min()} samples), or a stratified splitter."
+            )
+            if np.count_nonzero(present) <= 1:
+                raise SoberError("E106", sentence)
             warn("W804", sentence)
-            return
-        raise SoberError("E106", sentence)
-
-
-def _check_groups(plan: Plan, problem: Problem) -> None:
-    """Warn where samples of one group stand on both sides of a split."""
+            break
     codes = problem.group_codes
-    if codes is None:
-        return
-    for split in plan.splits:
-        inside = np.zeros(int(codes.max()) + 1, bool)
-        inside[codes[split.train]] = True
-        if inside[codes[split.test]].any():
+    for split in plan.splits if codes is not None else ():
+        if np.isin(codes[split.test], codes[split.train]).any():  # type: ignore[index]
             warn(
                 "W301",
                 f"In {split.place} some groups have samples both to train on and to predict, so the predictions know "
                 "their group already. Use a splitter that keeps groups together, such as GroupKFold.",
             )
-            return
+            break
 
 
-def pairs_of(
-    problem: Problem, cv: Any, n_repeats: int, seed: int, split_params: Mapping[str, Any] | None
-) -> tuple[list[Pair], bool]:
-    """Return the checked (train, test) pairs, and whether they were made from a number of folds."""
+def _pairs(problem: Problem, cv: Any, n_repeats: int, seed: int, split_params: Mapping[str, Any] | None) -> list[Pair]:
+    """Return the (train, test) pairs, checked."""
     n_folds = 5 if cv is None else _as_int(cv)
     if isinstance(n_repeats, bool) or not isinstance(n_repeats, (int, np.integer)) or n_repeats < 1:
         raise SoberError("E108", f"`n_repeats` must be a whole number of at least 1; got {n_repeats!r}.")
+    name = type(cv).__name__ if hasattr(cv, "split") else "This list of splits"
     if n_folds is not None:
         pairs = _by_number(problem, n_folds, int(n_repeats), seed)
     elif n_repeats > 1:
         raise SoberError(
             "E114",
-            f"`n_repeats`={n_repeats} needs a number of folds, but `cv` is {_name(cv)}; write cv=10, or pass a "
-            "splitter that repeats, such as RepeatedStratifiedKFold.",
+            f"`n_repeats`={n_repeats} needs a number of folds, but `cv` is {name}; write cv=10, or pass a splitter "
+            "that repeats, such as RepeatedStratifiedKFold.",
         )
-    elif isinstance(cv, TimeSeriesSplit):
-        raise _time_series(cv)
     else:
-        pairs = _from_object(problem, cv, split_params)
+        pairs = _from_splitter(problem, cv, name, split_params) if hasattr(cv, "split") else list(cv)
     if not pairs:
         raise SoberError(
             "E307",
@@ -219,98 +203,69 @@ def pairs_of(
     starts = [int(test.min()) for _, test in checked]
     goes_on = len(checked) > 1 and all(np.diff(starts) > 0)  # the same hold-out twice is no walk through time
     if goes_on and all(train.max() < start for (train, _), start in zip(checked, starts, strict=True)):
-        raise _time_series(cv)
-    return checked, n_folds is not None
-
-
-def _time_series(cv: Any) -> SoberError:
-    return SoberError(
-        "E307",
-        f"{_name(cv)} is for rows in time order: it predicts later rows by models trained on earlier ones. The "
-        "corrected estimate resamples rows as if any order were as likely. Keep these splits with GridSearchCV, or "
-        "pass blocks of time as `groups` with a number of folds.",
-    )
+        raise SoberError(
+            "E307",
+            f"{name} is for rows in time order: it predicts later rows by models trained on earlier ones. The "
+            "corrected estimate resamples rows as if any order were as likely. Keep these splits with GridSearchCV, or "
+            "pass blocks of time as `groups` with a number of folds.",
+        )
+    return checked
 
 
 def _as_int(cv: Any) -> int | None:
-    if isinstance(cv, (bool, np.bool_, str, float)) or (
-        not hasattr(cv, "split") and not hasattr(cv, "__index__") and not isinstance(cv, Iterable)
-    ):
+    """Return the number of folds; None where `cv` makes splits itself."""
+    is_number = hasattr(cv, "__index__") and not isinstance(cv, (bool, np.bool_)) and getattr(cv, "ndim", 0) == 0
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        return None
+    if isinstance(cv, (str, float)) or not (is_number or isinstance(cv, Iterable)):
         raise SoberError(
             "E307",
             f"`cv` must be a number of folds, a scikit-learn splitter or a list of (train, test) rows; got {cv!r}, so "
             "write cv=10.",
         )
-    if hasattr(cv, "split") or not hasattr(cv, "__index__") or getattr(cv, "ndim", 0) > 0:
-        return None
-    n_folds = operator.index(cv)
-    if n_folds < 2:
-        raise SoberError("E307", f"`cv` must be at least 2 folds; got {n_folds}, so write cv=10.")
-    return n_folds
+    if is_number and operator.index(cv) < 2:
+        raise SoberError("E307", f"`cv` must be at least 2 folds; got {cv}, so write cv=10.")
+    return operator.index(cv) if is_number else None
 
 
 def _by_number(problem: Problem, n_folds: int, n_repeats: int, seed: int) -> list[Pair]:
-    _check_number(problem, n_folds)
-    strata = problem.target.values if problem.classes is not None else None
-    if problem.task == "survival":
+    groups, strata = problem.group_codes, None
+    if problem.classes is not None:
+        strata = problem.target.values
+    elif problem.task == "survival":
         event = problem.target.values["event"].astype(np.int64)
         # Too few of one kind cannot be spread over the folds; then plain folds are the best there is.
         strata = event if min(event.sum(), len(event) - event.sum()) >= n_folds else None
-    grouped = problem.group_codes is not None
-    kind = {
-        (False, False): KFold,
-        (True, False): StratifiedKFold,
-        (False, True): GroupKFold,
-        (True, True): StratifiedGroupKFold,
-    }[strata is not None, grouped]
-    pairs: list[Pair] = []
-    rows = np.zeros((problem.n_samples, 1))
+    kinds = (KFold, GroupKFold) if strata is None else (StratifiedKFold, StratifiedGroupKFold)
+    kind, pairs = kinds[groups is not None], list[Pair]()
     for repeat in range(n_repeats):
-        codes, options = problem.group_codes, {}
+        codes, options = groups, {}
         if repeat == 0:
             pass  # unshuffled, as scikit-learn's, so that results can be compared split by split
-        elif codes is not None and strata is not None:
+        elif groups is not None and strata is not None:
             # StratifiedGroupKFold before 1.8 mixes up the groups' counts when it shuffles, so renumber the groups.
-            codes = seeds.generator(seed, "plan", repeat).permutation(int(codes.max()) + 1)[codes]
+            codes = seeds.generator(seed, "plan", repeat).permutation(int(groups.max()) + 1)[groups]
         else:
             options = {"shuffle": True, "random_state": seeds.integer(seed, "plan", repeat)}
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="The least populated class")  # said above, with its name
-            pairs += kind(n_folds, **options).split(rows, strata, codes)
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="The least populated class")  # said above, with its name
+                pairs += kind(n_folds, **options).split(np.zeros((problem.n_samples, 1)), strata, codes)
+        except ValueError as error:  # more folds than samples, groups or members of each class
+            raise SoberError("E106", f"cv={n_folds} folds cannot be made: {error} Use fewer folds.") from None
+    if problem.classes is not None and (counts := np.bincount(problem.target.values)).min() < n_folds:
+        warn(
+            "W804",
+            f"The least populated class in y has only {counts.min()} members, fewer than the {n_folds} folds, so some "
+            f"folds hold no sample of class {problem.classes.tolist()[int(counts.argmin())]!r}. Use fewer folds, or "
+            "collect more samples.",
+        )
     return pairs
 
 
-def _check_number(problem: Problem, n_folds: int) -> None:
-    if n_folds > problem.n_samples:
-        raise SoberError(
-            "E106",
-            f"cv={n_folds} folds cannot be made of n_samples={problem.n_samples}; use fewer folds or more samples.",
-        )
-    if problem.group_codes is not None and n_folds > (n_groups := int(problem.group_codes.max()) + 1):
-        raise SoberError("E106", f"cv={n_folds} folds cannot be made of {n_groups} groups; use fewer folds.")
-    if problem.classes is not None:
-        counts = np.bincount(problem.target.values)
-        if n_folds > counts.max():
-            raise SoberError(
-                "E106",
-                f"n_splits={n_folds} cannot be greater than the number of members in each class; use fewer folds (the "
-                f"commonest class has {counts.max()} samples).",
-            )
-        if n_folds > counts.min():
-            rarest = problem.classes.tolist()[int(counts.argmin())]
-            warn(
-                "W804",
-                f"The least populated class in y has only {counts.min()} members, fewer than the {n_folds} folds, so "
-                f"some folds hold no sample of class {rarest!r}. Use fewer folds, or collect more samples.",
-            )
-
-
-def _from_object(problem: Problem, cv: Any, split_params: Mapping[str, Any] | None) -> list[Pair]:
-    if not hasattr(cv, "split"):
-        return list(cv)
-    y = problem.y
-    if problem.task == "survival" and "Stratified" in type(cv).__name__:
-        y = problem.target.values["event"]
+def _from_splitter(problem: Problem, cv: Any, name: str, split_params: Mapping[str, Any] | None) -> list[Pair]:
+    is_stratified = problem.task == "survival" and "Stratified" in type(cv).__name__
+    y = problem.target.values["event"] if is_stratified else problem.y
     if split_params is None:
         split_params = {} if problem.groups is None else {"groups": problem.groups}
     try:
@@ -322,14 +277,14 @@ def _from_object(problem: Problem, cv: Any, split_params: Mapping[str, Any] | No
     except (ValueError, TypeError) as error:
         if "groups" in str(error) and split_params.get("groups") is None:
             raise SoberError(
-                "E113", f"{_name(cv)} needs groups; pass groups= with one entry per sample. It says: {error}"
+                "E113", f"{name} needs groups; pass groups= with one entry per sample. It says: {error}"
             ) from error
-        raise SoberError("E307", f"{_name(cv)} cannot split these data: {error}") from error
+        raise SoberError("E307", f"{name} cannot split these data: {error}") from error
     if said != len(pairs):
         raise SoberError(
             "E307",
             f"cv.split and cv.get_n_splits return inconsistent results. Expected {said} splits, got {len(pairs)}; fix "
-            f"{_name(cv)}, or pass list(cv.split(X, y)).",
+            f"{name}, or pass list(cv.split(X, y)).",
         )
     return pairs
 
@@ -337,7 +292,13 @@ def _from_object(problem: Problem, cv: Any, split_params: Mapping[str, Any] | No
 def _checked(pair: Any, i: int, n: int) -> Pair:
     """Return both parts as row numbers, or say in one sentence what is wrong with them."""
     try:
-        train, test = (_rows(part, n) for part in pair)
+        train, test = (np.asarray(part) for part in pair)
+        train, test = (
+            np.flatnonzero(part) if part.dtype == bool and len(part) == n else part for part in (train, test)
+        )
+        if any(part.ndim != 1 or (part.dtype.kind not in "iu" and part.size) for part in (train, test)):
+            raise ValueError
+        train, test = train.astype(np.intp), test.astype(np.intp)
     except (TypeError, ValueError):
         raise SoberError(
             "E307", f"Split {i + 1} of `cv` must be a pair of (train, test) row numbers; got {pair!r:.80}."
@@ -347,26 +308,10 @@ def _checked(pair: Any, i: int, n: int) -> Pair:
         problem = f"has no row to {'train on' if len(train) == 0 else 'predict'}; give both parts at least one row"
     elif min(train.min(), test.min()) < 0 or max(train.max(), test.max()) >= n:
         problem = f"names rows outside 0 to {n - 1}; use positions, not labels of an index"
-    else:
-        inside = np.bincount(test, minlength=n)
-        if inside.max() > 1:
-            problem = f"predicts row {int(inside.argmax())} more than once; list each test row once"
-        elif inside[train].any():
-            both = int(train[inside[train] > 0][0])
-            problem = f"trains on rows that it predicts (row {both}); keep the two parts apart"
+    elif (inside := np.bincount(test, minlength=n)).max() > 1:
+        problem = f"predicts row {int(inside.argmax())} more than once; list each test row once"
+    elif inside[train].any():
+        problem = f"trains on rows that it predicts (row {train[inside[train] > 0][0]}); keep the two parts apart"
     if problem is not None:
         raise SoberError("E307", f"Split {i + 1} of `cv` {problem}.")
     return train, test
-
-
-def _rows(part: Any, n: int) -> Array:
-    rows = np.asarray(part)
-    if rows.dtype == bool and rows.shape == (n,):
-        return np.flatnonzero(rows)
-    if rows.ndim != 1 or (rows.dtype.kind not in "iu" and rows.size):
-        raise ValueError("not row numbers")
-    return rows.astype(np.intp)
-
-
-def _name(cv: Any) -> str:
-    return type(cv).__name__ if hasattr(cv, "split") else "This list of splits"
