@@ -24,7 +24,7 @@ from ..report.words import metric_label
 from ..tables import Dataset
 from ..training import Configuration, Experiment, Problem
 from ..training.fit.plan import Split
-from ..training.fit.task import build, fit_one
+from ..training.fit.task import fit_one
 
 #: Shares of the training rows, by default and with --learning-curve.
 SHARES, ASKED_SHARES = (1 / 3, 2 / 3), (0.2, 0.4, 0.6, 0.8)
@@ -91,7 +91,7 @@ def _trained_on(
     for fold, (train, test) in enumerate(search.splits_[:n_folds]):
         part = _part(train, like, share, seeds.generator(search.seed_, "learning", fold))
         split = Split(0, fold, part, test)
-        outcome = fit_one(experiment, build(search.estimator, configuration), configuration, split)
+        outcome = fit_one(experiment, configuration, split)
         if outcome.failure is not None:
             return None
         sizes.append(len(part))

@@ -112,49 +112,27 @@ def _unknown(name: str, params: Mapping[str, Any], known: Mapping[str, Any], est
 
 
 def _as_grids(space: Any, n_iter: int | None) -> list[dict[str, Any]]:
-    if isinstance(space, Mapping):
-        space = [space]
-    if isinstance(space, (str, bytes)) or not isinstance(space, Iterable):
+    """Return the grids of a space, checked by scikit-learn's `ParameterGrid`."""
+    grids = [space] if isinstance(space, Mapping) else list(space) if isinstance(space, Iterable) else []
+    if not grids or not all(isinstance(grid, Mapping) and all(isinstance(k, str) for k in grid) for grid in grids):
         raise SoberError(
-            "E303", f"The search space must be a dict or a list of dicts; got {space!r}, so write {{'name': [values]}}."
+            "E303",
+            "The search space must be a dict, or a list of dicts that is not empty, from parameter names to values; "
+            f"got {space!r}, so write {{'C': [1, 10]}}.",
         )
-    grids = list(space)
-    if not grids:
-        raise SoberError("E303", "The search space is an empty list; give at least one grid, such as {'C': [1, 10]}.")
-    for grid in grids:
-        if not isinstance(grid, Mapping) or not all(isinstance(name, str) for name in grid):
-            raise SoberError(
-                "E303", f"Each grid must be a dict from parameter names to values; got {grid!r}, so write {{'C': [1]}}."
-            )
-        for name, values in grid.items():
-            _check_values(name, values, n_iter)
+    for name, values in ((name, values) for grid in grids for name, values in grid.items()):
+        if hasattr(values, "rvs"):
+            if n_iter is None:
+                raise SoberError(
+                    "E303",
+                    f"{name!r} is a distribution, which has no end; draw from it with BBCRandomizedSearchCV(n_iter=), "
+                    "or list values.",
+                )
+            continue
+        try:
+            ParameterGrid({name: values})
+        except (TypeError, ValueError) as error:
+            is_one = isinstance(values, str) or not isinstance(values, Iterable)
+            hint = f"[{values!r}]" if is_one else f"list({name}_values), with at least one value"
+            raise also(type(error))("E303", f"{error} Write {hint}.") from None
     return [dict(grid) for grid in grids]
-
-
-def _check_values(name: str, values: Any, n_iter: int | None) -> None:
-    if hasattr(values, "rvs"):
-        if n_iter is None:
-            raise SoberError(
-                "E303",
-                f"{name!r} is a distribution, which has no end; draw from it with BBCRandomizedSearchCV(n_iter=), or "
-                "list values.",
-            )
-        return
-    if isinstance(values, np.ndarray) and values.ndim != 1:
-        raise SoberError(
-            "E303", f"The values of {name!r} must be one-dimensional; got shape {values.shape}, so pass a list of them."
-        )
-    if isinstance(values, (str, bytes)) or not isinstance(values, (np.ndarray, Sequence)):
-        hint = f"list({name}_values)" if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) else None
-        raise also(TypeError)(
-            "E303",
-            f"Parameter grid for parameter {name!r} needs to be a list or a numpy array, but got {values!r} (of type "
-            f"{type(values).__name__}) instead. Single values need to be wrapped in a list with one element. Write "
-            f"{hint or f'[{values!r}]'}.",
-        )
-    if len(values) == 0:
-        raise SoberError(
-            "E303",
-            f"Parameter grid for parameter {name!r} need to be a non-empty sequence, got: {values!r}; give at least "
-            "one value, or leave it out.",
-        )

@@ -178,32 +178,27 @@ def fit_predict(experiment: Experiment, task: Task, begins: Begins = lambda conf
     forests = Forests()
     for configuration in task.configurations:
         begins((configuration,))
-        try:
-            built = build(experiment.estimator, configuration)
-        except BaseException as error:
-            yield failed(experiment, configuration, task.split, error)
-            continue
-        yield fit_one(experiment, built, configuration, task.split, forests)
-
-
-def build(estimator: Any, configuration: Configuration) -> Any:
-    """Set a configuration on a clone; parameters that are estimators are cloned too."""
-    built = clone(estimator)
-    return built.set_params(**clone(dict(configuration.params), safe=False)) if configuration.params else built
+        yield fit_one(experiment, configuration, task.split, forests)
 
 
 def fit_one(
-    experiment: Experiment, built: Any, configuration: Configuration, split: Split, forests: Forests | None = None
+    experiment: Experiment, configuration: Configuration, split: Split, forests: Forests | None = None
 ) -> Outcome:
-    """Fit one built estimator, in place, on the training rows and predict the test rows.
+    """Fit one configuration, set on a clone, on the training rows and predict the test rows.
 
     Random forests are grown faster with `forests`, where nothing but predictions is asked of them.
     """
-    problem, around, asks = experiment.problem, experiment.around, experiment.asks
-    columns = split.train if problem.is_pairwise_for(built) else None
-    held_out = partial(take, problem.X, split.test, columns)
+    problem, around, asks, columns = experiment.problem, experiment.around, experiment.asks, None
+
+    def held_out() -> Any:
+        return take(problem.X, split.test, columns)
 
     def fit() -> Any:
+        nonlocal columns
+        built = clone(experiment.estimator)
+        if configuration.params:  # those that are estimators are cloned, too
+            built.set_params(**clone(dict(configuration.params), safe=False))
+        columns = split.train if problem.is_pairwise_for(built) else None
         rows, arguments = Rows.of(problem, split.train, columns), problem.fit_arguments(split.train)
         if around is None and asks is None:
             return fitted_on(built, rows.X, rows.y, arguments, held_out, experiment.wanted, forests)
@@ -215,7 +210,7 @@ def fit_one(
         if asks is None:
             return responses, {}
         sides = (partial(Rows.of, problem, numbers, columns) for numbers in (split.test, split.train))
-        answers = dict(asks(built, *sides))
+        answers = dict(asks(fitted, *sides))
         for name, value in answers.items():
             if not isfinite(value):
                 raise Unusable("not finite", f"{name} of the fitted model is {value}.")
