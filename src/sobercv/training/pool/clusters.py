@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from concurrent.futures import Future
 from time import monotonic, sleep
 from typing import Any
@@ -24,76 +23,34 @@ COUNT_SECONDS = 5.0
 IDLE_LOOKS = 2
 
 
-class DaskPool(FuturePool):
-    """Workers of the dask cluster that joblib's context names; `backend` is joblib's."""
+class ClusterPool(FuturePool):
+    """A pool whose workers hold the data; `deaths` are the names of errors that mean a lost worker."""
 
-    def __init__(self, backend: Any) -> None:
-        super().__init__(int(backend.effective_n_jobs(-1)))
-        self.client = backend.client
-        self._options = {"pure": False, **getattr(backend, "submit_kwargs", {})}
+    deaths: frozenset[str] = frozenset()
+
+    def __init__(self, n_workers: int) -> None:
+        super().__init__(n_workers)
         self._data: list[Any] = []
         self._has_died = False
-        self._backend, self._counted = backend, monotonic()
-        self._n_idle = 0
-
-    @property
-    def n_free(self) -> int:
-        """Twice as many batches as workers: each has the next one at hand."""
-        return 2 * self.n_workers - len(self._flying)
-
-    def _share(self) -> None:
-        """Send the data to all workers, once."""
-        packed = pack(self._common)
-        try:
-            self.client.wait_for_workers(1, timeout=WAIT_FOR_DASK)  # after a death, until one has been started again
-            if self._has_died:
-                sleep(PAUSE_AFTER_DEATH)
-            self._data = self.client.scatter(packed, broadcast=True, hash=False)
-        except TimeoutError:
-            raise SoberError(
-                "E602",
-                f"The dask cluster has no worker, and none came in {WAIT_FOR_DASK} seconds; start some, and fit again.",
-            ) from None
-        except Exception as error:
-            raise self._gone(error) from error
-
-    def _gone(self, error: BaseException) -> SoberError:
-        return SoberError(
-            "E602", f"The dask cluster is gone ({type(error).__name__}: {error}). Start another one, and fit again."
-        )
-
-    def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
-        if not self._data:
-            self._share()
-        options = {"priority": -1} if is_speculative else {}
-        raw = as_bytes(batch)
-        try:
-            executor = self.client.get_executor(**self._options)
-            future: Future[list[Outcome]] = executor.submit(run_packed, self._token, raw, *self._data, **options)
-        except Exception as error:  # of many types, in each release of dask others
-            raise self._gone(error) from error
-        return future
+        self._looked = monotonic()
 
     def wait(self, seconds: float) -> list[Report]:
-        """Return what has come back; what dask has lost is reported as what died with its worker."""
+        """Return what has come back, and look from time to time whether anything still can."""
         reports = super().wait(seconds)
-        if monotonic() - self._counted > COUNT_SECONDS and self.client.status == "running":
-            self.n_workers, self._counted = max(int(self._backend.effective_n_jobs(-1)), 1), monotonic()
-            is_idle = bool(self._flying) and not reports and not any(self.client.processing().values())
-            self._n_idle = self._n_idle + 1 if is_idle else 0
-            if self._n_idle >= IDLE_LOOKS:
-                self._n_idle = 0
-                reports = [Report(key, [], death="dask lost what it worked on") for key in self._flying]
-                self.stop()
+        if monotonic() - self._looked > COUNT_SECONDS:
+            self._looked = monotonic()
+            reports += self._look()
         if any(report.death for report in reports):
-            if self.client.status != "running":
-                raise self._gone(ConnectionError("the scheduler does not answer"))
             self._data, self._has_died = [], True  # lost with the worker, perhaps
         return reports
 
+    def _look(self) -> list[Report]:
+        """Refuse to wait for a cluster that cannot answer; report what it has lost."""
+        return []
+
     def death_of(self, error: BaseException) -> str:
-        """Say whether dask has given a batch up."""
-        return _named(error, ("KilledWorker", "CancelledError", "CommClosedError", "FutureCancelledError"))
+        """Say whether a worker was lost. Packages may not be installed, so errors are known by their names."""
+        return type(error).__name__ if {kind.__name__ for kind in type(error).__mro__} & self.deaths else ""
 
     def close(self) -> None:
         """Forget the data."""
@@ -101,15 +58,77 @@ class DaskPool(FuturePool):
         self._data = []
 
 
-class RayPool(FuturePool):
+def _gone(name: str, reason: str) -> SoberError:
+    return SoberError("E602", f"The {name} cluster {reason}. Start another one, and fit again.")
+
+
+class DaskPool(ClusterPool):
+    """Workers of the dask cluster that joblib's context names; `backend` is joblib's."""
+
+    deaths = frozenset({"KilledWorker", "CancelledError", "CommClosedError", "FutureCancelledError"})
+
+    def __init__(self, backend: Any) -> None:
+        super().__init__(int(backend.effective_n_jobs(-1)))
+        self.client, self._backend = backend.client, backend
+        self._options = {"pure": False, **getattr(backend, "submit_kwargs", {})}
+        self._n_idle = 0
+
+    @property
+    def n_free(self) -> int:
+        """Twice as many batches as workers: each has the next one at hand."""
+        return 2 * self.n_workers - len(self._flying)
+
+    def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
+        raw, packed = as_bytes(batch), [] if self._data else pack(self._common)
+        try:
+            if packed:  # all workers receive the data, once
+                self.client.wait_for_workers(1, timeout=WAIT_FOR_DASK)  # after a death, until one has started again
+                sleep(PAUSE_AFTER_DEATH if self._has_died else 0)
+                self._data = self.client.scatter(packed, broadcast=True, hash=False)
+            options = {"priority": -1} if is_speculative else {}
+            executor = self.client.get_executor(**self._options)
+            future: Future[list[Outcome]] = executor.submit(run_packed, self._token, raw, *self._data, **options)
+        except TimeoutError:
+            raise _gone("dask", f"has no worker, and none came in {WAIT_FOR_DASK} seconds") from None
+        except Exception as error:  # of many types, in each release of dask others
+            raise _gone("dask", f"is gone ({type(error).__name__}: {error})") from error
+        return future
+
+    def wait(self, seconds: float) -> list[Report]:
+        """Return what has come back; refuse to go on without a scheduler."""
+        reports = super().wait(seconds)
+        if any(report.death for report in reports) and self.client.status != "running":
+            raise _gone("dask", "is gone (the scheduler does not answer)")
+        return reports
+
+    def _look(self) -> list[Report]:
+        if self.client.status != "running":
+            return []
+        self.n_workers = max(int(self._backend.effective_n_jobs(-1)), 1)
+        out = bool(self._flying) and not any(future.done() for future in self._flying.values())
+        self._n_idle = self._n_idle + 1 if out and not any(self.client.processing().values()) else 0
+        if self._n_idle < IDLE_LOOKS:
+            return []
+        self._n_idle = 0
+        lost = [Report(key, [], death="dask lost what it worked on") for key in self._flying]
+        self.stop()
+        return lost
+
+
+class RayPool(ClusterPool):
     """Workers of the ray cluster that this process is connected to; `backend` is joblib's."""
+
+    deaths = frozenset(
+        {
+            "WorkerCrashedError", "NodeDiedError", "LocalRayletDiedError", "ObjectLostError", "OutOfMemoryError",
+            "RayActorError", "TaskCancelledError", "OwnerDiedError",
+        }
+    )  # fmt: skip
 
     def __init__(self, n_workers: int, backend: Any) -> None:
         super().__init__(n_workers)
         self._options = {"max_retries": 0, **(getattr(backend, "ray_remote_args", None) or {})}
-        self._data: list[Any] = []
-        self._remote: Any = None
-        self._looked, self._missing_since = monotonic(), 0.0
+        self._missing_since = 0.0
 
     def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
         import ray
@@ -117,55 +136,23 @@ class RayPool(FuturePool):
         try:
             if not self._data:
                 self._data = [ray.put(part) for part in pack(self._common)]
-                self._remote = ray.remote(run_packed).options(**self._options)
-            future: Future[list[Outcome]] = self._remote.remote(self._token, as_bytes(batch), *self._data).future()
+            remote = ray.remote(run_packed).options(**self._options)
+            future: Future[list[Outcome]] = remote.remote(self._token, as_bytes(batch), *self._data).future()
         except ray.exceptions.RayError as error:
-            raise SoberError(
-                "E602", f"The ray cluster is gone ({type(error).__name__}). Start another one, and fit again."
-            ) from error
+            raise _gone("ray", f"is gone ({type(error).__name__})") from error
         return future
 
-    def wait(self, seconds: float) -> list[Report]:
-        """Return what has come back; refuse to wait for a cluster that has lost all its nodes."""
+    def _look(self) -> list[Report]:
         import ray
 
-        reports = super().wait(seconds)
-        if any(report.death for report in reports):
-            self._data = []  # lost with its node, perhaps
-        if reports or monotonic() - self._looked < COUNT_SECONDS:
-            return reports
-        self._looked = monotonic()
         alive = [node["Resources"] for node in ray.nodes() if node["Alive"]] if ray.is_initialized() else []
         has_room = any(node.get("CPU", 0) > 0 for node in alive)
         self._missing_since = 0.0 if has_room else self._missing_since or monotonic()
         if self._flying and not has_room and monotonic() - self._missing_since > WAIT_FOR_NODES:
-            raise SoberError(
-                "E602",
-                f"The ray cluster has no node left that could fit, and none came in {WAIT_FOR_NODES} seconds; start "
-                "another one, and fit again.",
-            )
-        return reports
-
-    def death_of(self, error: BaseException) -> str:
-        """Say whether ray has lost a worker or a node."""
-        names = (
-            "WorkerCrashedError", "NodeDiedError", "LocalRayletDiedError", "ObjectLostError", "OutOfMemoryError",
-            "RayActorError", "TaskCancelledError", "OwnerDiedError",
-        )  # fmt: skip
-        return _named(error, names)
+            raise _gone("ray", f"has no node left that could fit, and none came in {WAIT_FOR_NODES} seconds")
+        return []
 
     def _cancel(self, future: Any) -> None:
         import ray
 
         ray.cancel(future.object_ref, force=True)
-
-    def close(self) -> None:
-        """Forget the data."""
-        super().close()
-        self._data, self._remote = [], None
-
-
-def _named(error: BaseException, names: Iterable[str]) -> str:
-    """Return the type of an error where it, or a base of it, has one of these names: packages may not be installed."""
-    kinds = {kind.__name__ for kind in type(error).__mro__}
-    return type(error).__name__ if kinds & set(names) else ""
