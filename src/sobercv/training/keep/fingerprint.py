@@ -93,10 +93,22 @@ class _Hasher(NumpyHasher):  # type: ignore[misc]
         if sparse.issparse(obj):  # less what it remembers about itself
             rows = obj.tocsr()
             return "sparse", rows.shape, rows.data, rows.indices, rows.indptr
-        if hasattr(obj, "iloc"):  # by column: how pandas puts columns together in memory changes
+        # Tables by column: how columns are put together in memory changes, and their buffers may hold garbage in gaps.
+        if hasattr(obj, "iloc"):
             columns = [obj] if obj.ndim == 1 else [obj.iloc[:, k] for k in range(obj.shape[1])]
             names = obj.name if obj.ndim == 1 else obj.columns
             return kind, obj.index, names, [_values(column) for column in columns]
+        if hasattr(obj, "get_indexer"):  # an index of pandas
+            return kind, list(obj.names), obj.tolist() if hasattr(obj, "levels") else _values(obj)
+        if kind.__module__.partition(".")[0] in ("polars", "pyarrow"):
+            if hasattr(obj, "schema"):
+                return kind, str(obj.schema), list(obj.iter_columns() if hasattr(obj, "iter_columns") else obj.columns)
+            if hasattr(obj, "null_count"):
+                has_gaps = obj.null_count() if callable(obj.null_count) else obj.null_count
+                values = None if has_gaps else obj.to_numpy()
+                if values is None or values.dtype == object:
+                    values = obj.to_list() if hasattr(obj, "to_list") else obj.to_pylist()
+                return kind, getattr(obj, "name", None), str(getattr(obj, "dtype", "")), values
         if kind in (set, frozenset):
             return kind, sorted(obj, key=repr)
         if kind is MappingProxyType:
@@ -134,7 +146,11 @@ class _Hasher(NumpyHasher):  # type: ignore[misc]
 
 
 def _values(column: Any) -> Any:
-    return column.dtype, np.array(column) if isinstance(column.dtype, np.dtype) else column.array
+    """Return the entries of a column or an index of pandas in a form that depends on nothing else."""
+    if str(column.dtype) == "category":
+        known = column.cat if hasattr(column, "cat") else column
+        return np.asarray(known.codes), known.categories, bool(known.ordered)
+    return str(column.dtype), np.array(column) if isinstance(column.dtype, np.dtype) else column.to_numpy(dtype=object)
 
 
 def _does_something(name: str, value: Any) -> bool:
