@@ -181,6 +181,12 @@ def fit_predict(experiment: Experiment, task: Task, begins: Begins = lambda conf
         yield fit_one(experiment, configuration, task.split, forests)
 
 
+def build(estimator: Any, configuration: Configuration) -> Any:
+    """Set a configuration on a clone; parameters that are estimators are cloned too."""
+    built = clone(estimator)
+    return built.set_params(**clone(dict(configuration.params), safe=False)) if configuration.params else built
+
+
 def fit_one(
     experiment: Experiment, configuration: Configuration, split: Split, forests: Forests | None = None
 ) -> Outcome:
@@ -195,9 +201,7 @@ def fit_one(
 
     def fit() -> Any:
         nonlocal columns
-        built = clone(experiment.estimator)
-        if configuration.params:  # those that are estimators are cloned, too
-            built.set_params(**clone(dict(configuration.params), safe=False))
+        built = build(experiment.estimator, configuration)
         columns = split.train if problem.is_pairwise_for(built) else None
         rows, arguments = Rows.of(problem, split.train, columns), problem.fit_arguments(split.train)
         if around is None and asks is None:
