@@ -80,8 +80,9 @@ def draw(selector: Columns, start: int, stop: int) -> Draws:
     whole, final, is_column = selector.wholes[0], np.full(len(counts), place), scorers is fixed
     known = (at == place) & is_column  # judged already
     rest = np.array([scorer.picked(absent, np.where(known, -1, place)) for scorer in fixed]).T
-    off = (decisions.scores - whole) / selector.steadier
+    off = decisions.scores - whole
     if not is_column:
+        off /= selector.steadier
         off[:, selector.winner] = fixed[0].picked(counts, final) - whole[selector.winner]
     inside = np.array([scorer.picked(counts, final) for scorer in fixed[1:]]).T
     return replace(found, own=np.where(known[:, None], judged, rest), inside=inside, sums=sums_by_unit(off))
