@@ -220,7 +220,8 @@ def effects(search: Any, X: Any, labels: Iterable[str], max_seconds: float = mat
     names, numeric, end = column_names(X), is_numeric(X), monotonic() + max_seconds
     columns = [c for c in (names.index(label) for label in labels if label in names) if numeric[c]]
     some = take(X, np.sort(seeds.generator(search.seed_, "effects").permutation(X.shape[0])[:N_ROWS]))
-    model, made = search.best_estimator_, []
+    model = Risk(search) if search.predictions_.task == "survival" else search.best_estimator_
+    made: list[Chart] = []
     for column in columns[:N_COLUMNS]:
         if monotonic() > end:
             break
@@ -233,8 +234,7 @@ def effects(search: Any, X: Any, labels: Iterable[str], max_seconds: float = mat
             continue
         # Places may lie between whole numbers, so that scikit-learn asks for a column of floats.
         table = some.astype({some.columns[column]: np.float64}) if hasattr(some, "iloc") else some.astype(np.float64)
-        asked = Risk(model) if search.predictions_.task == "survival" else model
-        found = partial_dependence(asked, table, [column], custom_values={column: places}, method="brute")
+        found = partial_dependence(model, table, [column], custom_values={column: places}, method="brute")
         lines, what = _named(search, found["average"])
         made.append(
             Chart(f"effect-{column}", f"When {names[column]} changes", clean(names[column], 40), what,

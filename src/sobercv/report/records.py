@@ -119,9 +119,8 @@ class Chart:
     """Lines, points, boxes and whiskers over two axes, drawn alike by every renderer.
 
     `reference` holds the two ends of a line to compare with (x0, y0, x1, y1); `below` is a small table under the chart,
-    its first row the head. `series` names
-    kinds of boxes. `y_names` and `x_names` replace the numbers of an axis by names at 0, 1, 2, ...; names of the
-    vertical axis run downwards. `apart` draws each line in a panel of its own.
+    its first row the head. `series` names kinds of boxes. `y_names` and `x_names` replace the numbers of an axis by
+    names at 0, 1, 2, ...; names of the vertical axis run downwards. `apart` draws each line in a panel of its own.
     """
 
     name: str
@@ -180,8 +179,8 @@ class Summary:
     """Everything that a report says, and nothing else.
 
     `scores[0]` is the metric that selected. `sections` hold charts and tables, as many as the input allows. `notes` are
-    what the reader should know, each with a code that has a page. `promise` says
-    what the interval does. `race` is None where nothing is known of the training, as for an estimate from predictions.
+    what the reader should know, each with a code that has a page. `promise` says what the interval means.
+    `race` is None where nothing is known of the training, as for an estimate from predictions.
     """
 
     title: str

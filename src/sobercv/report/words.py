@@ -143,22 +143,11 @@ def status(row: ConfigurationRow) -> str:
     return f"dropped after round {row.dropped_after}{sure}"
 
 
-def parameters(params: dict[str, Any], short: dict[str, str]) -> str:
-    """Write the parameters of a configuration, by their short names."""
-    return clean(", ".join(f"{short[name]}={_value(value)}" for name, value in params.items())) or "(defaults)"
-
-
 def short_names(names: Iterable[str]) -> dict[str, str]:
     """Leave out the step (`model__C` becomes `C`) wherever the rest alone says which parameter is meant."""
     every = sorted(set(names))
     tails = [name.rpartition("__")[2] for name in every]
     return {name: tail if tails.count(tail) == 1 else name for name, tail in zip(every, tails, strict=True)}
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return repr(value.item()) if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else repr(value)
 
 
 # ---- models and their parameters ------------------------------------------------------------------------------------
@@ -187,7 +176,9 @@ def in_words(params: Mapping[str, Any], short: Mapping[str, str], default: Any =
     """Write a configuration for people; `short`: names of parameters, `default`: the model if none is named."""
     given = dict(params)
     if not hasattr(given.get(MODEL), "get_params") and SELECT not in given:
-        return parameters(given, dict(short))
+        plain = {n: v.item() if hasattr(v, "item") and getattr(v, "ndim", 1) == 0 else v for n, v in given.items()}
+        written = (f"{short[n]}={f'{v:.6g}' if isinstance(v, float) else repr(v)}" for n, v in plain.items())
+        return clean(", ".join(written)) or "(defaults)"
     model, select = given.pop(MODEL, default), given.pop(SELECT, "passthrough")
     told = {name.rpartition("__")[2]: value for name, value in given.items()}
     inner = getattr(model, "estimator", getattr(model, "regressor", model))
@@ -197,7 +188,12 @@ def in_words(params: Mapping[str, Any], short: Mapping[str, str], default: Any =
     if "roots" in told:  # of our forests: multiples of the square root of the number of columns
         told["columns per split"] = f"{_short(told.pop('roots'))} \u00d7 \u221ap"
     values = ", ".join(f"{name} {_short(value)}" for name, value in told.items())
-    return f"{family_of(model)}{f' ({values})' if values else ''}, {_columns(select)}"
+    columns = "all columns"
+    if hasattr(select, "alpha") and hasattr(select, "k"):
+        columns = f"columns chosen by SES (alpha {select.alpha}, k {select.k})"
+    elif select is not None and not isinstance(select, str):
+        columns = f"columns chosen by {type(select).__name__}"
+    return f"{family_of(model)}{f' ({values})' if values else ''}, {columns}"
 
 
 def winner_in_words(search: Any) -> str:
@@ -207,14 +203,6 @@ def winner_in_words(search: Any) -> str:
     words = in_words(search.best_params_, short, steps[-1][1] if steps else search.estimator)
     decision = estimate_of(search).decision
     return words if decision is None else f"{words}; {decision.shown()}"
-
-
-def _columns(select: Any) -> str:
-    if select is None or isinstance(select, str):
-        return "all columns"
-    if hasattr(select, "alpha") and hasattr(select, "k"):
-        return f"columns chosen by SES (alpha {select.alpha}, k {select.k})"
-    return f"columns chosen by {type(select).__name__}"
 
 
 def _short(value: Any) -> str:
