@@ -14,14 +14,14 @@ from sklearn.linear_model import lasso_path
 
 import sobercv
 from sobercv import Predictions, metrics
-from sobercv.inference.intervals import CROSS_VALIDATED, Calibrated, quantile
 from sobercv.inference.units import Units
 
 from . import excess_rivals as rivals
 from . import excess_tables, generators, sets
 from .excess_pages import PAGES  # noqa: F401
 from .excess_tables import CALIBRATION, FRESH, JUDGING, SIMULATED, Trained
-from .harness import Key, Options, Part, Row
+from .harness import Key, Options, Part, Row, ordered
+from .intervals import kept
 
 LASSO = ("10", "100", "b")  # active features, or Rink and Brannath's feature case B
 SAMPLES, LASSO_SAMPLES = 32, 256
@@ -69,8 +69,8 @@ def judge(table: Trained, kind: str, seed: int) -> list[Row]:
 
     A row holds what our intervals are made of, so that others can be made without training; and those of the rivals.
     """
-    built = _build(table.y, table.once.predictions, kind, table.once.folds)
-    truth = _build(table.y_judges, table.judged, kind)
+    built = _build(table.y, table.once.predictions, table.once.folds)
+    truth = _build(table.y_judges, table.judged)
     resamples = Units(truth.n_samples, seed, "judges").counts(0, JUDGES)
     rows = []
     for metric in METRICS[kind]:
@@ -80,24 +80,18 @@ def judge(table: Trained, kind: str, seed: int) -> list[Row]:
         for which in ("tuned", 0, last):
             some = built if which == "tuned" else built.take_configurations(np.arange(last + 1) == which)
             found = sobercv.bbc(None, some, metric, n_bootstraps=BOOTSTRAPS, random_state=seed)
-            w, bounds = found.winner, found.bounds
-            assert isinstance(bounds, Calibrated)
-            assert found.draws is not None
+            w = found.winner
             row = {
                 "metric": metric, "which": "tuned" if which == "tuned" else f"fixed {which}",
-                "truth": true[w], "truth error": np.nanstd(errors[:, w], ddof=1), "naive": found.naive,
-                "value": found.value, "centre": bounds.centre, "size": bounds.size * CROSS_VALIDATED,
-                "doubt": bounds.doubt, "freedom": bounds.freedom, "still lost": bounds.still_lost,
-                "low": bounds.range[0], "high": bounds.range[1],
-                **{f"q{share:g}": quantile(found.draws, share) for share in (0.025, 0.05, 0.975)},
-                **_pair_models(table, kind, metric, w), **_rivals(table, kind, metric, w),
+                **kept(found, true[w], np.nanstd(errors[:, w], ddof=1), (0.025, 0.05, 0.975)),
+                **_pair_models(table, metric, w), **_rivals(table, kind, metric, w),
                 **_held_out(table, kind, metric, None if which == "tuned" else w, true, seed),
             }  # fmt: skip
             rows.append(row | (_gain(built, metric, seed, true, errors) if which == "tuned" else {}))
     return rows
 
 
-def _pair_models(table: Trained, kind: str, metric: str, w: int) -> Row:
+def _pair_models(table: Trained, metric: str, w: int) -> Row:
     """What models without two folds say about the winner: the parts "shared" and "mutual" of the excess page.
 
     The shared part is the covariance of what deleting a fold from the training rows does to two halves of the other
@@ -105,7 +99,7 @@ def _pair_models(table: Trained, kind: str, metric: str, w: int) -> Row:
     """
     folds, own, f = table.once.folds, table.once.predictions[:, w], len(table.once.paired)
     columns = [np.where(np.isnan(paired[:, w]), own, paired[:, w]) for paired in table.once.paired]
-    built = _build(table.y, np.stack([*columns, own], axis=1), kind)
+    built = _build(table.y, np.stack([*columns, own], axis=1))
     rest = np.stack([folds != j for j in range(f)])
     rng = np.random.default_rng(0)
     halves = [np.isin(folds, rng.permutation(f)[: f // 2]) for _ in range(HALVES)]
@@ -115,10 +109,10 @@ def _pair_models(table: Trained, kind: str, metric: str, w: int) -> Row:
     moved = np.diagonal(scores[:, :, :f], axis1=1, axis2=2) - scores[:, :, f]  # [masks, f]
     moved = moved - moved.mean(axis=1, keepdims=True)
     shared = np.nanmean((f - 1) / f * (moved[::2] * moved[1::2]).sum(axis=1))
-    return {"J shared": float(shared), "J pairs": _mutual(table, kind, metric, own, columns)}
+    return {"J shared": float(shared), "J pairs": _mutual(table, metric, own, columns)}
 
 
-def _mutual(table: Trained, kind: str, metric: str, own: np.ndarray, columns: list[np.ndarray]) -> float:
+def _mutual(table: Trained, metric: str, own: np.ndarray, columns: list[np.ndarray]) -> float:
     """Twice the sum, over pairs of folds, of what each one's rows do to the score of the other when they train it.
 
     E[j, k] is the change of the whole score when the rows of fold k are predicted by the models without fold j, too;
@@ -127,7 +121,7 @@ def _mutual(table: Trained, kind: str, metric: str, own: np.ndarray, columns: li
     f = len(columns)
     cells = [(j, k) for j in range(f) for k in range(f) if j != k]
     inside = [(table.once.folds == k).reshape(-1, *[1] * (own.ndim - 1)) for k in range(f)]
-    built = _build(table.y, np.stack([*(np.where(inside[k], columns[j], own) for j, k in cells), own], axis=1), kind)
+    built = _build(table.y, np.stack([*(np.where(inside[k], columns[j], own) for j, k in cells), own], axis=1))
     scores = sets.scores_on(built, metric)
     E = np.full((f, f), np.nan)
     E[tuple(np.array(cells).T)] = scores[:-1] - scores[-1]
@@ -181,7 +175,7 @@ def _held_out(table: Trained, kind: str, metric: str, w: int | None, true: np.nd
     if metric in ("accuracy", "neg_mean_squared_error", "roc_auc"):
         held, out, first = table.held
         y, rest = table.y[held], np.delete(table.y, held)
-        within = sets.scores_on(_build(rest, out, kind), metric)
+        within = sets.scores_on(_build(rest, out), metric)
         chosen = int(np.nanargmax(within)) if w is None else w
         truths["hold-out truth"] = true[chosen]
         if metric == "roc_auc":
@@ -211,17 +205,8 @@ def _scores(kind: str, metric: str) -> Score:
     return lambda y, p: np.where(np.isnan(p[:, 0]), np.nan, p.argmax(axis=1) == y).astype(float)
 
 
-def _build(y: np.ndarray, predictions: np.ndarray, kind: str, folds: np.ndarray | None = None) -> Predictions:
-    values = predictions.astype(np.float64)
-    task = "regression" if kind == "regression" else "classification"
-    values = values[:, :, None] if kind != "classes" else values[:, :, None, :] / values.sum(axis=2)[:, :, None, None]
-    responses = ("predict",) if kind == "regression" else ("predict_proba",)
-    return Predictions.build(y, values, task=task, responses=responses, folds=folds)
-
-
-def ordered(found: dict[Key, list[Row]]) -> list[Row]:
-    """Rows by data set, size and sub-sample; of all columns, as not every table has all."""
-    return [row for key in sorted(found) for row in found[key]]
+def _build(y: np.ndarray, predictions: np.ndarray, folds: np.ndarray | None = None) -> Predictions:
+    return sets.build(y, predictions[:, :, None], folds)
 
 
 # ---- differences between near-equal learners, where intervals from cross-validation are known to fail ----

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import special, stats
+from scipy import stats
 
 Ends = tuple[float, float, float]
 NONE: Ends = (float("nan"), float("nan"), float("nan"))
@@ -36,13 +36,9 @@ def wald(scores: np.ndarray, level: float) -> Ends:
 
 def wilson(right: np.ndarray, level: float) -> Ends:
     """Shares of right labels [N]."""
-    ends = []
-    n, p = len(right), float(right.mean())
-    for share, side in (((1 + level) / 2, -1), ((1 + level) / 2, 1), (level, -1)):
-        z = float(special.ndtri(share))
-        middle, far = p + z**2 / (2 * n), z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-        ends.append((middle + side * far) / (1 + z**2 / n))
-    return ends[0], ends[1], ends[2]
+    test = stats.binomtest(int(right.sum()), len(right))
+    both, one = (test.proportion_ci(share, "wilson") for share in (level, 2 * level - 1))
+    return both.low, both.high, one.low
 
 
 def corrected_t(means: np.ndarray, test_by_train: float, level: float) -> Ends:

@@ -7,7 +7,6 @@ them take seconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn import config_context
 from sklearn.linear_model import lasso_path
 
 from . import generators, learners, sets
+from .sets import Fit
 
 #: Constants are chosen on these ...
 CALIBRATION = {
@@ -41,8 +41,6 @@ FOLDS = 10
 SPLITS = 15  # random splits of 90 and 10 %: corrected-t, and each half of conservative-z
 HALVINGS = 10  # conservative-z
 REPEATS = 4  # of Bates' nested cross-validation
-#: Predictions [m, C(, K)] on test rows of models trained on training rows.
-Fit = Callable[[np.ndarray, np.ndarray], np.ndarray]
 #: Each test set with the predictions on it.
 Splits = list[tuple[np.ndarray, np.ndarray]]
 
@@ -109,11 +107,9 @@ def train(fit: Fit, y: np.ndarray, y_judges: np.ndarray, task: str, rng: np.rand
 def by_folds(fit: Fit, y: np.ndarray, task: str, rng: np.random.Generator) -> ByFolds:
     """Cross-validate without each fold, and without each two folds."""
     rows, folds = np.arange(len(y)), sets.spread_folds(task, y, rng, FOLDS)
-    parts = [fit(rows[folds != k], rows[folds == k]) for k in range(FOLDS)]
-    out = np.full((len(y), *parts[0].shape[1:]), np.nan, np.float32)
+    out = sets.out_of_fold(fit, rows, folds).astype(np.float32)
     paired = np.full((FOLDS, *out.shape), np.nan, np.float32)
     for k in range(FOLDS):
-        out[folds == k] = parts[k]
         for j in range(k):
             test = (folds == k) | (folds == j)
             found = fit(rows[~test], rows[test])
@@ -134,11 +130,7 @@ def _held(fit: Fit, y: np.ndarray, task: str, rng: np.random.Generator) -> tuple
     third = sets.spread_folds(task, y, rng, 3)
     held, rest = np.flatnonzero(third == 0), np.flatnonzero(third != 0)
     folds = sets.spread_folds(task, y[rest], rng, 5)
-    first = fit(rest, held)
-    out = np.full((len(rest), *first.shape[1:]), np.nan, np.float32)
-    for k in range(5):
-        out[folds == k] = fit(rest[folds != k], rest[folds == k])
-    return held, out, first
+    return held, sets.out_of_fold(fit, rest, folds).astype(np.float32), fit(rest, held)
 
 
 def real(ready: sets.Ready, n: int, sample: int, *, heavy: bool) -> Trained:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,11 +59,8 @@ def real(options: Options, name: str, n: int, sample: int, k: int) -> list[Row]:
     rng = np.random.default_rng([n, sample, *name.encode()])
     rows, judges = sets.draw(ready, n, rng)
     y, folds = ready.y[rows], sets.spread_folds(ready.task, ready.y[rows], rng, k)
-    judged = sets.fit(ready, rows, judges, sample)
-    out = np.empty((len(rows), judged.shape[1]))
-    for fold in range(k):
-        test = folds == fold
-        out[test] = sets.fit(ready, rows[~test], rows[test], sample)
+    fit = partial(sets.fit, ready, seed=sample)
+    judged, out = fit(rows, judges), sets.out_of_fold(fit, rows, folds)
     table, truth = sets.build(y, out[:, :, None], folds[:, None]), sets.build(ready.y[judges], judged[:, :, None])
     found = []
     for metric in METRICS[ready.kind]:

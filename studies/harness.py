@@ -71,6 +71,11 @@ def joined(found: Mapping[Key, list[Row]]) -> list[Row]:
     return [row for rows in found.values() for row in rows]
 
 
+def ordered(found: Mapping[Key, list[Row]]) -> list[Row]:
+    """The rows of all pieces, in the order of their keys."""
+    return [row for key in sorted(found) for row in found[key]]
+
+
 @dataclass(frozen=True)
 class Part:
     """What is measured and kept together.

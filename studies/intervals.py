@@ -114,7 +114,7 @@ def real(options: Options, *place: Any) -> list[Row]:
     return rows
 
 
-def kept(found: Estimate, truth: float, error: float) -> Row:
+def kept(found: Estimate, truth: float, error: float, shares: Sequence[float] = SHARES) -> Row:
     """What is kept of one estimate."""
     calibrated = found.bounds
     assert calibrated is not None, "nothing varies"
@@ -125,7 +125,7 @@ def kept(found: Estimate, truth: float, error: float) -> Row:
         "size": calibrated.size * CROSS_VALIDATED,  # as resampling shows it
         "doubt": calibrated.doubt, "freedom": calibrated.freedom, "still lost": calibrated.still_lost,
         "low": calibrated.range[0], "high": calibrated.range[1],
-        **{f"q{share:g}": quantile(found.draws, share) for share in SHARES},
+        **{f"q{share:g}": quantile(found.draws, share) for share in shares},
     }  # fmt: skip
 
 

@@ -274,13 +274,11 @@ def _train_cheap(options: Options, name: str, n: int, sample: int) -> dict[str, 
     order = rng.permutation(len(ready.y))
     rows, judges = order[:n], order[n : n + MOST_JUDGES]
     fold = sets.spread_folds(ready.task, ready.y[rows], rng)
-    judged = fit_cheap(ready, rows, judges, sample)
-    out = np.empty((n, judged.shape[1]))
-    for k in range(FOLDS):
-        out[fold == k] = fit_cheap(ready, rows[fold != k], rows[fold == k], sample)
+    fit = partial(fit_cheap, ready, seed=sample)
     return {
-        "y": ready.y[rows], "fold": fold.astype(np.int8), "predictions": out.astype(np.float32),
-        "y_judges": ready.y[judges], "judged": judged.astype(np.float32),
+        "y": ready.y[rows], "fold": fold.astype(np.int8), "y_judges": ready.y[judges],
+        "predictions": sets.out_of_fold(fit, rows, fold).astype(np.float32),
+        "judged": fit(rows, judges).astype(np.float32),
     }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from sobercv import presets
 from sobercv.inference import DropVerdict, Question
 
 from .evidence import Evidence, Table, agreement, claims_table, markdown
-from .harness import Absent, Key, Options, Part, Row, read_about, read_results
+from .harness import Absent, Options, Part, Row, ordered, read_about, read_results
 from .real_claims import SMALL, bias, claims, coverage, pm
 from .replay import replay
 
@@ -164,42 +165,23 @@ def strict(guard: int = 0) -> sobercv.BootstrapDrop:
 
 
 # ---- pieces ----
-def small(options: Options, name: str, n: int, sample: int) -> list[Row]:
-    """Every protocol on one sub-sample, with the subset of configurations."""
-    return _piece(options, name, n, sample, protocols, TREES, False)
+@dataclass(frozen=True)
+class Piece:
+    """One sub-sample, measured in one way: with all 610 configurations or a subset, and so many trees in a forest."""
 
+    measure: Callable[[SubSample, int, bool], Row]
+    trees: int = TREES
+    everything: bool = False
 
-def full(options: Options, name: str, n: int, sample: int) -> list[Row]:
-    """The paper's whole design."""
-    return _piece(options, name, n, sample, protocols, FULL_TREES, True)
-
-
-def width(options: Options, name: str, n: int, sample: int) -> list[Row]:
-    """All 610 configurations once: what depends on how many compete, with equals kept and dropped."""
-    return _piece(options, name, n, sample, both_rules, FULL_TREES, True)
-
-
-def ties(options: Options, name: str, n: int, sample: int) -> list[Row]:
-    """What dropping does to equals, the likely reason of the paper's losses."""
-    return _piece(options, name, n, sample, equals, TREES, False)
-
-
-def cells(options: Options, name: str, n: int, sample: int) -> list[Row]:
-    """Nested cross-validation where the paper names a data set, with as many sub-samples as the paper has."""
-    return _piece(options, name, n, sample, nested_only, TREES, False)
-
-
-def _piece(options: Options, name: str, n: int, sample: int, measure: Any, trees: int, everything: bool) -> list[Row]:
-    X, y = load(options, name)
-    if not fits(y, n) or (measure is protocols and _is_costly(X, n) and sample >= COSTLY and not everything):
-        return []
-    start = time.process_time()
-    row = measure(sub_sample(X, y, n, sample), trees, everything)
-    return [{"data": name, "n": n, "sample": sample, **row, "seconds": time.process_time() - start}]
-
-
-def _is_costly(X: Any, n: int) -> bool:
-    return n >= 500 or X.shape[1] >= 5000
+    def __call__(self, options: Options, name: str, n: int, sample: int) -> list[Row]:
+        """The row of a sub-sample; nothing where the data are too few, or the sub-sample is one that takes long."""
+        X, y = load(options, name)
+        costly = self.measure is protocols and not self.everything and (n >= 500 or X.shape[1] >= 5000)
+        if not fits(y, n) or (costly and sample >= COSTLY):
+            return []
+        start = time.process_time()
+        row = self.measure(sub_sample(X, y, n, sample), self.trees, self.everything)
+        return [{"data": name, "n": n, "sample": sample, **row, "seconds": time.process_time() - start}]
 
 
 def protocols(part: SubSample, trees: int, everything: bool, repeats: int = REPEATS) -> Row:
@@ -286,18 +268,17 @@ def design(names: tuple[str, ...], sizes: tuple[int, ...], samples: int) -> Any:
     return lambda: [(name, n, sample) for sample in range(samples) for n in sizes[::-1] for name in names]
 
 
-def ordered(found: dict[Key, list[Row]]) -> list[Row]:
-    """Rows by data set, size and sub-sample."""
-    return [row for key in sorted(found) for row in found[key]]
-
-
 SEED = {"seed": 0}
 PARTS = {
-    "main": Part(design(AT_HAND, SIZES, SAMPLES), small, ordered, about=SEED),
-    "width": Part(design(AT_HAND, SIZES, 8), width, ordered, about=SEED),
-    "ties": Part(design(AT_HAND, SIZES[:-1], 3), ties, ordered, about=SEED),
-    "nested": Part(design(("dexter", "madeline"), (40,), 20), cells, ordered, about=SEED),
-    "full": Part(design(tuple(PAPER), SIZES, FULL_SAMPLES), full, ordered, about=SEED),
+    "main": Part(design(AT_HAND, SIZES, SAMPLES), Piece(protocols), ordered, about=SEED),
+    # All 610 configurations once: what depends on how many compete.
+    "width": Part(design(AT_HAND, SIZES, 8), Piece(both_rules, FULL_TREES, True), ordered, about=SEED),
+    # What dropping does to equals, the likely reason of the paper's losses.
+    "ties": Part(design(AT_HAND, SIZES[:-1], 3), Piece(equals), ordered, about=SEED),
+    # Where the paper names a data set, with as many sub-samples as the paper has.
+    "nested": Part(design(("dexter", "madeline"), (40,), 20), Piece(nested_only), ordered, about=SEED),
+    # The paper's whole design.
+    "full": Part(design(tuple(PAPER), SIZES, FULL_SAMPLES), Piece(protocols, FULL_TREES, True), ordered, about=SEED),
 }
 
 

@@ -7,6 +7,7 @@ and only says what the set is. A table never holds scores, so that any metric an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -33,6 +34,8 @@ COLUMNS = {
     "cells_skew_classes": ("cells", "skew_inten_ch_3"),
 }  # fmt: skip
 N_CLASSES = 8
+#: Predictions [m, C(, K)] on test rows of models trained on training rows.
+Fit = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +172,15 @@ def fit(ready: Ready, train: np.ndarray, test: np.ndarray, seed: int) -> np.ndar
     return found[:, :, 1] if ready.n_classes == 2 else found
 
 
+def out_of_fold(fit: Fit, rows: np.ndarray, folds: np.ndarray) -> np.ndarray:
+    """Predictions of each row by the model that was trained without its fold."""
+    parts = [fit(rows[folds != k], rows[folds == k]) for k in range(folds.max() + 1)]
+    out = np.empty((len(rows), *parts[0].shape[1:]))
+    for k, part in enumerate(parts):
+        out[folds == k] = part
+    return out
+
+
 def sub_sample(options: Options, name: str, n: int, sample: int, repeats: int) -> dict[str, np.ndarray]:
     """A table of the work folder, made where it is missing.
 
@@ -192,14 +204,11 @@ def _train(options: Options, name: str, n: int, sample: int, repeats: int) -> di
     rows, judges = draw(ready, n, rng)
     y = ready.y[rows]
     folds = np.stack([spread_folds(ready.task, y, rng) for _ in range(repeats)], axis=1)
-    judged = fit(ready, rows, judges, sample)
-    out = np.empty((len(rows), judged.shape[1], repeats, *judged.shape[2:]), np.float32)
-    for r in range(repeats):
-        for fold in range(FOLDS):
-            test = folds[:, r] == fold
-            out[test, :, r] = fit(ready, rows[~test], rows[test], sample)
+    fits = partial(fit, ready, seed=sample)
+    judged = fits(rows, judges)
+    out = np.stack([out_of_fold(fits, rows, folds[:, r]) for r in range(repeats)], axis=2)
     return {
-        "y": y, "y_judges": ready.y[judges], "folds": folds.astype(np.int8), "predictions": out,
+        "y": y, "y_judges": ready.y[judges], "folds": folds.astype(np.int8), "predictions": out.astype(np.float32),
         "judged": judged.astype(np.float16 if judged.ndim == 3 else np.float32),
     }  # fmt: skip
 
