@@ -76,7 +76,6 @@ CODES: dict[str, str] = {
     "W809": "A column cannot help",
     "W811": "An adaptive search",
     "W813": "The target was used in part",
-    "W830": "The folder cannot be locked",
     "W844": "Values do not fit their column",
     "S801": "Worth a look in the table",
     "S802": "Repeats would help",

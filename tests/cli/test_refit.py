@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from sobercv.checks import plan_search
 from sobercv.runs.folder import RunFolder
-from sobercv.runs.model import load, save
+from sobercv.runs.model import MODEL, load, packed
 from sobercv.tables import assign, read
 
 from .conftest import table
@@ -46,7 +46,7 @@ def test_every_kind_of_winner_predicts_the_same_from_its_file(task, metric, tmp_
     folder.make()
     for kind, model in kinds.items():
         model.fit(data.X, data.y)
-        save(model, folder)
+        folder.write(MODEL, packed(model))
         again = load(folder)
         for method in ("predict", "predict_proba", "decision_function"):
             if hasattr(model, method):

@@ -30,5 +30,4 @@ def test_what_a_run_noted_stands_on_the_screen_in_the_report_and_in_methods(run_
     for note in noted:
         assert note["text"] in told
         assert note["text"] in methods
-    assert "learning" in [section["name"] for section in results["summary"]["sections"]]
     assert results["winner"] == results["summary"]["winner"]["label"], "the report names it as the screen does"

@@ -28,11 +28,11 @@ def estimate(value, naive, interval, n=33):
     ],
 )
 def test_a_note_where_choosing_cost_a_lot_or_nothing(value, naive, interval, n, code):
-    note = choice_noted(estimate(value, naive, interval, n))
-    assert (None if note is None else note.code) == code
-    assert choice_noted(estimate(value, naive, interval, n), ended_early=True) is None
+    notes = choice_noted(estimate(value, naive, interval, n))
+    assert [note.code for note in notes] == ([] if code is None else [code])
+    assert choice_noted(estimate(value, naive, interval, n), ended_early=True) == []
 
 
 def test_the_sentence_names_the_gap():
-    text = choice_noted(estimate(0.60, 0.75, (0.5, 0.7))).text
+    text = choice_noted(estimate(0.60, 0.75, (0.5, 0.7)))[0].text
     assert text.startswith("Choosing the best of 33 configurations cost 0.150, more than half the width")

@@ -43,7 +43,7 @@ def test_every_phase_is_heard(tmp_path):
     events, phases = [], []
     execute(ready, folder, Deadline(), on_event=events.append, on_phase=phases.append)
     assert type(events[-1]).__name__ == "SearchEnded"
-    assert [words.split()[0] for words in phases] == ["training", "drawing", "training", "shuffling", "writing"]
+    assert [words.split()[0] for words in phases] == ["training", "drawing", "shuffling", "writing"]
 
 
 def test_a_fast_report_has_no_importance_and_none_is_not_written(tmp_path):
@@ -63,10 +63,10 @@ def test_who_ends_the_final_model_keeps_the_honest_number(tmp_path, monkeypatch)
     folder, ready = begun_in(tmp_path, ready)
     full = execute(ready, folder, Deadline())
 
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sobercv.runs.fit.train_final_model", interrupted)
+    monkeypatch.setattr("sobercv.search.bbc_search_cv.BBCSearchCV.train_final_model", interrupted)
     results = execute(ready, folder, Deadline())
     assert results.score == full.score
     assert (results.stopped, results.model) == ("interrupted", None)

@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.runs.files import is_part, read_file, write_file
-from sobercv.runs.folder import RunFolder
+from sobercv.runs.folder import RunFolder, is_part, read_file, write_file
 
 
 def names(folder):
@@ -87,7 +86,7 @@ def test_a_path_that_cannot_be_is_named(tmp_path, name):
 def test_a_full_disk_is_named_by_the_path_of_the_file(tmp_path):
     # A limit on the size of files fails as a full disk does: in the middle of a file that is being written.
     code = (
-        "import resource, signal, sys; from pathlib import Path; from sobercv.runs.files import write_file\n"
+        "import resource, signal, sys; from pathlib import Path; from sobercv.runs.folder import write_file\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "try:\n    write_file(Path(sys.argv[1]), bytes(5000))\nexcept Exception as error:\n    print(error)"
     )
@@ -99,7 +98,7 @@ def test_a_full_disk_is_named_by_the_path_of_the_file(tmp_path):
 
 def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
     code = (
-        "import os, sys; from pathlib import Path; from sobercv.runs.files import write_file\n"
+        "import os, sys; from pathlib import Path; from sobercv.runs.folder import write_file\n"
         "write_file(Path(sys.argv[1]), lambda file: os.kill(os.getpid(), 9))"
     )
     subprocess.run([sys.executable, "-c", code, tmp_path / "a"], check=False)

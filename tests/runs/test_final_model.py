@@ -11,8 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sobercv import BBCSearchCV
-from sobercv.runs.final_model import train_final_model
-from sobercv.runs.fit import tune
+from sobercv.runs.fit import train_final_model, tune
 
 from .runs import prepared
 
@@ -52,7 +51,7 @@ def test_the_model_is_the_same_here_and_elsewhere(ready):
         search = tune(ready)
         assert not hasattr(search, "best_estimator_")
         n_fits = search.n_fits_
-        assert train_final_model(search, ready.data, **seconds) is None
+        assert train_final_model(search, ready.data, **seconds) == []
         assert search.n_fits_ == n_fits + 1
         assert search.refit_time_ > 0
         models.append(search.best_estimator_.predict_proba(ready.data.X))
@@ -62,7 +61,7 @@ def test_the_model_is_the_same_here_and_elsewhere(ready):
 
 def test_when_the_time_is_over_there_is_no_model_but_a_note(ready):
     search = Won(Slow(60.0))
-    note = train_final_model(search, ready.data, seconds=0.5)
+    (note,) = train_final_model(search, ready.data, seconds=0.5)
     assert note.code == "W704"
     assert "the time was over" in note.text
     assert "sober resume" in note.text
@@ -72,7 +71,7 @@ def test_when_the_time_is_over_there_is_no_model_but_a_note(ready):
 
 @pytest.mark.parametrize("seconds", [np.inf, 3600.0])
 def test_a_model_that_fails_on_all_data_costs_the_model_only(ready, seconds):
-    note = train_final_model(Won(Slow(fails=True)), ready.data, seconds)
+    (note,) = train_final_model(Won(Slow(fails=True)), ready.data, seconds)
     assert note.code == "W704"
     assert "RuntimeError: no memory" in note.text
 
@@ -80,10 +79,10 @@ def test_a_model_that_fails_on_all_data_costs_the_model_only(ready, seconds):
 def test_its_process_ends_with_ours_whatever_kills_us(tmp_path, ready):
     code = (
         "import sys; from tests.runs.test_final_model import Slow, Won; from tests.runs.runs import prepared\n"
-        "from pathlib import Path; from sobercv.runs.final_model import train_final_model\n"
-        "import subprocess; before = subprocess.Popen\n"
-        "def tell(*a, **k):\n    p = before(*a, **k); print(p.pid, flush=True); return p\n"
-        "subprocess.Popen = tell\n"
+        "from pathlib import Path; from sobercv.runs.fit import train_final_model\n"
+        "from sobercv.training.pool import processes; before = processes._Workers.submit\n"
+        "def tell(*a):\n    f = before(*a); print(*(p.pid for p in multiprocessing.active_children()), flush=True); return f\n"
+        "import multiprocessing; processes._Workers.submit = tell\n"
         "train_final_model(Won(Slow(300.0)), prepared(Path(sys.argv[1])).data, 300.0)"
     )
     ours = subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE, text=True)

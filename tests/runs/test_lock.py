@@ -40,8 +40,8 @@ def test_another_process_keeps_us_out(tmp_path, other):
 def test_a_dead_process_keeps_no_other_out(tmp_path, other, number):
     os.kill(other.pid, number)
     other.wait()
-    with RunFolder(tmp_path).locked() as note:
-        assert note is None
+    with RunFolder(tmp_path).locked():
+        pass
 
 
 def test_a_lock_in_this_process_counts_too_and_is_given_back(tmp_path):
@@ -59,10 +59,10 @@ def test_a_lock_that_is_a_link_is_refused(tmp_path):
     assert (tmp_path / "outside").read_text() == "precious"
 
 
-def test_without_locks_the_run_goes_on_and_says_so(tmp_path, monkeypatch):
+def test_without_locks_the_run_goes_on(tmp_path, monkeypatch):
     def no_locks(self, *given, **named):
         raise NotImplementedError
 
     monkeypatch.setattr("filelock.BaseFileLock.acquire", no_locks)
-    with RunFolder(tmp_path).locked() as note:
-        assert note.code == "W830"
+    with RunFolder(tmp_path).locked():
+        pass

@@ -12,7 +12,7 @@ from sobercv.errors import SoberError
 from sobercv.predictions import Predictions
 from sobercv.runs.fit import positive_of
 from sobercv.runs.folder import RunFolder
-from sobercv.runs.model import save
+from sobercv.runs.model import MODEL, packed
 from sobercv.runs.predict import predict
 from sobercv.runs.record import Begun, ModelFacts, RunRecord
 from sobercv.runs.settings import Settings
@@ -38,7 +38,7 @@ def written(place, model, positive):
     folder, summary = RunFolder(place / "run"), by_hand()
     folder.make()
     folder.write_record("settings.json", Begun(Settings(), "x", {}))
-    save(model.fit(data.X, data.y), folder)
+    folder.write(MODEL, packed(model.fit(data.X, data.y)))
     facts = ModelFacts(("dose",), ("a", "b"), positive)
     record = RunRecord(
         summary.scores[0], (), 1, 1, 0, 0, 1, 5, 20, True, (), (), "a model", "finished", 0, (), "sober fit", Settings(), {"task": "binary"},

@@ -12,7 +12,7 @@ from rich.text import Text
 from ..checks import seconds_needed
 from ..report.words import count, seconds
 from ..runs.prepare import Prepared, prepare
-from .arguments import Arguments
+from ..runs.settings import Output, Settings
 from .exit_code import BAD, DONE
 from .screen import Screen, safe
 
@@ -22,116 +22,96 @@ WORDS = {
     "regression": "numbers",
     "survival": "survival times",
 }
+#: More columns than this are summed up by kind.
+MOST_ROWS = 25
 
 
-def check(arguments: Arguments) -> int:
+def check(settings: Settings, output: Output) -> int:
     """Look at a table; exit code 2 where `fit` would refuse it."""
-    screen = Screen(arguments.json, arguments.quiet)
+    screen = Screen(output.json, output.quiet)
     screen.wait("reading and checking the table")
     try:
-        prepared = prepare(arguments.settings)
+        prepared = prepare(settings)
         screen.wait("measuring a few fits")
         planned = prepared.planned
-        guess = None if planned is None else seconds_needed(planned, prepared.data, arguments.settings.jobs)
+        guess = None if planned is None else seconds_needed(planned, prepared.data, settings.jobs)
     finally:
         screen.done()
-    if arguments.json:
+    if output.json:
+        plan = None if planned is None else {
+            "preset": planned.preset.name, "metric": planned.scoring,
+            "configurations": planned.preset.n_configurations, "cv": planned.cv, "repeats": planned.repeats,
+            "fits": planned.n_fits, "seconds": guess,
+        }  # fmt: skip
         found = [f.to_dict() for f in prepared.findings]
-        screen.result({"data": prepared.facts, "findings": found, "plan": plan_of(prepared, guess)})
+        screen.result({"data": prepared.facts, "findings": found, "plan": plan})
+    elif output.quiet:  # only what is wrong
+        screen.notes(f for f in prepared.findings if f.severity != "suggestion")
     else:
         _show(screen, prepared, guess)
     return BAD if planned is None else DONE
 
 
 def _show(screen: Screen, prepared: Prepared, guess: float | None) -> None:
-    facts = prepared.facts
-    if screen.quiet:  # only what is wrong
-        screen.notes(f for f in prepared.findings if f.severity != "suggestion")
-        return
-    screen.facts(table_rows(facts), "The table")
+    facts, planned, settings = prepared.facts, prepared.planned, prepared.settings
+    screen.facts(_table_rows(facts), "The table")
     screen.out.print()
     show_columns(screen, facts["columns_read"], facts["columns"])
-    if prepared.planned is not None:
+    if planned is not None:
         screen.out.print()
-        screen.facts(_plan_rows(prepared, guess), "The plan")
+        folds = f"{planned.cv} folds{', one per group' if planned.by_group else ''}"
+        folds += f", repeated {planned.repeats} times" if planned.repeats > 1 else ""
+        size = f"{count(planned.preset.n_configurations, 'configuration')}, {folds}, and the final model"
+        about = f"about {seconds(guess or 0.0)} without dropping, measured on a few fits; dropping often halves it"
+        rows = [("preset", planned.preset.description), ("metric", ", ".join(planned.scoring))]
+        screen.facts([*rows, ("fits", f"at most {planned.n_fits:,} ({size})"), ("time", about)], "The plan")
     if prepared.findings:
         screen.out.print()
     screen.notes(prepared.findings)
-    if prepared.planned is not None:
+    if planned is not None:
         screen.out.print()
-        settings, keys = prepared.settings, [f["name"] for f in facts["columns_read"] if f["kind"] == "identifier"]
+        keys = [f["name"] for f in facts["columns_read"] if f["kind"] == "identifier"]
         if len(keys) == 1 and settings.id is None and keys[0] in prepared.data.X:
             settings = settings.with_(id=keys[0])
         screen.facts([("next", f"{settings.command()} -o run")])
 
 
-def table_rows(facts: dict[str, Any]) -> list[tuple[str, Any]]:
+def _table_rows(facts: dict[str, Any]) -> list[tuple[str, Any]]:
     """Say what is in a table."""
-    rows = [("file", f"{facts['file']} ({facts['format']})")]
     size = count(facts["rows"], "row")
     if facts["rows_without_target"]:
         size += f" with a target, {facts['rows_without_target']} without"
-    size += f", {count(facts['columns'], 'column')} to learn from"
     kinds = (f"{n} {kind.removesuffix('s') if n == 1 else kind}" for kind, n in facts["kinds"].items())
-    rows.append(("size", f"{size} ({', '.join(kinds)})"))
+    size += f", {count(facts['columns'], 'column')} to learn from ({', '.join(kinds)})"
+    rows = [("file", f"{facts['file']} ({facts['format']})"), ("size", size)]
     if facts["missing_cells"]:
-        cells = facts["rows"] * facts["columns"]
-        rows.append(("gaps", f"{facts['missing_cells']:,} of {cells:,} cells are missing"))
+        rows.append(("gaps", f"{facts['missing_cells']:,} of {facts['rows'] * facts['columns']:,} cells are missing"))
     if facts["groups"]:
         rows.append(("groups", f"{facts['groups']:,}; rows of one group stay together"))
     if facts["weights"]:
         rows.append(("weights", f"{facts['weights'][0]:g} to {facts['weights'][1]:g}; in fits and scores"))
-    rows.append(("target", f"{' and '.join(facts['target'])}: {WORDS[facts['task']]}{_target(facts)}"))
-    return rows
-
-
-def _target(facts: dict[str, Any]) -> str:
     if "events" in facts:
-        return f", {count(facts['events'], 'event')} seen"
-    if "range" in facts:
-        return f" from {facts['range'][0]:g} to {facts['range'][1]:g}"
-    shown = list(facts["classes"].items())
-    return (
-        " (" + ", ".join(f"{label[:30]}: {n:,}" for label, n in shown[:6]) + (", ..." if len(shown) > 6 else "") + ")"
-    )
-
-
-def plan_of(prepared: Prepared, guess: float | None) -> dict[str, Any] | None:
-    """Give the plan as plain data."""
-    planned = prepared.planned
-    if planned is None:
-        return None
-    return {
-        "preset": planned.preset.name,
-        "metric": planned.scoring,
-        "configurations": planned.preset.n_configurations,
-        "cv": planned.cv,
-        "repeats": planned.repeats,
-        "fits": planned.n_fits,
-        "seconds": guess,
-    }
-
-
-def _plan_rows(prepared: Prepared, guess: float | None) -> list[tuple[str, Any]]:
-    planned = prepared.plan
-    repeats = f", repeated {planned.repeats} times" if planned.repeats > 1 else ""
-    folds = f"{planned.cv} folds{', one per group' if planned.by_group else ''}"
-    size = f"{count(planned.preset.n_configurations, 'configuration')}, {folds}{repeats}, and the final model"
-    return [
-        ("preset", planned.preset.description),
-        ("metric", ", ".join(planned.scoring)),
-        ("fits", f"at most {planned.n_fits:,} ({size})"),
-        ("time", f"about {seconds(guess or 0.0)} without dropping, measured on a few fits; dropping often halves it"),
-    ]
-
-
-#: More columns than this are summed up by kind.
-MOST_ROWS = 25
+        values = f", {count(facts['events'], 'event')} seen"
+    elif "range" in facts:
+        values = f" from {facts['range'][0]:g} to {facts['range'][1]:g}"
+    else:
+        shown = [f"{label[:30]}: {n:,}" for label, n in facts["classes"].items()]
+        values = f" ({', '.join(shown[:6])}{', ...' if len(shown) > 6 else ''})"
+    return [*rows, ("target", f"{' and '.join(facts['target'])}: {WORDS[facts['task']]}{values}")]
 
 
 def show_columns(screen: Screen, facts: list[dict[str, Any]], n_features: int) -> None:
     """Print the columns of a table and how they were read; `facts` may lack some of the `n_features` to learn from."""
-    rows = _one_by_one(facts) if len(facts) <= MOST_ROWS else _by_kind(facts)
+    groups: dict[Any, list[tuple[str, str, str, str]]] = {}
+    for i, fact in enumerate(facts):
+        kind = str(fact["kind"]) if fact["role"] == "feature" else f"{fact['role']}: {fact['kind']}"
+        missing = f"{fact['n_missing']:,} missing" if fact["n_missing"] else ""
+        row = fact["name"], kind, fact["read_as"], ", ".join(filter(None, (fact["values"], missing)))
+        groups.setdefault(i if len(facts) <= MOST_ROWS else row[1:3], []).append(row)
+    rows = []
+    for alike in groups.values():
+        names = ", ".join(row[0] for row in alike[:3]) + (", ..." if len(alike) > 3 else "")
+        rows.append(alike[0] if len(alike) == 1 else (count(len(alike), "column"), *alike[0][1:3], names))
     grid = Table.grid(padding=(0, 2))
     shown = [i for i in range(4) if any(row[i] for row in rows)]  # mostly, nothing was special in reading
     for i in shown:  # where the screen is narrow, names and kinds stay and the rest takes a second line
@@ -147,30 +127,3 @@ def show_columns(screen: Screen, facts: list[dict[str, Any]], n_features: int) -
     more = n_features - sum(fact["role"] == "feature" for fact in facts)
     if more > 0:
         screen.out.print(Text(f"  and {count(more, 'column')} more", "dim"))
-
-
-def _one_by_one(facts: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
-    return [(fact["name"], _kind(fact), fact["read_as"], _values(fact)) for fact in facts]
-
-
-def _by_kind(facts: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for fact in facts:
-        groups.setdefault((_kind(fact), fact["read_as"]), []).append(fact)
-    rows = []
-    for (kind, read_as), members in groups.items():
-        if len(members) == 1:
-            rows += _one_by_one(members)
-        else:
-            names = ", ".join(fact["name"] for fact in members[:3]) + (", ..." if len(members) > 3 else "")
-            rows.append((count(len(members), "column"), kind, read_as, names))
-    return rows
-
-
-def _kind(fact: dict[str, Any]) -> str:
-    return str(fact["kind"]) if fact["role"] == "feature" else f"{fact['role']}: {fact['kind']}"
-
-
-def _values(fact: dict[str, Any]) -> str:
-    missing = f"{fact['n_missing']:,} missing" if fact["n_missing"] else ""
-    return ", ".join(part for part in (fact["values"], missing) if part)

@@ -19,48 +19,43 @@ from ..runs.judged_again import judge_again
 from ..runs.prepare import noted
 from ..runs.settings import Settings
 from ..tables import ReadingOptions, Roles, read
-from .arguments import settings_of
 from .exit_code import DONE
+from .options import typed
 from .screen import Screen, honest
-
-#: Options that mean something for a run, whose settings say the rest.
-_OF_A_RUN = ("predictions", "metric", "positive", "jobs", "json", "quiet", "force")
 
 
 def correct(given: dict[str, Any]) -> int:
     """Correct and show."""
-    screen = Screen(given["json"], given["quiet"])
-    folder = Path(given["predictions"]).is_dir()
-    if folder and not is_mljar(given["predictions"]):
-        return _again(screen, given)
-    options = settings_of(given)
-    settings = Settings.of({k: v for k, v in options.items() if k not in ("predictions", "force", "fixed_models")})
-    notes: list[Note] = []
-    if folder:
+    screen, settings = Screen(given["json"], given["quiet"]), Settings.of(typed(given, Settings))
+    is_folder, notes = Path(given["predictions"]).is_dir(), list[Note]()
+    if is_folder and not is_mljar(given["predictions"]):
+        return _again(screen, given, settings)
+    if is_folder:
         found: FoldScores | ToolPredictions = read_mljar(given["predictions"])
     else:
         roles = Roles.of(settings)
-        how = ReadingOptions.of(settings)
-        table = read(given["predictions"], how, roles=roles)
+        table = read(given["predictions"], ReadingOptions.of(settings), roles=roles)
         _check_ignored(table.frame, settings)
         notes.extend(table.notes)
         found = recognise(table.frame, roles, settings.metric[0] if settings.metric else None)
     with noted() as warned:
         estimates = _judged(found, settings, given)
     first = next(iter(estimates.values()))
-    about: dict[str, Any]
+    about: dict[str, Any] = {"tool": "fold scores", "winner": first._winner(), "n_folds": first.n_folds}
+    size = [count(first.n_configurations, "configuration")]
     if isinstance(found, FoldScores):
-        about = {"tool": "fold scores", "winner": first._winner(), "n_folds": first.n_folds}
-        size = [count(len(found.first), "fold")]
+        size.insert(0, count(len(found.first), "fold"))
     else:
         about = {"tool": found.tool, "winner": first._winner(), "n_rows": first.n_samples}
-        size = [count(first.n_samples, "row")]
+        size.insert(0, count(first.n_samples, "row"))
+        size += [f"{first.n_repeats} repeats"] if first.n_repeats > 1 else []
     about["n_configurations"] = first.n_configurations
-    size += [count(first.n_configurations, "configuration")]
-    size += [f"{first.n_repeats} repeats"] if first.n_repeats > 1 and not isinstance(found, FoldScores) else []
-    rows = [("winner", first._winner()), *_tuning(first), ("read as", f"{about['tool']}: {', '.join(size)}")]
+    rows = [("winner", first._winner())]
+    if first.n_configurations > 1:
+        rows.append(("tuning", first.gain_over(int(first.configurations[0])).sentence()))
+    rows.append(("read as", f"{about['tool']}: {', '.join(size)}"))
     if not isinstance(found, FoldScores) and settings.aggregate == "pooled":
-        rows += [("", "plain CV pools the folds; most tools print the mean over folds, which can differ")]
+        rows.append(("", "plain CV pools the folds; most tools print the mean over folds, which can differ"))
     return _show(screen, estimates, [*notes, *first.notes, *warned], about, rows)
 
 
@@ -69,8 +64,11 @@ def _judged(found: FoldScores | ToolPredictions, settings: Settings, given: Mapp
         if len(settings.metric) > 1:
             raise SoberError("E114", "Fold scores are corrected by the metric that selected. Give one --metric.")
         return judge(found, random_state=settings.seed)
+    positive = None
+    if settings.positive is not None or not found.names_no_class():
+        positive = positive_label(found.classes, [metrics.get(name) for name in settings.metric], settings.positive)
     return judge_predictions(
-        found, list(settings.metric), force=given["force"], pos_label=_positive(found, settings),
+        found, list(settings.metric), force=given["force"], pos_label=positive,
         random_state=settings.seed, n_jobs=settings.jobs, aggregate=settings.aggregate, stratify=settings.stratify,
         within_folds=settings.within_folds, interval=settings.interval, fixed_models=given["fixed_models"],
     )  # fmt: skip
@@ -111,23 +109,15 @@ def _check_ignored(frame: Any, settings: Settings) -> None:
         )
 
 
-def _tuning(estimate: Estimate) -> list[tuple[str, str]]:
-    """Say whether tuning was worth it, where there was anything to choose from."""
-    if estimate.n_configurations < 2:
-        return []
-    return [("tuning", estimate.gain_over(int(estimate.configurations[0])).sentence())]
-
-
-def _again(screen: Screen, given: dict[str, Any]) -> int:
+def _again(screen: Screen, given: dict[str, Any], settings: Settings) -> int:
     """Judge a finished run by other metrics, at the winner that it chose."""
-    others = [name for name, value in settings_of(given).items() if value and name not in _OF_A_RUN]
+    asked = [*typed(given, Settings), *(name for name in ("fixed_models",) if given[name])]
+    others = [name.replace("_", "-") for name in asked if name not in ("metric", "positive", "jobs")]
     if others:
-        option = others[0].replace("_", "-")
-        raise SoberError("E808", f"{given['predictions']} is a run, which knows its own --{option}. Leave it out.")
-    settings = Settings.of({"metric": given["metric"]})
+        raise SoberError("E808", f"{given['predictions']} is a run, which knows its own --{others[0]}. Leave it out.")
     with noted() as warned:
         results, found = judge_again(
-            RunFolder(given["predictions"]).check(), settings.metric, given["positive"], given["jobs"]
+            RunFolder(given["predictions"]).check(), settings.metric, settings.positive, given["jobs"]
         )
     about = {
         "tool": "sober", "winner": results.winner, "selected_by": results.score.metric, "n_rows": results.data["rows"],
@@ -135,9 +125,3 @@ def _again(screen: Screen, given: dict[str, Any]) -> int:
     }  # fmt: skip
     rows = [("winner", f"{results.winner}; chosen by {results.score.metric}, as in the run")]
     return _show(screen, found, [*warned, *(note for one in found.values() for note in one.notes)], about, rows)
-
-
-def _positive(found: ToolPredictions, settings: Settings) -> Any:
-    if settings.positive is None and found.names_no_class():
-        return None
-    return positive_label(found.classes, [metrics.get(name) for name in settings.metric], settings.positive)

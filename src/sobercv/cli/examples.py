@@ -1,32 +1,29 @@
-"""sober example: tables to try the commands on, written where no copy of the project is.
-
-Takes a name, writes a CSV file; nothing is fetched.
-"""
+"""sober example: tables to try the commands on; nothing is fetched."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from ..errors import SoberError
-from ..runs.files import read_file, write_file
+from ..runs.folder import read_file, write_file
 from .exit_code import DONE
 from .screen import Screen
 
 
 def breast_cancer() -> bytes:
-    """Give the tumours that ship with scikit-learn."""
+    """Return the tumours that ship with scikit-learn."""
     from sklearn.datasets import load_breast_cancer
 
     data = load_breast_cancer(as_frame=True)
-    frame = data.frame.drop(columns="target")
-    frame.insert(0, "diagnosis", data.target_names[data.target])
-    return _csv(frame)
+    data.data.insert(0, "diagnosis", data.target_names[data.target])
+    return _csv(data.data)
 
 
 def oof() -> bytes:
-    """Give out-of-fold predictions of nearest neighbours, as any tool could write them: one column a configuration."""
+    """Return out-of-fold predictions of nearest neighbours, as any tool could write them."""
     import pandas as pd
     from sklearn.datasets import load_breast_cancer
     from sklearn.model_selection import cross_val_predict
@@ -45,16 +42,12 @@ def oof() -> bytes:
 
 
 def clinic() -> bytes:
-    """Give simulated patients as a German clinic would export them.
-
-    BOM, semicolons, decimal commas, points between thousands, codes with leading zeros, dates day first, words for
-    missing values, several visits a patient, three causes of an event.
-    """
+    """Return simulated patients as a German clinic would export them: decimal commas, codes, words for gaps."""
     return ("\r\n".join(";".join(cells) for cells in clinic_rows()) + "\r\n").encode("utf-8-sig")
 
 
 def clinic_rows() -> Iterator[tuple[str, ...]]:
-    """Give the header of `clinic` and 120 visits of patients, two each."""
+    """Yield the header of `clinic` and 120 visits of patients, two each."""
     draw = random.Random(1)
     yield ("Patient", "Alter", "Gewicht", "Leukozyten", "Station", "Aufnahme", "Raucher", "CRP", "Tage", "Status",
            "Befund")  # fmt: skip
@@ -72,21 +65,18 @@ def clinic_rows() -> Iterator[tuple[str, ...]]:
 #: By name: the bytes of the file, what is in it, and a command to try on it.
 TABLES: dict[str, tuple[Callable[[], bytes], str, str]] = {
     "breast_cancer": (
-        breast_cancer,
-        "569 tumours, 30 measurements, diagnosis malignant or benign",
+        breast_cancer, "569 tumours, 30 measurements, diagnosis malignant or benign",
         "sober fit {} --target diagnosis --preset quick -o run",
     ),
     "clinic": (
-        clinic,
-        "120 visits of 60 simulated patients, as a German clinic would export them",
+        clinic, "120 visits of 60 simulated patients, as a German clinic would export them",
         "sober check {} --target Befund --group Patient --ignore Tage --ignore Status",
     ),
     "oof": (
-        oof,
-        "out-of-fold predictions of 30 configurations for 120 tumours",
+        oof, "out-of-fold predictions of 30 configurations for 120 tumours",
         "sober correct {} --target benign --metric roc_auc",
     ),
-}
+}  # fmt: skip
 
 
 def example(name: str, output: Path | None) -> int:
@@ -109,6 +99,5 @@ def _amount(number: float, decimals: int = 1) -> str:
     return f"{number:,.{decimals}f}".translate(str.maketrans(",.", ".,"))
 
 
-def _csv(frame: object) -> bytes:
-    text: str = frame.to_csv(index=False, lineterminator="\n")  # type: ignore[attr-defined]
-    return text.encode()
+def _csv(frame: Any) -> bytes:
+    return bytes(frame.to_csv(index=False, lineterminator="\n").encode())

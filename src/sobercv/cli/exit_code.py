@@ -1,7 +1,7 @@
 """How a command ends: every exception becomes an exit code and one sentence with a code.
 
-Takes a command, gives 0 done, 1 failed, 2 bad usage or data, or 128 and the number of the signal that ended it: 129
-hung up, 130 interrupted, 143 terminated. Never a traceback, unless `--debug` asks for it.
+Codes are 0 done, 1 failed, 2 bad usage or data, or 128 and the number of the signal that ended it: 129 hung up, 130
+interrupted, 143 terminated. Never a traceback, unless `--debug` asks for it.
 """
 
 from __future__ import annotations
@@ -23,14 +23,6 @@ BROKEN = frozenset({"E117", "E315", "E505", "E506", "E602"})
 _Usage = typer.BadParameter.__mro__[2]
 
 
-class Ended(Exception):
-    """A signal ended a command; typer lets it pass, where it would make every interrupt a code of 130."""
-
-    def __init__(self, interrupt: KeyboardInterrupt) -> None:
-        super().__init__(interrupt)
-        self.number = getattr(interrupt, "number", signal.SIGINT)
-
-
 def exit_code_of(command: Callable[[], int], debug: bool = False) -> int:
     """Run a command that returns an exit code; `debug` shows the traceback of a failure."""
     try:
@@ -46,7 +38,7 @@ def exit_code_of(command: Callable[[], int], debug: bool = False) -> int:
 
 
 def signal_of(problem: BaseException | None) -> tuple[int, str]:
-    """Give the number of the signal that an exception stands for, and a word for it."""
+    """Return the number of the signal that an exception stands for, and a word for it."""
     number: int = getattr(problem, "number", signal.SIGINT)
     return number, "Interrupted" if number == signal.SIGINT else "Terminated"
 
@@ -58,7 +50,7 @@ def tell(sentence: str) -> None:
 
 
 def one_line(text: str) -> str:
-    """Give text without line ends and without signs that a terminal would obey."""
+    """Return text without line ends and without signs that a terminal would obey."""
     return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
 
 
@@ -71,7 +63,7 @@ def _read(problem: BaseException) -> tuple[int, str]:
         return FAILED if problem.code in BROKEN else BAD, str(problem)
     if isinstance(problem, _Usage):
         return BAD, _usage(problem)
-    if isinstance(problem, (KeyboardInterrupt, Ended, typer.Abort)):
+    if isinstance(problem, (KeyboardInterrupt, typer.Abort)):
         number, word = signal_of(problem)
         return 128 + number, f"{word}."
     if isinstance(problem, BrokenPipeError) or isinstance(problem.__context__, BrokenPipeError):
@@ -80,28 +72,22 @@ def _read(problem: BaseException) -> tuple[int, str]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE, ""
     if isinstance(problem, SystemExit):
-        return (problem.code, "") if isinstance(problem.code, int) else (FAILED, str(problem.code or ""))
+        return problem.code if isinstance(problem.code, int) else FAILED, ""
     if isinstance(problem, MemoryError):
         return FAILED, "The memory is not enough. Use fewer rows, --jobs 1, or a smaller preset. [E506]"
     if isinstance(problem, OSError) and problem.strerror:
         where = f": {problem.filename}" if problem.filename else ""
         return FAILED, f"{problem.strerror}{where}. The system refused; what was written before is kept. [E506]"
-    try:
-        said = f"{type(problem).__name__}: {problem}"
-    except Exception:  # an exception that cannot even say what it is
-        said = type(problem).__name__
-    return FAILED, f"Failed with {said[:300]}. This should not happen; --debug shows where. [E839]"
+    said = f"{type(problem).__name__}: {problem}"[:300]
+    return FAILED, f"Failed with {said}. This should not happen; --debug shows where. [E839]"
 
 
 #: Words of other tools for our options, which look nothing like them.
 MEANT = {
-    "folds": "--cv", "fold": "--cv", "k": "--cv", "nfolds": "--cv", "n-folds": "--cv", "splits": "--cv",
-    "scoring": "--metric", "score": "--metric", "loss": "--metric", "random-state": "--seed", "random-seed": "--seed",
-    "n-jobs": "--jobs", "threads": "--jobs", "workers": "--jobs", "cores": "--jobs", "n-repeats": "--repeats",
-    "label": "--target", "y": "--target", "outcome": "--target", "response": "--target", "out": "--output",
-    "outdir": "--output", "timeout": "--max-time", "time-limit": "--max-time", "max-seconds": "--max-time",
-    "space": "--preset", "level": "--preset", "groups": "--group", "patient": "--group", "drop": "--ignore",
-    "exclude": "--ignore", "force": "--overwrite", "status": "--event", "silent": "--quiet",
+    "folds": "--cv", "k": "--cv", "n-folds": "--cv", "scoring": "--metric", "loss": "--metric", "groups": "--group",
+    "random-state": "--seed", "n-jobs": "--jobs", "threads": "--jobs", "n-repeats": "--repeats", "label": "--target",
+    "y": "--target", "outcome": "--target", "out": "--output", "timeout": "--max-time", "patient": "--group",
+    "exclude": "--ignore", "force": "--overwrite", "status": "--event",
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""sober fit, resume and extend: one job, begun or gone on with."""
+"""sober fit, resume and extend, one job that is begun or continued; and sober report, which shows its result again."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ..errors import Note, SoberError
+from ..errors import SoberError
 from ..report.words import between, count, number
 from ..runs.deadline import Deadline
 from ..runs.fit import execute
-from ..runs.folder import SETTINGS, RunFolder
+from ..runs.folder import SETTINGS, RunFolder, write_file
 from ..runs.prepare import Prepared, begin, prepare
-from ..runs.record import Begun, RunRecord
-from ..runs.settings import Settings
+from ..runs.record import RESULTS, Begun, RunRecord
+from ..runs.settings import Output, Settings
 from ..search.progress import Bars, Lines
 from . import BEGAN
-from .arguments import Arguments, report_of, settings_of
 from .exit_code import BAD, DONE, signal_of, tell
 from .screen import Screen, honest
 
@@ -29,26 +28,22 @@ STOPPED = {
 }
 
 
-def fit(arguments: Arguments, overwrite: bool) -> int:
+def fit(settings: Settings, output: Output, folder: RunFolder, overwrite: bool) -> int:
     """Begin a run."""
-    screen = Screen(arguments.json, arguments.quiet)
-    deadline = Deadline(arguments.settings.max_time, BEGAN)
-    folder = arguments.folder
-    prepared = _prepared(screen, arguments.settings)
+    screen, deadline = Screen(output.json, output.quiet), Deadline(settings.max_time, BEGAN)
+    prepared = _prepared(screen, settings)
     folder.make()
-    with folder.locked() as note:
+    with folder.locked():
         folder.check_free(overwrite)
         folder.empty()
-        return _run(screen, folder, begin(folder, prepared), deadline, arguments.report, note)
+        return _run(screen, folder, begin(folder, prepared), deadline, output.report)
 
 
-def go_on(given: dict[str, Any]) -> int:
-    """Go on with a run, perhaps with more repeats."""
-    screen = Screen(given["json"], given["quiet"])
-    folder = RunFolder(given["folder"]).check()
-    with folder.locked() as note:
+def go_on(folder: RunFolder, changes: dict[str, Any], output: Output) -> int:
+    """Continue a run, perhaps with more repeats."""
+    screen = Screen(output.json, output.quiet)
+    with folder.locked():
         before = folder.read_record(SETTINGS, Begun)
-        changes = {k: str(v) if k == "data" else v for k, v in settings_of(given).items() if v is not None}
         settings = before.settings.with_(**{"max_time": None, **changes})
         if settings.repeats < before.settings.repeats:
             raise SoberError(
@@ -56,9 +51,35 @@ def go_on(given: dict[str, Any]) -> int:
                 f"--repeats must be {before.settings.repeats} or more, which the run has already; got "
                 f"{settings.repeats}. For fewer repeats begin a new run with sober fit.",
             )
-        deadline = Deadline(settings.max_time, BEGAN)
         prepared = _prepared(screen, settings, before.sha256)
-        return _run(screen, folder, begin(folder, prepared), deadline, report_of(given), note)
+        deadline = Deadline(settings.max_time, BEGAN)
+        return _run(screen, folder, begin(folder, prepared), deadline, output.report)
+
+
+def report(folder: Path, output: Path | None, format: str | None, shown: Output) -> int:
+    """Show the result of a run and write its report again, or write its tables."""
+    from ..report.html import to_html
+    from ..report.tables import to_format
+
+    run = RunFolder(folder)
+    record, screen = RunRecord.read(run), Screen(shown.json, shown.quiet)
+    if format is not None:
+        text = to_format(record.summary, format)
+        write_file(output, text) if output is not None else sys.stdout.write(text)
+        return DONE
+    try:
+        page = to_html(record.summary)
+    except Exception as error:  # numbers that fit the schema and yet make no picture were edited
+        raise run.damaged(RESULTS, f"no page can be drawn from it, {type(error).__name__}") from error
+    if output is None:
+        with run.locked():
+            run.write("report.html", page)
+    else:
+        write_file(output, page)
+    show(screen, record, folder)
+    if output is not None:
+        screen.say(f"Written: {output}")
+    return DONE
 
 
 def _prepared(screen: Screen, settings: Settings, sha256: str | None = None) -> Prepared:
@@ -71,13 +92,10 @@ def _prepared(screen: Screen, settings: Settings, sha256: str | None = None) -> 
     return prepared
 
 
-def _run(
-    screen: Screen, folder: RunFolder, prepared: Prepared, deadline: Deadline, report: str, note: Note | None
-) -> int:
+def _run(screen: Screen, folder: RunFolder, prepared: Prepared, deadline: Deadline, report: str) -> int:
     planned = prepared.plan
     if screen.talks:
-        found = [f for f in prepared.findings if f.severity != "suggestion"]
-        screen.notes(found if note is None else [*found, note])
+        screen.notes(f for f in prepared.findings if f.severity != "suggestion")
         size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
         screen.say(f"{size}, at most {planned.n_fits:,} fits. Ctrl-C stops and keeps what is done.", "dim")
     try:
@@ -90,7 +108,11 @@ def _run(
     except SoberError as error:
         if error.code not in ("E601", "E604"):
             raise
-        return _too_early(error, folder)
+        number, word = signal_of(error.__cause__)
+        cause = "The time was over" if error.code == "E604" else word
+        hint = f"Go on with: sober resume {folder.path} [{error.code}]"
+        tell(f"{cause} before one fold was complete; every fit is saved. {hint}")
+        return BAD if error.code == "E604" else 128 + number
     finally:
         screen.done()
     show(screen, results, folder.path)
@@ -100,16 +122,6 @@ def _run(
     if results.stopped == "max_seconds":
         screen.say(f"Go on with: sober resume {folder.path}", "dim")
     return DONE
-
-
-def _too_early(error: SoberError, folder: RunFolder) -> int:
-    """Say that there is nothing to judge yet, but that what was done is kept."""
-    number, word = signal_of(error.__cause__)
-    was_time = error.code == "E604"
-    cause = "The time was over" if was_time else word
-    hint = f"Go on with: sober resume {folder.path} [{error.code}]"
-    tell(f"{cause} before one fold was complete; every fit is saved. {hint}")
-    return BAD if was_time else 128 + number
 
 
 class _Listener:
@@ -159,7 +171,4 @@ def _more(results: RunRecord) -> Iterable[tuple[str, str]]:
     for other in results.others:
         held = "" if other.interval is None else f" ({between(other.interval, other.digits)})"
         naive = f"plain CV {number(other.naive, other.digits)}"
-        yield (
-            "also",
-            f"{other.label}: {number(other.value, other.digits)}{held}, {naive}",
-        )
+        yield "also", f"{other.label}: {number(other.value, other.digits)}{held}, {naive}"

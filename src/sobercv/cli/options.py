@@ -1,177 +1,142 @@
-"""The options of all commands, each written once, and which command takes which.
-
-Takes names of options, gives typer the signature of a command; never reads a value.
-"""
+"""What commands take: the options of `Settings` and `Output`, and the few of single commands; and what was typed."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from functools import partial, wraps
+import os
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_type_hints
 
 from typer import Argument, Option
 
-from .exit_code import Ended
+from ..errors import SoberError
+from ..runs.settings import ADVANCED, RUN, Output, Settings, from_toml, names_of
 
-DATA, MODEL, RUN, SCREEN = "What to predict", "How to tune", "The run", "The screen"
-#: Options that few need; shown last.
-ADVANCED = "Advanced"
-
-
-#: Names that the shell completes; every scoring name of scikit-learn works.
-METRICS = (
-    "roc_auc", "average_precision", "accuracy", "balanced_accuracy", "f1", "f1_macro", "roc_auc_ovr", "neg_log_loss",
-    "neg_brier_score", "matthews_corrcoef", "r2", "neg_mean_absolute_error", "neg_mean_squared_error",
-    "neg_root_mean_squared_error", "concordance_index",
-)  # fmt: skip
+Command = Callable[..., int]
 
 
-def _option(kind: Any, panel: str, help: str, *names: str, words: Sequence[str] = (), **more: Any) -> Any:
-    """An option of a kind, called after its parameter by default; `words` are those that the shell completes."""
-    if words:
-        more["autocompletion"] = lambda: list(words)
-    return Annotated[kind, Option(*names, help=help, rich_help_panel=panel, **more)]
-
-
-def _argument(kind: Any, help: str) -> Any:
+def argument(kind: Any, help: str) -> Any:
+    """Describe a word of a command that is no option."""
     return Annotated[kind, Argument(help=help, show_default=False)]
 
 
-_text, _number, _path = (partial(_option, kind) for kind in (str | None, int | None, Path | None))
-_switch, _list = partial(_option, bool), partial(_option, list[str] | None, metavar="<str>")
+def option(kind: Any, panel: str, help: str, *names: str, words: tuple[str, ...] = (), **more: Any) -> Any:
+    """Describe an option, called after its parameter by default; `words` are those that the shell completes."""
+    if words:
+        more["autocompletion"] = lambda: list(words)
+    return Annotated[kind, Option(*names, help=help, rich_help_panel=panel, show_default=False, **more)]
 
-#: Every option and argument; a switch is False by default, and named, because typer would add its negation.
+
+def _of(kind: type[Settings | Output]) -> dict[str, Any]:
+    """Describe the options of the one table for typer, which reads plain types; `Settings` checks the values."""
+    found, hints = {}, get_type_hints(kind)
+    for each in (each for each in fields(kind) if each.metadata):
+        about, parts = each.metadata, get_args(hints[each.name]) or (hints[each.name],)
+        words = (*about["words"], *(w for part in parts for w in (get_args(part) or (part,)) if isinstance(w, str)))
+        name, plain = f"--{each.name.replace('_', '-')}", set(parts) - {type(None)}
+        more: dict[str, Any] = {}
+        as_typed: Any = str | None
+        if isinstance(each.default, tuple):
+            as_typed, more = list[str] | None, {"metavar": "<str>"}
+        elif each.name == "output":
+            as_typed = Path | None
+        elif plain <= {int}:
+            as_typed = int | None
+        elif plain <= {bool}:
+            as_typed = bool if each.default is False else bool | None
+            name += f"/--no-{each.name}" if each.default is None else ""
+        found[each.name] = option(as_typed, about["panel"], about["help"], name, *about["short"], words=words, **more)
+    return found
+
+
+#: Every option and argument that more than one command takes, by the name of its parameter.
 OPTIONS: dict[str, Any] = {
-    "data": _argument(str | None, "CSV, TSV, Excel, Parquet or Arrow file; - is standard input."),
-    "folder": _argument(Path, "The folder that sober fit wrote."),
-    "new_data": _argument(str, "New rows; - is standard input."),
-    "predictions": _argument(str, "Out-of-fold predictions of another tool, or the folder of a run."),
-    "example_name": _argument(str, "breast_cancer, clinic or oof."),
-    # ---- what to predict
-    "target": _text(DATA, "The column to predict.", "--target", "-t"),
-    "time": _text(DATA, "Survival: the column with the time."),
-    "event": _text(DATA, "Survival: the column with the event, 1 seen, 0 not."),
-    "event_value": _text(ADVANCED, "Survival: what the event column holds if seen (1)."),
-    "positive": _text(DATA, "The positive class, where a metric depends on it."),
-    "sheet": _text(DATA, "Excel: the sheet with the table."),
-    "decimal": _text(ADVANCED, "The decimal mark, . or , where numbers are ambiguous."),
-    "header": _option(
-        bool | None, ADVANCED, "Whether the first row has names.", "--header/--no-header", show_default=False
-    ),
-    "limits": _text(
-        ADVANCED, "What limits such as <0.5 count as: value, half or missing.", words=("value", "half", "missing")
-    ),
-    "limit_flags": _switch(ADVANCED, "Add a column that marks limits such as <0.5.", "--limit-flags"),
-    "id": _text(DATA, "Identifies samples; rows that share it stay together."),
-    "group": _text(DATA, "Rows that share it (a patient) stay together."),
-    "weight": _text(ADVANCED, "How much each row counts, in fits and in scores."),
-    "ignore": _list(DATA, "A column that models must not see; can be repeated."),
-    "task": _text(
-        DATA, "binary, multiclass, regression or survival; default: inferred from the target.",
-        words=("binary", "multiclass", "regression", "survival"),
-    ),
-    # ---- how to tune
-    "metric": _list(
-        MODEL, "As in scikit-learn; several with commas, the first selects. Default: "
-        "roc_auc, balanced_accuracy, r2 or concordance_index.", "--metric", "-m", words=METRICS,
-    ),
-    "preset": _text(
-        MODEL, "quick, standard (default), thorough or paper.", "--preset", "-p",
-        words=("quick", "standard", "thorough", "paper"),
-    ),
-    "configurations": _number(ADVANCED, "Try this many of the preset (default: all)."),
-    "cv": _text(
-        MODEL, "Number of folds (default: 10), or groups: hold out one group at a time, as is done by itself "
-        "where there are fewer groups than folds.",
-    ),
-    "no_drop": _switch(ADVANCED, "Run every configuration on every fold, hopeless ones too.", "--no-drop"),
-    "by": _list(MODEL, "Columns whose values are scored apart, such as sex,site."),
-    "repeats": _number(MODEL, "Number of CV repeats (default: 1)."),
-    "all_repeats": Annotated[int, Option("--repeats", help="Number of CV repeats in all.", show_default=False)],
-    "aggregate": _text(
-        ADVANCED, "Select by the score of all predictions together (pooled, default) or by the mean over folds "
-        "(fold).", words=("pooled", "fold"),
-    ),
-    "stratify": _switch(ADVANCED, "Resample within classes or events, where some are rare.", "--stratify"),
-    "interval": _text(
-        ADVANCED, "How the interval is made: calibrated (default) or percentile.", words=("percentile", "calibrated")
-    ),
-    "fixed_models": _switch(
-        ADVANCED, "The models were trained on other rows than these, so nothing was cross-validated.",
-        "--fixed-models",
-    ),
-    "within_folds": _switch(ADVANCED, "Metrics that rank compare only rows of the same fold.", "--within-folds"),
-    "tune_threshold": _switch(
-        MODEL, "Two classes: tune the decision threshold, for f1, balanced_accuracy and the like.", "--tune-threshold"
-    ),
-    "learning_curve": _switch(
-        MODEL, "Draw how the winner's score grows with the number of training rows.", "--learning-curve"
-    ),
-    # ---- the run
-    "seed": _number(RUN, "The same number gives the same result (default: 0)."),
-    "jobs": _number(RUN, "Workers (default: all cores). Changes no result.", "--jobs", "-j"),
-    "max_time": _text(RUN, "End the whole command after 90s, 10m or 2h, with what is there."),
-    "output": _path(RUN, "Where to write.", "--output", "-o"),
-    "format": _text(RUN, "Only the tables: md, tex or csv; default: to standard output.", words=("md", "tex", "csv")),
-    "overwrite": _switch(RUN, "Overwrite an earlier run.", "--overwrite"),
-    "replace": _switch(RUN, "Write over a file that is there.", "--overwrite"),
-    "fast": _switch(RUN, "A report without charts and without the importance of columns.", "--fast"),
-    "no_report": _switch(RUN, "No report at all.", "--no-report"),
-    "settings": _path(ADVANCED, "A file like sober.toml; default: ./sober.toml."),
-    "at": _option(
-        list[float] | None, RUN, "Survival: a time at which its probability is wanted; can be repeated.",
-        metavar="<float>",
-    ),
-    "threshold": _option(float | None, RUN, "Two classes: predict the positive one from this probability on."),
-    "moved_data": _path(RUN, "The table, if it has moved."),
-    "force": _switch(ADVANCED, "Continue although the answer could mislead.", "--force"),
-    "protocols": _text(
-        RUN, "Any of naive, tt, ncv, bbc, bbc-f, 632+, wmc, wmcs, ipl, bced, bbc-repeated "
-        "(default: naive,tt,ncv,bbc,bced).",
-    ),
-    # ---- the screen
-    "json": _switch(SCREEN, "Print JSON and nothing else.", "--json"),
-    "quiet": _switch(SCREEN, "Print only the result.", "--quiet", "-q"),
-}  # fmt: skip
-#: Names of parameters where two commands use one word for different options.
-_CALLED = {
-    "new_data": "data",
-    "moved_data": "data",
-    "all_repeats": "repeats",
-    "example_name": "name",
-    "replace": "overwrite",
+    **_of(Settings),
+    **_of(Output),
+    "data": argument(str | None, "CSV, TSV, Excel, Parquet or Arrow file; - is standard input."),
+    "folder": argument(Path, "The folder that sober fit wrote."),
+    "overwrite": option(bool, RUN, "Write over a file that is there.", "--overwrite"),
+    "settings": option(Path | None, ADVANCED, "A file like sober.toml; default: ./sober.toml."),
 }
 
-ROLES = ("target", "positive", "time", "event", "event_value", "id", "group", "weight", "ignore", "task")
-READING = ("sheet", "decimal", "header", "limits", "limit_flags")
-TUNING = ("metric", "preset", "configurations", "cv", "aggregate", "stratify", "within_folds", "interval")
-SHOWN = ("json", "quiet")
 
+def takes(*names: str, **own: Any) -> Callable[[Command], Command]:
+    """Give a command its options, keys of `OPTIONS` and its own; it is called with all by name."""
 
-def takes(*names: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Give a command its options, keys of `OPTIONS` in the order of its help page; it is called with all by name."""
-
-    def decorated(command: Callable[..., int]) -> Callable[..., int]:
+    def decorated(command: Command) -> Command:
+        described = {**{name: OPTIONS[name] for name in names}, **own}
         parameters = []
-        for name in sorted(names, key=lambda n: getattr(OPTIONS[n].__metadata__[0], "rich_help_panel", "") == ADVANCED):
-            inner = OPTIONS[name].__origin__
-            is_optional = type(None) in getattr(inner, "__args__", ())
+        for name, kind in sorted(
+            described.items(), key=lambda each: getattr(each[1].__metadata__[0], "rich_help_panel", "") == ADVANCED
+        ):
+            inner = kind.__origin__
+            is_optional = type(None) in get_args(inner)
             default = False if inner is bool else None if is_optional else inspect.Parameter.empty
-            called = _CALLED.get(name, name)
-            kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-            parameters.append(inspect.Parameter(called, kind, annotation=OPTIONS[name], default=default))
-
-        @wraps(command)
-        def interruptible(**given: Any) -> int:
-            try:
-                return command(**given)
-            except KeyboardInterrupt as interrupt:
-                raise Ended(interrupt) from interrupt
-
-        interruptible.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        interruptible.__annotations__ = {p.name: p.annotation for p in parameters}
-        return interruptible
+            place = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(inspect.Parameter(name, place, annotation=kind, default=default))
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {p.name: p.annotation for p in parameters}
+        return command
 
     return decorated
+
+
+def typed(given: dict[str, Any], kind: Any) -> dict[str, Any]:
+    """Return the options of `Settings` or `Output` that were typed; --no-header was, other switches were not."""
+    found = {name: given.get(name) for name in names_of(kind)}
+    return {
+        name: _decoded(value) if name not in ("data", "output") else str(value)
+        for name, value in found.items()
+        if (value is not None and value is not False and value != []) or (name == "header" and value is False)
+    }
+
+
+def _decoded(value: Any) -> Any:
+    """Read a name as UTF-8 where the system's own language has no such letters (the C locale)."""
+    if isinstance(value, list):
+        return [_decoded(each) for each in value]
+    try:
+        return os.fsencode(value).decode("utf-8") if isinstance(value, str) else value
+    except UnicodeError:
+        return value
+
+
+def asked(given: dict[str, Any]) -> tuple[Settings, Output]:
+    """Put what was typed and the settings file together; the command line counts more.
+
+    What costs nothing is checked here, before anything slow is even imported.
+    """
+    from ..presets.levels import check_name
+    from ..tables.source_bytes import check_source
+
+    path = given["settings"] or Path("sober.toml")
+    if given["settings"] is not None and not path.is_file():
+        raise SoberError("E808", f"There is no settings file {str(path)!r}. Check the path.")
+    file, line = from_toml(path) if path.is_file() else {}, typed(given, Settings)
+    # Naming one kind of target on the command line puts away the other kind from the file.
+    unwanted = ("time", "event") if "target" in line else ("target",) if {"time", "event"} & line.keys() else ()
+    settings = Settings.of({k: v for k, v in file.items() if k in names_of(Settings) and k not in unwanted}, line)
+    check_source(settings.data)
+    check_name(settings.preset)
+    return settings, Output(**{k: v for k, v in file.items() if k in names_of(Output)} | typed(given, Output))
+
+
+def check_output(output: Path, run: Path, overwrite: bool, data: object = None) -> None:
+    """Refuse a place that holds anything else than what may be written over.
+
+    `run`: the folder of the run; none of its files is written over. `overwrite`: whether another file that is there may
+    be. `data`: the table that was read; it stays.
+    """
+    name = repr(str(output))
+    if output.is_dir():
+        raise SoberError("E809", f"{name} is a folder. Name a file, such as {str(output / 'table.csv')!r}.")
+    if not os.path.lexists(output):
+        return
+    if data is not None and os.path.exists(str(data)) and output.exists() and os.path.samefile(output, str(data)):
+        raise SoberError("E809", f"{name} is the table that is read. Name another file with -o.")
+    if output.resolve().is_relative_to(run.resolve()):
+        raise SoberError("E809", f"{name} belongs to the run. Name a file outside of {str(run)!r} with -o.")
+    if not overwrite:
+        raise SoberError("E809", f"{name} already exists. Name another file with -o, or add --overwrite.")

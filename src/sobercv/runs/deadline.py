@@ -1,15 +1,11 @@
-"""Deadline: when a command must have ended, and how much of the time each phase may take.
-
-Takes the seconds that the user allows, counted from the start of the command; gives what is left, by the clock on the
-wall. The command ends by ``max_time + tolerance``: files that were begun are written whole. Never ends anything itself.
-"""
+"""Deadline: when a command must have ended, and how much of the time each phase may take."""
 
 from __future__ import annotations
 
 import math
 from time import monotonic
 
-#: How much later than asked for a command may end: the larger of seconds and a share of the time.
+#: How much later than asked for a command may end, to write files whole: the larger of seconds and a share of the time.
 LATE_SECONDS, LATE_SHARE = 10.0, 0.10
 #: What is kept for judging, the final model and the report, out of the time left when training begins: this share,
 #: but no more than so many seconds and a small share of a long time.
@@ -23,17 +19,17 @@ class Deadline:
 
     def __init__(self, seconds: float | None = None, began: float | None = None) -> None:
         self.seconds = math.inf if seconds is None else seconds
-        self.began = monotonic() if began is None else began
+        self.tolerance = max(LATE_SECONDS, LATE_SHARE * self.seconds)  # seconds by which the command may be late
+        self._end = self.seconds + (monotonic() if began is None else began)
 
     @property
     def left(self) -> float:
         """Seconds until the end; negative after it, infinite where there is none."""
-        return self.began + self.seconds - monotonic()
+        return self._end - monotonic()
 
-    @property
-    def tolerance(self) -> float:
-        """Seconds by which the command may be late."""
-        return max(LATE_SECONDS, LATE_SHARE * self.seconds)
+    def share(self, part: float) -> float:
+        """Return a part, between 0 and 1, of what is left; 0 after the end, infinite where there is none."""
+        return max(0.0, part * self.left)
 
     def for_training(self) -> float | None:
         """Seconds that the race may take, so that the rest gets its share; None where there is no end."""
@@ -44,7 +40,3 @@ class Deadline:
         # Where hardly any time is left, half of the tolerance goes to the first fits: a number is worth more than the
         # rest. A search refuses zero; it ends at once either way.
         return max(left - after, min(FIRST_FITS, self.left + self.tolerance / 2), 0.001)
-
-    def share(self, part: float) -> float:
-        """Return a part, between 0 and 1, of what is left; 0 after the end, infinite where there is none."""
-        return max(0.0, part * self.left)

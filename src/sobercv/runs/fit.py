@@ -6,8 +6,10 @@ Each file is written whole, one after the other; results.json comes last, so tha
 
 from __future__ import annotations
 
+import math
 import signal
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +25,12 @@ from ..report.records import Summary
 from ..report.summary import versions
 from ..report.words import count, digits_for, family_of, number, winner_in_words
 from ..search.bbc_search_cv import BBCSearchCV
-from ..search.results import estimate_of
+from ..search.results import estimate_of, trained
+from ..tables import Dataset
 from ..targets import obvious_positive
+from ..training.pool import call_in_process
 from . import model
 from .deadline import Deadline
-from .final_model import train_final_model
 from .folder import RunFolder
 from .methods import methods
 from .predictions_file import FILE, long_table
@@ -59,13 +62,12 @@ def execute(
     either. `on_event` is called with the events of the race, `on_phase` with what begins after it.
     """
     with noted() as notes:
-        search = tune(prepared, folder.store, deadline, on_event)
+        search = tune(prepared, folder / "run.sqlite", deadline, on_event)
     if search.stopped_ in ("interrupted", "terminated"):
         deadline = Deadline(min(HURRY, deadline.left))
-    cost = choice_noted(estimate_of(search), ended_early=bool(search.stopped_))
-    notes += [] if cost is None else [cost]
+    notes += choice_noted(estimate_of(search), ended_early=bool(search.stopped_))
     on_phase(f"training the final model on {count(prepared.data.n_rows, 'row')}")
-    notes += _model(search, prepared, deadline)
+    notes += train_final_model(search, prepared.data, deadline.share(0.8))
     with noted():  # what a model warns of while it is asked again was reported before
         summary = summarize_run(search, prepared, deadline, report, on_phase)
     notes += [note for note in summary.notes if note.code in AFTER_THE_RUN]
@@ -81,11 +83,7 @@ def tune(
     deadline: Deadline | None = None,
     on_event: Callable[[Any], object] | None = None,
 ) -> BBCSearchCV:
-    """Tune and judge, without a final model.
-
-    `store`: the file that keeps every fit. `deadline`: leaves training its share of the time. `on_event`: called with
-    what happens.
-    """
+    """Tune and judge, without a final model; `store` keeps every fit, and training gets its share of the time."""
     planned, settings, data = prepared.plan, prepared.settings, prepared.data
     search = BBCSearchCV(
         planned.preset.estimator,
@@ -94,7 +92,7 @@ def tune(
         pos_label=planned.positive,
         cv=planned.splitter,
         drop=None if settings.no_drop else "auto",
-        n_repeats=planned.repeats,
+        n_repeats=settings.repeats,
         aggregate=settings.aggregate,
         stratify=settings.stratify,
         within_folds=settings.within_folds,
@@ -102,7 +100,7 @@ def tune(
         interval=settings.interval,
         refit=False,
         n_jobs=settings.jobs,
-        random_state=planned.seed,
+        random_state=settings.seed,
         store=store,
         max_seconds=None if deadline is None else deadline.for_training(),
         on_event=on_event,
@@ -111,10 +109,10 @@ def tune(
     return search.fit(data.X, data.y, groups=data.groups, sample_weight=data.weight)
 
 
-def choice_noted(estimate: Estimate, ended_early: bool = False) -> Note | None:
+def choice_noted(estimate: Estimate, ended_early: bool = False) -> list[Note]:
     """Say so where choosing cost a lot, or hardly anything; not where a run ended early, on few samples."""
     if estimate.interval is None or estimate.n_configurations < 2 or ended_early:
-        return None
+        return []
     low, high = estimate.interval
     half, cost = (high - low) / 2, estimate.naive - estimate.value
     gap = number(cost, digits_for([estimate.value, estimate.naive, low, high]))
@@ -124,27 +122,39 @@ def choice_noted(estimate: Estimate, ended_early: bool = False) -> Note | None:
             f"{best} cost {gap}, more than half the width of the interval: what plain cross-validation claims would "
             "mislead. Report the honest score; fewer configurations or more rows make the gap smaller."
         )
-        return Note("W702", text)
+        return [Note("W702", text)]
     if abs(cost) <= NOTHING * half:
         text = f"{best} cost hardly anything here ({gap}): one is clearly the best, or all are alike on so many rows."
-        return Note("S805", text)
-    return None
+        return [Note("S805", text)]
+    return []
 
 
-def _model(search: Any, prepared: Prepared, deadline: Deadline) -> list[Note]:
-    """Train the final model; an interrupt leaves the honest number as it is."""
+def train_final_model(search: BBCSearchCV, data: Dataset, seconds: float = math.inf) -> list[Note]:
+    """Train the final model of a search that was fitted with `refit=False`, or say why there is none (W704).
+
+    With a time limit a process of its own trains it, which can be ended; the honest number does not need it.
+    """
+    train = trained if seconds == math.inf else partial(call_in_process, seconds, trained)
     try:
-        note = train_final_model(search, prepared.data, deadline.share(0.8))
-    except KeyboardInterrupt as interrupt:
+        search.train_final_model(data.X, data.y, train=train, **data.fit_arguments)
+        return []
+    except KeyboardInterrupt as interrupt:  # the honest number stays as it is
         search.signal_ = getattr(interrupt, "number", signal.SIGINT)
         search.stopped_ = "interrupted" if search.signal_ == signal.SIGINT else "terminated"
-        note = Note("W704", "There is no final model: it was interrupted. Write sober resume to get one.")
-    return [] if note is None else [note]
+        return [Note("W704", "There is no final model: it was interrupted. Write sober resume to get one.")]
+    except TimeoutError:
+        reason, remedy = "the time was over", "Write sober resume, with more time,"
+    except Exception as error:  # any estimator may raise anything
+        said = " ".join(str(error).split())[:200]
+        reason = f"it failed on all data with {type(error).__name__}: {said}".rstrip(".")
+        remedy = "Choose another preset"
+    text = f"There is no final model: {reason}. The honest score stands without it. {remedy} to get one."
+    return [Note("W704", text)]
 
 
 def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Note]) -> RunRecord:
     """Put everything together; the search is fitted, with or without a final model."""
-    status = [row.status for row in summary.configurations]
+    status, families = [row.status for row in summary.configurations], _families(prepared.plan)
     return RunRecord(
         score=summary.scores[0],
         others=summary.scores[1:],
@@ -156,8 +166,8 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
         n_folds=prepared.plan.cv,
         n_judged=len(search.predictions_.rows),
         is_complete=bool(search.is_complete_),
-        families=tuple(families_of(prepared.plan)),
-        space=tuple(_in_words(name, params) for name, params in families_of(prepared.plan).items()),
+        families=tuple(families),
+        space=tuple(families.values()),
         winner=winner_in_words(search),
         stopped=search.stopped_,
         signal=int(getattr(search, "signal_", 0) or 0),
@@ -168,68 +178,54 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
         schema=prepared.table.schema,
         findings=tuple(prepared.findings),
         versions=versions(),
-        model=_model_facts(search, prepared) if hasattr(search, "best_estimator_") else None,
+        model=_model_facts(search, prepared.data) if hasattr(search, "best_estimator_") else None,
         summary=summary,
     )
 
 
-def families_of(planned: PlannedSearch) -> dict[str, list[dict[str, Any]]]:
-    """Parameters of the configurations of each kind of model."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for configuration in planned.preset.configurations:
-        if "model" in configuration.params:
-            found.setdefault(family_of(configuration.params["model"]), []).append(dict(configuration.params))
+def _families(planned: PlannedSearch) -> dict[str, str]:
+    """Write each kind of model with what was tried: ridge logistic regression (8; C 0.001 to 100)."""
+    sizes: dict[str, int] = {}
+    values: dict[str, dict[str, list[Any]]] = {}
+    for params in (dict(configuration.params) for configuration in planned.preset.configurations):
+        if "model" not in params:
+            continue
+        family = family_of(params["model"])
+        sizes[family] = sizes.get(family, 0) + 1
+        tried = values.setdefault(family, {})
+        for name, value in params.items():
+            if name not in ("model", "select") and not hasattr(value, "get_params"):
+                last = name.rpartition("__")[2]
+                tried.setdefault(PARAMETERS.get(last, last), []).append(value)
+    found = {}
+    for family, n in sizes.items():
+        told = [words for name, tried in values[family].items() if (words := _range(name, tried))]
+        found[family] = f"{family} ({n}{'; ' * bool(told)}{', '.join(told)})"
     return found
 
 
-def _in_words(family: str, listed: list[dict[str, Any]]) -> str:
-    """Write a kind of model with what was tried: ridge logistic regression (8; C 0.001 to 100)."""
-    values: dict[str, list[Any]] = {}
-    for params in listed:
-        for name, value in params.items():
-            if not hasattr(value, "get_params") and name not in ("model", "select"):
-                last = name.rpartition("__")[2]
-                values.setdefault(PARAMETERS.get(last, last), []).append(value)
-    told = []
-    for name, tried in values.items():
-        distinct: list[Any] = list(dict.fromkeys(v for v in tried if isinstance(v, (int, float, str)) or v is None))
-        if distinct and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in distinct):
-            ends = (min(distinct), max(distinct))
-            told.append(f"{name} {ends[0]:.4g}" + (f" to {ends[1]:.4g}" if ends[0] != ends[1] else ""))
-        elif distinct:
-            told.append(f"{name} {' or '.join(map(str, distinct))}")
-    return f"{family} ({len(listed)}{'; ' * bool(told)}{', '.join(told)})"
+def _range(name: str, tried: list[Any]) -> str:
+    """Write a parameter with its values: both ends of numbers, every word; empty where they are neither."""
+    distinct: list[Any] = list(dict.fromkeys(v for v in tried if isinstance(v, (int, float, str)) or v is None))
+    if distinct and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in distinct):
+        low, high = min(distinct), max(distinct)
+        return f"{name} {low:.4g}" + (f" to {high:.4g}" if low != high else "")
+    return f"{name} {' or '.join(map(str, distinct))}" if distinct else ""
 
 
-def _model_facts(search: Any, prepared: Prepared) -> ModelFacts:
-    data = prepared.data
+def _model_facts(search: Any, data: Dataset) -> ModelFacts:
+    table, curve = search.predictions_, None
+    if table.task == "survival":  # by the winner's risks of rows that it was not trained on
+        here, column = table.seen[:, 0], int(np.flatnonzero(table.configurations == search.best_index_)[0])
+        weight = None if table.sample_weight is None else table.sample_weight[here]
+        curve = SurvivalCurve.fit(table.responses["predict"][here, column, 0], table.y[here], weight)
     return ModelFacts(
         columns=tuple(str(name) for name in data.X.columns),
-        classes=tuple(c.item() if hasattr(c, "item") else c for c in data.classes),
-        positive=positive_of(search.predictions_),
+        classes=tuple(data.classes),
+        positive=positive_of(table),
         threshold=getattr(estimate_of(search).decision, "value", None),
-        survival=_curve(search),
+        survival=curve,
     )
-
-
-def _write(record: RunRecord, search: Any, prepared: Prepared, folder: RunFolder, with_report: bool) -> None:
-    """Write the files of a run; what is not written now is removed, since it belongs to an earlier result."""
-    import pyarrow.parquet as parquet
-
-    table = long_table(search.predictions_, prepared.data.rows)
-    folder.write(FILE, lambda file: parquet.write_table(table, file))
-    if record.model is not None:
-        model.save(search.best_estimator_, folder)
-        folder.write("refit.py", SCRIPT)
-    else:
-        (folder / model.MODEL).unlink(missing_ok=True)
-        (folder / "refit.py").unlink(missing_ok=True)
-    folder.write("METHODS.md", methods(record))
-    if with_report:
-        folder.write("report.html", to_html(record.summary))
-    else:
-        (folder / "report.html").unlink(missing_ok=True)
-    folder.write_record(RESULTS, record)
 
 
 def positive_of(table: Predictions) -> Any:
@@ -241,11 +237,15 @@ def positive_of(table: Predictions) -> Any:
     return classes[1] if label is None else label
 
 
-def _curve(search: Any) -> SurvivalCurve | None:
-    """How probable it is to survive with a risk: by the winner's risks of rows that it was not trained on."""
-    table = search.predictions_
-    if table.task != "survival":
-        return None
-    here, column = table.seen[:, 0], int(np.flatnonzero(table.configurations == search.best_index_)[0])
-    weight = None if table.sample_weight is None else table.sample_weight[here]
-    return SurvivalCurve.fit(table.responses["predict"][here, column, 0], table.y[here], weight)
+def _write(record: RunRecord, search: Any, prepared: Prepared, folder: RunFolder, with_report: bool) -> None:
+    """Write the files of a run; what is not written now is removed, since it belongs to an earlier result."""
+    import pyarrow.parquet as parquet
+
+    table = long_table(search.predictions_, prepared.data.rows)
+    folder.write(FILE, lambda file: parquet.write_table(table, file))
+    has_model = record.model is not None
+    folder.write(model.MODEL, model.packed(search.best_estimator_) if has_model else None)
+    folder.write("refit.py", SCRIPT if has_model else None)
+    folder.write("METHODS.md", methods(record))
+    folder.write("report.html", to_html(record.summary) if with_report else None)
+    folder.write_record(RESULTS, record)

@@ -1,23 +1,25 @@
-"""RunFolder: the files of a run, by name, and the lock that keeps a second run out.
+"""The folder of a run: its files, read and written as ordinary files only, and the lock that keeps a second run out.
 
-Makes, finds and refuses folders, and reads and writes what is in them, as ordinary files only.
+A file is made under a fresh name beside its place and then renamed, so that a reader sees the old file or the new one;
+nothing is written through a link.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import mkstemp
 from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 from filelock import FileLock, Timeout
 
-from ..errors import Note, SoberError
-from .files import is_ordinary, is_part, not_written, read_file, write_file
+from ..errors import SoberError
 
 T = TypeVar("T")
 SETTINGS, LOCK = "settings.json", ".lock"
@@ -28,10 +30,72 @@ FILES = frozenset({
 })  # fmt: skip
 #: The layout of a run folder; another one is refused.
 FORMAT = 3
+#: The disk's fault, not that of the path.
+_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
 
 
-class _Layout(msgspec.Struct):
-    format: int = 1
+def write_file(path: Path, content: bytes | str | Callable[[BinaryIO], object]) -> None:
+    """Write a file, all or nothing.
+
+    `path`: what is there is replaced if it is an ordinary file; a link, a folder or a device is refused. `content`:
+    text is written as UTF-8, with a question mark for what cannot be encoded. A callable writes into the open file.
+    """
+    beside = None
+    try:
+        is_ordinary(path)
+        place, beside = mkstemp(dir=path.parent, prefix=".sober-", suffix=".part")
+        with os.fdopen(place, "wb") as file:
+            if callable(content):
+                content(file)
+            else:
+                file.write(content.encode("utf-8", "replace") if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.umask(mask := os.umask(0))
+        os.chmod(beside, 0o666 & ~mask)
+        os.replace(beside, path)
+    except SoberError:
+        raise
+    except (OSError, ValueError) as error:
+        raise _not_written(path, error) from None
+    finally:
+        if beside is not None:
+            Path(beside).unlink(missing_ok=True)
+
+
+def read_file(path: Path) -> bytes | None:
+    """Read an ordinary file; None where there is none. A link, a folder or a device is refused."""
+    try:
+        return path.read_bytes() if is_ordinary(path) else None
+    except OSError as error:
+        raise SoberError("E809", f"{str(path)!r} cannot be read: {error.strerror}. Check its permissions.") from None
+
+
+def is_ordinary(path: Path) -> bool:
+    """Whether a file is there; what is there and is no ordinary file is refused."""
+    try:
+        kind = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISREG(kind):
+        what = "a link" if stat.S_ISLNK(kind) else "a folder" if stat.S_ISDIR(kind) else "no ordinary file"
+        raise SoberError(
+            "E809", f"{str(path)!r} is {what}, and sober reads and writes ordinary files only. Move it away."
+        )
+    return True
+
+
+def is_part(name: str) -> bool:
+    """Whether a file is one that was being written; a killed process leaves it behind."""
+    return name.startswith(".sober-") and name.endswith(".part")
+
+
+def _not_written(path: Path, error: OSError | ValueError) -> SoberError:
+    """Say which file could not be written, and why."""
+    reason = getattr(error, "strerror", None) or str(error)
+    if getattr(error, "errno", None) in _DISK:
+        return SoberError("E506", f"{str(path)!r} cannot be written: {reason}. Free some space and write it again.")
+    return SoberError("E809", f"{str(path)!r} cannot be written: {reason}. Name another place with -o.")
 
 
 class RunFolder:
@@ -39,14 +103,10 @@ class RunFolder:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        self._name = repr(str(path))
 
     def __truediv__(self, name: str) -> Path:
         return self.path / name
-
-    @property
-    def store(self) -> Path:
-        """The file that keeps every fit."""
-        return self.path / "run.sqlite"
 
     # ---- the folder as a whole -------------------------------------------------------------------------------------
     def check_free(self, overwrite: bool = False) -> None:
@@ -63,28 +123,25 @@ class RunFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except (OSError, ValueError) as error:
-            raise not_written(self.path, error) from None
+            raise _not_written(self.path, error) from None
 
     @contextmanager
-    def locked(self) -> Iterator[Note | None]:
-        """Keep other runs out while this one lives; yields a note (W830) where the file system has no locks."""
+    def locked(self) -> Iterator[None]:
+        """Keep other runs out while this one lives."""
         is_ordinary(self / LOCK)
-        lock, note = FileLock(self / LOCK, timeout=0), None
+        lock = FileLock(self / LOCK, timeout=0)
         try:
             lock.acquire()
         except Timeout:
             raise SoberError(
                 "E501", f"Another run is writing to {self._name}. Wait until it ends, or name another folder."
             ) from None
-        except NotImplementedError:
-            note = Note(
-                "W830", f"The file system of {self._name} has no locks, so nothing keeps a second run out of the "
-                "folder. Start no other run there until this one has ended.",
-            )  # fmt: skip
+        except NotImplementedError:  # the file system has no locks: the run goes on without
+            pass
         except OSError as error:
-            raise not_written(self / LOCK, error) from None
+            raise _not_written(self / LOCK, error) from None
         try:
-            yield note
+            yield
         finally:
             lock.release()
 
@@ -96,11 +153,12 @@ class RunFolder:
 
     def check(self) -> RunFolder:
         """Refuse what is no folder of a run."""
-        if not self._inside() and not self.path.is_dir():
+        inside = self._inside()
+        if not inside and not self.path.is_dir():
             raise SoberError(
                 "E809", f"There is no run folder {self._name}. Make one with: sober fit ... -o {self.path}"
             )
-        if SETTINGS not in self._inside():
+        if SETTINGS not in inside:
             raise SoberError("E809", f"{self._name} holds no run of sober. Name the folder that `sober fit` wrote.")
         return self
 
@@ -113,20 +171,25 @@ class RunFolder:
                 raise SoberError("E809", f"{self._name} is a link to {real!r}. Name that folder itself.")
             if not stat.S_ISDIR(kind):
                 raise SoberError("E809", f"{self._name} is a file. Name a folder with -o.")
-            found = sorted(os.listdir(self.path))
+            found = os.listdir(self.path)
         except FileNotFoundError:
             return []
+        except SoberError:
+            raise
         except (OSError, ValueError) as error:
-            raise error if isinstance(error, SoberError) else not_written(self.path, error) from None
+            raise _not_written(self.path, error) from None
         for name in found:
             if name in FILES or name.startswith("run.sqlite"):
                 is_ordinary(self / name)
         return [name for name in found if name != LOCK and not is_part(name)]
 
     # ---- one file --------------------------------------------------------------------------------------------------
-    def write(self, name: str, content: bytes | str | Callable[[BinaryIO], object]) -> None:
-        """Write a file, all or nothing; see `write_file`."""
-        write_file(self.path / name, content)
+    def write(self, name: str, content: bytes | str | Callable[[BinaryIO], object] | None) -> None:
+        """Write a file, all or nothing; None removes one of an earlier result."""
+        if content is None:
+            (self / name).unlink(missing_ok=True)
+        else:
+            write_file(self / name, content)
 
     def write_record(self, name: str, record: Any) -> None:
         """Write a typed record as JSON."""
@@ -138,31 +201,29 @@ class RunFolder:
 
     def read_record(self, name: str, kind: type[T]) -> T:
         """Read a typed record; refuse what is damaged, or of another layout."""
-        raw = read_file(self.path / name)
+        raw = read_file(self / name)
         if raw is None:
             raise SoberError(
                 "E809", f"{self._name} lacks {name}: the run is not finished. Write: sober resume {self.path}"
             )
         try:
             values = json.loads(raw, parse_constant=_refuse)
-            if msgspec.convert(values, _Layout).format != FORMAT:
+            if isinstance(values, dict) and values.get("format") != FORMAT:
                 raise SoberError(
                     "E809", f"{self._name} was written by another release of sober, which lays its files out "
                     "differently. Run sober fit again.",
                 )  # fmt: skip
             return msgspec.convert(values, kind)
+        except SoberError:
+            raise
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise error if isinstance(error, SoberError) else self.damaged(name, str(error)[:200]) from None
+            raise self.damaged(name, str(error)[:200]) from None
 
     def damaged(self, name: str, reason: str) -> SoberError:
         """Say that a file of the run cannot be used."""
         return SoberError(
             "E809", f"{self.path / name} is damaged or edited ({reason}). Begin a new run, or restore the file."
         )
-
-    @property
-    def _name(self) -> str:
-        return repr(str(self.path))
 
 
 def _refuse(constant: str) -> float:

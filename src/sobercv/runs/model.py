@@ -11,8 +11,7 @@ from typing import Any
 from zipfile import ZIP_DEFLATED
 
 from ..errors import SoberError
-from .files import read_file
-from .folder import RunFolder
+from .folder import RunFolder, read_file
 
 MODEL = "model.skops"
 #: What pipelines of the presets are made of beside the types that skops trusts itself. Private names change with
@@ -26,21 +25,15 @@ TRUSTED = re.compile(
 )
 
 
-def save(model: Any, folder: RunFolder) -> None:
-    """Write the model."""
+def packed(model: Any) -> bytes:
+    """Return the contents of the file of a model."""
     from skops.io import dumps
 
-    folder.write(MODEL, dumps(model, compression=ZIP_DEFLATED))
+    return bytes(dumps(model, compression=ZIP_DEFLATED))
 
 
 def load(folder: RunFolder) -> Any:
-    """Read the model of a run.
-
-    Raises
-    ------
-    SoberError
-        E809 where it is missing or damaged, E810 where it holds types that no pipeline of sober's does.
-    """
+    """Read the model of a run; E809 where it is missing or damaged, E810 where it holds types of no pipeline."""
     from skops.io import get_untrusted_types, loads
 
     path = folder / MODEL

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,6 @@ from ..report.summary import versions
 from ..tables import Dataset, ReadingOptions, Roles, Table, assign, read
 from ..tables.column_facts import column_facts
 from ..tables.roles import find
-from ..tables.source_bytes import check_source
 from ..targets import Target, task_name
 from .folder import SETTINGS, RunFolder
 from .record import Begun
@@ -39,12 +38,9 @@ class Prepared:
     settings: Settings
     table: Table
     data: Dataset
-    #: Errors among them forbid to begin.
-    findings: list[Note]
-    #: None where errors forbid to plan.
-    planned: PlannedSearch | None
-    #: By column, the subgroup of each row [N].
-    subgroups: dict[str, Array] = field(default_factory=dict)
+    findings: list[Note]  # errors among them forbid to begin
+    planned: PlannedSearch | None  # None where errors forbid to plan
+    subgroups: dict[str, Array]  # by column, the subgroup of each row [N]
 
     @property
     def plan(self) -> PlannedSearch:
@@ -57,16 +53,48 @@ class Prepared:
     @cached_property
     def facts(self) -> dict[str, Any]:
         """What is in the table, as plain data."""
-        return _facts(self.table, self.data)
+        table, data = self.table, self.data
+        kinds = [_KINDS.get(dtype.kind, "text") for dtype in data.X.dtypes]
+        found: dict[str, Any] = {
+            "file": table.name,
+            "format": table.format,
+            "sha256": table.sha256,
+            "rows": data.n_rows,
+            "rows_without_target": data.n_without_target,
+            "columns": data.X.shape[1],
+            "kinds": {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)},
+            "missing_cells": int(data.X.isna().sum().sum()),
+            "target": list(data.target),
+            "task": data.task,
+            "weights": None if data.weight is None else [float(data.weight.min()), float(data.weight.max())],
+            "groups": data.n_groups or None,
+            "columns_read": column_facts(table, data),
+        }
+        if data.task == "survival":
+            found["events"] = int(data.y["event"].sum())
+            found["times"] = [float(v) for v in np.quantile(data.y["time"], (0.0, 0.5, 1.0))]
+        elif data.classes:
+            found["classes"] = {str(c): int((data.y == c).sum()) for c in data.classes}
+        else:
+            found["range"] = [float(data.y.min()), float(data.y.max())]
+        return found
+
+
+_KINDS = {"M": "dates", "b": "flags", "i": "numbers", "u": "numbers", "f": "numbers"}
 
 
 def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
     """Read the table, look at it, and plan; `sha256` is the fingerprint that the data must have."""
-    check_source(settings.data)
-    for name in settings.metric:  # a wrong one is reported before the table is read
-        metrics.get(name)
+    asked = [metrics.get(name) for name in settings.metric]  # a wrong one is reported before the table is read
     if settings.tune_threshold:
-        _check_threshold(settings)
+        if not asked:
+            raise SoberError(
+                "E114",
+                "--tune-threshold needs the metric that the threshold is tuned for. Write --metric balanced_accuracy, "
+                'or f1, youden, matthews_corrcoef, accuracy or "neg_cost(missed=5)".',
+            )
+        how = {"aggregate": settings.aggregate, "within_folds": settings.within_folds}
+        Question.ask(settings.metric[0], select=best_with_threshold(), **how)  # refuses what cannot be tuned for
     roles = Roles.of(settings)
     table = read(str(settings.data), ReadingOptions.of(settings), roles=roles)
     if sha256 is not None and table.sha256 != sha256:
@@ -76,7 +104,11 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
             "file with --data, or begin a new run.",
         )
     data = assign(table.frame, roles)
-    settings, folds = _with_folds(settings, data)
+    folds = data.n_folds(settings.cv)
+    if data.groups is not None and folds == data.n_groups and not (settings.cv == folds >= FEW_GROUPS):
+        # Samples of different centres are not ranked against each other: their levels differ, and a new centre is one.
+        ranks = asked or [metrics.get(DEFAULT_METRICS[data.task])]
+        settings = settings.with_(cv="groups", within_folds=any(metric.pools_scores for metric in ranks))
     subgroups = _subgroups(settings, table, data)
     findings = check_dataset(data, cv=folds, notes=[*table.notes, *data.notes])
     planned = None
@@ -86,33 +118,17 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
             seed=settings.seed, configurations=settings.configurations, positive=settings.positive,
             probabilities=settings.tune_threshold,
         )  # fmt: skip
-    if settings.tune_threshold and planned is not None:
-        target = Target.read(data.y, task_name(data.task), pos_label=planned.positive)
-        best_with_threshold().check_table(target, settings.repeats)
+        if settings.tune_threshold:
+            target = Target.read(data.y, task_name(data.task), pos_label=planned.positive)
+            best_with_threshold().check_table(target, settings.repeats)
     return Prepared(settings, table, data, findings, planned, subgroups)
-
-
-def _with_folds(settings: Settings, data: Dataset) -> tuple[Settings, int]:
-    """Decide how the rows are divided: into so many folds, or each group held out in turn where there are few."""
-    folds = data.n_folds(settings.cv)
-    if data.groups is None or folds != data.n_groups or (settings.cv == folds and folds >= FEW_GROUPS):
-        return settings, folds
-    if settings.repeats > 1:
-        raise SoberError(
-            "E808", f"Each of the {folds} groups is held out in turn, and every repeat would be the same. Leave "
-            "--repeats out, or name a smaller number of folds with --cv.",
-        )  # fmt: skip
-    # Samples of different centres are not ranked against each other: their levels differ, and a new centre is one.
-    ranks = [metrics.get(name) for name in settings.metric or (DEFAULT_METRICS[data.task],)]
-    return settings.with_(cv="groups", within_folds=any(metric.pools_scores for metric in ranks)), folds
 
 
 def _subgroups(settings: Settings, table: Table, data: Dataset) -> dict[str, Array]:
     """Labels [N] of the subgroups that are scored apart, by column: those of --by, and groups where they are few."""
-    for name in settings.by:
-        find(table.frame, name)
     found = {}
     for name in dict.fromkeys((*settings.by, *([settings.group] if settings.group else []))):
+        find(table.frame, name)
         labels = table.frame[name].iloc[data.rows].astype(str).to_numpy(object)
         n = len(set(labels.tolist()))
         if 2 <= n <= MOST_SUBGROUPS:
@@ -130,41 +146,13 @@ def begin(folder: RunFolder, prepared: Prepared) -> Prepared:
 
     Return the run with the absolute path of its data; what came by standard input is kept in the folder.
     """
-    table = prepared.table
-    path = table.path
+    table, path = prepared.table, prepared.table.path
     if path is None:
         path = folder / f"data.{'csv' if table.format in ('csv', 'tsv') else table.format}"
         folder.write(path.name, table.raw)
     settings = prepared.settings.with_(data=str(path.resolve()))
     folder.write_record(SETTINGS, Begun(settings, table.sha256, versions()))
     return replace(prepared, settings=settings)
-
-
-def _facts(table: Table, data: Dataset) -> dict[str, Any]:
-    kinds = [_kind(dtype) for dtype in data.X.dtypes]
-    found: dict[str, Any] = {
-        "file": table.name,
-        "format": table.format,
-        "sha256": table.sha256,
-        "rows": data.n_rows,
-        "rows_without_target": data.n_without_target,
-        "columns": data.X.shape[1],
-        "kinds": {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)},
-        "missing_cells": int(data.X.isna().sum().sum()),
-        "target": list(data.target),
-        "task": data.task,
-        "weights": None if data.weight is None else [float(data.weight.min()), float(data.weight.max())],
-        "groups": None if data.groups is None else int(data.groups.max()) + 1,
-        "columns_read": column_facts(table, data),
-    }
-    if data.task == "survival":
-        found["events"] = int(data.y["event"].sum())
-        found["times"] = [float(v) for v in np.quantile(data.y["time"], (0.0, 0.5, 1.0))]
-    elif data.classes:
-        found["classes"] = {str(c): int((data.y == c).sum()) for c in data.classes}
-    else:
-        found["range"] = [float(data.y.min()), float(data.y.max())]
-    return found
 
 
 @contextmanager
@@ -177,21 +165,3 @@ def noted() -> Iterator[list[Note]]:
         yield notes
     said = [Note(w.message.code, w.message.message) for w in caught if isinstance(w.message, SoberWarning)]
     notes.extend(dict.fromkeys(said))
-
-
-def _check_threshold(settings: Settings) -> None:
-    """Refuse a metric that no threshold is tuned for; the default one of two classes is none."""
-    if not settings.metric:
-        raise SoberError(
-            "E114",
-            "--tune-threshold needs the metric that the threshold is tuned for. Write --metric balanced_accuracy, or "
-            'f1, youden, matthews_corrcoef, accuracy or "neg_cost(missed=5)".',
-        )
-    Question.ask(
-        settings.metric[0], select=best_with_threshold(), aggregate=settings.aggregate,
-        within_folds=settings.within_folds,
-    )  # fmt: skip
-
-
-def _kind(dtype: Any) -> str:
-    return {"M": "dates", "b": "flags"}.get(dtype.kind, "numbers" if dtype.kind in "iuf" else "text")

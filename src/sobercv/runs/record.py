@@ -1,7 +1,6 @@
 """The record of a run, typed: settings, schema, scores, summary, versions. results.json is it.
 
-msgspec reads it and checks every type, and makes its JSON schema, from the same dataclasses that the report uses; it is
-light, has no dependencies, and is fast on summaries of a megabyte. The report, METHODS.md, the screen and the tables
+msgspec checks every type when it is read, and makes its JSON schema. The report, METHODS.md, the screen and the tables
 are functions of this record.
 """
 
@@ -27,10 +26,8 @@ Label = str | int | float | bool
 class Begun:
     """settings.json: what a run is a run of, written before it begins so that it can be resumed."""
 
-    #: With the path of the data.
-    settings: Settings
-    #: Fingerprint of the data.
-    sha256: str
+    settings: Settings  # with the path of the data
+    sha256: str  # of the data
     versions: dict[str, str]
     format: int = FORMAT
 
@@ -39,79 +36,42 @@ class Begun:
 class ModelFacts:
     """What `sober predict` needs to know of the final model, beside the schema of its table."""
 
-    #: That the model was trained on, in order.
-    columns: tuple[str, ...]
-    #: Labels, where the target holds classes.
-    classes: tuple[Label, ...] = ()
-    #: The one of two classes whose probability decides.
-    positive: Label | None = None
-    #: That was tuned.
-    threshold: float | None = None
+    columns: tuple[str, ...]  # that the model was trained on, in order
+    classes: tuple[Label, ...] = ()  # where the target holds classes
+    positive: Label | None = None  # the one of two classes whose probability decides
+    threshold: float | None = None  # that was tuned
     survival: SurvivalCurve | None = None
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """Everything that a run found; the fields are those of `results.json`.
+    """Everything that a run found; the fields are those of `results.json`."""
 
-    Attributes
-    ----------
-    score : Score
-        Of the metric that selected.
-    others : tuple of Score
-        The other metrics, at the same winner.
-    n_judged : int
-        Rows that the score rests on; all of them where the run is complete.
-    families : tuple of str
-        Kinds of models that were compared.
-    space : tuple of str
-        Each kind with the values that its parameters had, in words.
-    winner : str
-        For people.
-    stopped : str
-        What ended the training.
-    signal : int
-        The number of the signal that did, or 0.
-    warnings : tuple of Note
-        What the user was told.
-    command : str
-        That repeats the run.
-    data : dict
-        What is in the table.
-    schema : Schema
-        How each column was read; `sober predict` reads new rows in the same way.
-    findings : tuple of Note
-        What checks of the table found.
-    model : ModelFacts or None
-        None where there is no final model.
-    summary : Summary
-        What the report says.
-    """
-
-    score: Score
-    others: tuple[Score, ...]
+    score: Score  # of the metric that selected
+    others: tuple[Score, ...]  # the other metrics, at the same winner
     n_configurations: int
     n_finished: int
     n_dropped: int
     n_failed: int
     n_fits: int
     n_folds: int
-    n_judged: int
+    n_judged: int  # rows that the score rests on; all of them where the run is complete
     is_complete: bool
-    families: tuple[str, ...]
-    space: tuple[str, ...]
-    winner: str
+    families: tuple[str, ...]  # kinds of models that were compared
+    space: tuple[str, ...]  # each kind with the values that its parameters had, in words
+    winner: str  # in words
+    #: What ended the training, and the number of the signal that did, or 0.
     stopped: Literal["finished", "interrupted", "terminated", "max_seconds"]
     signal: int
-    warnings: tuple[Note, ...]
-    command: str
+    warnings: tuple[Note, ...]  # what the user was told
+    command: str  # that repeats the run
     settings: Settings
-    data: dict[str, Any]
-    schema: Schema
-    findings: tuple[Note, ...]
+    data: dict[str, Any]  # what is in the table
+    schema: Schema  # how each column was read; `sober predict` reads new rows in the same way
+    findings: tuple[Note, ...]  # of the checks of the table
     versions: dict[str, str]
-    model: ModelFacts | None
-    summary: Summary
+    model: ModelFacts | None  # None where there is no final model
+    summary: Summary  # what the report says
     format: int = FORMAT
 
     def __post_init__(self) -> None:

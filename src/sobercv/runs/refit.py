@@ -34,21 +34,9 @@ else:
 
 
 def refit(folder: str | Path, table: str | Path | None = None) -> tuple[Any, Dataset]:
-    """Train the winner of a run again.
+    """Train the winner of a run again, on its table or another one that is read in the same way.
 
-    Parameters
-    ----------
-    folder : path
-        Of the run.
-    table : path, optional
-        Read as the table of the run was; default: that table itself.
-
-    Returns
-    -------
-    pipeline
-        The winner, trained on all rows of the table.
-    Dataset
-        The rows that it was trained on.
+    Returns the trained pipeline and the rows that it was trained on.
     """
     run = RunFolder(folder)
     record = RunRecord.read(run)

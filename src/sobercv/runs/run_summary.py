@@ -1,7 +1,6 @@
 """summarize_run: the report of a run in plain data, as much of it as was asked for and as there is time for.
 
-Takes a fitted search and its data, gives a `Summary`. When it is late, the importance of columns and the
-learning curve are left out first, then the charts, and the summary says so. Never draws.
+When it is late, the importance of columns is left out first, then the charts, and the summary says so.
 """
 
 from __future__ import annotations
@@ -13,21 +12,19 @@ from typing import Any
 
 from ..errors import Note
 from ..report.model_charts import MOST_COLUMNS, model_section
-from ..report.records import Fact, Section, Summary, Table
+from ..report.records import Fact, Summary, Table
 from ..report.subgroups import subgroup_section
 from ..report.summary import finished, summarize_numbers, with_charts
 from ..report.words import clean, count
-from ..tables import Dataset
 from .deadline import Deadline
-from .learning_curve import learning_curve
 from .prepare import Prepared
 
 #: Text takes long to encode: so many shuffles of all columns together, where a table holds text.
 ENCODED_SHUFFLES = 60
 #: Seconds that the importance of columns may take where no limit was set, and its share of what is left elsewhere.
 IMPORTANCE_SECONDS, IMPORTANCE_SHARE = 60.0, 0.4
-#: The same for the effects of the first few columns, and the share for the learning curve.
-EFFECT_SECONDS, LEARNING_SHARE = 20.0, 0.2
+#: The same for the effects of the first few columns.
+EFFECT_SECONDS, EFFECT_SHARE = 20.0, 0.2
 #: Seconds that charts take for each out-of-sample prediction of the winner, measured, and generously.
 CHART_SECONDS = 3e-4
 
@@ -37,17 +34,15 @@ def summarize_run(
 ) -> Summary:
     """Say what the report of a fitted search says: "full", "fast" or "none"."""
     data, settings = prepared.data, prepared.settings
-    title = f"{' and '.join(data.target)} in {prepared.table.name}"
     # A report is shown to others: they get the name of the table, not the folders of this machine.
-    named = replace(settings, data=settings.data and Path(settings.data).name)
-    summary = summarize_numbers(search, data.X, title=title, command=named.command(), notes=prepared.findings)
+    command = replace(settings, data=settings.data and Path(settings.data).name).command()
+    title = f"{' and '.join(data.target)} in {prepared.table.name}"
+    summary = summarize_numbers(search, data.X, title=title, command=command, notes=prepared.findings)
     summary = _with_columns(summary, prepared)
     if report != "full":
         asked = "--no-report" if report == "none" else "--fast"
-        summary = summary.with_notes([Note("W704", f"Charts and the importance of columns were left out: {asked}.")])
-        if settings.learning_curve:
-            summary = _with_curve(summary, search, data, on_phase, seconds=deadline.left, asked=True)
-        return finished(summary, search)
+        note = Note("W704", f"Charts and the importance of columns were left out: {asked}.")
+        return finished(summary.with_notes([note]), search)
     on_phase("drawing the charts")
     if deadline.left > CHART_SECONDS * search.predictions_.seen.sum():
         summary = with_charts(summary, search)
@@ -56,13 +51,14 @@ def summarize_run(
             summary = summary if found is None else summary.with_section(found)
     else:
         summary = summary.with_notes([Note("W704", "Charts were left out: the time limit was reached.")])
-    seconds = deadline.share(LEARNING_SHARE)
-    summary = _with_curve(summary, search, data, on_phase, seconds=seconds, asked=settings.learning_curve)
-    on_phase(f"shuffling {count(min(data.X.shape[1], MOST_COLUMNS), 'column')} for their importance")
+    n_columns = min(data.X.shape[1], MOST_COLUMNS)
+    on_phase(f"shuffling {count(n_columns, 'column')} for their importance")
+    is_numeric = all(dtype.kind in "iufb" for dtype in data.X.dtypes)
     section, notes = model_section(
-        search, data.X, data.y, sample_weight=data.weight, n_permutations=n_shuffles(data.X),
+        search, data.X, data.y, sample_weight=data.weight,
+        n_permutations=10 if is_numeric else max(1, min(10, ENCODED_SHUFFLES // n_columns)),
         seconds=min(IMPORTANCE_SECONDS, deadline.share(IMPORTANCE_SHARE)),
-        effect_seconds=min(EFFECT_SECONDS, deadline.share(0.2)),
+        effect_seconds=min(EFFECT_SECONDS, deadline.share(EFFECT_SHARE)),
     )  # fmt: skip
     return finished(summary if section is None else summary.with_section(section), search, notes)
 
@@ -74,24 +70,8 @@ def _with_columns(summary: Summary, prepared: Prepared) -> Summary:
     for c in facts["columns_read"]:
         about = c["role"], c["kind"], c["read_as"], clean(c["values"], 80)
         rows.append((clean(c["name"], 200), *about, f"{c['n_missing']:,}"))
-    table = Table("columns", "How each column was read", tuple(rows), folded=True)
     missing = f"{facts['missing_cells']:,} of {data.X.size:,} in {count(data.X.shape[1], 'predictor')}"
     if data.n_without_target:
         missing += f"; {count(data.n_without_target, 'row')} without a target left out"
+    table = Table("columns", "How each column was read", tuple(rows), folded=True)
     return replace(summary, columns=table, data=(*summary.data, Fact("Missing cells", missing)))
-
-
-def _with_curve(
-    summary: Summary, search: Any, data: Dataset, on_phase: Callable[[str], object], *, seconds: float, asked: bool
-) -> Summary:
-    on_phase("training the winner on fewer rows, for its learning curve")
-    chart, notes = learning_curve(search, data, seconds, asked)
-    made = Section("learning", "Would more rows help?", () if chart is None else (chart,))
-    return summary.with_section(made).with_notes(notes)
-
-
-def n_shuffles(X: Any) -> int:
-    """Return how often each column is shuffled: ten times, less where text must be encoded anew each time."""
-    if all(dtype.kind in "iufb" for dtype in X.dtypes):
-        return 10
-    return max(1, min(10, ENCODED_SHUFFLES // min(X.shape[1], MOST_COLUMNS)))

@@ -1,7 +1,7 @@
 """SurvivalCurve: from a risk to the probability of no event until a time.
 
-Takes out-of-sample risks of the winner with times and events, fits Cox's model to that one number (Breslow's baseline),
-gives plain numbers that a file can hold. Models that only rank, such as survival SVMs, get probabilities this way, too.
+Cox's model with the out-of-sample risk of the winner as its only covariate, and Breslow's baseline: numbers that a file
+can hold, for models that only rank, too, and with weights, which scikit-survival's curves do not take.
 """
 
 from __future__ import annotations
@@ -23,16 +23,12 @@ STEEPEST = 10.0
 class SurvivalCurve:
     """Cox's model of one risk."""
 
-    #: center, scale: of the risks of training, out of sample.
-    center: float
-    scale: float
-    #: Logarithm of the hazard ratio for one `scale`.
-    slope: float
-    #: times, hazard: cumulative hazard at the center, after each of these times.
+    center: float  # mean of the risks
+    scale: float  # their standard deviation
+    slope: float  # logarithm of the hazard ratio for one `scale`
     times: tuple[float, ...]
-    hazard: tuple[float, ...]
-    #: The longest time seen.
-    last: float
+    hazard: tuple[float, ...]  # cumulative, at the center, after each of these times
+    last: float  # the longest time seen
 
     def __post_init__(self) -> None:
         if len(self.times) != len(self.hazard) or not self.scale > 0:
@@ -40,10 +36,7 @@ class SurvivalCurve:
 
     @classmethod
     def fit(cls, risk: Array, y: Array, weight: Array | None = None) -> SurvivalCurve:
-        """Fit the curve.
-
-        `risk` [N]: the greater, the earlier the event. `y` [N]: records of (event, time).
-        """
+        """Fit the curve to risks [N], the greater the earlier the event, and records of (event, time) [N]."""
         center, scale = float(risk.mean()), float(risk.std()) or 1.0
         order = np.argsort(-y["time"], kind="stable")  # the first is at risk for longest
         z, time = (risk[order] - center) / scale, y["time"][order]
@@ -59,7 +52,7 @@ class SurvivalCurve:
         return cls(center, scale, slope, tuple(times[kept].tolist()), tuple(hazard[kept].tolist()), float(time[0]))
 
     def survival(self, risk: Any, time: float) -> Array:
-        """Give the probability of no event until a time."""
+        """Return the probability of no event until a time."""
         step = int(np.searchsorted(self.times, time, side="right"))
         hazard = self.hazard[step - 1] if step else 0.0
         return np.exp(-hazard * np.exp(self.slope * (np.asarray(risk, float) - self.center) / self.scale))

@@ -9,9 +9,9 @@ from ...errors import SoberError
 from ...threads import THREAD_VARIABLES, thread_shares
 from .base import Pool, SerialPool, ThreadPool
 from .clusters import DaskPool, RayPool
-from .processes import ProcessPool
+from .processes import ProcessPool, call_in_process
 
-__all__ = ["make_pool"]
+__all__ = ["call_in_process", "make_pool"]
 
 
 def make_pool(n_jobs: int | None = None, fit_timeout: float | None = None, is_limited: bool = False) -> Pool:

@@ -335,3 +335,12 @@ def _end_idle(workers: _Workers | None = None) -> None:
         _idle[:] = [each for each in _idle if each not in ended]
     for each in ended:
         each.close()
+
+
+def call_in_process(seconds: float, function: Any, *arguments: Any, **named: Any) -> Any:
+    """Call a function in a process of its own, which is ended when the time is over; raises TimeoutError then."""
+    workers = _take(1, {})
+    try:
+        return workers.submit(partial(function, **named), *arguments).result(timeout=seconds)
+    finally:
+        workers.close()
