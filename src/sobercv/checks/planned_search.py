@@ -85,8 +85,8 @@ def plan_search(  # noqa: PLR0913 - the options of a command, by their names
     if by_group and repeats > 1:
         raise SoberError(
             "E114",
-            f"Each of the {cv} groups is one fold, so they divide in one way only: there is nothing to repeat. Leave "
-            "--repeats out, or use fewer folds.",
+            f"Each of the {cv} groups is held out in turn, and every repeat would be the same. Leave --repeats out, or "
+            "name a smaller number of folds with --cv.",
         )
     return PlannedSearch(made, names, cv, repeats, seed, label, by_group)
 

@@ -93,8 +93,10 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
                 "--tune-threshold needs the metric that the threshold is tuned for. Write --metric balanced_accuracy, "
                 'or f1, youden, matthews_corrcoef, accuracy or "neg_cost(missed=5)".',
             )
-        how = {"aggregate": settings.aggregate, "within_folds": settings.within_folds}
-        Question.ask(settings.metric[0], select=best_with_threshold(), **how)  # refuses what cannot be tuned for
+        Question.ask(  # refuses what no threshold can be tuned for
+            settings.metric[0], select=best_with_threshold(), aggregate=settings.aggregate,
+            within_folds=settings.within_folds,
+        )  # fmt: skip
     roles = Roles.of(settings)
     table = read(str(settings.data), ReadingOptions.of(settings), roles=roles)
     if sha256 is not None and table.sha256 != sha256:
