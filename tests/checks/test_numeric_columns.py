@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from sobercv.checks import check_dataset
-from sobercv.checks.leaks import NumericColumns, not_fractions
+from sobercv.checks.dataset import not_fractions
+from sobercv.checks.leaks import numbers_of
 from sobercv.tables import assign
 
 from .tables import codes, honest
@@ -22,16 +23,19 @@ def mixed(n=40):
 
 
 def test_numbers_are_taken_with_their_places_and_gaps():
-    numbers = NumericColumns.of(mixed())
-    assert numbers.names == ["fraction", "whole", "gaps", "nothing", "nullable", "endless", "huge"]
-    assert numbers.positions.tolist() == [0, 1, 2, 5, 6, 7, 8]
-    assert dict(zip(numbers.names, numbers.whole.tolist(), strict=True)) == {
-        "fraction": False, "whole": True, "gaps": True, "nothing": True, "nullable": False, "endless": False,
-        "huge": False,
-    }  # fmt: skip
-    assert numbers.largest[-1] == 1e200
-    assert numbers.largest[3] == 0
-    assert np.isnan(numbers.values[0, 4])
+    frame = mixed()
+    are_numbers, values = numbers_of(frame)
+    assert frame.columns[are_numbers].tolist() == [
+        "fraction",
+        "whole",
+        "gaps",
+        "nothing",
+        "nullable",
+        "endless",
+        "huge",
+    ]
+    assert values.shape == (40, 7)
+    assert np.isnan(values[0, 4])
 
 
 def test_only_fractions_are_passed_over():

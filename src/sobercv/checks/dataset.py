@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -15,7 +14,7 @@ from ..tables.column_facts import is_identifier, repeats_subjects
 from ..tables.naming import held_by, some
 from ..tables.roles import EVENT_NAME, TIME_NAME, named_like, words_of
 from ..targets import LARGEST
-from .leaks import NumericColumns, leaks, not_fractions
+from .leaks import leaks, numbers_of
 
 _ORDER = list(SEVERITIES.values())
 #: With fewer rows or groups every estimate is uncertain.
@@ -59,22 +58,21 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     >>> print(check_dataset(assign(frame, target="y"))[0])
     Class 'b' has 1 row, fewer than the 10 folds. Join it with another class, or leave it out.
     """
-    found = [*notes, *size(data, cv), *classes(data, cv), *events(data, cv), *missing(data), *unusable_numbers(data)]
-    found += weights(data)
+    found = [*notes, *_size(data, cv), *_rare(data, cv), *_rows(data), *_unusable_numbers(data.X)]
     if not any(note.severity == "error" for note in found):
         found += leaks(data)
-    related = (identifiers, repeated_subjects, centres, survival_times, known_later, duplicates)
-    for check in (empty_columns, *related, task):
-        found += check(data)
+    found += [*_columns(data), *_suggested_roles(data), *_known_later(data.X), *_duplicates(data)]
+    if data.is_guess:
+        read, other = ("classes", "regression") if data.task == "multiclass" else ("numbers", "multiclass")
+        text = f"The target has {len(np.unique(data.y))} different whole numbers and is read as {read}. If not so: "
+        found.append(Note("S801", f"{text}--task {other}."))
     return sorted(found, key=lambda note: _ORDER.index(note.severity))
 
 
 # ---- the target and the size of the data ----------------------------------------------------------------------------
-def size(data: Dataset, cv: int) -> Iterator[Note]:
+def _size(data: Dataset, cv: int) -> Iterator[Note]:
     """Too few rows or groups for folds, or for trust."""
-    n, what, least = data.n_rows, "rows", 6
-    if data.groups is not None:
-        n, what, least = data.n_groups, "groups", 3
+    n, what, least = (data.n_rows, "rows", 6) if data.groups is None else (data.n_groups, "groups", 3)
     if n < least:
         yield Note("E106", f"There are {n} {what} with a target; {least} are the least. Collect more data.")
     elif what == "groups" and n == cv:
@@ -90,146 +88,123 @@ def size(data: Dataset, cv: int) -> Iterator[Note]:
         yield Note("S802", text)
 
 
-def classes(data: Dataset, cv: int) -> Iterator[Note]:
-    """Classes that are too rare for the folds, or rare at all."""
-    if data.task not in ("binary", "multiclass"):
-        return
-    labels, counts = np.unique(data.y, return_counts=True)
-    rare = [(str(label), int(n)) for label, n in zip(labels, counts, strict=True) if n < cv]
-    if rare:
-        label, n = min(rare, key=lambda pair: pair[1])
-        text = f"Class {some([label])} has {n} {'row' if n == 1 else 'rows'}, fewer than the {cv} folds. "
-        if n >= 2:
-            text += f"Use --cv {n}, join it with another class, or leave it out."
-        else:
-            text += "Join it with another class, or leave it out."
-        yield Note("E106", text)
-        return
-    least = int(counts.min())
-    if least < 30:
-        label = str(labels[int(counts.argmin())])
-        yield Note("W804", f"Class {some([label])} has only {least} rows, so scores depend on few of them.")
+def _rare(data: Dataset, cv: int) -> Iterator[Note]:
+    """Classes or events that are too rare for the folds, or for trust."""
+    if data.task == "survival":
+        n = int(data.y["event"].sum())
+        if n < cv:
+            yield Note("E106", f"The event was seen {n} times, fewer than the {cv} folds. Use --cv {max(2, n)}.")
+        elif n < 50:
+            yield Note("W804", f"The event was seen only {n} times, so scores depend on few rows.")
+    elif data.task != "regression":
+        labels, counts = np.unique(data.y, return_counts=True)
+        n, label = int(counts.min()), some([str(labels[counts.argmin()])])
+        if n < cv:
+            text = f"Class {label} has {n} {'row' if n == 1 else 'rows'}, fewer than the {cv} folds. "
+            text += f"Use --cv {n}, join it" if n >= 2 else "Join it"
+            yield Note("E106", f"{text} with another class, or leave it out.")
+        elif n < 30:
+            yield Note("W804", f"Class {label} has only {n} rows, so scores depend on few of them.")
 
 
-def events(data: Dataset, cv: int) -> Iterator[Note]:
-    """Too few events for the folds, or for trust."""
-    if data.task != "survival":
-        return
-    n = int(data.y["event"].sum())
-    if n < cv:
-        yield Note("E106", f"The event was seen {n} times, fewer than the {cv} folds. Use --cv {max(2, n)}.")
-    elif n < 50:
-        yield Note("W804", f"The event was seen only {n} times, so scores depend on few rows.")
-
-
-def missing(data: Dataset) -> Iterator[Note]:
-    """Rows that were left out because their target is missing."""
-    n = data.n_without_target
+def _rows(data: Dataset) -> Iterator[Note]:
+    """Rows without a target, and how much weighted rows are worth."""
+    n, w = data.n_without_target, data.weight
     if n:
-        rows = "One row has" if n == 1 else f"{n} rows have"
-        yield Note(
-            "W813", f"{rows} no target and were left out.".replace("has no target and were", "has no target and was")
+        rows = "One row has no target and was" if n == 1 else f"{n} rows have no target and were"
+        yield Note("W813", f"{rows} left out.")
+    if w is not None:
+        worth = float(w.sum() ** 2 / (w @ w))  # Kish's effective size
+        unable = "survival SVMs" if data.task == "survival" else "nearest neighbours"
+        text = (
+            f"Weights from {w.min():g} to {w.max():g}: scores are as uncertain as those of {worth:.0f} rows of equal "
+            f"weight (Kish). They count in fits and scores, not in cleaning and choosing columns; {unable} take no "
+            "weights and are left out."
         )
-
-
-def weights(data: Dataset) -> Iterator[Note]:
-    """How much the weighted rows are worth, and which models are left out because they take no weights."""
-    if data.weight is None:
-        return
-    w = data.weight
-    worth = float(w.sum() ** 2 / (w @ w))  # Kish's effective size
-    unable = "survival SVMs" if data.task == "survival" else "nearest neighbours"
-    text = (
-        f"Weights from {w.min():g} to {w.max():g}: scores are as uncertain as those of {worth:.0f} rows of equal "
-        f"weight (Kish). They count in fits and scores, not in cleaning and choosing columns; {unable} take no weights "
-        "and are left out."
-    )
-    yield Note("W205" if worth < 0.5 * data.n_rows else "S801", text)
-
-
-def task(data: Dataset) -> Iterator[Note]:
-    """A target that could be read in two ways."""
-    if not data.is_guess:
-        return
-    n = len(np.unique(data.y))
-    read, other = ("classes", "regression") if data.task == "multiclass" else ("numbers", "multiclass")
-    yield Note("S801", f"The target has {n} different whole numbers and is read as {read}. If not so: --task {other}.")
+        yield Note("W205" if worth < 0.5 * data.n_rows else "S801", text)
 
 
 # ---- the columns to learn from --------------------------------------------------------------------------------------
-def empty_columns(data: Dataset) -> Iterator[Note]:
-    """Columns without a value, with one value only, or mostly missing."""
-    share = data.X.isna().mean()
-    empty = [c for c, s in share.items() if s == 1]
+def _unusable_numbers(X: Any) -> Iterator[Note]:
+    """Columns with infinite numbers, or with numbers so large that arithmetic with them overflows."""
+    are_numbers, values = numbers_of(X)
+    for name, column in zip(X.columns[are_numbers], values.T, strict=True):
+        if (np.abs(column) > LARGEST).any():
+            what = "infinite values" if np.isinf(column).any() else f"numbers beyond {LARGEST:g}"
+            text = f"Column {some([name])} holds {what}, with which no model can work. "
+            yield Note("E102", f"{text}Correct them, or leave the cells empty.", (name,))
+
+
+def _columns(data: Dataset) -> Iterator[Note]:
+    """Columns without a value, with one value only, mostly missing, or like identifiers."""
+    X, share = data.X, data.X.isna().mean()
+    are_numbers, values = numbers_of(X)
+    varied = set(X.columns[are_numbers][(values != values[:1]).any(axis=0)])
+    empty = [c for c in X.columns if share[c] == 1]
+    constant = [c for c in X.columns if c not in varied and share[c] < 1 and X[c].nunique(dropna=False) == 1]
     left_out = ". Left out of every model."
     yield from held_by("W809", empty, "no value at all", left_out, "has", "have")
-    constant = [c for c in _constant(data.X) if c not in empty]
     yield from held_by("W809", constant, "the same value in every row", left_out, "has", "have")
-    if len(empty) + len(constant) == data.X.shape[1]:
+    if len(empty) + len(constant) == X.shape[1]:
         yield Note("E818", "Every column is constant or empty, so nothing can be learned. Add other columns.")
-    gappy = [c for c, s in share.items() if 0.5 < s < 1]
-    marked = ". Gaps are filled by the median and marked."
-    yield from held_by("W809", gappy, "more gaps than values", marked, "has", "have")
+    gappy = [c for c in X.columns if 0.5 < share[c] < 1]
+    yield from held_by(
+        "W809", gappy, "more gaps than values", ". Gaps are filled by the median and marked.", "has", "have"
+    )
+    found = [name for name in not_fractions(X) if is_identifier(X[name], name)]
+    yield from held_by("W809", found, "like an identifier", ". Write --id or --ignore for it.", "looks", "look")
 
 
-def _constant(X: Any) -> list[str]:
-    """Columns with one value in every row; a gap is a value of its own."""
-    numbers = NumericColumns.of(X)
-    varied = set(numbers.positions[(numbers.values != numbers.values[:1]).any(axis=0)].tolist())
-    return [c for i, c in enumerate(X.columns) if i not in varied and X[c].nunique(dropna=False) == 1]
+def not_fractions(X: Any) -> list[str]:
+    """Name the columns that are no measurements with fractions: whole numbers, text, dates, flags."""
+    are_numbers, values = numbers_of(X)
+    with np.errstate(invalid="ignore"):
+        are_whole = ((values % 1 == 0) | np.isnan(values)).all(axis=0)
+    fractions = set(X.columns[are_numbers][~are_whole])
+    return [name for name in X.columns if name not in fractions]
 
 
-def unusable_numbers(data: Dataset) -> Iterator[Note]:
-    """Columns with infinite numbers, or with numbers so large that arithmetic with them overflows."""
-    numbers = NumericColumns.of(data.X)
-    for i in np.flatnonzero(np.isinf(numbers.values).any(axis=0) | (numbers.largest > LARGEST)):
-        name = numbers.names[i]
-        what = "infinite values" if np.isinf(numbers.values[:, i]).any() else f"numbers beyond {LARGEST:g}"
-        text = (
-            f"Column {some([name])} holds {what}, with which no model can work. Correct them, or leave the cells empty."
-        )
-        yield Note("E102", text, (name,))
-
-
-def centres(data: Dataset) -> Iterator[Note]:
-    """Ask whether a column tells centres apart, where nothing else does."""
-    if data.groups is not None:
-        return
-    for name in named_like(_CENTRE, data.X.columns):
-        n = data.X[name].nunique()
-        if 3 <= n <= MOST_CENTRES and data.X[name].dtype.kind not in "fM":
+def _suggested_roles(data: Dataset) -> Iterator[Note]:
+    """Columns that seem to tell patients or centres apart, and a time that belongs to a target of 0 and 1."""
+    if data.groups is None:
+        for name in not_fractions(data.X):
+            if repeats_subjects(data.X[name], name):
+                text = (
+                    f"{some([name])} has {data.X[name].nunique()} different values in {data.n_rows} rows. If it tells "
+                    f"patients apart, write --group {name[:40]}, or rows of one patient are in training and test at "
+                    "once."
+                )
+                yield Note("W301", text, (name,))
+        for name in named_like(_CENTRE, data.X.columns):
+            n = data.X[name].nunique()
+            if 3 <= n <= MOST_CENTRES and data.X[name].dtype.kind not in "fM":
+                text = (
+                    f"{some([name])} has {n} different values. If it tells centres apart, --group {name[:40]} scores "
+                    "the model in centres that it has not seen, which is what readers of a paper ask."
+                )
+                yield Note("S801", text, (name,))
+    if data.task == "binary" and named_like(EVENT_NAME, data.target):
+        numeric = data.X.select_dtypes("number")
+        times = [name for name in named_like(TIME_NAME, numeric.columns) if (numeric[name].dropna() >= 0).all()]
+        if times:
             text = (
-                f"{some([name])} has {n} different values. If it tells centres apart, --group {name[:40]} scores the "
-                "model in centres that it has not seen, which is what readers of a paper ask."
+                f"With {some(times[:1])}, {some(data.target)} may be a survival target: write --time {times[0][:40]} "
+                f"--event {data.target[0][:40]} instead of --target, so that rows followed for a short time do not "
+                "count as free of the event."
             )
-            yield Note("S801", text, (name,))
+            yield Note("S801", text, (times[0],))
 
 
-def survival_times(data: Dataset) -> Iterator[Note]:
-    """Ask whether a target of 0 and 1 belongs to a time, so that those who were followed for less are not well."""
-    if data.task != "binary" or not named_like(EVENT_NAME, data.target):
-        return
-    numeric = data.X.select_dtypes("number")
-    times = [name for name in named_like(TIME_NAME, numeric.columns) if (numeric[name].dropna() >= 0).all()]
-    if times:
-        text = (
-            f"With {some(times[:1])}, {some(data.target)} may be a survival target: write --time {times[0][:40]} "
-            f"--event {data.target[0][:40]} instead of --target, so that rows followed for a short time do not count "
-            "as free of the event."
-        )
-        yield Note("S801", text, (times[0],))
-
-
-def known_later(data: Dataset) -> Iterator[Note]:
+def _known_later(X: Any) -> Iterator[Note]:
     """Columns that, by their names or because they are dates, could have been written down only after the outcome."""
-    found = [c for c, dtype in data.X.dtypes.items() if dtype.kind not in "iufb" and _dates(data.X[c].dropna())]
+    found = [c for c, dtype in X.dtypes.items() if dtype.kind not in "iufb" and _dates(X[c].dropna())]
     later = [c for c in found if says_later(str(c))]
     ignore = ". Write --ignore for what is not known when the prediction is made."
     yield from held_by("W806", later, "may come after the outcome", ignore, "is a date that", "are dates that")
     plain = [c for c in found if c not in later]
     yield from held_by("S801", plain, "dates", ". Are they known before the outcome?")
-    others = [str(c) for c in data.X.columns if c not in found and says_later(str(c))]
-    if others and data.X.shape[1] < MOST_NAMES:
+    others = [str(c) for c in X.columns if c not in found and says_later(str(c))]
+    if others and X.shape[1] < MOST_NAMES:
         known = ". If so, write --ignore; if it is known when the prediction is made, all is well."
         yield from held_by("S801", others, "by name known only after the outcome", known, "is", "are")
 
@@ -247,7 +222,7 @@ def _dates(known: Any) -> bool:
     return all(isinstance(v, str) and _DATE.match(v.strip()) for v in known.head(20))
 
 
-def duplicates(data: Dataset) -> Iterator[Note]:
+def _duplicates(data: Dataset) -> Iterator[Note]:
     """Rows that repeat another in every column: perhaps the same sample, which would train and test.
 
     Rows with different ids are different samples, and rows of one group stay together.
@@ -255,18 +230,15 @@ def duplicates(data: Dataset) -> Iterator[Note]:
     if data.groups is not None or "id" in data.roles.values() or data.X.shape[1] < 2:
         return
     # Rows that are the same everywhere are so in their numbers; few are, and only those are compared in full.
-    numbers = NumericColumns.of(data.X).values + 0.0
-    sizes = Counter(keys := [row.tobytes() for row in numbers])
-    alike = np.array([sizes[key] > 1 for key in keys], dtype=bool)
+    keys = np.array([hash(row.tobytes()) for row in numbers_of(data.X)[1] + 0.0])
+    alike = np.isin(keys, [key for key, n in zip(*np.unique(keys, return_counts=True), strict=True) if n > 1])
     try:
-        repeats = data.X.loc[alike].duplicated(keep="first")
+        n = int(data.X.loc[alike].duplicated().sum())
     except TypeError:  # cells that cannot be compared
         return
-    n = int(repeats.sum())
     if not n:
         return
-    with_target = data.X.loc[alike].assign(**{"\0target": [str(value) for value in data.y[alike]]})
-    same = int(with_target.duplicated(keep="first").sum())
+    same = int(data.X.loc[alike].assign(**{"\0target": [str(value) for value in data.y[alike]]}).duplicated().sum())
     rows = "One row repeats" if n == 1 else f"{n} rows repeat"
     target = {0: "with another target", n: "with the same target"}.get(same, f"{same} of them with the same target")
     text = (
@@ -274,23 +246,3 @@ def duplicates(data: Dataset) -> Iterator[Note]:
         "they are different samples, name what tells them apart with --id; several rows of one patient need --group."
     )
     yield Note("W301" if n >= 0.01 * data.n_rows or n > 5 else "S801", text)
-
-
-def identifiers(data: Dataset) -> Iterator[Note]:
-    """Find columns that look like identifiers, by name or by content."""
-    found = [name for name in not_fractions(data.X) if is_identifier(data.X[name], name)]
-    yield from held_by("W809", found, "like an identifier", ". Write --id or --ignore for it.", "looks", "look")
-
-
-def repeated_subjects(data: Dataset) -> Iterator[Note]:
-    """Find columns that seem to tell patients apart, where no group was named."""
-    if data.groups is not None:
-        return
-    for name in not_fractions(data.X):
-        column = data.X[name]
-        if repeats_subjects(column, name):
-            text = (
-                f"{some([name])} has {column.nunique()} different values in {len(column)} rows. If it tells patients "
-                f"apart, write --group {name[:40]}, or rows of one patient are in training and test at once."
-            )
-            yield Note("W301", text, (name,))

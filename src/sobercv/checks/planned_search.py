@@ -26,18 +26,13 @@ DEFAULT_METRICS = {
 class PlannedSearch:
     """What would be run."""
 
-    #: The pipeline and its configurations, listed.
-    preset: Preset
-    #: The first selects.
-    scoring: list[str]
-    #: cv, repeats, seed: `cv` is the number of folds.
-    cv: int
+    preset: Preset  # the pipeline and its configurations, listed
+    scoring: list[str]  # the first selects
+    cv: int  # number of folds
     repeats: int
     seed: int
-    #: The positive class, where it was named or a metric depends on it.
-    positive: Any = None
-    #: Whether every fold is one group.
-    by_group: bool = False
+    positive: Any = None  # the positive class, where it was named or a metric depends on it
+    by_group: bool = False  # whether every fold is one group
 
     @property
     def splitter(self) -> Any:
@@ -62,12 +57,11 @@ def plan_search(  # noqa: PLR0913 - the options of a command, by their names
     positive: str | None = None,
     probabilities: bool = False,
 ) -> PlannedSearch:
-    """Plan a search.
+    """Plan a search by the options of their names.
 
-    `scoring`: metrics. Default: ROC AUC for two classes, balanced accuracy for more, R2 for numbers, concordance for
-    survival. `cv`, `repeats`, `seed`: `cv` is the number of folds. `configurations`: draw so many at random instead of
-    trying all. `positive`: the positive one of two classes; where a metric depends on it and their names leave no
-    doubt, it is found. `probabilities`: every configuration must give some, also where no metric asks for them.
+    `scoring`: by default ROC AUC for two classes, balanced accuracy for more, R2 for numbers, concordance for survival.
+    `positive`: where a metric depends on it and the names of the classes leave no doubt, it is found. `probabilities`:
+    every configuration must give some, also where no metric asks for them.
     """
     names = list(scoring) or [DEFAULT_METRICS[data.task]]
     found = [metrics.get(name) for name in names]

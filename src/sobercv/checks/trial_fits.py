@@ -29,43 +29,30 @@ def seconds_needed(planned: PlannedSearch, data: Dataset, jobs: int | None = Non
     n = min(data.n_rows, TRIAL_ROWS)
     rows = np.sort(seeds.generator(seeds.root(planned.seed), "trial").permutation(data.n_rows)[:n])
     X, y = data.X.iloc[rows], data.y[rows]
-    start = perf_counter()
-    cleaned = clone(planned.preset.estimator[0]).fit_transform(X, y)
-    seconds = perf_counter() - start
-    sizes, first = _families(planned)
-    seconds += _selections(first, cleaned, y)
-    tried: dict[str, float] = {}
-    for (_, name), model in first.items():
-        if name not in tried and (not tried or perf_counter() - start < TRIAL_SECONDS):
-            tried[name] = _timed(model[-1], cleaned, y)
-    usual = float(np.mean(list(tried.values())))
-    growth = max(1.0, data.n_rows * (planned.cv - 1) / planned.cv / n) ** GROWTH
-    times = growth * planned.cv * planned.repeats / threads.count(jobs)
-    forests = 0.0
-    for (selection, name), size in sizes.items():
-        taken = size * tried.get(name, usual)
-        if hasattr(first[selection, name][-1], "plain_forest"):
-            forests += taken
-        else:
-            seconds += taken
-    return seconds * times + faster_seconds(forests * times)
-
-
-def _families(planned: PlannedSearch) -> tuple[Counter[tuple[str, str]], dict[tuple[str, str], Any]]:
-    """Count the configurations of each selection and kind of model, and make the first pipeline of each."""
     sizes, first = Counter[tuple[str, str]](), dict[tuple[str, str], Any]()
     for configuration in planned.preset.configurations:
         model = clone(planned.preset.estimator).set_params(**clone(dict(configuration.params), safe=False))
         key = repr(model[1]), type(model[-1]).__name__
         sizes[key] += 1
         first.setdefault(key, model)
-    return sizes, first
-
-
-def _selections(first: dict[tuple[str, str], Any], X: Any, y: Any) -> float:
-    """Seconds of all different selections, one after the other."""
-    steps = {key[0]: model[1] for key, model in first.items() if model[1] != "passthrough"}
-    return sum(_timed(step, X, y) for step in steps.values())
+    start = perf_counter()
+    cleaned = clone(planned.preset.estimator[0]).fit_transform(X, y)
+    seconds, forests, tried = perf_counter() - start, 0.0, dict[str, float]()
+    selections = {key[0]: model[1] for key, model in first.items() if model[1] != "passthrough"}
+    seconds += sum(_timed(step, cleaned, y) for step in selections.values())
+    for (_, name), model in first.items():
+        if name not in tried and (not tried or perf_counter() - start < TRIAL_SECONDS):
+            tried[name] = _timed(model[-1], cleaned, y)
+    usual = float(np.mean(list(tried.values())))
+    for key, size in sizes.items():
+        taken = size * tried.get(key[1], usual)
+        if hasattr(first[key][-1], "plain_forest"):
+            forests += taken
+        else:
+            seconds += taken
+    growth = max(1.0, data.n_rows * (planned.cv - 1) / planned.cv / n) ** GROWTH
+    times = growth * planned.cv * planned.repeats / threads.count(jobs)
+    return seconds * times + faster_seconds(forests * times)
 
 
 def _timed(step: Any, X: Any, y: Any) -> float:
