@@ -6,6 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sobercv.report.checklist import checklist
+from sobercv.runs.folder import RunFolder
+from sobercv.runs.record import RunRecord
+
 
 @pytest.fixture
 def hospitals(tmp_path, monkeypatch):
@@ -41,7 +45,8 @@ def test_four_hospitals_are_held_out_in_turn(hospitals, sober):
     assert "Only 4 groups" in methods, "a limitation"
     assert f"repeated by: {record['summary']['command']}" in methods
     assert "prediction interval" in methods
-    items = {item["number"]: item["answer"] for item in record["summary"]["checklist"]}
+    listed = checklist(RunRecord.read(RunFolder(hospitals / "run")).summary)
+    items = {row[0]: row[-1] for row in listed.rows}
     assert "hospital" in items["23b"]
     assert "each of 4 groups held out once" in items["12a"]
     page = (hospitals / "run" / "report.html").read_text()
