@@ -80,9 +80,9 @@ def test_its_process_ends_with_ours_whatever_kills_us(tmp_path, ready):
     code = (
         "import sys; from tests.runs.test_final_model import Slow, Won; from tests.runs.runs import prepared\n"
         "from pathlib import Path; from sobercv.runs.fit import train_final_model\n"
-        "from sobercv.training.pool import processes; before = processes._Workers.submit\n"
+        "from sobercv.training.pool import processes; before = processes.ProcessPoolExecutor.submit\n"
         "def tell(*a):\n    f = before(*a); print(*(p.pid for p in multiprocessing.active_children()), flush=True); return f\n"
-        "import multiprocessing; processes._Workers.submit = tell\n"
+        "import multiprocessing; processes.ProcessPoolExecutor.submit = tell\n"
         "train_final_model(Won(Slow(300.0)), prepared(Path(sys.argv[1])).data, 300.0)"
     )
     ours = subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE, text=True)

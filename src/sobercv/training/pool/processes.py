@@ -341,6 +341,6 @@ def call_in_process(seconds: float, function: Any, *arguments: Any, **named: Any
     """Call a function in a process of its own, which is ended when the time is over; raises TimeoutError then."""
     workers = _take(1, {})
     try:
-        return workers.submit(partial(function, **named), *arguments).result(timeout=seconds)
+        return workers.executor.submit(partial(function, **named), *arguments).result(timeout=seconds)
     finally:
         workers.close()
