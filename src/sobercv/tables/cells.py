@@ -232,35 +232,32 @@ def _tokenised(utf8: bytes, delimiter: str, width: int) -> list[Any] | None:
 def _padded(utf8: bytes, delimiter: str, name: str) -> tuple[list[Any], tuple[Note, ...]]:
     """Return the columns of a file whose rows differ in length; refuse rows longer than the header, note short ones."""
     rows: list[list[str]] = []
-    short, first, width = 0, 0, 0
+    short: list[int] = []
+    width = 0
     reader = csv.reader(io.TextIOWrapper(io.BytesIO(utf8), encoding="utf-8", newline=""), delimiter=delimiter)
     try:
         for row in filter(None, reader):
             width = width or len(row)
-            if len(row) > width and any(row[width:]):
-                raise SoberError("E801", _too_long(name, reader.line_num, len(row), width, delimiter))
-            if len(row) < width:
-                short, first = short + 1, first or reader.line_num
+            if any(row[width:]):
+                hint = "Quote cells that hold the delimiter"
+                if len(row) == width + 1:
+                    hint = (
+                        "If the first column holds row names, as R writes them, give it a name; else quote such cells"
+                    )
+                hint += " (with decimal commas, save with semicolons)" if delimiter == "," else ""
+                raise SoberError(
+                    "E801",
+                    f"{name} is not rectangular: line {reader.line_num} has {len(row)} fields but the header has "
+                    f"{width} (delimiter: {DELIMITERS.get(delimiter, delimiter)}). {hint}.",
+                )
+            short += [reader.line_num] if len(row) < width else []
             rows.append((row + [""] * (width - len(row)))[:width])
     except csv.Error as error:
         raise SoberError("E801", f"{name} cannot be read at line {reader.line_num}: {error}. Look there.") from None
     columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
-    said = "One row is" if short == 1 else f"{short} rows are"
-    text = f"{said} shorter than the header (the first is line {first}); the missing cells count as gaps."
-    return columns, (Note("W801", text),) if short else ()
-
-
-def _too_long(name: str, line: int, found: int, width: int, delimiter: str) -> str:
-    hint = "Quote cells that hold the delimiter"
-    if found == width + 1:
-        hint = "If the first column holds row names, as R writes them, give it a name; else quote such cells"
-    if delimiter == ",":
-        hint += " (with decimal commas, save with semicolons)"
-    fields = "field" if width == 1 else "fields"
-    return (
-        f"{name} is not rectangular: line {line} has {found} fields but the header has {width} {fields} "
-        f"(delimiter: {DELIMITERS.get(delimiter, delimiter)}). {hint}."
-    )
+    said = "One row is" if len(short) == 1 else f"{len(short)} rows are"
+    start = f"{said} shorter than the header (the first is line {short[0] if short else 0})"
+    return columns, (Note("W801", f"{start}; the missing cells count as gaps."),) if short else ()
 
 
 def _check_last_quote(utf8: bytes, delimiter: str, columns: list[Any], name: str) -> None:
