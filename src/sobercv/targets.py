@@ -257,7 +257,7 @@ def has_several_outputs(y: Any) -> bool:
     if y is None or is_survival(y):
         return False
     try:
-        shape = np.shape(y)
+        shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     except ValueError:  # rows of different lengths have no shape
         return False
     return len(shape) > 2 or (len(shape) == 2 and shape[1] > 1)
