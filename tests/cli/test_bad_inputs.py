@@ -154,6 +154,7 @@ BAD = [
     ("the winner alone", {"p.csv": "y,a\n" + "1,0.5\n0,0.3\n" * 20}, WIDE, "only one configuration"),
     ("the winner alone, long", {"p.csv": long(**{".config": "a"})}, ("correct", "p.csv"), "[Oo]nly one configuration"),
     ("rows predicted twice", {"p.csv": long(**{".row": 1, "y": "no"})}, ("correct", "p.csv"), "predicted 20 times"),
+    ("in-sample predictions", {"p.csv": wide(a=np.arange(60) % 2)}, WIDE, "perfectly"),
     ("a stacked ensemble", {"p.csv": wide(WeightedEnsemble_L2=0.5)}, WIDE, "--ignore WeightedEnsemble_L2"),
     ("a truth that changes", {"p.csv": long(y=["no", "yes"] * 10 + ["yes", "no"] * 10)}, ("correct", "p.csv"), "truth"),
     ("notes among predictions", {"p.csv": wide(note="seen by K.")}, WIDE, "--ignore note"),

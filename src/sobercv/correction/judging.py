@@ -36,6 +36,8 @@ RANGES = {
     "acc": (0.0, 1.0), "sens": (0.0, 1.0), "spec": (0.0, 1.0), "bal_accuracy": (0.0, 1.0), "rsquared": (0.0, 1.0),
     "rsq": (0.0, 1.0), "f_meas": (0.0, 1.0), "neg_mmce": (-1.0, 0.0), "neg_ce": (-1.0, 0.0),
 }  # fmt: skip
+#: So many rows, all predicted correctly, are more likely training rows than a perfect model.
+LEAST_PERFECT = 30
 # AutoGluon calls stackers LightGBM_BAG_L2; a name that only ends in L2 may be a penalty.
 _ENSEMBLE = re.compile(r"WeightedEnsemble|_BAG_L[2-9]|stack(ed|ing|_?ensemble)|super_?learner|blend", re.I)
 
@@ -301,9 +303,17 @@ def judge_predictions(
         [metrics.get(one) if isinstance(one, str) else one for one in several],
         **{"groups": found.groups, "folds": found.folds, "random_state": 0, "pos_label": pos_label, **options},
     )  # fmt: skip
-    notes = (*found.notes, *objections)
+    notes, first = (*found.notes, *objections), next(iter(estimates.values()))
+    best = 0.0 if first.metric.startswith("neg_") else 1.0
+    if found.tool != "cross_val_predict" and len(found.y) >= LEAST_PERFECT and np.max(first.scores) >= best - 1e-9:
+        text = (
+            f"{found.names[first.winner][:60]!r} predicts all {len(found.y)} rows perfectly, as models do with rows "
+            "that they were trained on. Save out-of-fold predictions; if that is what these are, add --force."
+        )
+        if not force:
+            raise SoberError("E814", text)
+        notes += (Note("E814", text),)
     if found.is_adaptive:
-        first = next(iter(estimates.values()))
         notes += (adaptive(first.n_groups or first.n_samples, first.n_configurations),)
     known = {
         name: one.with_winner(
