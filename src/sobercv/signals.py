@@ -24,18 +24,8 @@ class Terminated(KeyboardInterrupt):
         self.number = number
 
 
-#: The terminating signals that were raised, for callers that see only an interrupt.
-_raised: list[int] = []
-
-
-def last_raised() -> int:
-    """Return the number of the signal that was raised last; that of Ctrl-C where none was."""
-    return _raised[-1] if _raised else int(signal.SIGINT)
-
-
 def raises(number: int, _frame: Any) -> None:
     """Handle a signal: raise where the main thread is."""
-    _raised.append(number)
     raise Terminated(number)
 
 
