@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -79,7 +80,7 @@ VALUES = [
     frame(c=pd.Categorical(["u", "v"], categories=["v", "u"])), pd.Series([1, 2]), pd.Series([1, 2], name="a"),
     frame(a=[1, 3]), frame(b=["x", "y"]), frame(c=["u", "v"]), frame().rename(columns={"a": "A"}),
     pl.DataFrame({"a": [1, 2], "b": ["x", None]}), pl.DataFrame({"a": [1, 2], "b": ["x", "y"]}), pl.Series("a", [1, 2]),
-    pl.DataFrame({"a": [[1], [2, 3]]}),
+    pl.DataFrame({"a": [[1], [2, 3]]}), pa.table({"a": [1, None], "b": ["x", None]}), pa.table({"a": [1, 2]}),
     SVC(), SVC(C=2), SVC(C=2.0), make_pipeline(StandardScaler(), SVC()), make_pipeline(StandardScaler(), SVC(C=3)),
     make_pipeline(StandardScaler().set_output(transform="pandas"), SVC()),
     make_pipeline(SelectKBest(f_classif, k=2), SVC()),
