@@ -1,9 +1,9 @@
-"""Shared work on a split: pipelines that begin alike fit their common steps once.
+"""Shared work on a split: pipelines that begin alike fit their common steps once, and equal models are fitted once.
 
 The outcomes are those of `task.fit_predict`, bit for bit, in another order; nothing is remembered between tasks. Where
 a pipeline does more than its steps one after the other, every configuration is fitted alone. A step that draws from
-numpy's global generator (random_state=None) is drawn once for all that share it. Models that say that they are equal on
-the same rows, by `settled_params`, are fitted once, too.
+numpy's global generator (random_state=None) is drawn once for all that share it. Two selections often choose the same
+columns, and a number of columns given as a share is often the same number: such fits repeat each other bit for bit.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 from time import perf_counter
 from typing import Any
 
@@ -44,10 +45,10 @@ def fit_predict_shared(
         together.setdefault(keys[0] if keys else configuration.index, []).append((configuration, keys))
     alone = tuple(group[0][0] for group in together.values() if len(group) == 1)
     yield from fit_predict(experiment, Task(task.split, alone), begins)
-    walk, X = _Walk(experiment, task, begins), experiment.problem.X
-    for group in together.values():
-        if len(group) > 1:
-            yield from walk.descend(group, 0, [(take(X, task.split.train), take(X, task.split.test))])
+    groups, X = [group for group in together.values() if len(group) > 1], experiment.problem.X
+    walk = _Walk(experiment, task, begins, has_rivals=len({keys for group in groups for _, keys in group}) > 1)
+    for group in groups:
+        yield from walk.descend(group, 0, [(take(X, task.split.train), take(X, task.split.test))])
 
 
 def prefix_keys(experiment: Experiment, configurations: Sequence[Configuration]) -> list[Keys]:
@@ -102,10 +103,12 @@ def _key(value: Any, seen: dict[int, Any]) -> Any:
 class _Walk:
     """Walks the tree of common prefixes of one task, depth first."""
 
-    def __init__(self, experiment: Experiment, task: Task, begins: Begins) -> None:
+    def __init__(self, experiment: Experiment, task: Task, begins: Begins, has_rivals: bool) -> None:
         self.experiment, self.problem, self.split, self.begins = experiment, experiment.problem, task.split, begins
         self.shared_seconds = 0.0, 0.0  # to fit and to transform; not yet part of any outcome
         self.forests = Forests()
+        self.has_rivals = has_rivals  # other first steps may make the same rows
+        self.known: dict[Any, Mapping[str, Array]] = {}  # responses of models, by rows and parameters
 
     def descend(self, members: list[Member], depth: int, rows: Shared) -> Iterator[Outcome]:
         """Fit members whose first `depth` steps are equal and have made `rows`."""
@@ -114,7 +117,7 @@ class _Walk:
         for configuration, keys in members:
             key = keys[depth] if depth < len(keys) else configuration.index
             groups.setdefault(key, []).append((configuration, keys))
-        known: dict[Any, Mapping[str, Array]] = {}  # responses of models that may be equal
+        digest = (self.has_rivals and depth == len(members[0][1]) and digest_of(*rows[0])) or object()
         parts = list(groups.values())
         for part in parts:
             configurations = tuple(configuration for configuration, _ in part)
@@ -131,7 +134,7 @@ class _Walk:
                 continue
             self.begins(configurations)
             if is_last:
-                yield self.finish(name, step, configurations[0], train, test, known)
+                yield self.finish(name, step, configurations[0], train, test, digest)
                 continue
             try:
                 made = [self.transform(name, step, train, test)]
@@ -161,25 +164,26 @@ class _Walk:
             self.shared_seconds = fit + fitted - start, predict + end - fitted
 
     def finish(
-        self, name: str, final: Any, configuration: Configuration, train: Any, test: Any, known: dict[Any, Any]
+        self, name: str, final: Any, configuration: Configuration, train: Any, test: Any, digest: Any
     ) -> Outcome:
         """Fit the last step and ask it, unless an equal one has answered for the same rows."""
         split, wanted, key = self.split, self.experiment.wanted, None
 
         def fit() -> Any:
             nonlocal key
-            key = _settled(final, train)
-            if key in known:
+            key = _model_key(final, train, self.has_rivals)
+            key = None if key is None else (digest, key)
+            if key in self.known:
                 return None
             y = take(self.problem.y, split.train)
             return fitted_on(final, train, y, self.arguments(name), lambda: test, wanted, self.forests)
 
         def ask(fitted: Any) -> tuple[Mapping[str, Array], Mapping[str, float]]:
             if fitted is None:
-                return {name: values.copy() for name, values in known[key].items()}, {}
+                return {name: values.copy() for name, values in self.known[key].items()}, {}
             responses = responses_of(self.problem, fitted, test, len(split.test), wanted)
             if key is not None:
-                known[key] = responses
+                self.known[key] = responses
             return responses, {}
 
         return self.with_shared_seconds(outcome_of(self.experiment, configuration, split, fit, ask))
@@ -231,14 +235,35 @@ def _can_transform(step: Any) -> bool:
     return (hasattr(step, "fit") or hasattr(step, "fit_transform")) and hasattr(step, "transform")
 
 
-def _settled(model: Any, X: Any) -> Any:
+def _model_key(model: Any, X: Any, has_rivals: bool) -> Any:
     """Return what is equal for models that are equal on these rows; None where it is not known, or drawn anew.
 
     A method `settled_params(X)` of the unfitted model returns the parameters that are equal for equal fits on these
-    rows.
+    rows; the parameters of other models are compared only where other first steps may have made the same rows.
     """
     settle = getattr(model, "settled_params", None)
-    params = {"random_state": None} if settle is None else settle(X)
-    if any(name.endswith("random_state") and value is None for name, value in params.items()):
+    if settle is None and not (has_rivals and hasattr(model, "get_params")):
         return None
-    return type(model), tuple(sorted((name, repr(value)) for name, value in params.items()))
+    key = []
+    for name, value in sorted((model.get_params(deep=True) if settle is None else settle(X)).items()):
+        if name.endswith("random_state") and value is None:
+            return None
+        if hasattr(value, "get_params"):
+            value = type(value)  # its own parameters are listed, too
+        elif not isinstance(value, str | int | float | np.generic | None):
+            return None
+        key.append((name, repr(value)))
+    return type(model), tuple(key)
+
+
+def digest_of(train: Any, test: Any) -> bytes | None:
+    """Return a digest that differs where rows differ, by their layout in memory, too; None for other than arrays."""
+    for rows in (train, test):
+        for part in (rows.data, rows.indices) if sparse.issparse(rows) and rows.format in ("csr", "csc") else (rows,):
+            if not isinstance(part, np.ndarray) or part.dtype.hasobject:
+                return None
+            if not (part.flags.c_contiguous or part.flags.f_contiguous):
+                return None
+    made = blake2b(pickle.dumps(train, protocol=5), digest_size=20)
+    made.update(pickle.dumps(test, protocol=5))
+    return made.digest()
