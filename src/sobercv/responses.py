@@ -102,10 +102,12 @@ def read_response(name: str, array: Array, seen: Array, target: Target, response
         low, high = bounds(_seen(array, seen)) if array.dtype.kind == "f" else (-1.0, -1.0)
         if name or target.n_classes != 2 or not 0.0 <= low <= high <= 1.0:
             shown = ", ".join(repr(c) for c in target.classes[:5].tolist()) + ", ..." * (target.n_classes > 5)
+            allowed, advice = ", or probabilities between 0 and 1", "Check the encoding of the labels."
+            if name:
+                allowed, advice = "", 'Say what else they are: method="predict_proba", or by that name in a dict.'
             raise SoberError(
                 "E110",
-                f"`predictions` must hold labels that occur in `y` ({shown}), or probabilities between 0 and 1; got "
-                "something else. Check the encoding of the labels.",
+                f"`predictions` must hold labels that occur in `y` ({shown}){allowed}; got something else. {advice}",
             )
         name = "predict_proba"
     if target.n_classes > 2:

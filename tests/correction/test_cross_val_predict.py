@@ -62,3 +62,10 @@ def test_scores_of_two_classes_are_ranked():
     y = np.arange(40) % 2
     found = sobercv.correct({m: y + rng.normal(size=40) for m in "ab"}, y=y, method="decision_function")
     assert found.metric == "roc_auc"
+
+
+def test_probabilities_without_a_method_are_told_to_name_it():
+    chances = {"a": np.linspace(0.1, 0.9, 20), "b": np.linspace(0.9, 0.1, 20)}
+    with pytest.raises(SoberError, match='method="predict_proba"') as error:
+        sobercv.correct(chances, "roc_auc", y=np.arange(20) % 2)
+    assert error.value.code == "E110"

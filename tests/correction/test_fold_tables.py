@@ -133,3 +133,20 @@ def test_a_parameter_called_model_is_one_of_several():
 def test_predictions_in_a_frame_are_known_by_their_columns():
     frame = pd.read_csv(FILES / "caret-classes.csv")
     assert sobercv.correct(frame).metric == "roc_auc"
+
+
+def test_predictions_of_samples_are_not_read_as_fold_scores():
+    wide = pd.DataFrame(RNG.random((20, 3)), columns=["a", "b", "c"]).assign(
+        y=np.arange(20) % 2, fold=np.arange(20) % 5
+    )
+    with pytest.raises(SoberError, match=r"same fold.*sobercv\.bbc") as error:
+        sobercv.correct(wide, "roc_auc")
+    assert error.value.code == "E812"
+    assert sobercv.correct(wide.drop(columns="y").iloc[:10], "roc_auc", n_repeats=2).n_folds == 5
+
+
+@pytest.mark.parametrize(("scores", "metric"), [(100 * SCORES, "accuracy"), (SCORES, "neg_log_loss")])
+def test_scores_that_the_metric_cannot_have_are_refused(scores, metric):
+    with pytest.raises(SoberError, match=f"{metric} cannot have scores from") as error:
+        sobercv.correct(scores, metric)
+    assert error.value.code == "E102"

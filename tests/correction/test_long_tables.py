@@ -76,3 +76,8 @@ def test_no_predictions_at_all():
 
 def test_a_configuration_can_be_left_out_by_name():
     assert recognise(melted(), ignore=("model 2",)).names == [m for m in MODELS if m != "model 2"]
+
+
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+def test_correct_reads_the_same_long_tables(names):
+    assert sobercv.correct(melted(names), "roc_auc").value == EXPECTED.value

@@ -100,3 +100,20 @@ def test_a_sampler_that_learns_from_scores_is_noted(sampler):
     made.optimize(objective, n_trials=len(SCORES))
     noted = any(note.code == "W811" for note in sobercv.correct(made).notes)
     assert noted == (sampler is optuna.samplers.TPESampler)
+
+
+def test_a_minimised_score_keeps_a_name_that_is_negated_already():
+    assert sobercv.correct(study(as_list, "minimize"), "neg_log_loss").metric == "neg_log_loss"
+
+
+def test_an_interval_has_a_width_where_a_negative_score_is_minimised():
+    made = optuna.create_study(direction="minimize", sampler=optuna.samplers.RandomSampler(seed=0))
+
+    def objective(trial):
+        as_list(trial, -SCORES[trial.number])
+        trial.suggest_float("x", 0, 1)
+        return -SCORES[trial.number].mean()
+
+    made.optimize(objective, n_trials=len(SCORES))
+    low, high = sobercv.correct(made).interval
+    assert low < sobercv.correct(made).value < high

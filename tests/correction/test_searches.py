@@ -265,3 +265,10 @@ def test_winners_are_named_by_their_parameters():
     expected = f"model={search.best_params_['model']!r}, scale__with_mean=True"
     assert expected in str(found)
     assert expected.replace("'", "&#x27;") in found._repr_html_()
+
+
+def test_naming_a_metric_judges_the_highest_mean_in_place_of_a_callable_refit():
+    search = grid(scoring=["roc_auc", "accuracy"], refit=lambda results: int(np.argmin(results["mean_test_roc_auc"])))
+    plain = grid(scoring=["roc_auc", "accuracy"], refit="accuracy")
+    found, expected = sobercv.correct(search, "accuracy"), sobercv.correct(plain)
+    assert {name: one.value for name, one in found.items()} == {name: one.value for name, one in expected.items()}

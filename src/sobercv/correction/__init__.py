@@ -21,7 +21,7 @@ from .automl import is_mljar, read_autogluon, read_mljar
 from .judging import FoldScores, ToolPredictions, judge, judge_predictions
 from .optuna_study import is_study, read_study, read_study_predictions, with_study_winner
 from .searches import read_search, title
-from .tool_tables import direction, holds_fold_scores, read_frame, read_long, recognise, tool_of
+from .tool_tables import direction, holds_long_predictions, read_frame, read_long, recognise
 
 __all__ = [
     "Estimates",
@@ -170,8 +170,7 @@ def _predictions(thing: Any, y: Any, options: dict[str, Any]) -> ToolPredictions
         return read_autogluon(thing)
     if isinstance(thing, (str, os.PathLike)) and os.path.isdir(thing):
         return read_mljar(thing)
-    is_long = hasattr(thing, "iloc") and not holds_fold_scores(thing) and tool_of(thing) is not None
-    return read_long(thing, Roles()) if is_long else None
+    return read_long(thing, Roles()) if hasattr(thing, "iloc") and holds_long_predictions(thing) else None
 
 
 def _fold_scores(thing: Any, metric: str | None, n_repeats: int | None, greater_is_better: bool | None) -> FoldScores:

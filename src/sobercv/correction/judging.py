@@ -38,6 +38,7 @@ RANGES = {
 }  # fmt: skip
 #: So many rows, all predicted correctly, are more likely training rows than a perfect model.
 LEAST_PERFECT = 30
+ANY = (-np.inf, np.inf)
 # AutoGluon calls stackers LightGBM_BAG_L2; a name that only ends in L2 may be a penalty.
 _ENSEMBLE = re.compile(r"WeightedEnsemble|_BAG_L[2-9]|stack(ed|ing|_?ensemble)|super_?learner|blend", re.I)
 
@@ -80,8 +81,8 @@ class FoldScores:
         if len(self.first) % self.n_repeats:
             raise SoberError(
                 "E108",
-                f"{len(self.first)} splits cannot be {self.n_repeats} repeats of the same number of folds. Pass the "
-                "number of repeats as `n_repeats`.",
+                f"{len(self.first)} splits cannot be {self.n_repeats} repeats of the same number of folds. "
+                "`n_repeats` is how often the samples were partitioned into folds.",
             )
         if self.n_folds < 2:
             raise SoberError(
@@ -105,12 +106,20 @@ def judge(
     check_level(confidence_level)
     kept, seed, k = found.complete(), seeds.root(random_state), found.n_folds
     scores = {name: table[:, kept] for name, table in found.scores.items()}
+    ranges = {name: _range(name, table) for name, table in scores.items()}
     means = {name: table.mean(axis=0) for name, table in scores.items()}
     repeats = {name: [FoldMeans(one) for one in np.split(table, found.n_repeats)] for name, table in scores.items()}
     counts = Units.of_folds(k, n_bootstraps, seed).counts(0, n_bootstraps)  # [B, K], for all repeats
     n_left_out = found.first.shape[1] - len(kept)
     data = Data(n_repeats=found.n_repeats, n_folds=k, n_left_out=n_left_out, seed=seed)
     first = next(iter(scores))
+    if ranges[first] is None:
+        low, high = scores[first].min(), scores[first].max()
+        raise SoberError(
+            "E102",
+            f"{first} cannot have scores from {low:.6g} to {high:.6g}. Name the metric that was computed, in its own "
+            "unit; losses that are positive have names without neg_, such as log_loss.",
+        )
     winner = int(best(means[first][None])[0]) if found.winner is None else int(np.searchsorted(kept, found.winner))
     if found.rule is None:
         winners = [best(one.scores(counts)) for one in repeats[first]]
@@ -144,7 +153,7 @@ def judge(
             )
         at = int(np.searchsorted(kept, configuration))
         draws = np.mean(judged(name, at), axis=0)
-        return estimate(name, at, draws, np.array([at]), bounds=Percentile(np.sort(draws), range=_range(name)))
+        return estimate(name, at, draws, np.array([at]), bounds=Percentile(np.sort(draws), range=ranges[name] or ANY))
 
     # Repeats share samples, so that their variances are not divided; overlapping test sets have Nadeau and Bengio's
     # correction.
@@ -157,8 +166,8 @@ def judge(
         value = float(np.mean(draws))
         spread = np.mean([one.scores(counts).var(axis=0, ddof=1) for one in repeats[name]], axis=0) * wider
         seen = Evidence(
-            means[name], spread, winner, value, float(np.mean(judged(name, winner).mean(axis=1))), _range(name), k,
-            float(k), clustered=True, folds=True, trained=1.0 - 1.0 / k, draws=draws,
+            means[name], spread, winner, value, float(np.mean(judged(name, winner).mean(axis=1))),
+            ranges[name] or ANY, k, float(k), clustered=True, folds=True, trained=1.0 - 1.0 / k, draws=draws,
         )  # fmt: skip
         value = min(value, float(means[name][winner])) if name == first else value
         out[name] = estimate(
@@ -200,15 +209,14 @@ def _notes(k: int, n_kept: int, n_left_out: int) -> list[Note]:
     return [Note(code, text) for code, text in said.items() if applies[code]]
 
 
-def _range(name: str) -> tuple[float, float]:
-    """Smallest and largest possible score by this name; infinite where nothing is known."""
+def _range(name: str, scores: Array) -> tuple[float, float] | None:
+    """Smallest and largest possible score by this name, infinite where nothing is known; None if scores exceed it."""
     plain = name.lower().replace("classif.", "").replace("regr.", "")
-    if plain in RANGES:
-        return RANGES[plain]
     try:
-        return metrics.get(plain).range
-    except SoberError:
-        return (-np.inf, 0.0) if plain.startswith("neg_") else (-np.inf, np.inf)
+        low, high = RANGES[plain] if plain in RANGES else metrics.get(plain).range
+    except SoberError:  # a study may minimise what is negative
+        return (-np.inf, 0.0) if plain.startswith("neg_") and scores.max() <= 0 else ANY
+    return (low, high) if low - 1e-6 <= scores.min() and scores.max() <= high + 1e-6 else None
 
 
 # ---- predictions ---------------------------------------------------------------------------------------------------

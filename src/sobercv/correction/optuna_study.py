@@ -40,16 +40,17 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
         raise SoberError(
             "E812",
             f"None of the {len(complete)} complete trials keeps scores by fold whose mean is its value. Run the trials "
-            "again with their folds: sobercv.optuna.replay(study, estimator, X, y); or keep them in the objective: "
-            'trial.set_user_attr("fold_scores", scores).',
+            "again with their folds: sobercv.optuna.replay(study, make, X, y); or keep them in the objective: "
+            'trial.set_user_attr("fold_scores", scores). If they keep out-of-fold predictions, pass y=.',
         )
     if len(lengths := {len(folds) for _, folds in kept}) > 1:
         raise SoberError("E101", f"Trials have different numbers of folds: {', '.join(map(str, sorted(lengths)))}.")
     from ..optuna.objective import learns_from_scores  # needs Optuna, as the study does
 
-    sign = 1.0 if study.direction.name == "MAXIMIZE" else -1.0
+    sign, name = (1.0 if study.direction.name == "MAXIMIZE" else -1.0), metric or "value"
+    name = name if sign > 0 or name.startswith("neg_") else f"neg_{name}"
     return FoldScores(
-        {("" if sign > 0 else "neg_") + (metric or "value"): sign * np.array([folds for _, folds in kept]).T},
+        {name: sign * np.array([folds for _, folds in kept]).T},
         params=[dict(trial.params) for trial, _ in kept],
         names=[f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial, _ in kept],
         n_repeats=n_repeats or 1,

@@ -46,7 +46,9 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
         for name in [first, *(name for name in names if name != first)]
     }
     params = [dict(results["params"][row]) for row in rows]
-    best = getattr(search, "best_index_", None) if metric in (None, first, title(search, first)) else None
+    has_rule = callable(getattr(search, "refit", None))
+    is_own = metric is None if has_rule else metric in (None, first, title(search, first))
+    best = getattr(search, "best_index_", None) if is_own else None
     is_adaptive = hasattr(search, "optimizer_results_")  # BayesSearchCV proposes by earlier scores
     return FoldScores(
         scores=scores,
@@ -54,7 +56,7 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
         n_repeats=_repeats(search, n_splits) if n_repeats is None else n_repeats,
         test_share=_test_share(search),
         winner=int(np.flatnonzero(rows == best)[0]) if best is not None and best in rows else None,
-        rule=_rule(search.refit, names, results, rows) if callable(getattr(search, "refit", None)) else None,
+        rule=_rule(search.refit, names, results, rows) if has_rule and is_own else None,
         notes=(*notes, *_dependence(search), *([adaptive(None, len(params))] if is_adaptive else [])),
     )
 

@@ -254,7 +254,15 @@ def _natural(text: str) -> list[Any]:
 
 
 def _wide_scores(frame: Any, metric: str | None, n_repeats: int | None, greater_is_better: bool | None) -> FoldScores:
-    table = frame.drop(columns=_named(frame, (*FOLDS, *REPEAT)))
+    places = _named(frame, (*FOLDS, *REPEAT))
+    if places and n_repeats is None and frame.duplicated(places).any():
+        raise SoberError(
+            "E812",
+            f"Rows have the same {' and '.join(map(str, places))}, so this is no table with one row per fold; got the "
+            f"columns {', '.join(map(str, list(frame.columns)[:8]))}. Say how often the folds were repeated "
+            "(n_repeats=); out-of-fold predictions go to sobercv.bbc(y, predictions).",
+        )
+    table = frame.drop(columns=places)
     try:
         scores = table.to_numpy(dtype=np.float64)
     except (TypeError, ValueError):
@@ -303,6 +311,14 @@ class Parts:
 def tool_of(frame: Any) -> str | None:
     """Return the tool whose long table of predictions this is by its columns; None for any other table."""
     return next((tool for tool, columns in TOOLS.items() if columns <= set(frame.columns)), None)
+
+
+def holds_long_predictions(frame: Any) -> bool:
+    """Whether a table is a long one of predictions by its names: of a known tool, or with the documented parts."""
+    if holds_fold_scores(frame):
+        return False
+    parts = all(_named(frame, words) for words in (CONFIGURATION, TRUTH))
+    return tool_of(frame) is not None or (parts and _sample(frame, Roles()) is not None)
 
 
 def read_long(frame: Any, roles: Roles) -> ToolPredictions:

@@ -119,7 +119,7 @@ class Question:
             ),
             (
                 self.within_folds and not any(metric.pools_scores for metric in self.metrics),
-                f"`within_folds` is for what ranks; {first.name} does not, roc_auc and others do. Leave it out.",
+                f"`within_folds` is for metrics that rank samples; {first.name} does not, roc_auc does. Leave it out.",
             ),
             *(
                 (

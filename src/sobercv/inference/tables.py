@@ -112,7 +112,8 @@ class Table:
         if judges is not None:  # the calibrated interval uses the plain score, which the proposer has made too good
             question = replace(question, interval="percentile", fixed_models=False)
         if question.needs_folds and not predictions.folds_known:
-            wish = '`aggregate="fold"`' if question.aggregate == "fold" else "`within_folds=True`"
+            wishes = {'`by="fold"`': question.by == "fold", '`aggregate="fold"`': question.aggregate == "fold"}
+            wish = next((wish for wish, is_wished in wishes.items() if is_wished), "`within_folds=True`")
             raise SoberError("E113", f"{wish} needs to know the folds. Pass `folds=`, one entry per sample.")
         self.question = question
         self.predictions = held = predictions if predictions.is_complete else predictions.only_seen()

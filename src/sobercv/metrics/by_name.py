@@ -97,7 +97,12 @@ def make(name: str, arguments: Mapping[str, Any]) -> Metric:
     unknown = [key for key in given if key not in allowed]
     if unknown:
         takes = f"takes {', '.join(allowed)}" if allowed else "takes no arguments"
-        raise SoberError("E122", f"{name} {takes}; got `{unknown[0]}`.")
+        import sklearn.metrics
+
+        function = getattr(sklearn.metrics, f"{name}_score", None)
+        has_it = function is not None and unknown[0] in inspect.signature(function).parameters
+        hint = f" Pass make_scorer({name}_score, {unknown[0]}=...)." if has_it else ""
+        raise SoberError("E122", f"{name} {takes}; got `{unknown[0]}`.{hint}")
     missing = [key for key, p in allowed.items() if p.default is p.empty and key not in given]
     if missing:
         raise SoberError("E113", f"{name} needs `{missing[0]}`. Write {name}({missing[0]}=...).")
@@ -148,11 +153,11 @@ def _parsed(written: str) -> tuple[str, dict[str, Any]]:
 
 @lru_cache(maxsize=64)
 def _other(name: str) -> Metric:
-    from sklearn.metrics import get_scorer, get_scorer_names
+    import sklearn.metrics
 
-    known = set(get_scorer_names())
+    known = set(sklearn.metrics.get_scorer_names())
     if name in known:
-        return make_metric(get_scorer(name), name=name)
+        return make_metric(sklearn.metrics.get_scorer(name), name=name)
     known |= set(METRICS)
     # People also drop scikit-learn's "neg_" and write initials.
     written = name.lower().replace("-", "_")
@@ -172,6 +177,10 @@ def _other(name: str) -> Metric:
     close = [short[written]] if written in short else close
     some = "Some are roc_auc, accuracy, f1, r2 and concordance_index; sobercv.metrics.names() lists all."
     hint = f"Did you mean {' or '.join(close)}?" if close else some
+    function = name.removeprefix("neg_")
+    if hasattr(sklearn.metrics, function) and not {f"neg_{name}", name.removesuffix("_score")} & known:
+        loss = ", greater_is_better=False" if function.endswith(("_loss", "_deviance", "_error")) else ""
+        hint = f"Pass scikit-learn's function: make_scorer({function}{loss})."
     raise SoberError("E105", f"There is no metric called {name!r}. {hint}")
 
 

@@ -134,5 +134,5 @@ def _as_grids(space: Any, n_iter: int | None) -> list[dict[str, Any]]:
         except (TypeError, ValueError) as error:
             is_one = isinstance(values, str) or not isinstance(values, Iterable)
             hint = f"[{values!r}]" if is_one else f"list({name}_values), with at least one value"
-            raise also(type(error))("E303", f"{error} Write {hint}.") from None
+            raise also(type(error))("E303", f"{str(error).rstrip('.')}. Write {hint}.") from None
     return [dict(grid) for grid in grids]
