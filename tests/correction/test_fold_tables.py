@@ -150,3 +150,11 @@ def test_scores_that_the_metric_cannot_have_are_refused(scores, metric):
     with pytest.raises(SoberError, match=f"{metric} cannot have scores from") as error:
         sobercv.correct(scores, metric)
     assert error.value.code == "E102"
+
+
+def test_a_wide_table_says_its_repeats_by_a_column():
+    table = pd.DataFrame(RNG.random((10, 3)), columns=["a", "b", "c"])
+    expected = sobercv.correct(table, n_repeats=2)
+    named = table.assign(repeat=np.repeat([1, 2], 5), fold=np.tile(np.arange(5), 2))
+    mixed = named.sort_values("fold", kind="stable")
+    assert sobercv.correct(named).interval == sobercv.correct(mixed).interval == expected.interval

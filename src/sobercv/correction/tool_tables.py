@@ -262,6 +262,10 @@ def _wide_scores(frame: Any, metric: str | None, n_repeats: int | None, greater_
             f"columns {', '.join(map(str, list(frame.columns)[:8]))}. Say how often the folds were repeated "
             "(n_repeats=); out-of-fold predictions go to sobercv.bbc(y, predictions).",
         )
+    if n_repeats is None and (repeat := _first_named(frame, REPEAT)) is not None:
+        sizes = frame[repeat].value_counts()
+        if sizes.nunique() == 1 and sizes.iloc[0] > 1:  # else one partition: a column of ones, or repeats of one split
+            n_repeats, frame = len(sizes), frame.sort_values(repeat, kind="stable")
     table = frame.drop(columns=places)
     try:
         scores = table.to_numpy(dtype=np.float64)

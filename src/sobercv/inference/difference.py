@@ -93,8 +93,11 @@ class Difference:
         """What plain cross-validation says."""
         return self.first.naive - self.second.naive
 
-    def sentence(self, other: str = "the first configuration") -> str:
+    def sentence(self, other: str | None = None) -> str:
         """Say whether tuning was worth it, where `second` is a configuration that needed no choice, called `other`."""
+        if other is None:
+            is_first = self.second.winner == np.min(self.first.configurations)
+            other = "the first configuration" if is_first else f"configuration {self.second.winner}"
         if self.first.decision is None and self.first.winner == self.second.winner:
             return f"The winner is {other}: tuning changed nothing."
         (low, high), digits = self.interval, digits_of(self.value, *self.interval)

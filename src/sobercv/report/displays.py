@@ -71,8 +71,8 @@ class Plots:
         if not made or not isinstance(made[0], Chart):
             raise SoberError(
                 "E116",
-                f"The search did not keep the predictions that `{name}` needs, or there are not two classes. Add "
-                "roc_auc and neg_log_loss to scoring, or choose another plot.",
+                f"The search did not keep the predictions that `{name}` needs, or there are not two classes. "
+                'Search with keep="all", or choose another plot.',
             )
         return draw(made[0], ax)
 
