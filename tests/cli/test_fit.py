@@ -133,6 +133,9 @@ def test_extend_adds_repeats_and_trains_nothing_again(sober, data):
     whole = sober("fit", "data.csv", "--target", "y", *SMALL, "--repeats", "2", "-o", "whole", "--json")
     assert json.loads(ended.out)["score"] == json.loads(whole.out)["score"]
     assert json.loads(ended.out)["settings"]["repeats"] == 2
+    assert json.loads(ended.out)["n_fits"] == json.loads(whole.out)["n_fits"], (
+        "METHODS.md counts those of the first run"
+    )
 
 
 def test_standard_input_works_and_can_be_resumed(sober, tmp_path):

@@ -28,6 +28,16 @@ def test_an_obvious_one_is_found_and_named(sober, table, tmp_path):
     assert score["positive"] == "ja"
 
 
+@pytest.mark.parametrize(("positive", "sign"), [("ja", 1), ("nein", -1)])
+def test_coefficients_are_those_of_the_positive_class(sober, table, tmp_path, positive, sign):
+    options = ["--positive", positive, "--preset", "quick", "--cv", "3", "--configurations", "3", "--jobs", "1", "-q"]
+    assert sober("fit", "d.csv", "--target", "said", "--ignore", "colour", *options, "-o", "run").code == 0
+    methods = (tmp_path / "run" / "METHODS.md").read_text()
+    weight = float(methods.split("| x |")[1].split("|")[0])
+    assert np.sign(weight) == sign, "x is greater where the answer is ja"
+    assert f"What is above 0 speaks for {positive}." in methods
+
+
 def test_others_are_asked_for(sober, table):
     ended = check(sober, "--target", "colour", "--ignore", "said")
     assert ended.code == 2

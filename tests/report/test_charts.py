@@ -11,6 +11,7 @@ from sksurv.nonparametric import kaplan_meier_estimator
 from sobercv.inference.units import Units
 from sobercv.report import charts
 from sobercv.report.evidence import N_BANDS, Evidence
+from sobercv.report.svg import draw
 
 from . import cases
 
@@ -69,6 +70,15 @@ def test_repeats_are_scored_apart_and_averaged():
     both = [confusion_matrix(y, evidence.labels()[:, r], normalize="true") for r in range(2)]
     shares = [box.tint for box in charts.confusion(evidence)[0].boxes]
     assert shares == pytest.approx(np.mean(both, axis=0).reshape(-1), abs=1e-5)
+
+
+def test_the_table_of_the_confusion_and_numbered_classes_can_be_read_alone():
+    chart, table = charts.confusion(Evidence.of(cases.binary()[0]))
+    assert "Small print" in chart.sentence
+    assert "In brackets: 95 %" in table.sentence, "a table has no small print"
+    names = tuple(f"grade {i}" for i in range(6))
+    drawn = draw(replace(chart, x_range=(-0.5, 5.5), y_range=(5.5, -0.5), boxes=(), x_names=names, y_names=names))
+    assert ">1: grade 0</text>" in drawn
 
 
 def test_calibration_bins_hold_all_samples():

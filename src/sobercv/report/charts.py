@@ -227,15 +227,14 @@ def confusion(evidence: Evidence) -> Parts:
             hint = f"true {names[i]}, predicted {names[j]}: {n} samples, {shown}"
             boxes.append(Box(j - 0.5, i - 0.5, j + 0.5, i + 0.5, 0, hint, centre, words))
     where = "Small print: samples, and" if k <= MOST_WITH_INTERVALS else "In the table below:"
-    sentence = (
-        f"Of each true class (row), the share predicted as each class (column). {where} {100 * evidence.level:g} % "
-        "bootstrap intervals (Wilson's where the share is 0 or 100 %)."
-    )
+    what = "Of each true class (row), the share predicted as each class (column)."
+    intervals = f"{100 * evidence.level:g} % bootstrap intervals (Wilson's where the share is 0 or 100 %)."
     chart = Chart(
-        "confusion", "Confusion", "predicted", "true", (-0.5, k - 0.5), (k - 0.5, -0.5), sentence=sentence,
-        boxes=tuple(boxes), x_names=names, y_names=names,
+        "confusion", "Confusion", "predicted", "true", (-0.5, k - 0.5), (k - 0.5, -0.5),
+        sentence=f"{what} {where} {intervals}", boxes=tuple(boxes), x_names=names, y_names=names,
     )  # fmt: skip
-    return chart, Table("confusion", "Confusion in percent, with intervals", tuple(rows), sentence, folded=True)
+    title, said = "Confusion in percent, with intervals", f"{what} In brackets: {intervals}"
+    return chart, Table("confusion", title, tuple(rows), said, folded=True)
 
 
 def tuned_threshold(evidence: Evidence, search: Any) -> Parts:

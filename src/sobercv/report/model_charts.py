@@ -75,7 +75,7 @@ def model_section(
     rows = (("Column", "Score falls by", "SD over shuffles"),
             *((bar.label, number(bar.value, 4), number(bar.spread, 4)) for bar in bars))  # fmt: skip
     tables = [Table("importance", "Permutation importance", rows, said, folded=True)]
-    linear = coefficients(search.best_estimator_)
+    linear = coefficients(search)
     tables += [] if linear is None else [linear]
     return Section("importance", "What the final model leans on", tuple(charts), tuple(tables)), tuple(notes)
 
@@ -255,15 +255,22 @@ def _named(search: Any, means: Array) -> tuple[dict[str, Array], str]:
         order = np.argsort(-np.bincount(table.y, minlength=len(classes)), kind="stable")[:MOST_CLASSES]
         shown = [table.classes.tolist()[i] for i in sorted(order)]
         return {class_name(label): means[classes.index(label)] for label in shown}, what
-    positive = table.target.positive_label
-    positive = obvious_positive(classes) if positive is None else positive
+    positive = _positive(search)
     if positive != classes[0]:
-        return {"mean": means[0]}, f"{what} of {class_name(classes[1])}"
+        return {"mean": means[0]}, f"{what} of {class_name(positive)}"
     return {"mean": 1.0 - means[0] if what == "probability" else -means[0]}, f"{what} of {class_name(positive)}"
 
 
-def coefficients(model: Any) -> Table | None:
-    """Tabulate the coefficients of a linear model with one equation; None for any other."""
+def _positive(search: Any) -> Any:
+    """Return which of two classes is the positive one: as named, by its name, or the second of the model's."""
+    named, classes = search.predictions_.target.positive_label, search.classes_.tolist()
+    named = obvious_positive(classes) if named is None else named
+    return classes[named != classes[0]]
+
+
+def coefficients(search: Any) -> Table | None:
+    """Tabulate the coefficients of a linear model with one equation, of the positive class; None for any other."""
+    model = search.best_estimator_
     while type(model).__name__ in ("FixedThresholdClassifier", "FrozenEstimator"):
         model = model.estimator
     last = model.steps[-1][1] if hasattr(model, "steps") else model
@@ -271,17 +278,21 @@ def coefficients(model: Any) -> Table | None:
     weights = weights[0] if weights.ndim == 2 and len(weights) == 1 else weights
     if weights.ndim != 1 or not len(weights):
         return None
+    classes = list(getattr(search, "classes_", ()))
+    positive = _positive(search) if len(classes) == 2 else None
+    sign = -1.0 if positive is not None and positive == classes[0] else 1.0  # the equation is that of the second
     try:
         names = list(model[:-1].get_feature_names_out() if hasattr(model, "steps") else model.feature_names_in_)
     except (AttributeError, ValueError, TypeError):  # a step that names nothing
         names = []
     names = names if len(names) == len(weights) else [f"term {i + 1}" for i in range(len(weights))]
     intercept = np.ravel(getattr(last, "intercept_", ()))
-    rows = [("(intercept)", f"{float(intercept[0]):.4g}")] if len(intercept) == 1 else []
-    used = [(clean(name, 80), float(w)) for name, w in zip(names, weights, strict=True) if w != 0]
+    rows = [("(intercept)", f"{sign * float(intercept[0]):.4g}")] if len(intercept) == 1 else []
+    used = [(clean(name, 80), sign * float(w)) for name, w in zip(names, weights, strict=True) if w != 0]
     rows += [(name, f"{w:.4g}") for name, w in sorted(used, key=lambda each: -abs(each[1]))]
     zero = len(weights) - len(used)
     sentence = "Coefficients of the final model, on its columns as they were filled and scaled in training."
+    sentence += "" if positive is None else f" What is above 0 speaks for {class_name(positive)}."
     sentence += f" {count(zero, 'term has', 'terms have')} a coefficient of 0." if zero else ""
     title = "Coefficients of the final model"
     return Table("coefficients", title, (("Term", "Coefficient"), *rows), sentence, folded=True)

@@ -369,7 +369,7 @@ def _target(table: Any) -> str:
 def _timing(search: Any) -> tuple[Fact, ...]:
     """Say what was trained, and how long it took."""
     log, is_final = search.race_, hasattr(search, "best_estimator_")
-    trained = f"{search.n_fits_ + log.n_recalled:,}{', the final one included' if is_final else ''}"
+    trained = f"{search.n_fits_ + search.n_recalled_:,}{', the final one included' if is_final else ''}"
     facts = [Fact("Models trained", trained)]
     if log.n_fits_saved:
         share = 100 * log.n_fits_saved / (log.n_fits + log.n_fits_saved)

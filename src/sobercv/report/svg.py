@@ -164,9 +164,10 @@ def draw(chart: Chart) -> str:
         drawn.append(titled(whisker.hint, parts) if whisker.hint else parts)
     marks = []  # not cut off where they lie on an axis
     for mark in chart.marks:
-        x, y, side = frame.x(mark.x), frame.y(mark.y), 1 if frame.x(mark.x) < frame.width / 2 else -1
+        x, y, edge = frame.x(mark.x), frame.y(mark.y), frame.width - frame.right
         marks.append(titled(mark.text, tag("circle", cx=x, cy=y, r=6, class_="hollow s2")))
-        marks.append(text(mark.text, x + 11 * side, y + 16, "label mark-text", "start" if side > 0 else "end"))
+        place = (x + 11, y + 16) if x + 11 + 6.6 * len(mark.text) < edge else (edge, y + 20)
+        marks.append(text(mark.text, *place, "label mark-text", "start" if place[0] < edge else "end"))
     room = 3  # for half the width of a line that runs along the edge
     area = tag(
         "rect", x=frame.left - room, y=frame.top - room, width=frame.width - frame.left - frame.right + 2 * room,
@@ -250,7 +251,7 @@ def _names_of_cells(frame: Frame, chart: Chart) -> list[str]:
     parts.append(text(chart.y_label, 14, middle, "name", transform=f"rotate(-90 14 {short(middle)})"))
     is_numbered = any(len(name) > int(side / 6.5) for name in chart.x_names)
     for i, name in enumerate(chart.x_names):
-        head, row = (str(i + 1), f"{cut(name, 9)} {i + 1}") if is_numbered else (name, cut(name, 11))
+        head, row = (str(i + 1), f"{i + 1}: {cut(name, 8)}") if is_numbered else (name, cut(name, 11))
         parts.append(titled(name, text(head, frame.x(i), 28)))
         parts.append(titled(name, text(row, frame.left - 8, frame.y(i) + 4, anchor="end")))
     return parts

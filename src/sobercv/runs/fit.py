@@ -162,7 +162,7 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
         n_finished=status.count("finished"),
         n_dropped=status.count("dropped"),
         n_failed=status.count("failed"),
-        n_fits=int(search.n_fits_),
+        n_fits=int(search.n_fits_ + search.n_recalled_),  # of the whole run, whatever part `resume` or `extend` trained
         n_folds=prepared.plan.cv,
         n_judged=len(search.predictions_.rows),
         is_complete=bool(search.is_complete_),

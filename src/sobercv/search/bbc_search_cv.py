@@ -179,7 +179,7 @@ class Search(FittedSearch):
         self.seed_ = question.seed
         self.n_splits_ = made.plan.n_splits
         self.splits_ = [(split.train, split.test) for split in made.plan.splits]
-        self.n_fits_ = log.n_fits - log.n_recalled
+        self.n_fits_, self.n_recalled_ = log.n_fits - log.n_recalled, log.n_recalled
         params, codes = dict(configurations[first.winner].params), {note.code for note in notes}
         return {  # a note takes the place of one of the same code
             name: replace(
@@ -202,6 +202,7 @@ class Search(FittedSearch):
         alone = [Configuration(0, self.cv_results_["params"][winner])]
         log = self._fit_all(experiment, alone, store, path, question.seed, left)
         self.n_fits_ += log.n_fits - log.n_recalled
+        self.n_recalled_ += log.n_recalled
         if log.stopped != "finished" or log.failures:
             return None
         own, paired = raced.predictions(np.arange(len(raced.done)) == winner), store.predictions()
@@ -381,6 +382,8 @@ class BBCSearchCV(Search):
         Whether every split was run; if not, the notes of `estimate_` say how many were.
     n_fits_ : int
         Models trained by this call, the final one included; not those that a `store` remembered.
+    n_recalled_ : int
+        Models that a `store` remembered.
     pair_models_ : PairModels or None
         What pair models told: `n_fits`, and `factors` by metric; None where there are none.
     n_splits_ : int
