@@ -1,6 +1,7 @@
 """Long tables of any tool are read as what they are, or refused with the columns that are wanted; never as wide ones."""
 
 import numpy as np
+import polars
 import pytest
 
 import sobercv
@@ -81,3 +82,13 @@ def test_a_configuration_can_be_left_out_by_name():
 @pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
 def test_correct_reads_the_same_long_tables(names):
     assert sobercv.correct(melted(names), "roc_auc").value == EXPECTED.value
+
+
+def test_polars_is_read_as_pandas_is():
+    assert sobercv.correct(polars.from_pandas(melted()), "roc_auc").value == EXPECTED.value
+
+
+def test_a_truth_beside_what_would_be_read_as_fold_scores_is_refused():
+    with pytest.raises(SoberError, match=r"sobercv\.bbc\(y, predictions") as error:
+        sobercv.correct(CHANCE, "roc_auc", y=Y)
+    assert error.value.code == "E114"

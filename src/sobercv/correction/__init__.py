@@ -142,6 +142,8 @@ def correct(
     """
     if hasattr(thing, "estimate_") and hasattr(thing, "race_"):
         return thing.estimate_  # BBCSearchCV has done it, with more than folds to go by
+    if hasattr(thing, "to_pandas") and hasattr(thing, "columns"):  # polars, pyarrow
+        thing = thing.to_pandas()
     settings = {"confidence_level": confidence_level, "random_state": random_state}
     study = getattr(thing, "study_", thing)  # OptunaSearchCV's cv_results_ lacks the parameters
     if is_study(study) and y is not None:
@@ -151,6 +153,12 @@ def correct(
     elif (predictions := _predictions(thing, y, options)) is not None:
         estimates = judge_predictions(predictions, metric, **settings, **options)
     else:
+        if y is not None:
+            raise SoberError(
+                "E114",
+                "`y` goes with predictions, and fold scores need none. If the columns are out-of-fold predictions: "
+                "sobercv.bbc(y, predictions, metric).",
+            )
         if unknown := [name for name in options if name != "n_bootstraps"]:
             raise SoberError("E122", f"`correct` has no option {unknown[0]!r} for fold scores.")
         if is_study(study):
@@ -179,8 +187,6 @@ def _fold_scores(thing: Any, metric: str | None, n_repeats: int | None, greater_
         thing = SimpleNamespace(cv_results_=thing)
     if isinstance(getattr(thing, "cv_results_", None), Mapping):
         return read_search(thing, metric, n_repeats)
-    if hasattr(thing, "to_pandas") and hasattr(thing, "columns"):  # polars, pyarrow
-        thing = thing.to_pandas()
     if hasattr(thing, "columns") and hasattr(thing, "iloc"):
         return read_frame(thing, metric, n_repeats=n_repeats, greater_is_better=greater_is_better)
     if isinstance(thing, np.ndarray) and thing.ndim == 2 and thing.dtype.kind in "fiu":
