@@ -117,3 +117,18 @@ def test_an_interval_has_a_width_where_a_negative_score_is_minimised():
     made.optimize(objective, n_trials=len(SCORES))
     low, high = sobercv.correct(made).interval
     assert low < sobercv.correct(made).value < high
+
+
+def test_scores_of_unknown_range_are_noted_and_named_ones_are_not() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        scores = np.clip(0.97 + 0.03 * np.random.default_rng(trial.number).normal(size=5), 0, 1)
+        trial.suggest_float("C", 0, 1)
+        trial.set_user_attr("fold_scores", scores.tolist())
+        return float(scores.mean())
+
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(objective, 10)
+    unknown, named = sobercv.correct(study), sobercv.correct(study, "accuracy")
+    assert "W201" in [note.code for note in unknown.notes]
+    assert "W201" not in [note.code for note in named.notes]
+    assert named.interval[1] <= 1

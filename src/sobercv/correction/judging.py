@@ -159,9 +159,15 @@ def judge(
     # correction.
     wider = 1.0 if found.test_share is None else 1.0 + k * found.test_share
     wins = np.bincount(np.concatenate(winners), minlength=len(kept))
-    notes = (*found.notes, *_notes(k, len(kept), n_left_out))
     out = {}
     for name in scores:
+        notes = (*found.notes, *_notes(k, len(kept), n_left_out))
+        if np.isinf(_range(name)).all() and scores[name].min() >= 0.0 and scores[name].max() <= 1.0:
+            text = (
+                f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
+                'scores cannot exceed 1, name the metric: correct(..., "accuracy").'
+            )
+            notes += (Note("W201", text),)
         draws = np.mean(judged(name, winners), axis=0)
         value = float(np.mean(draws))
         spread = np.mean([one.scores(counts).var(axis=0, ddof=1) for one in repeats[name]], axis=0) * wider
