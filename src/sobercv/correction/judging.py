@@ -162,7 +162,7 @@ def judge(
     out = {}
     for name in scores:
         notes = (*found.notes, *_notes(k, len(kept), n_left_out))
-        if np.isinf(_range(name)).all() and scores[name].min() >= 0.0 and scores[name].max() <= 1.0:
+        if ranges[name] == ANY and scores[name].min() >= 0.0 and scores[name].max() <= 1.0:
             text = (
                 f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
                 'scores cannot exceed 1, name the metric: correct(..., "accuracy").'
