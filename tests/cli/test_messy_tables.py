@@ -6,11 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import sobercv
 from sobercv.cli.examples import clinic as clinic_bytes
 from sobercv.cli.examples import clinic_rows
+from sobercv.presets.preset import make_cleaner
+from sobercv.tables.column import Column, read_text
 
 from .conftest import SMALL, refitted, table
 
@@ -230,3 +233,10 @@ def test_numbers_that_overflow_are_refused(sober, tmp_path, value):
     assert ended.code == 2
     assert "E102" in ended.err
     assert not (tmp_path / "run").exists()
+
+
+def test_none_is_a_category_and_no_gap():
+    column = Column("text", "feature", levels=("none", "other"))
+    pain, _ = read_text(pa.array(["none", "other", None] * 10), column)
+    names = make_cleaner(frame := pd.DataFrame({"pain": pain})).fit(frame).get_feature_names_out()
+    assert names.tolist() == ["pain_none", "pain_other", "pain_nan"]

@@ -259,6 +259,10 @@ def convert(cells: Cells, name: str, column: Column) -> tuple[Any, list[str]]:
     return read_text(cells.text(name), column)
 
 
+#: Categories that skrub would take for gaps, such as "none" of a kind of pain, unless they are told to be categories.
+_WORDS_OF_SKRUB = frozenset(("none", "None", "null", "nan", "n/a", "?", "..."))
+
+
 def read_text(text: Any, column: Column) -> tuple[Any, list[str]]:
     """Read text; what does not fit becomes a gap, and is returned, too."""
     cells = pc.utf8_trim_whitespace(text)
@@ -268,7 +272,8 @@ def read_text(text: Any, column: Column) -> tuple[Any, list[str]]:
     if column.kind == "text":
         # Not if_else: up to pyarrow 18 at least it garbles the last cells of a sliced array.
         found = pc.replace_with_mask(text, is_gap, _NOTHING).to_pandas()
-        return found.astype("category") if column.is_code else found, []
+        is_category = column.is_code or not _WORDS_OF_SKRUB.isdisjoint(column.levels or ())
+        return found.astype("category") if is_category else found, []
     cells = pc.replace_with_mask(cells, is_gap, _NOTHING)
     if column.kind == "date":
         made = dates(cells, column.date_format or "%Y-%m-%d")
