@@ -158,3 +158,12 @@ def test_a_wide_table_says_its_repeats_by_a_column():
     named = table.assign(repeat=np.repeat([1, 2], 5), fold=np.tile(np.arange(5), 2))
     mixed = named.sort_values("fold", kind="stable")
     assert sobercv.correct(named).interval == sobercv.correct(mixed).interval == expected.interval
+
+
+def test_a_column_of_measures_says_the_direction_and_a_parameter_called_metric_does_not():
+    rows = [
+        {"fold": f, "model": f"m{m}", "metric": "rmse", "score": 1 + m + 0.01 * f} for f in range(5) for m in range(3)
+    ]
+    assert sobercv.correct(pd.DataFrame(rows)).winner_name == "m0"
+    near = [{"fold": f, "metric": m, "score": 0.5 + 0.1 * len(m)} for f in range(5) for m in ("l1", "cosine")]
+    assert "cosine" in sobercv.correct(pd.DataFrame(near)).winner_name

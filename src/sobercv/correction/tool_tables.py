@@ -168,12 +168,14 @@ def read_frame(
     fold, score, measures = _first_named(frame, FOLDS), _first_named(frame, SCORE), _measures(frame)
     if fold is None or (score is None and not measures):
         return _wide_scores(frame, metric, n_repeats, greater_is_better)
-    if ".metric" in frame.columns:  # several measures one below the other
-        known = list(dict.fromkeys(frame[".metric"].astype(str)))
+    measure = _first_named(frame, ("metric", "measure")) if score is not None else None
+    known = [] if measure is None else list(dict.fromkeys(frame[measure].astype(str)))
+    # A column of measures, perhaps several one below the other; "metric" is also a parameter of nearest neighbours.
+    if measure == ".metric" or (known and all(GAIN.fullmatch(one) or LOSS.fullmatch(one) for one in known)):
         metric = known[0] if metric is None and len(known) == 1 else metric
         if metric not in known:
             raise SoberError("E113", f"Name the measure that selected as `metric`; the table holds {', '.join(known)}.")
-        frame = frame[frame[".metric"].astype(str) == metric]
+        frame = frame[frame[measure].astype(str) == metric].drop(columns=measure)
     notes: tuple[Note, ...] = ()
     if score is None:
         if metric is not None and metric not in measures:
