@@ -33,6 +33,7 @@ def test_coefficients_are_those_of_the_positive_class(sober, table, tmp_path, po
     options = ["--positive", positive, "--preset", "quick", "--cv", "3", "--configurations", "3", "--jobs", "1", "-q"]
     assert sober("fit", "d.csv", "--target", "said", "--ignore", "colour", *options, "-o", "run").code == 0
     methods = (tmp_path / "run" / "METHODS.md").read_text()
+    assert "There was 1 candidate predictor (1 number): x." in methods
     weight = float(methods.split("| x |")[1].split("|")[0])
     assert np.sign(weight) == sign, "x is greater where the answer is ja"
     assert f"What is above 0 speaks for {positive}." in methods

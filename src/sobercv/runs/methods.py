@@ -83,9 +83,10 @@ def _predictors(record: RunRecord) -> str:
     """Name the predictors, or say where they are listed."""
     read = record.data["columns_read"]
     names = [md(clean(c["name"], 60)) for c in read if c["role"] == "feature"]
-    kinds = ", ".join(f"{n:,} {kind}" for kind, n in record.data["kinds"].items())
-    text = f"There were {count(record.data['columns'], 'candidate predictor')} ({kinds})"
-    if len(names) <= MOST_NAMED and len(names) == record.data["columns"]:
+    n_columns, each = record.data["columns"], record.data["kinds"].items()
+    kinds = ", ".join(f"{n:,} {kind.removesuffix('s') if n == 1 else kind}" for kind, n in each)
+    text = f"There {'was' if n_columns == 1 else 'were'} {count(n_columns, 'candidate predictor')} ({kinds})"
+    if len(names) <= MOST_NAMED and len(names) == n_columns:
         return f"{text}: {', '.join(names)}."
     return f"{text}, listed in the report."
 
