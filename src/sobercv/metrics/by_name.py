@@ -178,7 +178,8 @@ def _other(name: str) -> Metric:
     some = "Some are roc_auc, accuracy, f1, r2 and concordance_index; sobercv.metrics.names() lists all."
     hint = f"Did you mean {' or '.join(close)}?" if close else some
     function = name.removeprefix("neg_")
-    if hasattr(sklearn.metrics, function) and not {f"neg_{name}", name.removesuffix("_score")} & known:
+    has_name = written in short or {f"neg_{name}", name.removesuffix("_score")} & known
+    if hasattr(sklearn.metrics, function) and not has_name:
         loss = ", greater_is_better=False" if function.endswith(("_loss", "_deviance", "_error")) else ""
         hint = f"Pass scikit-learn's function: make_scorer({function}{loss})."
     raise SoberError("E105", f"There is no metric called {name!r}. {hint}")
