@@ -12,7 +12,7 @@ from zlib import crc32
 
 import numpy as np
 import pandas as pd
-from scipy import special, stats
+from scipy import special
 
 import sobercv
 from sobercv import Estimate, Predictions, metrics
@@ -68,7 +68,6 @@ METRICS = {
 }
 REPETITIONS, SIMULATED_BOOTSTRAPS = 250, 500
 JUDGE_BOOTSTRAPS = 100  # for the standard error of the truth
-TRIED_BOOTSTRAPS = 500  # of what was also tried
 INTERVALS = ("percentile", "calibrated")
 #: Values that are tried for the constant that was chosen on real data.
 EXCESSES = tuple(round(1.0 + 0.1 * k, 1) for k in range(11))
@@ -108,8 +107,6 @@ def real(options: Options, *place: Any) -> list[Row]:
             error = float(np.nanstd(scorer.picked(resamples, np.repeat(chosen, JUDGE_BOOTSTRAPS)), ddof=1))
             row = {"set": place[0], "n": place[1], "most repeats": place[3], "kind": kind, "metric": metric}
             row |= {"repeats": repeats, **kept(found, score, error)}
-            if repeats == 1 and np.isfinite([row["low"], row["high"]]).all():
-                row |= also_tried(full, metric, seed)
             rows.append(row)
     return rows
 
@@ -127,32 +124,6 @@ def kept(found: Estimate, truth: float, error: float, shares: Sequence[float] = 
         "low": calibrated.range[0], "high": calibrated.range[1],
         **{f"q{share:g}": quantile(found.draws, share) for share in shares},
     }  # fmt: skip
-
-
-def also_tried(full: Predictions, metric: str, seed: int) -> Row:
-    """Two ideas beside the calibrated interval; nothing where the score of the winner does not vary.
-
-    maxT is a lower bound that holds whichever configuration is selected: `score - c error`, where c is a quantile of
-    the largest studentised deviation of any configuration over resamples. The variance between repeats, by that over
-    resamples, tells how much more a cross-validated score errs than resampling shows.
-    """
-    once, everything = full.take_repeat(0), np.ones((1, full.n_samples), np.uint8)
-    scorer = metrics.get(metric).bind(once, n_jobs=1)
-    whole = scorer.scores(everything)[0]
-    drawn = scorer.scores(Units(once.n_samples, seed).counts(0, TRIED_BOOTSTRAPS))
-    winner = int(np.nanargmax(whole))
-    error = np.nanstd(drawn, axis=0, ddof=1)
-    some = error > 0
-    if not some[winner]:
-        return {}
-    furthest = np.nanmax((drawn[:, some] - whole[some]) / error[some], axis=1)
-    again = [
-        metrics.get(metric).bind(full.take_repeat(r), n_jobs=1).scores(everything)[0, winner]
-        for r in range(full.n_repeats)
-    ]
-    between = float(np.var(again, ddof=1)) if len(again) > 1 else float("nan")
-    bound = float(whole[winner] - float(np.nanquantile(furthest, 0.95)) * error[winner])
-    return {"maxT": bound, "error": float(error[winner]), "between": between}
 
 
 def simulate(options: Options, name: str) -> list[Row]:
@@ -245,30 +216,14 @@ def by_excess(rows: Iterable[Row]) -> list[Row]:
     return found
 
 
-def tried_results(rows: Iterable[Row]) -> list[Row]:
-    """How often the bound by maxT holds, and both factors, by set, size and metric."""
-    found = []
-    for key, some in grouped((row for row in rows if "maxT" in row), "set", "n", "metric").items():
-        again = [row for row in some if not np.isnan(row["between"])]
-        off = [((r["centre"] - r["truth"]) ** 2 - r["truth error"] ** 2) / r["error"] ** 2 for r in some]
-        holds = [judged(row, (row["maxT"],) * 3, row["centre"], 0.95)[1] for row in some]
-        found.append(dict(zip(("set", "n", "metric"), key, strict=True)) | {
-            "tables": len(some), "maxT holds": np.mean(holds), "repeated tables": len(again),
-            "factor of repeats": np.mean([1 + r["between"] / r["error"] ** 2 for r in again]) if again else np.nan,
-            "factor of the truth": np.mean(off),
-        })  # fmt: skip
-    return found
-
-
 def real_results(found: dict[Key, list[Row]]) -> dict[str, list[Row]]:
-    """By set, size and metric; by metric and repeats; by set and constant; and what was also tried."""
+    """By set, size and metric; by metric and repeats; and by set and constant."""
     rows = [row for some in found.values() for row in some]
     once = [row for row in rows if row["repeats"] == 1]
     return {
         "real": summarise(once, "set", "n", "kind", "metric"),
         "repeats": summarise([row for row in rows if row["most repeats"] > 1], "metric", "repeats"),
         "excess": by_excess(once),
-        "alternatives": tried_results(once),
     }
 
 
@@ -371,18 +326,6 @@ def tried(rows: pd.DataFrame) -> Table:
     return Table("intervals-factor", "coverage for other values of the factor 1.2", heads, lines)
 
 
-def alternatives(rows: pd.DataFrame) -> str:
-    """The lower bound by maxT, and a factor that is estimated from the table at hand."""
-    again = rows[rows["repeated tables"] > 0]
-    factors = [list(by(again, "set", f"factor of {what}").values()) for what in ("repeats", "the truth")]
-    holds = by(rows, "set", "maxT holds")
-    return f"""**Also tried.** A lower bound by maxT holds {share(float(np.mean(list(holds.values()))))} in the mean of
-sets and {worst(holds)} in the worst,
-because cross-validated scores err more than any resample of rows shows. A factor estimated from each table's repeats
-lies between {min(factors[0]):.2f} and {max(factors[0]):.2f} on {len(factors[0])} sets and does not know where the score
-errs (rank correlation with the right factor: {stats.spearmanr(*factors).statistic:.2f}), so one factor serves all."""
-
-
 def repeats(rows: pd.DataFrame) -> str:
     """What five repeats change."""
     shares = ("accuracy", "balanced_accuracy", "roc_auc", "roc_auc_ovr", "concordance_index")  # between 0 and 1
@@ -438,9 +381,7 @@ on the other data sets, the mean over sets is
 {DERIVED.format(**constants)}
 
 ## Where its constants come from
-{METHOD.format(**constants)}
-
-{alternatives(read_results("intervals-alternatives"))}"""
+{METHOD.format(**constants)}"""
     return Evidence(
         name="intervals",
         title="Do the intervals cover?",

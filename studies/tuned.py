@@ -8,9 +8,6 @@ and how much it is behind the best of all.
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,12 +15,8 @@ import pandas as pd
 from scipy import stats
 
 import sobercv
-from sobercv.inference import Question
-from sobercv.inference.bootstrap import BACK, Draws, Tuned
-from sobercv.inference.tables import open_table
+from sobercv.inference.bootstrap import BACK
 from sobercv.metrics import get
-from sobercv.metrics.contract import as_counts
-from sobercv.threads import one_blas_thread
 
 from . import intervals, sets
 from .evidence import Evidence, Table, markdown
@@ -53,7 +46,6 @@ LINEAR = range(8)  # the family of real tables: penalised linear models stand fi
 FEWEST_JUDGES = 1000
 #: Sizes that are told together.
 SIZES = {"40": (40, 60), "100": (80, 100), "200 to 500": (200, 500)}
-Truth = Callable[[Any], float]
 
 
 # ---- simulated tables ----
@@ -285,109 +277,9 @@ def by_set(rows: pd.DataFrame) -> list[Row]:
     return found
 
 
-# ---- other estimates of what was tuned, on the smallest tables ----
-SMALL, RESAMPLES, OTHER_REPETITIONS, OTHER_PIECE = 60, 120, 100, 20
-#: From 0.37 N and 0.63 N distinct samples to N, for what is lost falls as 1/n.
-EXTRAPOLATED = (1 / 0.632 - 1) / (1 / 0.368 - 1 / 0.632)
-ESTIMATES = (
-    "plain CV", "as it is", "not a tenth back", "mean of the draws", "repetitions counted", "both, as for a column",
-    "extrapolated to N", "halfway to Efron's", "tuned on 0.75 N", "tuned on 0.9 N", "truth of what was judged",
-)  # fmt: skip
-FEW = 10  # one in so many resamples' decisions is followed to its truth
-
-
-@one_blas_thread()
-def estimates(tuned: str, y: np.ndarray, p: np.ndarray, seed: int, truth: Truth) -> list[float]:
-    """The error of every estimate of one table, in the order of `ESTIMATES`, all with the same resamples."""
-    select, metric, _ = TUNED[tuned]
-    question = Question.ask(metric, select=select, n_bootstraps=RESAMPLES, random_state=seed)
-    table: Any = open_table(p, question, y=y)
-    judge = Tuned(table, select)
-    judge.procedure = copy(select)
-    judge.procedure.counts_once = False  # what is present is passed below as it shall count
-    counts = table.units.counts(0, RESAMPLES)
-    naive = float(judge.wholes[0][judge.winner])
-
-    def decided(present: np.ndarray, absent: np.ndarray) -> tuple[Any, Any, float, float]:
-        """Decide on some, and give the mean of the draws of others, and the score of all of them together."""
-        decisions, (scorer,), each, labels = judge.decide(as_counts(present), as_counts(absent))
-        draws = scorer.picked(as_counts(absent), each)
-        mean = float(np.nanmean(draws))
-        together = judge.together(0, Draws(decisions.winners, draws[:, None], labels=labels))
-        return decisions, (scorer, each), mean, mean if together is None else together
-
-    decisions, _, mean, once = decided(counts > 0, counts == 0)
-    _, (scorer, each), plain, repeated = decided(counts, counts == 0)
-    fewer = decided(counts == 1, counts == 0)[3]
-    optimism = float(np.nanmean(scorer.picked(counts, each) - scorer.picked(np.ones_like(counts), each)))
-    order = np.random.default_rng(seed).permuted(np.tile(np.arange(len(y)), (RESAMPLES, 1)), axis=1)
-    larger = [decided(order < round(share * len(y)), order >= round(share * len(y)))[3] for share in (0.75, 0.9)]
-    judged = [truth(_one(judge.decider, decisions, b)) for b in range(0, RESAMPLES, FEW) if decisions.winners[b] >= 0]
-    found = [
-        naive, once + BACK * (naive - once), once, mean, repeated, plain, once + EXTRAPOLATED * (once - fewer),
-        (plain + naive - optimism) / 2, *larger, float(np.mean(judged)),
-    ]  # fmt: skip
-    return list(np.array(found) - truth(_one(judge.decider, judge.final, 0)))
-
-
-def _one(decider: Any, decisions: Any, b: int) -> Any:
-    """The decision of one resample."""
-    row = slice(b, b + 1)
-    final = replace(decisions, **{name: values[row] for name, values in vars(decisions).items()})
-    return decider.decision(final, final.winners[:0], final.tuned[:0])
-
-
-def other_design() -> list[Key]:
-    """Simulated tables of 60 samples, and real ones of 40 to 60."""
-    made = [
-        ("simulated", tuned, c, first)
-        for first in range(0, OTHER_REPETITIONS, OTHER_PIECE)
-        for tuned in BACK_KINDS
-        for c in CONFIGURATIONS
-    ]
-    return made + [("real", *place) for place in places() if place[1] <= SMALL]
-
-
-def others(options: Options, kind: str, *key: Any) -> list[Any]:
-    """Errors of all estimates: of some simulated tables, or of each kind of tuning on a real one."""
-    if kind == "simulated":
-        tuned, c, first = key
-        found = []
-        for r in range(first, first + OTHER_PIECE):
-            y, p, distance, rng = draw_table(tuned, SMALL, c, r)
-            truth = partial(truth_of, distance=distance, metric=TUNED[tuned][1], rng=rng)
-            found.append(estimates(tuned, y, p, r, truth))
-        return found
-    table = arrays(options, *key)
-    if table is None:
-        return []
-    y, p, y_new, p_new = table
-    truths = {k: partial(true_score, metric=TUNED[k][1], y_new=y_new, p_new=p_new) for k in BACK_KINDS}
-    return [estimates(k, y, p, 0, truths[k]) for k in BACK_KINDS]
-
-
-def other_results(found: dict[Key, Any]) -> list[Row]:
-    """One row for each kind of tuning, kind of table and estimate."""
-    rows = []
-    for k, tuned in enumerate(BACK_KINDS):
-        kinds = {
-            f"C = {c}": [one for key, some in found.items() if key[:3] == ("simulated", tuned, c) for one in some]
-            for c in CONFIGURATIONS
-        }
-        kinds["real"] = [some[k] for key, some in found.items() if key[0] == "real" and some]
-        for kind, tables in kinds.items():
-            for estimate, off in zip(ESTIMATES, np.array(tables).T, strict=False):
-                rows.append({
-                    "tuned": tuned, "tables": kind, "number": len(off), "estimate": estimate, "bias": off.mean(),
-                    "bias_error": off.std(ddof=1) / np.sqrt(len(off)), "rmse": np.sqrt((off**2).mean()),
-                })  # fmt: skip
-    return rows
-
-
 PARTS = {
     "main": Part(design, simulated, results, "%.6f", {"seed": 0, "fixed_models": True, "new": NEW}),
     "real": Part(places, real, real_results, "%.6f", {"seed": 0}),
-    "alternatives": Part(other_design, others, other_results, "%.6f", {"seed": 0}),
 }
 
 # ---- the page ----
@@ -430,9 +322,7 @@ def draw(plt: Any) -> Any:
 
 def evidence() -> Evidence:
     """The page."""
-    rows, real, back, by_sets, tried = (
-        read_results(f"tuned{part}") for part in ("", "-real", "-back", "-back-sets", "-alternatives")
-    )
+    rows, real, back, by_sets = (read_results(f"tuned{part}") for part in ("", "-real", "-back", "-back-sets"))
     about = read_about("tuned")
     naive, worst = (rows.loc[rows[key].abs().idxmax()] for key in ("naive_bias", "bias"))
     bias, error = ([np.average(by_sets[f"{what} {when}"], weights=by_sets.tables) for when in ("at 0", "chosen")]
@@ -457,9 +347,7 @@ Simulated ({rows.repetitions[0]} tables per row, {len(rows)} rows): the largest 
   error on real data; with the share chosen on the other data sets, the mean bias is {bias[1]:+.4f} instead of
   {bias[0]:+.4f} without it, and the root mean squared error {error[1]:.4f} instead of {error[0]:.4f}.
 
-Families of models and the best single configuration are judged as in the paper. Other estimates that were
-tried (extrapolation, larger resamples without replacement, Efron's optimism) are no better on real data; see the
-tables.
+Families of models and the best single configuration are judged as in the paper.
 
 ## What was done
 Simulated: classes of 35 and 65 %, configurations that share half of their noise, fixed models
@@ -488,9 +376,6 @@ quarter of the configurations (real data: penalised linear models)."""
                   ("tuned", "samples", "configurations", "truth", "plain CV", "sober", "error of the bias", "covers"),
                   made),
             Table("tuned-real", "real data, all kinds of tuning", heads, real_lines(real)),
-            as_they_are("tuned-alternatives", "other estimates that were tried", tried,
-                        ("tuned", "tables", "number", "estimate", *last),
-                        ["tuned", "tables", "number", "estimate", "bias", "bias_error", "rmse"]),
             as_they_are("tuned-share", "bias and error by how far the estimate moves back", back,
                         ("tuned", "samples", "share", "tables", *last),
                         ["tuned", "n", "share", "tables", "bias", "bias_error", "rmse"]),

@@ -82,12 +82,11 @@ def test_a_run_makes_judges_and_continues(tmp_path):
     part = Part(lambda: [("breast_cancer_wdbc", 40, s, 2 - s) for s in (0, 1)], intervals.real, intervals.real_results)
     options = Options([tmp_path], tmp_path / "work", output=tmp_path / "out")
     files = run("intervals", "real", part, options)
-    assert set(files) == {"real", "repeats", "excess", "alternatives"}
+    assert set(files) == {"real", "repeats", "excess"}
     rows = pd.DataFrame(files["real"])
     assert set(rows.metric) == {"accuracy", "roc_auc", "balanced_accuracy", "neg_log_loss"}
     assert (rows.tables == 2).all()
     assert set(pd.DataFrame(files["repeats"]).repeats) == {1, 2}
-    assert set(pd.DataFrame(files["alternatives"]).metric) == {"accuracy", "roc_auc", "balanced_accuracy"}
     before = [path.stat().st_mtime_ns for path in sorted((tmp_path / "work").rglob("*.*"))]
     assert run("intervals", "real", part, Options([], tmp_path / "work", output=tmp_path)) == files
     assert [path.stat().st_mtime_ns for path in sorted((tmp_path / "work").rglob("*.*"))] == before
