@@ -74,7 +74,7 @@ def test_repeats_are_scored_apart_and_averaged():
 
 def test_the_table_of_the_confusion_and_numbered_classes_can_be_read_alone():
     chart, table = charts.confusion(Evidence.of(cases.binary()[0]))
-    assert "Small print" in chart.sentence
+    assert "The table below has intervals." in chart.sentence
     assert "In brackets: 95 %" in table.sentence, "a table has no small print"
     names = tuple(f"grade {i}" for i in range(6))
     drawn = draw(replace(chart, x_range=(-0.5, 5.5), y_range=(5.5, -0.5), boxes=(), x_names=names, y_names=names))
@@ -109,6 +109,11 @@ def test_higher_risk_means_earlier_events():
     low, _, high = charts.survival(Evidence.of(cases.survival()[0]))[0].lines
     assert low.y[6] > high.y[6]
     assert high.y[0] == 1.0
+
+
+def test_the_axis_of_times_has_their_name():
+    assert cases.chart(cases.summary("survival"), "survival").x_label == "t"
+    assert cases.survival()[0].plot.survival().get_xlabel() == "time", "a plot is not given y"
 
 
 def test_bands_are_quantiles_of_the_librarys_resamples_and_keep_groups_together():

@@ -81,6 +81,24 @@ def test_the_section_says_what_few_centres_cannot_say(search):
     assert subgroup_section(found, "id", np.arange(180).astype(str), held_out=False) is None
 
 
+def test_a_new_one_is_never_more_certain_than_the_honest_score():
+    """Centres that happen to be alike left an interval for a new one inside that of the mean, 1 run of 4."""
+    narrower = 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, centre = rng.normal(size=(120, 3)), np.arange(120) % 6
+        y = np.where(X[:, 0] + rng.normal(size=120) > 0, "case", "control")
+        found = cases.fitted(LogisticRegression(), {"C": [0.01, 1.0]}, X, y, scoring="roc_auc", keep="all",
+                             cv=LeaveOneGroupOut().split(X, y, centre), random_state=seed)  # fmt: skip
+        low, high = found.estimate_.interval
+        new = subgroup_section(found, "centre", centre.astype(str), held_out=True).charts[0].whiskers[-1]
+        assert new.low <= low < high <= new.high
+        rows = scores_by(found.winner_predictions_, centre.astype(str), get("roc_auc"), 0.95, found.seed_)
+        alone = heterogeneity(np.array([r.score for r in rows]), np.array([r.variance for r in rows]))
+        narrower += alone.high - alone.low < high - low
+    assert narrower, "the subgroups alone would have said less than the whole"
+
+
 def test_equal_scores_have_no_spread():
     found = heterogeneity(np.full(6, 0.8), np.full(6, 0.001))
     assert found.between == 0.0

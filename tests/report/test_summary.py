@@ -1,7 +1,7 @@
-import json
 from copy import copy
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 from scipy import sparse
@@ -40,8 +40,7 @@ def test_every_task_has_its_charts_and_the_summary_survives_json(name):
     assert drawn == CHARTS[name]
     assert (cases.chart(summary, "confusion") is not None) == (summary.task == "classification")
     assert cases.chart(summary, "importance") is not None
-    text = json.dumps(summary.to_dict(), allow_nan=False)
-    assert Summary.from_dict(json.loads(text)) == summary
+    assert msgspec.json.decode(summary.to_json(), type=Summary) == summary
     assert summary == replace(summarize(search, X, y, n_permutations=1), created="now")
 
 

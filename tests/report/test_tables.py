@@ -78,6 +78,13 @@ def test_numbers_in_csv_are_plain_ascii():
     assert failed[5:8] == ["", "", ""], "what is missing is an empty cell"
 
 
+@pytest.mark.parametrize("name", ["regression", "survival"])
+def test_every_output_writes_a_minus_alike(name):
+    summary = cases.summary(name)
+    for text in (to_html(summary), *(to_format(summary, form) for form in FORMATS)):
+        assert "\u2212" not in text
+
+
 def test_every_output_is_off_by_the_same():
     summary = cases.by_hand()
     scores = (replace(summary.scores[0], value=0.8124, naive=0.8616, optimism=0.0492), summary.scores[1])

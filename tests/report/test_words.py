@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -6,6 +7,9 @@ from sobercv.cli.screen import honest
 from sobercv.report import words
 from sobercv.report.records import Chart, ConfigurationRow, Score
 from sobercv.report.svg import Frame
+from sobercv.report.tables import configurations_table
+
+from . import cases
 
 
 @pytest.mark.parametrize(
@@ -83,10 +87,11 @@ def test_labels_in_the_middle_of_a_line():
 
 def test_nothing_has_no_sign():
     assert (words.number(-0.0001), words.signed(-0.0001)) == ("0.000", "+0.000")
-    assert (words.number(-0.01, 2), words.signed(-0.01, 2)) == ("\u22120.01", "\u22120.01")
+    assert (words.number(-0.01, 2), words.signed(-0.01, 2)) == ("-0.01", "-0.01")
 
 
 @pytest.mark.parametrize(("p", "text"), [(0.9951, "99.5 %"), (0.99, "99.0 %"), (0.9999, ">99.9 %"), (1.0, ">99.9 %")])
 def test_how_sure_a_drop_was_looks_like_no_p_value(p, text):
     row = ConfigurationRow(7, "C=10", "dropped", False, 7, 0.71, 0.72, 0.0, None, 1.5, 2, p)
-    assert words.status(row) == f"dropped after round 2 ({text} sure)"
+    table = configurations_table(replace(cases.by_hand(), configurations=(row,)))
+    assert table.rows[1][2] == f"dropped after round 2 ({text} sure)"

@@ -30,7 +30,7 @@ def test_results_come_back_as_they_were_written(tmp_path, task):
     results = execute(ready, folder, Deadline())
     again = RunRecord.read(folder)
     assert json.dumps(again.headline()) == json.dumps(results.headline())
-    assert again.summary.to_dict() == results.summary.to_dict()
+    assert again.summary.to_json() == results.summary.to_json()
     jsonschema.validate(json.loads((folder / "results.json").read_text()), SCHEMA)
     assert names(folder) == ALWAYS | MODEL | {"report.html"}
     assert results.model is not None

@@ -28,8 +28,6 @@ Parts = tuple[Chart | Table, ...]
 GRID, CUTS = np.linspace(0.0, 1.0, 101), np.linspace(0.01, 0.99, 99)
 THRESHOLDS = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
 MOST_CLASSES = 12
-#: Cells of more classes are too small for an interval: a table below the chart has them.
-MOST_WITH_INTERVALS = 5
 MOST_POINTS = 400
 SHARES, DIAGONAL = (0.0, 1.0), (0.0, 0.0, 1.0, 1.0)
 
@@ -219,19 +217,17 @@ def confusion(evidence: Evidence) -> Parts:
     for i in range(k):
         rows.append((names[i], *(share_with_interval(*band[:, i, j].tolist()) for j in range(k))))
         for j in range(k):
-            centre, low, high = np.nan_to_num(band[:, i, j]).tolist()
+            share_here = float(np.nan_to_num(band[0, i, j]))
             n, total = (f"{v:.1f}".removesuffix(".0") for v in (counted[i, j], counted[i].sum()))
             shown = percent(float(band[0, i, j]))
-            words = (shown.replace(" ", "\u202f"), f"{n} of {total}" if k < MOST_WITH_INTERVALS else n,
-                     f"{100 * low:.0f}\u2013{100 * high:.0f}\u202f%")  # fmt: skip
+            words = shown.replace(" ", "\u202f"), f"{n} of {total}"
             hint = f"true {names[i]}, predicted {names[j]}: {n} samples, {shown}"
-            boxes.append(Box(j - 0.5, i - 0.5, j + 0.5, i + 0.5, 0, hint, centre, words))
-    where = "Small print: samples, and" if k <= MOST_WITH_INTERVALS else "In the table below:"
+            boxes.append(Box(j - 0.5, i - 0.5, j + 0.5, i + 0.5, 0, hint, share_here, words))
     what = "Of each true class (row), the share predicted as each class (column)."
     intervals = f"{100 * evidence.level:g} % bootstrap intervals (Wilson's where the share is 0 or 100 %)."
     chart = Chart(
         "confusion", "Confusion", "predicted", "true", (-0.5, k - 0.5), (k - 0.5, -0.5),
-        sentence=f"{what} {where} {intervals}", boxes=tuple(boxes), x_names=names, y_names=names,
+        sentence=f"{what} The table below has intervals.", boxes=tuple(boxes), x_names=names, y_names=names,
     )  # fmt: skip
     title, said = "Confusion in percent, with intervals", f"{what} In brackets: {intervals}"
     return chart, Table("confusion", title, tuple(rows), said, folded=True)
@@ -292,7 +288,8 @@ def survival(evidence: Evidence) -> Parts:
         return ()
     event, time = evidence.y["event"].astype(bool), evidence.y["time"].astype(float)
     end = float(np.quantile(time, 0.95))  # a curve of the last few samples tells nothing
-    round_times = [t for t in ticks((0.0, end), 4) if t < end]
+    marks = [(t, written) for t, written in ticks((0.0, end), 4) if t < end]
+    round_times, shown_times = zip(*marks, strict=True)
     grid = np.linspace(0.0, end, 101)
     places = np.append(grid, [t for t in round_times if t > 0])
     group, names = risk_groups(evidence.average_prediction())
@@ -307,12 +304,12 @@ def survival(evidence: Evidence) -> Parts:
         at_risk.append((name, *(str(int((here & (time >= t)).sum())) for t in round_times)))
         rows.append((name, *(share_with_interval(*each) for each in band[:, 101:].T.tolist())))
     chart = Chart(
-        "survival", "Survival by risk group", "time", "share without event", (0.0, end), (0.0, 1.0), tuple(lines),
+        "survival", "Survival by risk group", evidence.time, "share without event", (0.0, end), SHARES, tuple(lines),
         "Kaplan-Meier curves of samples grouped by their out-of-sample risk. The further the curves part, the better "
         "the risk tells which samples have the event early.",
-        below=(("at risk", *(f"{t:,.6g}" for t in round_times)), *at_risk),
+        below=(("at risk", *shown_times), *at_risk),
     )  # fmt: skip
-    head = ("Share without event at", *(f"{t:,.6g}" for t in places[101:]))
+    head = ("Share without event at", *shown_times[1:])
     level = f"{100 * evidence.level:g} % bootstrap intervals"
     return chart, Table(
         "survival_at", "Survival by risk group at round times", (head, *rows),

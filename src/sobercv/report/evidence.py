@@ -40,9 +40,10 @@ class Evidence:
     task: str
     level: float  # share of the resamples that a band holds
     seed: int
+    time: str = "time"  # what survival times are called
 
     @classmethod
-    def of(cls, search: Any) -> Evidence:
+    def of(cls, search: Any, time: str = "time") -> Evidence:
         """Take the winner's column out of a finished search."""
         table: Predictions = search.winner_predictions_.only_seen()
         if not table.responses:
@@ -75,6 +76,7 @@ class Evidence:
             task=table.task,
             level=search.confidence_level,
             seed=search.seed_,
+            time=time,
         )
 
     @property
@@ -153,7 +155,7 @@ def bin_means(bins: Array, k: int, weight: Array, values: Array) -> Array:
         return np.bincount(bins, weight * values, minlength=k) / np.bincount(bins, weight, minlength=k)
 
 
-def padded(values: Array, share: float = 0.05) -> tuple[float, float]:
+def padded(values: Any, share: float = 0.05) -> tuple[float, float]:
     """Return the ends of an axis: those of the values that are defined, and some room."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     room = share * (high - low) or share

@@ -8,37 +8,31 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib.resources import files
-from typing import Any
 
 from ..errors import SoberError
 from . import svg, words
 from .checklist import checklist
-from .records import Chart, ConfigurationRow, Summary
+from .evidence import padded
+from .records import Chart, Score, Summary, Whisker
 from .tables import configurations_table, scores_table
 
 #: Spaces at which no line may end: before a percent sign, and between a parameter and its value.
 _BREAKS = re.compile(r"(?<=\d) (?=%)|(?<=\([a-zA-Z]) (?=\d)|(?<=, [a-zA-Z]) (?=\d)|(?<=alpha) (?=\d)")
 MOST_ROWS = 1000
-UNKNOWN = ("Fold mean", "Fold SD", "Training")
-KINDS = {"Parameters": "t", "Status": "state", "Won": "n nowrap", "Training": "n nowrap"}
-STATUS = ("finished", "still in the race", "dropped", "failed")
-#: Columns of the table of configurations: its name, what it shows, and what it is sorted by.
-COLUMNS: dict[str, tuple[str, Callable[[ConfigurationRow], Any]]] = {
-    "Rank": ("by the rule that selects", lambda row: row.rank),
-    "Parameters": ("what was set", lambda row: row.params),
-    "Status": (
-        "finished, dropped after a round, or failed",
-        lambda row: (row.dropped_after or 0) + 1e6 * STATUS.index(row.status),
-    ),
-    "Won": ("share of the resamples in which it was the best", lambda row: row.wins),
-    "Pooled": ("score of all its out-of-sample predictions together", lambda row: row.pooled),
-    "Fold mean": ("mean of its scores over folds", lambda row: row.mean),
-    "Fold SD": ("standard deviation of its scores over folds", lambda row: row.spread),
-    "Training": ("mean time of training one model", lambda row: row.seconds),
-    "Nr.": ("its number in cv_results_", lambda row: row.index),
+#: Columns of the table of configurations: what each shows, and the field that sorts it; None: its text.
+COLUMNS = {
+    "Rank": ("by the rule that selects", "rank"),
+    "Parameters": ("what was set", None),
+    "Status": ("finished, dropped after a round, or failed", None),
+    "Won": ("share of the resamples in which it was the best", "wins"),
+    "Pooled": ("score of all its out-of-sample predictions together", "pooled"),
+    "Fold mean": ("mean of its scores over folds", "mean"),
+    "Fold SD": ("standard deviation of its scores over folds", "spread"),
+    "Training": ("mean time of training one model", "seconds"),
+    "Nr.": ("its number in cv_results_", "index"),
 }
 
 
@@ -70,23 +64,22 @@ def to_html(summary: Summary) -> str:
         data = data.replace(sign, f"\\u{ord(sign):04x}")
     rows = summary.configurations[:MOST_ROWS]
     # Of an estimate without its search, some columns hold nothing.
-    columns = {n: c for n, c in COLUMNS.items() if n not in UNKNOWN or any(c[1](row) is not None for row in rows)}
-    cells = []  # class, what sorts (None: the text) and what is shown, with a bar for the wins
+    known = {n for n, (_, key) in COLUMNS.items() if key is None or any(getattr(row, key) is not None for row in rows)}
+    cells = []  # of each row: what sorts (None: the text) and what is shown
     for row, shown in zip(rows, configurations_table(summary).rows[1:], strict=False):
-        texts: dict[str, Any] = dict(zip(COLUMNS, (*shown, row.index), strict=True))
-        texts["Won"] = Markup(f"{svg.tiny(row.wins)} ") + texts["Won"]
-        keys = ((name, KINDS.get(name, "n"), key(row)) for name, (_, key) in columns.items())
-        cells.append([(k, None if k == "t" else "" if v is None else v, texts[name]) for name, k, v in keys])
+        texts = zip(COLUMNS.items(), (*shown, str(row.index)), strict=True)
+        cells.append([(key and getattr(row, key), key, text) for (name, (_, key)), text in texts if name in known])
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_unbroken
-    )
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
+        finalize=lambda value: _BREAKS.sub("\u00a0", value) if type(value) is str else value,
+    )  # fmt: skip
     made: str = environment.from_string(page).render(
         s=summary,
         score=summary.scores[0],
         rows=cells,
         classes=["winner" if row.is_winner else row.status for row in rows],
-        columns=[(name, hint) for name, (hint, _) in columns.items()],
-        scale=Markup(svg.scale(summary.scores[0])),
+        columns=[(name, hint, key) for name, (hint, key) in COLUMNS.items() if name in known],
+        scale=Markup(svg.draw(score_chart(summary.scores[0]))),
         metrics=scores_table(summary),
         drawn=lambda chart: [
             (one, Markup(svg.draw(one)), [(Markup(swatch), text) for swatch, text in key])
@@ -106,17 +99,23 @@ def to_html(summary: Summary) -> str:
     return made
 
 
-def _panels(chart: Chart) -> list[tuple[Chart, list[tuple[str, str]]]]:
+def score_chart(score: Score) -> Chart:
+    """Draw the honest number with its interval above what plain cross-validation claims."""
+    honest, naive = (words.number(value, score.digits) for value in (score.value, score.naive))
+    low, high = score.interval or (score.value, score.value)
+    names = f"honest {honest}", f"plain CV {naive}"
+    whiskers = (Whisker(0.0, low, high, score.value), Whisker(1.0, score.naive, score.naive, score.naive, hollow=True))
+    return Chart("scale", f"Honest score {honest}, plain cross-validation {naive}", "", "",
+                 padded([low, high, score.value, score.naive], 0.18), (1.5, -0.5), whiskers=whiskers,
+                 y_names=names)  # fmt: skip
+
+
+def _panels(chart: Chart) -> Iterator[tuple[Chart, list[tuple[str, str]]]]:
     """Give lines that are to stand apart a panel each, since bands on top of each other tell nothing."""
     if not chart.apart:
-        return [(chart, svg.key(chart))]
-    return [
-        (replace(chart, name=f"{chart.name}-{i}", title=f"{chart.title}: {line.label}", lines=(line,),
-                 sentence=f"{line.text}. This class against the rest."), [])
-        for i, line in enumerate(chart.lines)
-    ]  # fmt: skip
-
-
-def _unbroken(value: Any) -> Any:
-    """Keep a number on the line of what it belongs to: 95 %, C 0.1."""
-    return _BREAKS.sub("\u00a0", value) if type(value) is str else value
+        yield chart, svg.key(chart)
+        return
+    for i, line in enumerate(chart.lines):
+        name, title = f"{chart.name}-{i}", f"{chart.title}: {line.label}"
+        told = f"{line.text}. This class against the rest."
+        yield replace(chart, name=name, title=title, lines=(line,), sentence=told), []

@@ -75,6 +75,11 @@ class Line:
     stepped: bool = False
     marked: bool = False
 
+    @property
+    def said(self) -> str:
+        """What a key says of it."""
+        return f"{self.label}: {self.text}" if self.text else self.label
+
 
 @dataclass(frozen=True)
 class Mark:
@@ -235,17 +240,3 @@ class Summary:
         import msgspec
 
         return msgspec.json.encode(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        import msgspec
-
-        plain: dict[str, Any] = msgspec.json.decode(self.to_json())
-        return plain
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Summary:
-        """Rebuild a summary from what `to_dict` returned, also after a journey through JSON; msgspec checks it."""
-        import msgspec
-
-        return msgspec.convert(values, cls)

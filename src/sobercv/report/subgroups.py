@@ -15,6 +15,7 @@ import numpy as np
 from scipy import stats
 
 from ..containers import Array
+from ..inference import Estimate
 from ..inference.units import Units
 from ..metrics import Metric
 from ..predictions import Predictions
@@ -125,7 +126,7 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
     if len(scored) < 2:
         return None
     digits = digits_for([v for s in scored for v in (s.score, s.low, s.high) if v is not None])
-    spread = _spread(scored, level, max(0.0, estimates[0].optimism), metrics[0]) if len(scored) > 2 else None
+    spread = _spread(scored, estimates[0], metrics[0]) if len(scored) > 2 else None
     column, first, *others = (
         clean(column, 40),
         *(metric_label(e.metric, e.positive) for e in estimates[: len(metrics)]),
@@ -144,14 +145,20 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
     return Section(name, title, (replace(chart, name=name),), (Table(name, title, tuple(rows), told),))
 
 
-def _spread(scored: list[Subgroup], level: float, optimism: float, metric: Metric) -> Heterogeneity:
-    """Heterogeneity, moved by what selecting the winner cost and kept within the range of the metric."""
+def _spread(scored: list[Subgroup], estimate: Estimate, metric: Metric) -> Heterogeneity:
+    """Heterogeneity, moved by what selecting the winner cost and kept within the range of the metric.
+
+    A new subgroup is never more certain than the honest score. A bootstrap of rows does not show how models differ that
+    are trained on other rows; the interval of the honest score allows for it.
+    """
     sizes, scores, variances = np.array([(s.n, s.score, s.variance) for s in scored], float).T
     # A subgroup on which all is right shows no variance; it has at least a quarter of what others of its size have.
     variances = np.maximum(np.maximum(variances, np.mean(sizes * variances) / sizes / 4.0), 1e-8)
-    found = heterogeneity(scores, variances, level)
-    mean, low, high = np.clip(np.array([found.mean, found.low, found.high]) - optimism, *metric.range).tolist()
-    return Heterogeneity(mean, found.between, low, high)
+    found = heterogeneity(scores, variances, estimate.confidence_level)
+    moved = np.array([found.mean, found.low, found.high]) - max(0.0, estimate.optimism)
+    mean, low, high = np.clip(moved, *metric.range).tolist()
+    ends = estimate.interval or (low, high)
+    return Heterogeneity(mean, found.between, min(low, ends[0]), max(high, ends[1]))
 
 
 def _forest(title: str, label: str, scored: list[Subgroup], spread: Heterogeneity | None, digits: int) -> Chart:

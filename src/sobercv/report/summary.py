@@ -104,7 +104,10 @@ def summarize(
         if rows != n:
             text = f"`{name}` has {rows:,} rows, but the search was given {n:,}. Pass the data that it was tuned on."
             raise SoberError("E502", text)
-    summary = with_charts(summarize_numbers(search, X, title=title, command=command, notes=notes), search)
+    fields = getattr(getattr(y, "dtype", None), "fields", None) or {}  # of survival times: event and time
+    time = next((name for name, (kind, *_) in fields.items() if kind.kind != "b"), "time")
+    summary = summarize_numbers(search, X, title=title, command=command, notes=notes)
+    summary = with_charts(summary, search, clean(time, 60))
     section, more = model_section(search, X, y, sample_weight=sample_weight, n_permutations=n_permutations)
     return finished(summary if section is None else summary.with_section(section), search, more)
 
@@ -220,12 +223,15 @@ def _with_selection(summary: Summary, estimate: Estimate, rounds: Chart | None =
     return summary.with_section(section)
 
 
-def with_charts(summary: Summary, search: Any) -> Summary:
-    """Add the charts and tables of the winner's predictions, and say which ones the reader may miss."""
+def with_charts(summary: Summary, search: Any, time: str = "time") -> Summary:
+    """Add the charts and tables of the winner's predictions, and say which ones the reader may miss.
+
+    `time` is what survival times are called.
+    """
     if not search.winner_predictions_.responses:
         text = "The search scored models and kept no predictions, so there are no charts; add a metric to scoring."
         return summary.with_notes((Note("W704", text),))
-    evidence = Evidence.of(search)
+    evidence = Evidence.of(search, time)
     parts = [part for task, make in CHARTS.values() if task == evidence.task for part in make(evidence)]
     parts += tuned_threshold(evidence, search)
     charts = tuple(part for part in parts if isinstance(part, Chart))

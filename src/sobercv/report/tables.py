@@ -14,13 +14,11 @@ from typing import Any
 from ..errors import SoberError
 from .checklist import checklist
 from .records import Summary, Table
-from .words import MINUS, NOTHING, between, clean, md, number, off_by, percent, seconds, status, tex
+from .words import NOTHING, between, clean, md, number, off_by, percent, seconds, tex
 
 #: How a form escapes text, and what stands before, between and after the cells of a row.
 FORMATS: dict[str, Any] = {"md": (md, "| ", " | ", " |"), "tex": (tex, "", " & ", r" \\"), "csv": ()}
-#: How cells begin that spreadsheets take for formulas.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_SIGNED = "[<>+\u2212-]?[0-9][0-9,]*(?:[.][0-9]+)?"
+_SIGNED = "[<>+-]?[0-9][0-9,]*(?:[.][0-9]+)?"
 _INTERVAL = re.compile(f"({_SIGNED}) to ({_SIGNED})")
 #: A number with its unit or, of shares, its interval: 1,234 or 45 % or 45 (40-50), with the signs of `words`.
 _NUMBER = re.compile(f"{_SIGNED}(?: %| s| ms| [(]{_SIGNED}\u2013{_SIGNED}[)])?")
@@ -56,8 +54,12 @@ def configurations_table(summary: Summary) -> Table:
         ("Rank", "Configuration", "Status", "Won", "Pooled", "Fold mean", "Fold SD", "Training")
     ]
     for r in summary.configurations:
+        status = "winner" if r.is_winner else r.status
+        if r.dropped_after is not None and not r.is_winner:
+            sure = "" if r.p is None else " (>99.9 % sure)" if r.p > 0.9994 else f" ({100 * r.p:.1f} % sure)"
+            status = f"dropped after round {r.dropped_after}{sure}"
         known = (number(v, digits) for v in (r.pooled, r.mean, r.spread))
-        rows.append((str(r.rank), r.params, status(r), percent(r.wins), *known, seconds(r.seconds)))
+        rows.append((str(r.rank), r.params, status, percent(r.wins), *known, seconds(r.seconds)))
     return Table("configurations", "Configurations", tuple(rows), summary.table_note)
 
 
@@ -70,15 +72,16 @@ def to_format(summary: Summary, name: str) -> str:
         raise SoberError("E122", f"Tables are written as {', '.join(FORMATS)}; got {name!r}. Write --format md.")
     blocks, out = [], io.StringIO()
     for table in tables_of(summary):
+        title, sentence = (clean(words, len(words) + 1) for words in (table.title, table.sentence))
+        rows = [tuple(clean(cell, len(cell) + 1) for cell in row) for row in table.rows]
         if name == "csv":
-            rows = [tuple(_plain(cell) for cell in row) for row in table.rows]
-            made = ((table.name, *map(spreadsheet_cell, row)) for row in _with_ends(rows))
+            made = ((table.name, *map(spreadsheet_cell, row)) for row in _for_programs(rows))
             csv.writer(out, lineterminator="\n").writerows(made)
             continue
         escape, before, between_cells, after = FORMATS[name]
-        title, sentence = (escape(_plain(words)) for words in (table.title, table.sentence))
-        head, *body = (before + between_cells.join(escape(_plain(c)) for c in row) + after for row in table.rows)
-        n = len(table.rows[0])
+        title, sentence = escape(title), escape(sentence)
+        head, *body = (before + between_cells.join(map(escape, row)) + after for row in rows)
+        n = len(rows[0])
         if name == "md":
             lines = [f"## {title}", "", head, "|" + " --- |" * n, *body, *(["", sentence] if sentence else [])]
         else:
@@ -90,42 +93,26 @@ def to_format(summary: Summary, name: str) -> str:
     return out.getvalue() if name == "csv" else "\n\n".join(blocks) + "\n"
 
 
-def _with_ends(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Write the numbers of a table in ASCII, and split each column of intervals into its two ends."""
-    head, *body = rows
-    columns = [(head[0], *(row[0] for row in body))]
+def _for_programs(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Write numbers without thousands commas, missing ones as empty cells, and an interval as two columns."""
+    columns = [tuple(row[0] for row in rows)]
     for name, *cells in list(zip(*rows, strict=True))[1:]:
         ends = [_INTERVAL.fullmatch(c) for c in cells]
         if any(ends) and all(e or c in ("", NOTHING) for e, c in zip(ends, cells, strict=True)):
-            columns.append((f"{name}, low", *(ascii_number(e[1]) if e else "" for e in ends)))
-            columns.append((f"{name}, high", *(ascii_number(e[2]) if e else "" for e in ends)))
+            for i, end in enumerate(("low", "high"), 1):
+                columns.append((f"{name}, {end}", *(e[i].replace(",", "") if e else "" for e in ends)))
         else:
-            columns.append((name, *(ascii_number(c) for c in cells)))
+            plain = (c.replace(",", "").replace("\u2013", "-") if _NUMBER.fullmatch(c) else c for c in cells)
+            columns.append((name, *("" if c == NOTHING else c for c in plain)))
     return list(zip(*columns, strict=True))
 
 
-def ascii_number(cell: str) -> str:
-    """Write a number without thousands commas and with an ASCII sign, the dash of "nothing" as an empty cell."""
-    if cell == NOTHING:
-        return ""
-    if _NUMBER.fullmatch(cell) is None:
-        return cell
-    return cell.replace(",", "").replace(MINUS, "-").replace("\u2013", "-")
-
-
 def spreadsheet_cell(text: str) -> str:
-    """Write a cell so that no spreadsheet takes it for a formula: an apostrophe before =, +, -, @, except in numbers.
-
-    Numbers such as -1.5 are left as they are.
-    """
-    if text[:1] not in FORMULA:
+    """Write a cell so that no spreadsheet takes it for a formula: an apostrophe before =, +, - or @ of no number."""
+    if text[:1] not in ("=", "+", "-", "@", "\t", "\r"):
         return text
     try:
         float(text)
     except ValueError:
         return f"'{text}"
     return text
-
-
-def _plain(text: str) -> str:
-    return clean(text, len(text) + 1)

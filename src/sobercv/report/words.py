@@ -9,7 +9,7 @@ from typing import Any
 
 from ..search.results import estimate_of
 from ..targets import titled
-from .records import ConfigurationRow, Score
+from .records import Score
 
 LABELS = {
     "roc_auc": "ROC AUC",
@@ -24,7 +24,7 @@ LABELS = {
     "concordance_index": "Concordance index",
     "matthews_corrcoef": "Matthews correlation",
 }
-NOTHING, MINUS = "\u2013", "\u2212"
+NOTHING = "\u2013"
 #: Half of a pair, or a control character: no file could hold it, and no reader could read it.
 _UNWRITABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 
@@ -73,12 +73,12 @@ def digits_for(values: Iterable[float], gap: float = 0.0) -> int:
 
 def number(value: float | None, digits: int = 3) -> str:
     """Write a score."""
-    return NOTHING if value is None or not math.isfinite(value) else f"{value:z,.{digits}f}".replace("-", MINUS)
+    return NOTHING if value is None or not math.isfinite(value) else f"{value:z,.{digits}f}"
 
 
 def signed(value: float, digits: int = 3) -> str:
     """Write a difference."""
-    return f"{value:+z,.{digits}f}".replace("-", MINUS)
+    return f"{value:+z,.{digits}f}"
 
 
 def off_by(score: Score) -> str:
@@ -131,16 +131,6 @@ def seconds(value: float | None) -> str:
         return f"{value:.1f} s"
     minutes, rest = divmod(round(value), 60)
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def status(row: ConfigurationRow) -> str:
-    """Say what became of a configuration."""
-    if row.is_winner:
-        return "winner"
-    if row.dropped_after is None:
-        return row.status
-    sure = "" if row.p is None else " (>99.9 % sure)" if row.p > 0.9994 else f" ({100 * row.p:.1f} % sure)"
-    return f"dropped after round {row.dropped_after}{sure}"
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
@@ -212,7 +202,7 @@ def _short(value: Any) -> str:
 # ---- text for Markdown and LaTeX: what comes from data is escaped ---------------------------------------------------
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u2013": "--", "\u2212": "$-$", "\u00b2": "$^2$",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u2013": "--", "\u00b2": "$^2$",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\u2026": r"\ldots{}",
 }  # fmt: skip
 #: What Markdown or the HTML in it would act on; an underscore inside a word is plain text.
@@ -226,4 +216,5 @@ def md(text: str) -> str:
 
 def tex(text: str) -> str:
     """Write text so that LaTeX prints it as it is."""
-    return "".join(_TEX.get(sign, sign) for sign in text)
+    escaped = "".join(_TEX.get(sign, sign) for sign in text)
+    return re.sub(r"(?<!\w)-(?=\d)", "$-$", escaped)  # a minus, not a hyphen

@@ -45,7 +45,7 @@ def summarize_run(
         return finished(summary.with_notes([note]), search)
     on_phase("drawing the charts")
     if deadline.left > CHART_SECONDS * search.predictions_.seen.sum():
-        summary = with_charts(summary, search)
+        summary = with_charts(summary, search, clean(settings.time or "time", 60))
         for name, labels in prepared.subgroups.items():
             found = subgroup_section(search, name, labels, name == settings.group)
             summary = summary if found is None else summary.with_section(found)
