@@ -109,7 +109,7 @@ def test_without_jinja_the_extra_is_named(monkeypatch):
 
 def test_draws_that_are_all_equal_are_one_bar_around_them():
     score = replace(cases.by_hand().scores[0], value=1.0, naive=1.0, interval=(1.0, 1.0))
-    chart = draws_chart(replace(cases.regression()[0].estimate_, draws=np.ones(1000)), score)
+    (chart,) = draws_chart(replace(cases.regression()[0].estimate_, draws=np.ones(1000)), score)
     heights = [box.y1 for box in chart.boxes]
     assert len(heights) % 2 == 1
     assert heights[len(heights) // 2] == sum(heights) == 1000

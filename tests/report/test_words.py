@@ -1,5 +1,6 @@
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -52,8 +53,11 @@ def test_names_are_cleaned_and_cut():
 
 
 def test_steps_are_left_out_where_the_rest_is_enough():
-    assert words.short_names(["model__C", "scale__with_mean"]) == {"model__C": "C", "scale__with_mean": "with_mean"}
-    assert words.short_names(["a__C", "b__C"]) == {"a__C": "a__C", "b__C": "b__C"}
+    def said(*params):
+        return words.configurations_in_words(SimpleNamespace(cv_results_={"params": params}, estimator=None))
+
+    assert said({"model__C": 1, "scale__with_mean": True}) == ["C=1, with_mean=True"]
+    assert said({"a__C": 1}, {"b__C": 2}) == ["a__C=1", "b__C=2"]
 
 
 def test_metric_names():

@@ -5,7 +5,6 @@ Every plot is a `Chart`, the record that the page draws, and one function draws 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,10 +44,9 @@ class Plots:
     def draws(self, ax: Any = None) -> Any:
         """Histogram of the bootstrap draws with the honest and the naive score."""
         first = estimates_of(self._search)[0]
-        chart = draws_chart(first, score_of(first))
-        if chart is None:
-            raise SoberError("E116", "The protocol of this search makes no draws.")
-        return draw(chart, ax)
+        for chart in draws_chart(first, score_of(first)):
+            return draw(chart, ax)
+        raise SoberError("E116", "The protocol of this search makes no draws.")
 
     def race(self, ax: Any = None) -> Any:
         """How many configurations were still in the race after each round."""
@@ -86,7 +84,14 @@ def draw(chart: Chart, ax: Any = None) -> Any:
     ax : matplotlib axes, optional
         Default: those of a new figure.
     """
-    ax = _axes(ax)
+    if ax is None:
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise SoberError(
+                "E403", "Plots need matplotlib, which is not installed. Write: pip install 'sobercv[plot]'."
+            ) from None
+        ax = plt.subplots(figsize=(5.4, 4.2), layout="constrained")[1]
     if chart.reference is not None:
         x0, y0, x1, y1 = chart.reference
         ax.plot([x0, x1], [y0, y1], color=GREY, lw=1, ls=(0, (4, 4)))
@@ -101,7 +106,7 @@ def draw(chart: Chart, ax: Any = None) -> Any:
         color, dash = SERIES[i % len(SERIES)]
         y, low, high = (np.array([np.nan if v is None else v for v in part]) for part in (line.y, line.low, line.high))
         step, style = ("post", "steps-post") if line.stepped else (None, "default")
-        label = _plain(f"{line.label}: {line.text}" if line.text else line.label)
+        label = _plain(line.said)
         ax.fill_between(line.x, low, high, step=step, color=color, alpha=0.18, lw=0)
         ax.plot(line.x, y, dash, color=color, lw=2, marker="o" if line.marked else "", drawstyle=style, label=label)
     for whisker in chart.whiskers:
@@ -110,7 +115,9 @@ def draw(chart: Chart, ax: Any = None) -> Any:
             ax.plot(whisker.value, whisker.y, "D" if whisker.hollow else "o", color=BLUE)
     for mark in chart.marks:
         ax.plot(mark.x, mark.y, "o", color=VERMILLION, mfc="none", ms=9, label=mark.text)
-    ax.set(xlim=_roomy(chart.x_range), ylim=_roomy(chart.y_range))
+    for (first, last), limits in ((chart.x_range, ax.set_xlim), (chart.y_range, ax.set_ylim)):
+        room = 0.01 * (last - first)  # for half the width of a line that runs along the edge
+        limits(first - room, last + room)
     for axis, names in (("x", chart.x_names), ("y", chart.y_names)):
         if names:
             getattr(ax, f"set_{axis}ticks")(range(len(names)), [_plain(name[:40]) for name in names])
@@ -125,24 +132,6 @@ def draw(chart: Chart, ax: Any = None) -> Any:
     return ax
 
 
-def _roomy(ends: Sequence[float]) -> tuple[float, float]:
-    """Leave room for half the width of a line that runs along the edge."""
-    room = 0.01 * (ends[1] - ends[0]) or 0.5
-    return ends[0] - room, ends[1] + room
-
-
 def _plain(label: str) -> str:
     """Keep matplotlib from reading dollars as formulas, and from hiding labels that begin with an underscore."""
     return (" " if label.startswith("_") else "") + label.replace("$", r"\$")
-
-
-def _axes(ax: Any) -> Any:
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise SoberError(
-            "E403", "Plots need matplotlib, which is not installed. Write: pip install 'sobercv[plot]'."
-        ) from None
-    return plt.subplots(figsize=(5.4, 4.2), layout="constrained")[1]

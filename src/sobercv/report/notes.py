@@ -120,23 +120,21 @@ def _is_number(value: Any) -> bool:
 
 def missing_charts(evidence: Evidence, charts: tuple[Chart, ...]) -> list[Note]:
     """Say which charts the reader may miss, and what would bring them."""
-    found = []
-    if evidence.task == "classification" and evidence.scores() is None:
+    found, is_classes = [], evidence.classes is not None
+    if is_classes and evidence.scores() is None:
         found.append(
             "Of the winner only labels are known, so there is no ROC curve: it gives neither probabilities nor scores, "
             'or they were not kept (in Python, pass keep="all" or name roc_auc as a metric).'
         )
-    elif evidence.classes is not None and "predict_proba" not in evidence.responses:
-        two = ", so there is no calibration curve, no decision curve and no table of thresholds"
+    elif is_classes and "predict_proba" not in evidence.responses:
         found.append(
-            f"The winner gives no probabilities{two if evidence.is_binary else ', only classes and scores'}. "
-            "With neg_log_loss as a second metric, sober fit calibrates such models."
+            "The winner gives no probabilities, so there is no chart or table that needs them. With neg_log_loss as a "
+            "second metric, sober fit calibrates such models."
         )
-    if evidence.task == "classification" and all(chart.name != "confusion" for chart in charts):
+    if is_classes and all(chart.name != "confusion" for chart in charts):
         found.append(
             f"With more than {MOST_CLASSES} classes there is no confusion matrix, and ROC curves for some only."
         )
     if evidence.task == "survival" and not charts:
-        why = "The search kept no risks" if "predict" not in evidence.responses else "No sample had the event"
-        found.append(f"{why}, so there are no survival curves.")
+        found.append("No risks were kept, or no sample had the event, so there are no survival curves.")
     return [Note("W704", text) for text in found]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..containers import Array
 from ..errors import Note, SoberError
@@ -31,15 +31,13 @@ from .records import Box, Chart, ConfigurationRow, Fact, Line, Race, Score, Sect
 from .words import (
     between,
     clean,
+    configurations_in_words,
     count,
     digits_for,
-    in_words,
     metric_label,
     number,
     percent,
     seconds,
-    short_names,
-    winner_in_words,
     within,
 )  # fmt: skip
 
@@ -55,6 +53,7 @@ SINGLE = (
     "Scores of single configurations are plain cross-validation, of dropped ones on the folds that they ran; the "
     "honest number stands at the top."
 )
+SELECTION = "How the number came about"
 MOST_FAILURES, MOST_CLASSES = 100, 8
 #: Resampling fewer groups shows too little of how they differ.
 FEW_GROUPS = 10
@@ -99,8 +98,7 @@ def summarize(
         raise SoberError("E108", f"`n_permutations` must be a whole number of 0 or more; got {n_permutations!r}.")
     n = search.predictions_.n_samples
     for name, values in (("X", X), ("y", y)):
-        shape = getattr(values, "shape", None)
-        rows = n if values is None else shape[0] if shape else len(values)
+        rows = n if values is None else _num_samples(values)
         if rows != n:
             text = f"`{name}` has {rows:,} rows, but the search was given {n:,}. Pass the data that it was tuned on."
             raise SoberError("E502", text)
@@ -123,16 +121,25 @@ def summarize_numbers(
     models = [row for row in rows if row.index in estimates[0].configurations and not row.params.startswith(BASELINE)]
     first = min(models, key=lambda row: row.index, default=None)  # whether tuning beats a constant says nothing of it
     code = _NUMPY.sub(r"\1", f"{BaseEstimator.__repr__(search, N_CHAR_MAX=4000)}.fit(X, y)")
+    decision = estimates[0].decision
+    tuned = (
+        " Ranks and pooled scores are those at each configuration's own best threshold; means over folds are of the "
+        "labels that it predicts untuned."
+    ) * isinstance(decision, Threshold)
+    has_won = any(row.wins and row.status == "dropped" for row in rows)
+    dropped = " A dropped configuration can win a resample: it is judged only on the folds that it ran." * has_won
+    winner = f"{rows[0].params}{'' if decision is None else f'; {decision.shown()}'}"
     made = _summary(
-        estimates, len(log.status), unit, winner_in_words(search),
+        estimates, len(log.status), unit, winner,
         None if first is None else
         (first.index, f"the first {'configuration' if first.index == 0 else 'model'} ({first.params})"),
         title=clean(title or "Tuning report", 120), task=table.task, data=_data(search, X), method=_method(search),
         seed=int(search.seed_), command=clean(command or code, 4000), race=race, configurations=rows,
-        table_note=_table_note(estimates[0], rows), timing=_timing(search),
+        table_note=SINGLE + tuned + dropped, timing=_timing(search),
     )  # fmt: skip
-    told = "" if rounds else race_note(race, race.n_start, search.is_complete_)
-    return _with_selection(made.with_notes(notes_of(search, notes)), estimates[0], rounds, told)
+    told = "" if rounds else race_note(search)
+    charts = (*draws_chart(estimates[0], made.scores[0]), *([] if rounds is None else [rounds]))
+    return made.with_notes(notes_of(search, notes)).with_section(Section("selection", SELECTION, charts, sentence=told))
 
 
 def summarize_estimates(
@@ -174,7 +181,7 @@ def summarize_estimates(
         command=clean(command or "", 4000), configurations=_best_first(rows), table_note=SINGLE,
     )  # fmt: skip
     noted = (*dict.fromkeys(note for estimate in estimates for note in estimate.notes), *judged(first))
-    return _with_selection(made.with_notes(noted), first)
+    return made.with_notes(noted).with_section(Section("selection", SELECTION, draws_chart(first, made.scores[0])))
 
 
 def _summary(
@@ -214,13 +221,6 @@ def _summary(
         excess=getattr(first.bounds, "excess", None),
         **known,
     )
-
-
-def _with_selection(summary: Summary, estimate: Estimate, rounds: Chart | None = None, sentence: str = "") -> Summary:
-    """Add the section that says how the number came about."""
-    charts = (chart for chart in (draws_chart(estimate, summary.scores[0]), rounds) if chart is not None)
-    section = Section("selection", "How the number came about", tuple(charts), sentence=sentence)
-    return summary.with_section(section)
 
 
 def with_charts(summary: Summary, search: Any, time: str = "time") -> Summary:
@@ -263,12 +263,11 @@ def finished(summary: Summary, search: Any, notes: Iterable[Note] = ()) -> Summa
     failed, summary = sorted(search.race_.failures.items()), summary.with_notes(notes)
     if not failed:
         return summary
-    params = search.cv_results_["params"]
-    rows, short = [("Nr.", "Parameters", "Where", "Cause")], short_names(name for each in params for name in each)
+    rows, params = [("Nr.", "Parameters", "Where", "Cause")], configurations_in_words(search)
     for c, failure in failed[:MOST_FAILURES]:
         where = f"fold {failure.fold + 1} of repeat {failure.repeat + 1}"
         cause = f"{clean(failure.error or failure.kind, 80)}: {clean(failure.message, 400)}"
-        rows.append((str(int(c)), in_words(params[c], short), where, cause))
+        rows.append((str(int(c)), params[c], where, cause))
     more = f"The first {MOST_FAILURES} of {len(failed)} are shown." if len(failed) > MOST_FAILURES else ""
     table = Table("failures", "Failures", tuple(rows), more)
     return summary.with_section(Section("failures", "Failures", tables=(table,)))
@@ -376,14 +375,11 @@ def _timing(search: Any) -> tuple[Fact, ...]:
     """Say what was trained, and how long it took."""
     log, is_final = search.race_, hasattr(search, "best_estimator_")
     trained = f"{search.n_fits_ + search.n_recalled_:,}{', the final one included' if is_final else ''}"
-    facts = [Fact("Models trained", trained)]
+    facts = [Fact("Models trained", trained), Fact("Time of the race", seconds(log.seconds))]
     if log.n_fits_saved:
         share = 100 * log.n_fits_saved / (log.n_fits + log.n_fits_saved)
-        facts.append(Fact("Models not needed", f"{log.n_fits_saved:,} ({share:.0f} %)"))
-    facts.append(Fact("Time of the race", seconds(log.seconds)))
-    if hasattr(search, "refit_time_"):
-        facts.append(Fact("Time of the final model", seconds(search.refit_time_)))
-    return tuple(facts)
+        facts.insert(1, Fact("Models not needed", f"{log.n_fits_saved:,} ({share:.0f} %)"))
+    return (*facts, Fact("Time of the final model", seconds(search.refit_time_))) if is_final else tuple(facts)
 
 
 def versions() -> dict[str, str]:
@@ -409,25 +405,12 @@ def _method(search: Any) -> str:
     return f"{text}. The winner was chosen by {within(metric_label(estimate.metric, estimate.positive))}, the {rule}."
 
 
-def _table_note(estimate: Estimate, rows: Iterable[ConfigurationRow]) -> str:
-    """Say what the scores of single configurations are."""
-    text = SINGLE
-    if isinstance(estimate.decision, Threshold):
-        text += (
-            " Ranks and pooled scores are those at each configuration's own best threshold; means over folds are of "
-            "the labels that it predicts untuned."
-        )
-    if any(row.wins and row.status == "dropped" for row in rows):
-        text += " A dropped configuration can win a resample: it is judged only on the folds that it ran."
-    return text
-
-
 # ---- the selection: draws, race, configurations --------------------------------------------------------------------
-def draws_chart(estimate: Estimate, score: Score) -> Chart | None:
-    """Histogram of the draws in some 30 bins, with the honest score and what plain cross-validation claims."""
+def draws_chart(estimate: Estimate, score: Score) -> tuple[Chart, ...]:
+    """Histogram of the draws in some 30 bins, with the honest score and what plain CV claims; none without draws."""
     known = np.empty(0) if estimate.draws is None else estimate.draws[~np.isnan(estimate.draws)]
     if not len(known):
-        return None
+        return ()
     low, high, n_bins = float(known.min()), float(known.max()), int(np.clip(np.sqrt(len(known)), 5, 30))
     if high - low < 1e-12:  # all draws are equal: one bar in the middle
         low, high, n_bins = low - 0.5, high + 0.5, 25
@@ -450,9 +433,9 @@ def draws_chart(estimate: Estimate, score: Score) -> Chart | None:
         f"the resample had left out. The solid line marks {honest}; the dotted line, what plain cross-validation "
         f"claims; grey bars lie outside the interval.{undefined}"
     )
-    return Chart(
-        "draws", "Draws", score.label, "resamples", (ends[0] - room, ends[1] + room), (0.0, top), tuple(lines),
-        sentence, boxes=tuple(boxes),
+    return (
+        Chart("draws", "Draws", score.label, "resamples", (ends[0] - room, ends[1] + room), (0.0, top), tuple(lines),
+              sentence, boxes=tuple(boxes)),
     )  # fmt: skip
 
 
@@ -465,33 +448,28 @@ def race_of(search: Any) -> Race:
     )  # fmt: skip
 
 
-def race_note(race: Race, alive: int, is_complete: bool) -> str:
+def race_note(search: Any) -> str:
     """Say what the race dropped and saved."""
-    folds = "every fold" if is_complete else "every fold that was reached before the run was ended"
+    race, dropped = race_of(search), int((search.race_.status == "dropped").sum())
+    folds = "every fold" if search.is_complete_ else "every fold that was reached before the run was ended"
     if not race.rule:
-        return (
-            f"There was no race: no configuration was to be dropped, so all {race.n_start:,} configurations ran on "
-            f"{folds}, {race.n_trained:,} models."
-        )
-    if race.n_start == alive:
-        return (
-            f"After each round, configurations could be dropped that {race.reason}. None were: all {race.n_start:,} "
-            f"ran on {folds}."
-        )
+        return f"No configuration was to be dropped: all {race.n_start:,} ran on {folds}, {race.n_trained:,} models."
+    if not dropped:
+        return f"After each round, configurations could be dropped that {race.reason}; none were."
     counted = " The dropped took part in the correction with the predictions that they had." if race.counted else ""
     return (
-        f"After each round, configurations that {race.reason} were dropped: {race.n_start - alive:,} of "
-        f"{race.n_start:,}, and {race.n_saved:,} of {race.n_saved + race.n_trained:,} models were never needed."
-        f"{counted} The table below says when each was dropped."
+        f"After each round, configurations that {race.reason} were dropped: {dropped:,} of {race.n_start:,}, and "
+        f"{race.n_saved:,} of {race.n_saved + race.n_trained:,} models were never needed.{counted} The table below "
+        "says when each was dropped."
     )
 
 
 def race_chart(search: Any) -> Chart:
     """Draw one column per round: configurations that stayed, were dropped or failed."""
-    race, alive = race_of(search), search.race_.alive_by_round.tolist()
-    boxes, before = [], len(search.race_.status)
+    log, boxes = search.race_, []
+    before, alive = len(log.status), log.alive_by_round.tolist()
     for i, stayed in enumerate(alive):
-        dropped = int((search.race_.dropped_at == i).sum())
+        dropped = int((log.dropped_at == i).sum())
         sizes, floor = (stayed, dropped, before - stayed - dropped), 0
         told = f"Round {i + 1}: {stayed} still in the race, {dropped} dropped, {sizes[2]} failed"
         for series, size in enumerate(sizes):
@@ -501,9 +479,8 @@ def race_chart(search: Any) -> Chart:
         before = stayed
     return Chart(
         "race", "Race", "round of the cross-validation", "configurations", (0.4, len(alive) + 0.6),
-        (0.0, race.n_start * 1.08), boxes=tuple(boxes),
-        series=("still in the race", "dropped" * bool(race.n_saved), "failed" * bool(search.race_.failures)),
-        sentence=race_note(race, alive[-1], search.is_complete_),
+        (0.0, len(log.status) * 1.08), boxes=tuple(boxes), sentence=race_note(search),
+        series=("still in the race", "dropped" * bool(log.n_fits_saved), "failed" * bool(log.failures)),
     )  # fmt: skip
 
 
@@ -516,13 +493,12 @@ def configurations(search: Any) -> tuple[ConfigurationRow, ...]:
         wins[estimate.configurations] = estimate.win_counts / max(estimate.win_counts.sum(), 1)
     # With tuned thresholds, what ranks.
     pooled = results.get(f"tuned_test_{tail}", results[f"pooled_test_{tail}"])
-    short = short_names(name for params in results["params"] for name in params)
-    default = getattr(search.estimator, "steps", [("", search.estimator)])[-1][1]
+    params = configurations_in_words(search)
     is_unfinished = (log.status == "finished") & (not search.is_complete_)
     return _best_first(
         ConfigurationRow(
             index=i,
-            params=in_words(results["params"][i], short, default),
+            params=params[i],
             status="still in the race" if is_unfinished[i] else str(log.status[i]),
             is_winner=i == search.best_index_,
             rank=int(results[f"rank_test_{tail}"][i]),

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..search.results import estimate_of
 from ..targets import titled
 from .records import Score
 
@@ -133,13 +132,6 @@ def seconds(value: float | None) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Leave out the step (`model__C` becomes `C`) wherever the rest alone says which parameter is meant."""
-    every = sorted(set(names))
-    tails = [name.rpartition("__")[2] for name in every]
-    return {name: tail if tails.count(tail) == 1 else name for name, tail in zip(every, tails, strict=True)}
-
-
 # ---- models and their parameters ------------------------------------------------------------------------------------
 #: What a model is called in a paper, by a part of its class's name; the first that fits.
 FAMILIES = {
@@ -162,7 +154,20 @@ def family_of(model: Any) -> str:
     return next((words for part, words in FAMILIES.items() if part in kind), kind)
 
 
-def in_words(params: Mapping[str, Any], short: Mapping[str, str], default: Any = None) -> str:
+def configurations_in_words(search: Any) -> list[str]:
+    """Write every configuration of a fitted search for people.
+
+    The step is left out (`model__C` becomes `C`) wherever the rest alone says which parameter is meant.
+    """
+    listed = search.cv_results_["params"]
+    names = sorted({name for params in listed for name in params})
+    tails = [name.rpartition("__")[2] for name in names]
+    short = {name: tail if tails.count(tail) == 1 else name for name, tail in zip(names, tails, strict=True)}
+    default = getattr(search.estimator, "steps", [("", search.estimator)])[-1][1]
+    return [in_words(params, short, default) for params in listed]
+
+
+def in_words(params: Mapping[str, Any], short: Mapping[str, str], default: Any) -> str:
     """Write a configuration for people; `short`: names of parameters, `default`: the model if none is named."""
     given = dict(params)
     if not hasattr(given.get(MODEL), "get_params") and SELECT not in given:
@@ -175,28 +180,16 @@ def in_words(params: Mapping[str, Any], short: Mapping[str, str], default: Any =
     for name, kind in TELLING.items():
         if name not in told and kind in type(inner).__name__ and hasattr(inner, name):
             told[name] = getattr(inner, name)
-    if "roots" in told:  # of our forests: multiples of the square root of the number of columns
-        told["columns per split"] = f"{_short(told.pop('roots'))} \u00d7 \u221ap"
-    values = ", ".join(f"{name} {_short(value)}" for name, value in told.items())
+    shown = {name: f"{v:.4g}" if isinstance(v, float) else clean(v, 60) for name, v in told.items()}
+    if "roots" in shown:  # of our forests: multiples of the square root of the number of columns
+        shown["columns per split"] = f"{shown.pop('roots')} \u00d7 \u221ap"
+    values = ", ".join(f"{name} {value}" for name, value in shown.items())
     columns = "all columns"
     if hasattr(select, "alpha") and hasattr(select, "k"):
         columns = f"columns chosen by SES (alpha {select.alpha}, k {select.k})"
     elif select is not None and not isinstance(select, str):
         columns = f"columns chosen by {type(select).__name__}"
     return f"{family_of(model)}{f' ({values})' if values else ''}, {columns}"
-
-
-def winner_in_words(search: Any) -> str:
-    """Write the winner of a fitted search for people."""
-    steps = getattr(search.estimator, "steps", None)
-    short = short_names(name for params in search.cv_results_["params"] for name in params)
-    words = in_words(search.best_params_, short, steps[-1][1] if steps else search.estimator)
-    decision = estimate_of(search).decision
-    return words if decision is None else f"{words}; {decision.shown()}"
-
-
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else clean(value, 60)
 
 
 # ---- text for Markdown and LaTeX: what comes from data is escaped ---------------------------------------------------

@@ -23,7 +23,7 @@ from ..report.html import to_html
 from ..report.notes import AFTER_THE_RUN
 from ..report.records import Summary
 from ..report.summary import versions
-from ..report.words import count, digits_for, family_of, number, winner_in_words
+from ..report.words import count, digits_for, family_of, number
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.results import estimate_of, trained
 from ..tables import Dataset
@@ -168,7 +168,7 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
         is_complete=bool(search.is_complete_),
         families=tuple(families),
         space=tuple(families.values()),
-        winner=winner_in_words(search),
+        winner=summary.winner.label,
         stopped=search.stopped_,
         signal=int(getattr(search, "signal_", 0) or 0),
         warnings=tuple(dict.fromkeys(notes)),
