@@ -22,6 +22,7 @@ from sklearn.pipeline import Pipeline
 import sobercv
 from sobercv.errors import SoberError, SoberWarning
 from sobercv.training import Experiment, MemoryStore, Plan, Problem, Stop, expand, make_pool
+from sobercv.training.fit.task import Task
 from sobercv.training.pool import processes
 from sobercv.training.race import race
 
@@ -44,6 +45,9 @@ class Odd(ClassifierMixin, BaseEstimator):
         if self.how == "sleep":
             _announce(os.getpid())
             time.sleep(FOREVER)
+        if self.how == "nap":
+            _announce(os.getpid())
+            time.sleep(0.3)
         if self.how == "spin":  # in one instruction of C, with the lock of the interpreter
             sum(range(10**12))
         if self.how == "exit":
@@ -296,6 +300,24 @@ def test_processes_wait_for_the_next_search(tmp_path, monkeypatch):
     before = waiting()
     processes._end_idle()
     assert not any(map(is_there, before))
+
+
+@pytest.mark.parametrize("how", ["nap", "sleep"])
+def test_workers_outlive_fits_that_no_one_needs_unless_these_do_not_end(tmp_path, monkeypatch, how):
+    """A race can end while a speculative fit of a configuration that was dropped is under way."""
+    pids(tmp_path, monkeypatch)
+    before = waiting()
+    problem = Problem.build(X, Y, task="classification")
+    task = Task(Plan.build(problem, 3).splits[0], tuple(expand([{"how": [how]}])))
+    with make_pool(2).opened(Experiment(problem, Odd(), LABELS), 12) as pool:
+        pool.submit(0, (task,), is_speculative=True)
+        wait_until(lambda: any(tmp_path.iterdir()))
+    if how == "nap":
+        pids(tmp_path, monkeypatch)
+        assert waiting() == before
+    else:
+        wait_until(lambda: not any(map(is_there, before)), 20)
+        assert not waiting()
 
 
 def test_workers_without_work_end_after_a_while(tmp_path, monkeypatch):

@@ -19,6 +19,7 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from concurrent.futures import wait as wait_for
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -40,6 +41,8 @@ from .work import as_bytes, pack, run_batch
 
 #: Workers without work wait so many seconds for the next search.
 IDLE_SECONDS = 60.0
+#: Fits that no one needs any more have so many seconds to end before their workers are: new ones take longer to start.
+LAST_SECONDS = 1.0
 #: How often journals are read, in seconds.
 JOURNAL_SECONDS = 0.25
 #: So many times in a row workers may end before they have started.
@@ -131,11 +134,15 @@ class ProcessPool(FuturePool):
             self._workers = None
 
     def close(self) -> None:
-        """Let workers wait for the next search."""
+        """Let workers wait for the next search; speculative fits of dropped configurations may be under way."""
+        last, self._flying = [future for future in self._flying.values() if not future.cancel()], {}
+        for journal in self._journals.values():
+            journal.close()
         super().close()
         if self._workers is not None:
-            (self._workers.folder / f"{self._token}.data").unlink(missing_ok=True)
-            _give_back(self._workers)
+            with suppress(OSError):  # Windows keeps what is mapped; it goes with the folder
+                (self._workers.folder / f"{self._token}.data").unlink()
+            _give_back(self._workers, last)
             self._workers = None
 
 
@@ -162,7 +169,8 @@ class _Journal:
     def close(self) -> list[Outcome]:
         """Return the outcomes that are new, and remove the file."""
         found = self.read()
-        self.path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.path.unlink()
         return found
 
 
@@ -223,7 +231,8 @@ class _Workers:
         self.key = key
         self.owner = os.getpid()
         self.code = _states(_own_files())
-        self.timer: threading.Timer | None = None
+        self.last: list[Future[Any]] = []  # fits of the search before that were under way when it ended
+        self.taken = threading.Event()  # by another search
         self.folder = Path(tempfile.mkdtemp(prefix="sober-", dir=os.environ.get("JOBLIB_TEMP_FOLDER")))
         self.executor = ProcessPoolExecutor(
             n_workers, timeout=None, initializer=_begin, initargs=(str(self.folder),), env=dict(environment)
@@ -265,7 +274,9 @@ class _Workers:
 
     def is_as_before(self, key: Any) -> bool:
         """Whether these workers would do what new ones do."""
-        return self.owner == os.getpid() and self.key == key and _states(self.code) == self.code and not self.lost()
+        if self.owner != os.getpid() or self.key != key or _states(self.code) != self.code:
+            return False
+        return not wait_for(self.last, LAST_SECONDS).not_done and not self.lost()
 
     def close(self) -> None:
         """End workers at once, and whatever their fits have started."""
@@ -308,23 +319,28 @@ def _take(n_workers: int, environment: Mapping[str, str]) -> _Workers:
     with _lock:
         waiting, _idle[:] = _idle[:], []
     for workers in waiting:
-        if workers.timer is not None:
-            workers.timer.cancel()
+        workers.taken.set()
         if workers.is_as_before(key):
             return workers
         workers.close()
     return _Workers(n_workers, environment, key)
 
 
-def _give_back(workers: _Workers) -> None:
-    """Let workers wait for the next search, for a while."""
+def _give_back(workers: _Workers, last: list[Future[Any]]) -> None:
+    """Let workers wait for the next search, for a while; `last` are fits that are still under way."""
     workers.note_code()
     _end_idle()
-    workers.timer = threading.Timer(IDLE_SECONDS, _end_idle, (workers,))
-    workers.timer.daemon = True
+    workers.last, workers.taken = last, threading.Event()
     with _lock:
         _idle.append(workers)
-    workers.timer.start()
+    threading.Thread(target=_let_wait, args=(workers, last, workers.taken), daemon=True).start()
+
+
+def _let_wait(workers: _Workers, last: list[Future[Any]], taken: threading.Event) -> None:
+    """End workers that no search takes, at once where their last fits do not end."""
+    is_busy = wait_for(last, LAST_SECONDS).not_done
+    if not taken.wait(0.0 if is_busy else IDLE_SECONDS):
+        _end_idle(workers)
 
 
 @atexit.register
