@@ -1,7 +1,8 @@
 """Conditional independence tests of many columns at once, for numbers, classes and survival times.
 
-From a target, standardised columns [P, N] and conditioning columns [m, N] to one chi-square statistic per column,
-always with the same degrees of freedom.
+Each test has `statistics(columns, given)`: from standardised columns [P, N] and conditioning columns [m, N] to one
+chi-square statistic per column [P], always with `df` degrees of freedom; 0 where nothing can be tested. Samples are in
+the `order` of the test, and `size` is how many of them carry information: all, or those with an event.
 
 Every test is a score test: the model of the target given the conditioning columns is fitted once, and then all P
 columns are tested against it by matrix products. A likelihood-ratio or Wald test would fit P models instead. Because
@@ -12,9 +13,7 @@ underflows, and p-values are computed only to be shown.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -25,30 +24,15 @@ RIDGE = 1e-6  # keeps separated or collinear null models finite; far below the i
 _TINY = 1e-9  # a column of which less than this part is new, given the others, has nothing to say
 
 
-@dataclass(frozen=True, eq=False)
-class StandardisedColumns:
-    """Standardised columns, one in each row of `values` [P, N] (mean 0, mean square 1, or all 0 where constant)."""
+class Columns(NamedTuple):
+    """Standardised columns, one per row [P, N] (mean 0, mean square 1, or all 0 where constant), and their squares."""
 
     values: Array
-
-    @cached_property
-    def squares(self) -> Array:
-        """The squared values, kept because every conditioning set needs them."""
-        return self.values * self.values
-
-    def take(self, rows: Array) -> StandardisedColumns:
-        """Return some of the columns; squares already made are taken along."""
-        taken = StandardisedColumns(self.values[rows])
-        if "squares" in self.__dict__:
-            taken.__dict__["squares"] = self.squares[rows]
-        return taken
+    squares: Array
 
 
-def standardised(X: Any, columns: Array, order: Array) -> Array:
-    """Return columns of X, dense or CSC, as rows [P, N] with mean 0 and mean square 1; constant ones become 0.
-
-    The samples stand in the given order.
-    """
+def standardised(X: Any, columns: Array, order: Array) -> Columns:
+    """Standardise columns of X, dense or CSC, with the samples in the given order."""
     taken = X[:, columns]
     values = (taken.toarray() if sparse.issparse(taken) else taken).T.astype(np.float64)[:, order]
     largest = np.abs(values).max(axis=1, keepdims=True, initial=0.0)
@@ -56,18 +40,8 @@ def standardised(X: Any, columns: Array, order: Array) -> Array:
     values -= values.mean(axis=1, keepdims=True)
     scale = np.sqrt(np.mean(values**2, axis=1, keepdims=True))
     constant = scale <= 1e-12
-    return np.where(constant, 0.0, values / np.where(constant, 1.0, scale))
-
-
-class IndependenceTest(Protocol):
-    """A test of the independence of a target and many columns given a few others."""
-
-    df: int  #: degrees of freedom of every statistic
-    order: Array  #: the order in which the samples must stand in all columns
-    size: int  #: how many samples carry information: all, or those with an event
-
-    def statistics(self, columns: StandardisedColumns, given: Array) -> Array:
-        """Return the statistic [P] of each column given the columns `given` [m, N]; 0 where nothing is to be tested."""
+    values = np.where(constant, 0.0, values / np.where(constant, 1.0, scale))
+    return Columns(values, values * values)
 
 
 def efficient_score(U: Array, V: Array, cross: Array, information: Array) -> Array:
@@ -77,11 +51,8 @@ def efficient_score(U: Array, V: Array, cross: Array, information: Array) -> Arr
     share with the q parameters of the null model, whose information is [q, q].
     """
     p, d, q = cross.shape
-    if q:
-        taken = np.linalg.solve(information, cross.reshape(p * d, q).T).T.reshape(p, d, q)
-        S = V - taken @ cross.transpose(0, 2, 1)
-    else:
-        S = V.copy()
+    taken = np.linalg.solve(information, cross.reshape(p * d, q).T).T.reshape(p, d, q)
+    S = V - taken @ cross.transpose(0, 2, 1)
     diagonal = np.arange(d)
     # A floor relative to V: where a column adds nothing new, U and S are rounding noise, and the statistic must be 0.
     S[:, diagonal, diagonal] += _TINY * V[:, diagonal, diagonal] + np.finfo(float).tiny ** 0.5
@@ -90,33 +61,30 @@ def efficient_score(U: Array, V: Array, cross: Array, information: Array) -> Arr
     return np.maximum(np.einsum("pd,pd->p", U, np.linalg.solve(S, U[..., None])[..., 0]), 0.0)
 
 
-def newton(
-    start: Array,
-    at: Callable[[Array], tuple[Array, float]],
-    derivatives: Callable[[Array, Array], tuple[Array, Array]],
-) -> tuple[Array, Array]:
+#: A null model at some coefficients: penalised likelihood, its gradient, the information, and what is predicted.
+Fitted = tuple[float, Array, Array, Array]
+
+
+def newton(start: Array, at: Callable[[Array], Fitted]) -> tuple[Array, Array]:
     """Fit a null model by Newton's method, with steps that are halved until the likelihood does not fall.
 
-    `at` returns what the model predicts and its likelihood for coefficients of any shape, `derivatives` gradient and
-    information for coefficients and predictions. Returns what the fitted model predicts, and the information.
+    `at` takes coefficients of any shape. Returns the information and what the fitted model predicts.
     """
     beta = start
-    predicted, value = at(beta)
+    value, gradient, information, predicted = at(beta)
     for _ in range(50):
-        gradient, information = derivatives(beta, predicted)
         step = np.linalg.solve(information, gradient.ravel()).reshape(beta.shape)
         if float(gradient.ravel() @ step.ravel()) < 1e-10:
             break
-        size = 1.0
-        while size > 1e-4:
-            new, new_value = at(beta + size * step)
-            if new_value >= value:
-                break
+        size, new = 1.0, at(beta + step)
+        while not new[0] >= value and size > 2e-4:  # a likelihood that is NaN counts as lower
             size /= 2
-        else:
+            new = at(beta + size * step)
+        if not new[0] >= value:
             break
-        beta, predicted, value = beta + size * step, new, new_value
-    return predicted, information
+        beta = beta + size * step
+        value, gradient, information, predicted = new
+    return information, predicted
 
 
 class NumbersTest:
@@ -125,12 +93,11 @@ class NumbersTest:
     df = 1
 
     def __init__(self, y: Array) -> None:
-        self.order = np.arange(len(y))
-        self.size = len(y)
+        self.order, self.size = np.arange(len(y)), len(y)
         self._y = y - y.mean()
         self._total = float(self._y @ self._y)
 
-    def statistics(self, columns: StandardisedColumns, given: Array) -> Array:
+    def statistics(self, columns: Columns, given: Array) -> Array:
         """Return (N - m - 3) atanh(r)^2, where r is the partial correlation."""
         n, m = self.size, len(given)
         basis = np.linalg.qr(given.T)[0] if m else np.empty((n, 0))
@@ -148,49 +115,38 @@ class ClassesTest:
     """Score test of multinomial logistic regression, for two or more classes."""
 
     def __init__(self, codes: Array) -> None:  # class indices 0 to K - 1, each present
-        self.order = np.arange(len(codes))
-        self.size = len(codes)
+        self.order, self.size = np.arange(len(codes)), len(codes)
         self._y = (codes == np.arange(1, codes.max() + 1)[:, None]).astype(float)  # [K - 1, N], the first is reference
         self.df = len(self._y)
         self._pairs = np.triu_indices(self.df)
 
-    def statistics(self, columns: StandardisedColumns, given: Array) -> Array:
+    def statistics(self, columns: Columns, given: Array) -> Array:
         """Return the score statistic with K - 1 degrees of freedom."""
         z = np.vstack([np.ones(self.size), given])  # [m + 1, N]
-        mu, information = self._fit(z)
         d, q = self.df, len(z)
-        weights = self._weights(mu)  # [d (d + 1) / 2, N]
+        a, b = self._pairs
+        ridge = RIDGE * np.eye(d * q)
+
+        def at(beta: Array) -> Fitted:
+            eta = beta @ z  # [d, N]
+            top = np.maximum(eta.max(axis=0), 0.0)
+            powers = np.exp(eta - top)
+            total = np.exp(-top) + powers.sum(axis=0)
+            mu = powers / total
+            value = np.vdot(self._y, eta) - (top + np.log(total)).sum() - 0.5 * RIDGE * (beta**2).sum()
+            # The covariance of the class indicators, upper triangle [d (d + 1) / 2, N], times each column of z.
+            mixed = ((mu[a] * ((a == b)[:, None] - mu[b]))[:, None, :] * z).reshape(-1, self.size)
+            information = self._square((mixed @ z.T).reshape(1, -1, q, q))[0]  # [d, d, q, q]
+            information = information.transpose(0, 2, 1, 3).reshape(d * q, d * q) + ridge
+            return float(value), (self._y - mu) @ z.T - RIDGE * beta, information, mu
+
+        information, mu = newton(np.zeros((d, q)), at)
+        weights = mu[a] * ((a == b)[:, None] - mu[b])  # [d (d + 1) / 2, N]
         U = columns.values @ (self._y - mu).T
         V = self._square(columns.squares @ weights.T)
         mixed = (weights[:, None, :] * z).reshape(-1, self.size)
         cross = self._square((columns.values @ mixed.T).reshape(-1, len(weights), q))  # [P, d, d, q]
         return efficient_score(U, V, cross.reshape(-1, d, d * q), information)
-
-    def _fit(self, z: Array) -> tuple[Array, Array]:
-        """Fit the null model; return the probabilities [d, N] and the information."""
-        d, q = self.df, len(z)
-        ridge = RIDGE * np.eye(d * q)
-
-        def derivatives(beta: Array, mu: Array) -> tuple[Array, Array]:
-            mixed = (self._weights(mu)[:, None, :] * z).reshape(-1, self.size)
-            information = self._square((mixed @ z.T).reshape(1, -1, q, q))[0]  # [d, d, q, q]
-            information = information.transpose(0, 2, 1, 3).reshape(d * q, d * q) + ridge
-            return (self._y - mu) @ z.T - RIDGE * beta, information
-
-        return newton(np.zeros((d, q)), lambda beta: self._at(beta, z), derivatives)
-
-    def _at(self, beta: Array, z: Array) -> tuple[Array, float]:
-        eta = beta @ z  # [d, N]
-        top = np.maximum(eta.max(axis=0), 0.0)
-        powers = np.exp(eta - top)
-        total = np.exp(-top) + powers.sum(axis=0)
-        likelihood = np.vdot(self._y, eta) - (top + np.log(total)).sum()
-        return powers / total, float(likelihood - 0.5 * RIDGE * (beta**2).sum())
-
-    def _weights(self, mu: Array) -> Array:
-        """Return the covariance of the class indicators, upper triangle, [d (d + 1) / 2, N]."""
-        a, b = self._pairs
-        return mu[a] * ((a == b)[:, None] - mu[b])
 
     def _square(self, upper: Array) -> Array:
         """Turn upper triangles [P, d (d + 1) / 2, ...] into matrices [P, d, d, ...]."""
@@ -218,10 +174,24 @@ class SurvivalTest:
         group = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(time)]))
         self._first = np.searchsorted(np.flatnonzero(deaths > 0), group)  # first death time not after one's own
 
-    def statistics(self, columns: StandardisedColumns, given: Array) -> Array:
+    def statistics(self, columns: Columns, given: Array) -> Array:
         """Return the score statistic with 1 degree of freedom."""
-        risk, mean_given, information = self._fit(given)
+
+        def at(beta: Array) -> Fitted:
+            eta = beta @ given if len(beta) else np.zeros(len(self._event))
+            eta = eta - eta.max()
+            risk = np.exp(eta)
+            value = self._event @ eta - self._deaths @ np.log(np.maximum(self._risk_sums(risk), np.finfo(float).tiny))
+            risk = np.maximum(risk, np.finfo(float).tiny)
+            weights, at_risk = self._hazard(risk)
+            mean = self._risk_sums(given * risk) / at_risk  # [m, D]
+            information = (given * weights) @ given.T - (mean * self._deaths) @ mean.T + RIDGE * np.eye(len(given))
+            gradient = given @ (self._event - weights) - RIDGE * beta
+            return float(value - 0.5 * RIDGE * (beta**2).sum()), gradient, information, risk
+
+        information, risk = newton(np.zeros(len(given)), at)
         weights, at_risk = self._hazard(risk)
+        mean_given = self._risk_sums(given * risk) / at_risk
         U = columns.values @ (self._event - weights)
         mean = self._risk_sums(columns.values * risk) / at_risk  # [P, D]
         V = columns.squares @ weights - mean**2 @ self._deaths
@@ -239,22 +209,5 @@ class SurvivalTest:
         after = np.r_[np.cumsum((self._deaths / at_risk)[::-1])[::-1], 0.0]
         return risk * after[self._first], at_risk
 
-    def _fit(self, given: Array) -> tuple[Array, Array, Array]:
-        """Fit the null model; return risks [N], the means of `given` over risk sets, and the information."""
-        m = len(given)
 
-        def derivatives(beta: Array, risk: Array) -> tuple[Array, Array]:
-            weights, at_risk = self._hazard(risk)
-            mean = self._risk_sums(given * risk) / at_risk  # [m, D]
-            information = (given * weights) @ given.T - (mean * self._deaths) @ mean.T + RIDGE * np.eye(m)
-            return given @ (self._event - weights) - RIDGE * beta, information
-
-        risk, information = newton(np.zeros(m), lambda beta: self._at(beta, given), derivatives)
-        return risk, self._risk_sums(given * risk) / self._hazard(risk)[1], information
-
-    def _at(self, beta: Array, given: Array) -> tuple[Array, float]:
-        eta = beta @ given if len(beta) else np.zeros(len(self._event))
-        eta = eta - eta.max()
-        risk = np.exp(eta)
-        value = self._event @ eta - self._deaths @ np.log(np.maximum(self._risk_sums(risk), np.finfo(float).tiny))
-        return np.maximum(risk, np.finfo(float).tiny), float(value - 0.5 * RIDGE * (beta**2).sum())
+IndependenceTest = NumbersTest | ClassesTest | SurvivalTest

@@ -19,15 +19,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from ..containers import Array
 from ..errors import SoberError
-from ..targets import classes_of, guess_task, survival_of
-from .independence import (
-    ClassesTest,
-    IndependenceTest,
-    NumbersTest,
-    StandardisedColumns,
-    SurvivalTest,
-    standardised,
-)
+from ..targets import classes_of, guess_task, numbers_of, survival_of
+from .independence import ClassesTest, Columns, IndependenceTest, NumbersTest, SurvivalTest, standardised
 
 _BLOCK = 1 << 21  # numbers held at a time while all columns are looked at once
 TASKS = ("auto", "classification", "regression", "survival")
@@ -98,7 +91,12 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like [N]
             Labels, numbers, or records of (event, time).
         """
-        self._check_options()
+        if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
+            raise SoberError("E108", f"`alpha` must lie strictly between 0 and 1; got {self.alpha!r}. Write 0.05.")
+        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 0:
+            raise SoberError("E108", f"`k` must be a whole number of 0 or more; got {self.k!r}. Write 2 or 3.")
+        if self.task not in TASKS:
+            raise SoberError("E122", f"`task` must be one of {TASKS}; got {self.task!r}.")
         if y is None:
             raise SoberError("E112", "SES requires y to be passed, but the target y is None; pass the true values.")
         X = validate_data(self, X, accept_sparse="csc", dtype="numeric", ensure_min_samples=2)
@@ -111,10 +109,9 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         least, step = np.empty(p), max(1, _BLOCK // n)
         for start in range(0, p, step):
             block = np.arange(start, min(start + step, p))
-            alone = StandardisedColumns(standardised(columns, block, test.order))
-            least[block] = test.statistics(alone, np.empty((0, n)))
+            least[block] = test.statistics(standardised(columns, block, test.order), np.empty((0, n)))
         candidates = np.flatnonzero(least >= critical)
-        associated = StandardisedColumns(standardised(columns, candidates, test.order))
+        associated = standardised(columns, candidates, test.order)
         found = _MaxMin(associated, least[candidates], test, critical, self.equivalences)
         found.run(k)
         least[candidates] = found.least
@@ -127,14 +124,6 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.support_[self.selected_] = True
         return self
 
-    def _check_options(self) -> None:
-        if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
-            raise SoberError("E108", f"`alpha` must lie strictly between 0 and 1; got {self.alpha!r}. Write 0.05.")
-        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 0:
-            raise SoberError("E108", f"`k` must be a whole number of 0 or more; got {self.k!r}. Write 2 or 3.")
-        if self.task not in TASKS:
-            raise SoberError("E122", f"`task` must be one of {TASKS}; got {self.task!r}.")
-
     def _test(self, y: Any) -> IndependenceTest:
         """Choose the test that fits the target."""
         task = guess_task(y).task if self.task == "auto" else self.task
@@ -144,7 +133,8 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 raise SoberError("E112", "SES cannot learn from survival times without any event; all are censored.")
             return SurvivalTest(records["event"], records["time"])
         if task == "regression":
-            return NumbersTest(_numbers(y))
+            numbers = numbers_of(y)
+            return NumbersTest(numbers / (np.abs(numbers).max() or 1.0))
         codes, classes = classes_of(column_or_1d(y, warn=True))
         if len(classes) < 2:
             raise SoberError("E112", f"SES needs two classes or more; all samples are of class {classes[0]!r}.")
@@ -161,18 +151,6 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _numbers(y: Any) -> Array:
-    values = column_or_1d(y, warn=True)
-    try:
-        numbers = values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise SoberError("E112", f"`y` must hold numbers for task='regression'; got {values[0]!r}.") from None
-    if not np.isfinite(numbers).all():
-        raise SoberError("E112", "`y` holds missing or infinite values (NaN or inf). Leave those samples out.")
-    scale = np.abs(numbers).max()
-    return numbers / scale if scale > 0 else numbers
-
-
 class _MaxMin:
     """Forward selection by the max-min heuristic, with removals and equivalences on the way.
 
@@ -181,7 +159,7 @@ class _MaxMin:
     """
 
     def __init__(
-        self, columns: StandardisedColumns, least: Array, test: IndependenceTest, critical: float, equivalences: bool
+        self, columns: Columns, least: Array, test: IndependenceTest, critical: float, equivalences: bool
     ) -> None:
         self.columns, self.least, self.test, self.critical = columns, least, test, critical
         self.alive = np.ones(len(least), bool)  # remaining or selected: not yet found independent
@@ -207,7 +185,9 @@ class _MaxMin:
                         self._test(given)
 
     def _test(self, given: tuple[int, ...]) -> None:
-        self._forget_independent()
+        live = self.alive[self._ids]
+        if 4 * live.sum() < 3 * len(live):  # many of the columns are out: forget them
+            self._ids, self._working = self._ids[live], Columns(*(part[live] for part in self._working))
         statistics = self.test.statistics(self._working, self.columns.values[list(given)])
         tested = self.alive[self._ids]
         tested[np.isin(self._ids, given)] = False
@@ -224,14 +204,8 @@ class _MaxMin:
         """Find the selected column that column i, independent given `given`, can replace there."""
         for other in given:
             swapped = [i if j == other else j for j in given]
-            statistic = self.test.statistics(self.columns.take(np.array([other])), self.columns.values[swapped])
+            alone = Columns(*(part[[other]] for part in self.columns))
+            statistic = self.test.statistics(alone, self.columns.values[swapped])
             if statistic[0] < self.critical:
                 self.equivalents[other] += self.equivalents.pop(i)
                 return
-
-    def _forget_independent(self) -> None:
-        """Forget columns that are out, when they have become many."""
-        live = self.alive[self._ids]
-        if 4 * live.sum() < 3 * len(live):
-            self._ids = self._ids[live]
-            self._working = self._working.take(live)
