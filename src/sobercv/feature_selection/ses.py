@@ -120,7 +120,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.selected_ = candidates[found.selected] if found.selected else best
         self.signatures_ = [candidates[found.equivalents[i]] for i in found.selected] or [best]
         self.p_values_ = chi2.sf(least, test.df)
-        self.support_ = np.zeros(p, bool)
+        self.support_: Array = np.zeros(p, bool)
         self.support_[self.selected_] = True
         return self
 
