@@ -87,7 +87,13 @@ class Problem:
         # Several outputs per sample, or none, are for models and their scorers alone to read.
         of_models = task != "survival" and (y is None or has_several_outputs(y))
         target = Target.of_models(y, task, n) if of_models else Target.read(y, task)
-        _check_classes(target)
+        classes = target.classes
+        if classes is not None and classes.dtype.kind == "f" and not np.array_equal(classes, np.round(classes)):
+            raise SoberError(
+                "E112",
+                f"Unknown label type: `y` is continuous ({len(classes)} distinct numbers), but the estimator is a "
+                "classifier; use a regressor, or turn the numbers into classes.",
+            )
         y = None if y is None else _with_rows(y)
         if n != len(target):
             raise SoberError("E101", f"X has {n} samples but y has {len(target)}; both need one row per sample.")
@@ -208,13 +214,3 @@ def _is_column(value: Any, n: int) -> bool:
     if shape is not None:
         return len(shape) > 0 and shape[0] == n
     return hasattr(value, "__len__") and len(value) == n
-
-
-def _check_classes(target: Target) -> None:
-    classes = target.classes
-    if classes is not None and classes.dtype.kind == "f" and not np.array_equal(classes, np.round(classes)):
-        raise SoberError(
-            "E112",
-            f"Unknown label type: `y` is continuous ({len(classes)} distinct numbers), but the estimator is a "
-            "classifier; use a regressor, or turn the numbers into classes.",
-        )

@@ -62,18 +62,15 @@ class MemoryStore:
         else:
             rows = self.plan.splits[position].test
             for name, values in outcome.responses.items():
-                self._tensor(name, values)[index, outcome.repeat, rows] = values
+                if name not in self._tensors:
+                    shape = (len(self.done), self.plan.n_repeats, self.plan.n_samples, *values.shape[1:])
+                    self._given[name] = np.zeros(self.done.shape, bool)
+                    self._tensors[name] = np.zeros(shape, self.dtype if values.dtype.kind == "f" else values.dtype)
+                self._tensors[name][index, outcome.repeat, rows] = values
                 self._given[name][index, position] = True
             for name, value in outcome.answers.items():
                 self.answers.setdefault(name, np.full(self.done.shape, np.nan))[index, position] = value
         self.done[index, position] = True
-
-    def _tensor(self, name: str, values: Array) -> Array:
-        if name not in self._tensors:
-            shape = (len(self.done), self.plan.n_repeats, self.plan.n_samples, *values.shape[1:])
-            self._given[name] = np.zeros(self.done.shape, bool)
-            self._tensors[name] = np.zeros(shape, self.dtype if values.dtype.kind == "f" else values.dtype)
-        return self._tensors[name]
 
     def predictions(self, alive: Array | None = None) -> Predictions:
         """Return the predictions of the live configurations that have not failed, on the rows that all have predicted.
