@@ -14,7 +14,7 @@ from scipy import stats
 
 import sobercv
 from sobercv.inference import DropVerdict, Question
-from sobercv.inference.dropping import best_so_far
+from sobercv.inference.selection import apply
 from sobercv.rivals.drop_rules import row_losses
 
 from .replay import Replay
@@ -113,7 +113,8 @@ class PairedPower:
         if n < self.min_predictions or c < 2:
             return DropVerdict.keep_all(c)
         losses = row_losses(table, question)
-        top = best_so_far(question, table, 1.0 - losses.mean(axis=0)[None])
+        rule, scores = question.rule_for(table.configurations), 1.0 - losses.mean(axis=0)[None]
+        top = int(apply(rule, scores, question.first.unit)[0])
         behind = losses - losses[:, [top]]
         mean, spread = behind.mean(axis=0), behind.std(axis=0, ddof=1)
         keep = mean * np.sqrt(n) <= self.worse * spread

@@ -58,7 +58,11 @@ def corrected(table: Table) -> dict[str, Estimate]:
         selector = Columns(table, winner, table.wholes, table.wholes, (table.scorers, winner))
     else:
         selector = Tuned(table, question.procedure)
-    parts = [vars(part) for part in blocks.run(partial(draw, selector), table.cut(), question.n_threads)]
+    if table.units.kind == "folds":
+        cut = [(0, table.n_resamples)]
+    else:
+        cut = blocks.ranges(table.n_resamples, table.n_samples, question.n_threads)
+    parts = [vars(part) for part in blocks.run(partial(draw, selector), cut, question.n_threads)]
     known = [name for name, values in parts[0].items() if values is not None]
     found = estimates(selector, Draws(**{name: np.concatenate([part[name] for part in parts]) for name in known}))
     if question.procedure is None or not question.procedure.stands_beside:
@@ -71,7 +75,7 @@ def draw(selector: Columns, start: int, stop: int) -> Draws:
     """Decide on what is present in resamples start to stop - 1, and judge on what is absent."""
     table, (fixed, place) = selector.table, selector.fixed
     counts = table.units.counts(start, stop)
-    absent = table.absent(counts)
+    absent = (counts == 0 if table.judges is None else (counts == 0) & table.judges).view(np.uint8)
     decisions, scorers, at, labels = selector.decide(counts, absent)
     judged = np.array([scorer.picked(absent, at) for scorer in scorers]).T
     found = Draws(decisions.winners, judged, decisions.tuned, labels)
@@ -201,7 +205,7 @@ def estimates(selector: Columns, draws: Draws) -> dict[str, Estimate]:
     """Return one estimate for each metric, all at the same winner."""
     table, winner = selector.table, selector.winner
     question = table.question
-    noted = table.notes(winner, draws.winners)
+    noted = list(notes.of_table(table, winner, draws.winners))
     wins = np.bincount(draws.winners[draws.winners >= 0], minlength=len(table.configurations))
     means = [_mean(table, k, scores) for k, scores in enumerate(draws.scores.T)]
     decision, about = None, tuple[Note, ...]()
@@ -259,8 +263,13 @@ def alone(table: Table, metric: int, configuration: int) -> Estimate:
             warnings.simplefilter("ignore", SoberWarning)
             return list(corrected(table.among(member)).values())[metric]
     scorer, where = table.scorers[metric], int(np.flatnonzero(member)[0])
-    drawn = (table.units.counts(start, stop) for start, stop in table.cut())
-    draws = np.concatenate([scorer.picked(table.absent(counts), np.full(len(counts), where)) for counts in drawn])
+    judges = np.ones(table.units.length, bool) if table.judges is None else table.judges
+    draws = np.concatenate(
+        [
+            scorer.picked(((table.units.counts(a, b) == 0) & judges).view(np.uint8), np.full(b - a, where))
+            for a, b in blocks.ranges(table.n_resamples, table.n_samples, 1)
+        ]
+    )
     score = table.wholes[metric][member]
     return table.estimate(
         metric,

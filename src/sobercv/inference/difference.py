@@ -24,7 +24,7 @@ from .estimate import Estimate
 from .intervals import STEADIER, Percentile, check_level, holding
 from .procedures import SelectionProcedure
 from .question import MetricLike, Question
-from .selection import SelectionRule, best_of
+from .selection import SelectionRule, best
 from .tables import ARRAYS, Table, open_table
 
 #: With fewer folds or groups than this, a difference is never called clear: they may all agree by chance.
@@ -100,7 +100,11 @@ class Difference:
             other = "the first configuration" if is_first else f"configuration {self.second.winner}"
         if self.first.decision is None and self.first.winner == self.second.winner:
             return f"The winner is {other}: tuning changed nothing."
-        (low, high), digits = self.interval, digits_of(self.value, *self.interval)
+        low, high = self.interval
+        largest = max((abs(x) for x in (self.value, low, high) if np.isfinite(x)), default=0.0)
+        # Digits after the point: three for scores of about one, fewer for large errors, more for tiny ones.
+        normal = largest == 0 or 0.01 <= largest < 10
+        digits = 3 if normal else int(np.clip(2 - np.floor(np.log10(largest)), 0, 12))
         did = "gained" if self.value >= 0 else "lost"
         bounds = (low, high) if self.value >= 0 else (-high, -low)
         gap, low_, high_ = (f"{abs(x) if x == 0 else x:.{digits}f}" for x in (abs(self.value), *bounds))
@@ -116,12 +120,6 @@ class Difference:
         return f"Difference({self.first.metric}={self.value:+.4f}, interval=({low:+.4f}, {high:+.4f}))"
 
 
-def digits_of(*values: float) -> int:
-    """Digits after the point: three for scores of about one, fewer for large errors, more for tiny ones."""
-    largest = max((abs(value) for value in values if np.isfinite(value)), default=0.0)
-    return 3 if largest == 0 or 0.01 <= largest < 10 else int(np.clip(2 - np.floor(np.log10(largest)), 0, 12))
-
-
 @dataclass(frozen=True, eq=False)
 class Family:
     """The best of some configurations, beside the best of all."""
@@ -131,11 +129,7 @@ class Family:
     estimate: Estimate  # the corrected score of its best
     difference: Difference  # that minus the corrected score of the best of all
     share: float  # of the resamples that one of its members won
-
-    @property
-    def may_be_as_good(self) -> bool:
-        """Whether the interval of the difference reaches 0: the family may be as good as the winner."""
-        return self.difference.interval[1] >= 0.0
+    may_be_as_good: bool  # as the winner: whether the interval of the difference reaches 0
 
     def __repr__(self) -> str:
         low, high = self.difference.interval
@@ -207,11 +201,11 @@ def _judged(table: Table, selection: Selection | None = None) -> Estimate:
             raise SoberError(
                 "E122", f"A selection names configurations of the table; there is {what}. Write range(10)."
             )
-        member, selection = np.isin(table.configurations, wanted), None
+        members, selection = np.isin(table.configurations, wanted), None
         if table.question.procedure is None:
-            selection = best_of(member, table.question.first.unit)
+            table = table.asking(replace(table.question, select=best), members)
         else:  # what is tuned beside the column is tuned for these
-            table = table.among(member)
+            table = table.among(members)
     if selection is not None:
         rule = Question.ask(table.question.first, select=selection).select
         table = table if rule is table.question.select else table.asking(replace(table.question, select=rule))
@@ -231,7 +225,7 @@ def families(table: Predictions, question: Question, labels: Mapping[int, str]) 
             "E114",
             "Families are compared by predictions, and here only models were scored. Name a metric of predictions.",
         )
-    question = question.by_the_first()
+    question = replace(question, metrics=question.metrics[:1], several=False)
     opened = open_table(table, question)
     whole = _judged(opened)
     assert whole.win_counts is not None
@@ -245,5 +239,5 @@ def families(table: Predictions, question: Question, labels: Mapping[int, str]) 
             own = replace(own, bounds=Percentile(np.sort(own.draws), range=question.first.range))
         share = float(whole.win_counts[member].sum() / max(1, whole.win_counts.sum()))
         gap = Difference.of(own, whole, question.level)
-        found.append(Family(str(name), opened.configurations[member], own, gap, share))
+        found.append(Family(str(name), opened.configurations[member], own, gap, share, gap.interval[1] >= 0.0))
     return sorted(found, key=lambda family: -family.estimate.value)

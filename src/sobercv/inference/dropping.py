@@ -10,9 +10,8 @@ nothing is predicted yet; ``for_race()`` returns a rule of its own to each race,
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from scipy import special
@@ -26,8 +25,6 @@ from .question import Question
 from .selection import apply, best, margin
 from .tables import spread
 from .units import Units
-
-T = TypeVar("T")
 
 #: Groups that must have been predicted before a configuration is dropped: two tell next to nothing of how much a lead
 #: varies between groups, and one tells nothing at all, as every resample of it is the same.
@@ -107,11 +104,17 @@ class PredictiveDrop:
         enough = self.min_predictions
         if enough is None:
             enough = MANY if predictions.n_samples < SMALL else FEW_WITH_ZONE if self.zone else FEW
-        race, left = _Standing.of(predictions, question, round_index, enough), _left(predictions)
+        race = _Standing.of(predictions, question, round_index, enough)
+        # Share of the units, over all repeats, that is still to be predicted; of a group, by the share of its samples.
+        left = 1.0 - float(predictions.seen.mean())
+        if race is not None and predictions.groups is not None:
+            unit = Units(predictions.n_samples, 0, groups=predictions.groups).of_entry
+            size = np.bincount(unit)
+            left = 1.0 - float(np.mean([np.bincount(unit, here) / size for here in predictions.seen.T]))
         if race is None or left <= 0:
             return DropVerdict.keep_all(predictions.n_configurations)
         top = race.top
-        scores = race.scores(self.n_bootstraps)
+        scores = race.scores(0, question.first.affordable(self.n_bootstraps, len(race.lead)))
         # On all samples the score of the best varies less than on those seen so far.
         indifferent = self.zone * spread(scores[:, [top]])[0] * np.sqrt(1.0 - left)
         p = race.certainty(scores, indifferent, np.sqrt(left))
@@ -174,7 +177,8 @@ class BootstrapDrop:
         if race.units.clustered:
             doubtful = (p > self.threshold) | (np.arange(len(p)) == top)
             some = race.among(doubtful)
-            p[doubtful] = np.minimum(p[doubtful], some.certainty(some.scores(self.n_bootstraps)))
+            n = question.first.affordable(self.n_bootstraps, len(some.lead))
+            p[doubtful] = np.minimum(p[doubtful], some.certainty(some.scores(0, n)))
         keep = p <= self.threshold
         keep[top] = True
         return DropVerdict(keep, p, top)
@@ -188,8 +192,7 @@ class BootstrapDrop:
         """
         n = self.n_bootstraps
         if race.question.first.max_calls is None:
-            worse, defined = np.sum(race.over(race.compare, n), axis=0)
-            return worse, defined
+            return race.compare(0, n)
         worse, defined = np.zeros((2, len(race.lead)), np.int64)
         is_open = np.ones(len(race.lead), bool)
         for start, stop in blocks.cut(n, blocks.UNIT):
@@ -241,7 +244,9 @@ class _Standing:
         question = question.for_target(table.target)
         scorer = question.bind(table)
         whole = scorer.scores(np.ones((1, table.n_samples), np.uint8))
-        top = best_so_far(question, table, whole)
+        # A rule in standard errors has none in the middle of a race: there the highest score is the best.
+        rule = best if question.needs_standard_errors else question.rule_for(table.configurations)
+        top = int(apply(rule, whole, question.first.unit)[0])
         return None if top < 0 else cls(table, question, scorer, units, whole[0, top] - whole[0], top)
 
     def among(self, member: Array) -> _Standing:
@@ -250,24 +255,20 @@ class _Standing:
         top = int(member[: self.top].sum())
         return replace(self, table=some, scorer=self.question.bind(some), lead=self.lead[member], top=top)
 
-    def scores(self, n_resamples: int) -> Array:
-        """Scores of all configurations in so many resamples, or fewer where a function is called for each [B, C]."""
-        n = self.question.first.affordable(n_resamples, len(self.lead))
-        return np.concatenate(self.over(lambda start, stop: self.scorer.scores(self.units.counts(start, stop)), n))
+    def scores(self, start: int, stop: int) -> Array:
+        """Scores of all configurations in resamples start to stop - 1 [B, C]."""
+        n_threads = self.question.n_threads
+        cut = [(start + a, start + b) for a, b in blocks.ranges(stop - start, self.table.n_samples, n_threads)]
+        return np.concatenate(blocks.run(lambda a, b: self.scorer.scores(self.units.counts(a, b)), cut, n_threads))
 
     def compare(self, start: int, stop: int) -> tuple[Array, Array]:
         """In how many resamples each configuration is worse than the best, and in how many that is defined [C]."""
-        scores = self.scorer.scores(self.units.counts(start, stop))
+        scores = self.scores(start, stop)
         lead = scores[:, self.top]
         defined = ~np.isnan(lead)
         with np.errstate(invalid="ignore"):
             worse = scores < (lead - margin(lead, self.scorer.metric.unit))[:, None]
         return worse[defined].sum(axis=0), np.full(scores.shape[1], defined.sum())
-
-    def over(self, function: Callable[[int, int], T], n_resamples: int) -> list[T]:
-        """Call a function for blocks of resamples, on threads."""
-        cut = blocks.ranges(n_resamples, self.table.n_samples, self.question.n_threads)
-        return blocks.run(function, cut, self.question.n_threads)
 
     def certainty(self, scores: Array, more: float = 0.0, scale: float = 1.0) -> Array:
         """How sure each lead, with `more` added, is one: by the spread of the leads in resamples [B, C], times `scale`.
@@ -280,24 +281,6 @@ class _Standing:
             z = (self.lead + more) / (spread(scores[:, [self.top]] - scores) * (widening * scale))
         z = np.where(np.isnan(z), 0.0, z)
         return np.asarray(special.stdtr(n - 1, z) if few else special.ndtr(z))
-
-
-def best_so_far(question: Question, table: Predictions, whole: Array) -> int:
-    """Position of the best by scores [1, C] on what has been predicted; -1 where none is defined.
-
-    A rule in standard errors has none to go by in the middle of a race: then the highest score is the yardstick.
-    """
-    rule = best if question.needs_standard_errors else question.rule_for(table.configurations)
-    return int(apply(rule, whole, question.first.unit)[0])
-
-
-def _left(predictions: Predictions) -> float:
-    """Share of the units, over all repeats, that is still to be predicted; of a group, by the share of its samples."""
-    if predictions.groups is None:
-        return 1.0 - float(predictions.seen.mean())
-    unit = Units(predictions.n_samples, 0, groups=predictions.groups).of_entry
-    size = np.bincount(unit)
-    return 1.0 - float(np.mean([np.bincount(unit, here) / size for here in predictions.seen.T]))
 
 
 def check_sizes(min_predictions: int, n_bootstraps: int, fewest: int) -> None:

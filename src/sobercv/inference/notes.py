@@ -58,8 +58,18 @@ def adaptive(n_units: int | None, n_trials: int) -> Note:
     )
 
 
-def of_table(table: Table, winner: int, n_configurations: int) -> Iterator[Note]:
-    """What is special about the size, the samples, the folds and the responses of predictions in memory."""
+def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
+    """What is special about a table, its winner, and the winners of the resamples [B], -1 for none."""
+    n_configurations, chosen = len(table.configurations), chosen[chosen >= 0]
+    if table.dropped is not None:
+        share = float(table.dropped[chosen].mean()) if len(chosen) else 0.0
+        yield Note(
+            "W217",
+            f"{table.dropped.sum()} of {n_configurations} configurations were dropped early. They took part in the "
+            f"correction with the predictions that they have, and won {100 * share:.0f} % of the resamples.",
+        )
+        winner = table.reference  # what follows is about the finishers
+    table = table.samples or table
     units, n_dropped = table.observed, table.predictions.n_dropped
     if n_configurations == 1 and n_dropped:
         yield Note(

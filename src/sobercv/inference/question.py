@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from .procedures import SelectionProcedure
 from .selection import RULES, SelectionRule, best
 
 MetricLike = str | Metric | Callable[..., Any]
-Answer = TypeVar("Answer")
 
 ALLOWED: dict[str, Collection[str]] = {"aggregate": ("pooled", "fold"), "by": ("sample", "fold"), "interval": INTERVALS}
 #: What a procedure goes with: all else has no meaning, or has not been tested, where more than a column is selected.
@@ -150,10 +149,6 @@ class Question:
         same = all(a is b for a, b in zip(settled, self.metrics, strict=True))
         return self if same else replace(self, metrics=settled)
 
-    def by_the_first(self) -> Question:
-        """Ask by the metric that selects alone."""
-        return replace(self, metrics=self.metrics[:1], several=False)
-
     def rule_for(self, configurations: Array) -> SelectionRule:
         """Return the selection rule for a table that holds these of the configurations."""
         if self.procedure is not None:
@@ -171,7 +166,3 @@ class Question:
         # Among several metrics only those that rank can compare within folds.
         within_folds = self.within_folds and metric.pools_scores
         return metric.bind(table, aggregate=self.aggregate, within_folds=within_folds, n_jobs=self.n_jobs)
-
-    def answer(self, found: dict[str, Answer]) -> Any:
-        """Return answers by metric as they were asked for: a dict of them, or the only one."""
-        return found if self.several else next(iter(found.values()))

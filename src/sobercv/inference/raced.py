@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from ..containers import Array
-from ..errors import Note
 from ..predictions import Predictions
-from ..threads import computed_once
-from . import notes
 from .question import Question
 from .tables import FoldMeans, Scores, Table
 from .units import Units
@@ -27,18 +24,15 @@ from .units import Units
 _FINISHED = -1  # the home of the finishers in a race
 
 
+@dataclass(frozen=True, eq=False)
 class DroppedGroup:
-    """Configurations dropped after the same splits: by how much each is ahead of the winner, by one metric.
+    """Configurations dropped after the same splits: by how much each is ahead of the winner, by one metric."""
 
-    `scorer` is of these configurations and, last, of the winner; `entries` of a row of counts (samples or folds) are
-    those that they have predicted; `share` is what a deviation of their lead is scaled by: the root of the share of the
-    units that they have. `lead` is the score of each minus that of the winner on all that they have, mostly negative.
-    """
-
-    def __init__(self, configurations: Array, scorer: Scores, entries: Array, share: float) -> None:
-        self.configurations, self.scorer, self.entries, self.share = configurations, scorer, entries, share
-        scores = scorer.scores(np.ones((1, len(entries)), np.uint8))[0]
-        self.lead = scores[:-1] - scores[-1]
+    configurations: Array  # their ids [C]
+    scorer: Scores  # of these configurations and, last, of the winner
+    entries: Array  # of a row of counts (samples or folds): those that they have predicted
+    share: float  # what a deviation of their lead is scaled by: the root of the share of the units that they have
+    lead: Array  # score of each minus that of the winner on all that they have, mostly negative [C]
 
     def leads(self, counts: Array, winners: Array | None, is_scaled: bool) -> Array:
         """Lead of every configuration in every resample [B, C], or of configuration winners[b] in resample b [B].
@@ -79,7 +73,8 @@ class RaceScores:
         """Score every configuration on what is present [B, C]."""
         scores = self.inner.scores(counts)
         reference = scores[:, self.reference, None]
-        return self.ordered([scores, *(reference + group.leads(counts, None, True) for group in self.dropped)])
+        dropped = (reference + group.leads(counts, None, True) for group in self.dropped)
+        return np.concatenate([scores, *dropped], axis=1)[:, self.order]
 
     def picked(self, counts: Array, winners: Array) -> Array:
         """Score one configuration per resample [B], within the range of the metric."""
@@ -91,10 +86,6 @@ class RaceScores:
             out[at] += group.leads(counts[at], self.seat[winners[at]], self.is_scaled)
         return np.clip(out, *self.metric.range)
 
-    def ordered(self, parts: list[Array]) -> Array:
-        """Put scores of the finishers and of each dropped group [..., C] into the order of all configurations."""
-        return np.concatenate(parts, axis=-1)[..., self.order]
-
 
 class RacedTable(Table):
     """The table of the finishers, of which the winner is one, with scorers that know the dropped configurations, too.
@@ -103,6 +94,7 @@ class RacedTable(Table):
     """
 
     scorers: list[RaceScores]
+    dropped: Array
 
     def __init__(
         self, finishers: Predictions, dropped: Sequence[Predictions], question: Question, counts: Any = None
@@ -111,88 +103,69 @@ class RacedTable(Table):
         reference = inner.winner()
         self.__dict__.update(inner.__dict__)
         self.__dict__.pop("standard_errors", None)
-        self._inner = inner
-        make = _sample_group if inner.samples is None else _fold_group
-        groups = [make(finishers, group, inner, reference) for group in dropped]
+        groups = [_dropped_group(finishers, group, inner, reference) for group in dropped]
         self.scorers = [
             RaceScores(scorer, inner.configurations, reference, [group[k] for group in groups])
             for k, scorer in enumerate(inner.scorers)
         ]
+        order = self.scorers[0].order
         self.wholes = [
-            race.ordered([scores, *(scores[reference] + group.lead for group in race.dropped)])
+            np.concatenate([scores, *(scores[reference] + group.lead for group in race.dropped)])[order]
             for race, scores in zip(self.scorers, inner.wholes, strict=True)
         ]
         everything = [inner.configurations, *(group.configurations for group in dropped)]
-        self.configurations = np.concatenate(everything)[self.scorers[0].order]
+        self.configurations = np.concatenate(everything)[order]
+        self.dropped, self.reference = self.scorers[0].home != _FINISHED, reference
+        self._own_question = inner.question
 
     def winner(self) -> int:
         """Select among the finishers, which alone have a score on all samples, unless none of them is asked for."""
-        race = self.scorers[0]
-        if self.question is self._inner.question:
+        if self.question is self._own_question:
+            race = self.scorers[0]
             return int(np.flatnonzero((race.home == _FINISHED) & (race.seat == race.reference))[0])
-        chosen = int(self.select(np.where(race.home == _FINISHED, self.wholes[0], np.nan)[None])[0])
+        chosen = int(self.select(np.where(self.dropped, np.nan, self.wholes[0])[None])[0])
         return chosen if chosen >= 0 else super().winner()  # a family without a finisher
 
-    @computed_once
-    def standard_errors(self) -> Array:
-        """Resample what the finishers' table resamples."""
-        return self.resampled_errors()
-
-    def kurtoses(self, winner: int) -> list[float]:
-        """Return those of the finishers' table; nothing is known of a dropped configuration."""
-        race = self.scorers[0]
-        finished = race.home[winner] == _FINISHED
-        return self._inner.kurtoses(int(race.seat[winner])) if finished else [3.0] * len(self.scorers)
-
-    def asking(self, question: Question) -> Self:
+    def asking(self, question: Question, members: Array | None = None) -> Self:
         """Ask for another selection: a family, say, which is known no better than by the samples that it has."""
-        other = super().asking(question)
+        other = super().asking(question, members)
         other.scorers = [copy(race) for race in self.scorers]
         for race in other.scorers:
             race.is_scaled = False
         return other
 
-    def notes(self, winner: int, chosen: Array) -> list[Note]:
-        """Say what took part beside the finishers, and what is special about their table."""
-        race, some = self.scorers[0], chosen[chosen >= 0]
-        dropped = race.home != _FINISHED
-        share = float(dropped[some].mean()) if len(some) else 0.0
-        took_part = Note(
-            "W217",
-            f"{dropped.sum()} of {len(dropped)} configurations were dropped early. They took part in the correction "
-            f"with the predictions that they have, and won {100 * share:.0f} % of the resamples.",
+
+def _dropped_group(finishers: Predictions, group: Predictions, table: Table, reference: int) -> list[DroppedGroup]:
+    """A dropped group by each metric."""
+    metrics, seen = table.question.metrics, group.seen & finishers.seen
+    scorers: list[Scores]
+    if table.samples is None:
+        beside = finishers.take_configurations(np.array([reference])).responses
+        both = replace(
+            group,
+            responses={  # what is kept besides what is scored, not all models have
+                name: np.concatenate([group.responses[name], beside[name]], axis=1)
+                for name in beside
+                if name in group.responses
+            },
+            configurations=np.append(group.configurations, finishers.configurations[reference]),
+            seen=seen,
         )
-        return [took_part, *notes.of_table(self.samples or self._inner, race.reference, len(dropped))]
-
-
-def _sample_group(finishers: Predictions, group: Predictions, table: Table, reference: int) -> list[DroppedGroup]:
-    """A dropped group by each metric, where samples are resampled."""
-    beside = finishers.take_configurations(np.array([reference])).responses
-    both = replace(
-        group,
-        responses={  # what is kept besides what is scored, not all models have
-            name: np.concatenate([group.responses[name], beside[name]], axis=1)
-            for name in beside
-            if name in group.responses
-        },
-        configurations=np.append(group.configurations, finishers.configurations[reference]),
-        seen=group.seen & finishers.seen,
-    )
-    rows, own = np.searchsorted(finishers.rows, both.rows), both.only_seen()
-    share = float(np.sqrt(Units(own.n_samples, 0, groups=own.groups).n / table.observed.n))
-    scorers = (table.question.bind(own, metric) for metric in table.question.metrics)
-    return [DroppedGroup(group.configurations, scorer, rows, share) for scorer in scorers]
-
-
-def _fold_group(finishers: Predictions, group: Predictions, table: Table, reference: int) -> list[DroppedGroup]:
-    """A dropped group by each metric, where folds are resampled."""
-    seen = replace(group, seen=group.seen & finishers.seen)
-    own = Table(seen, replace(table.question, by="sample"))  # a group may have a single fold
-    folds = np.unique(table.predictions.fold_of[:, 0])
-    entries = np.searchsorted(folds, np.unique(own.predictions.fold_of[:, 0]))
-    share = float(np.sqrt(len(entries) / len(folds)))
+        entries, own = np.searchsorted(finishers.rows, both.rows), both.only_seen()
+        n, n_all = Units(own.n_samples, 0, groups=own.groups).n, table.observed.n
+        scorers = [table.question.bind(own, metric) for metric in metrics]
+    else:  # folds are resampled
+        alone = Table(replace(group, seen=seen), replace(table.question, by="sample"))  # it may have a single fold
+        folds = np.unique(table.predictions.fold_of[:, 0])
+        entries = np.searchsorted(folds, np.unique(alone.predictions.fold_of[:, 0]))
+        n, n_all = len(entries), len(folds)
+        scores = zip(alone.fold_scores(), table.fold_scores(), metrics, strict=True)
+        scorers = [
+            FoldMeans(np.column_stack([mine, all_[entries, reference]]), metric) for mine, all_, metric in scores
+        ]
     found = []
-    for metric, mine, theirs in zip(table.question.metrics, own.fold_scores(), table.fold_scores(), strict=True):
-        both = FoldMeans(np.column_stack([mine, theirs[entries, reference]]), metric)
-        found.append(DroppedGroup(group.configurations, both, entries, share))
+    for scorer in scorers:
+        *mine, winner = scorer.scores(np.ones((1, len(entries)), np.uint8))[0]
+        lead = np.array(mine) - winner
+        found.append(DroppedGroup(group.configurations, scorer, entries, float(np.sqrt(n / n_all)), lead))
     return found

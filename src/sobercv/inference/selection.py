@@ -36,17 +36,6 @@ def best(scores: Array, *, unit: float = 1.0) -> Array:
     return winners
 
 
-class best_of:
-    """Pick the highest score among some of the configurations, the `members` of a family, bool [C]."""
-
-    def __init__(self, members: Array, unit: float) -> None:
-        self.members, self._unit = members, unit
-
-    def __call__(self, scores: Array) -> Array:
-        """Pick a winner for each row of scores [B, C]."""
-        return best(np.where(self.members, scores, np.nan), unit=self._unit)
-
-
 class simplest_within:
     """Pick the least complex configuration whose score is nearly the best.
 
@@ -128,8 +117,7 @@ def apply(rule: SelectionRule, scores: Array, unit: float, standard_error: Array
     told = (scores, standard_error) if getattr(rule, "needs_standard_errors", False) else (scores,)
     winners = np.asarray(rule(*told, unit=unit) if isinstance(rule, simplest_within) else rule(*told))
     b, c = scores.shape
-    known = scores[:, rule.members] if isinstance(rule, best_of) else scores
-    hopeless = np.isnan(known).all(axis=1)
+    hopeless = np.isnan(scores).all(axis=1)
     valid = winners.shape == (b,) and winners.dtype.kind in "iu"
     if not valid or not (hopeless | ((winners >= 0) & (winners < c))).all():
         raise SoberError(

@@ -16,7 +16,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from ..containers import Array
-from ..errors import Note, SoberError, warn
+from ..errors import SoberError, warn
 from ..metrics import Metric, blocks
 from ..predictions import Predictions
 from ..threads import computed_once, one_blas_thread
@@ -95,9 +95,14 @@ class Table:
         Share of the samples that each model was trained on, by the folds; that of ten folds where none are known.
     samples : Table or None
         Where folds of predictions are resampled, the table that resamples their samples.
+    members, dropped : bool array [C] or None
+        Which configurations may be selected (None for all), and which were dropped from a race (None for no race).
     """
 
     samples: Table | None = None
+    members: Array | None = None
+    dropped: Array | None = None
+    reference: int  # position of a race's winner among the finishers
 
     def __init__(
         self,
@@ -182,17 +187,6 @@ class Table:
         return np.concatenate(out)
 
     # ---- resampling ----------------------------------------------------------------------------------------------
-    def cut(self) -> list[tuple[int, int]]:
-        """Which resamples to ask for together: blocks whose counts stay near the core, enough for all threads."""
-        if self.units.kind == "folds":
-            return [(0, self.n_resamples)]
-        return blocks.ranges(self.n_resamples, self.n_samples, self.question.n_threads)
-
-    def absent(self, counts: Array) -> Array:
-        """What judges a decision on these resamples: what is absent from them, and may judge."""
-        absent = counts == 0
-        return (absent if self.judges is None else absent & self.judges).view(np.uint8)
-
     def kurtoses(self, winner: int) -> list[float]:
         """For each metric the kurtosis of what a unit adds to the winner's score; 3 where it is not known.
 
@@ -222,7 +216,7 @@ class Table:
 
         Of given scores, that of the mean over folds.
         """
-        if self.samples is not None:
+        if self.samples is not None and self.dropped is None:
             return self.samples.standard_errors
         first = self.scorers[0]
         if not isinstance(first, FoldMeans):
@@ -238,27 +232,27 @@ class Table:
         return spread(self.scorers[0].scores(units.counts(0, ERRORS)))
 
     # ---- selecting -----------------------------------------------------------------------------------------------
-    def asking(self, question: Question) -> Self:
-        """Ask the same predictions and the same draws for another selection; the metrics stay."""
-        return self._with(question=question)
-
-    def among(self, member: Array) -> Self:
-        """Select from some of the configurations only, bool [C], by the same draws."""
-        some = self.predictions.take_configurations(member)
-        return self._with(predictions=some, configurations=some.configurations)
-
-    def _with(self, **changes: Any) -> Self:
-        """Return a copy that forgets what was computed of what changes."""
+    def asking(self, question: Question, members: Array | None = None) -> Self:
+        """Ask the same predictions and draws for another selection, of some of the configurations; the metrics stay."""
         other = copy(self)
-        for name in ("standard_errors", *(("scorers", "wholes") if "predictions" in changes else ())):
+        other.__dict__.pop("standard_errors", None)
+        other.question, other.members = question, members
+        return other
+
+    def among(self, members: Array) -> Self:
+        """Forget all but some of the configurations, bool [C]; the draws stay."""
+        other = copy(self)
+        for name in ("standard_errors", "scorers", "wholes"):
             other.__dict__.pop(name, None)
-        other.__dict__.update(changes)
+        other.predictions = self.predictions.take_configurations(members)
+        other.configurations = other.predictions.configurations
         return other
 
     def select(self, scores: Array) -> Array:
         """Run the rule: scores [B, C] -> positions of the winners [B], -1 where no score is defined."""
         question = self.question
         errors = self.standard_errors if question.needs_standard_errors else None
+        scores = scores if self.members is None else np.where(self.members, scores, np.nan)
         return apply(question.rule_for(self.configurations), scores, question.first.unit, errors)
 
     def winner(self) -> int:
@@ -305,10 +299,6 @@ class Table:
             **more,
         )
 
-    def notes(self, winner: int, chosen: Array) -> list[Note]:
-        """What a reader should know about these predictions, the winner, and the winners of the resamples [B]."""
-        return list(notes.of_table(self.samples or self, winner, self.predictions.n_configurations))
-
     def complaint(self, metric: int) -> str:
         """What a function that scores said when it refused, as a sentence to add to ours; "" where it said nothing."""
         said = getattr(self.scorers[metric], "complaint", "")
@@ -333,36 +323,35 @@ def check_partition(n_repeats: int, groups: Array | None, fold_of: Array) -> Non
 
 
 # ---- opening ---------------------------------------------------------------------------------------------------------
-def open_table(predictions: Any, question: Question, *, counts: Any = None, **arrays: Any) -> Table:
-    """Open predictions for a question that resamples them; `arrays` as for `predictions_of`."""
-    from .raced import RacedTable
+def open_table(
+    predictions: Any, question: Question, *, y: Any = None, counts: Any = None, race: bool = True, **arrays: Any
+) -> Table:
+    """Open predictions for a question; a finished table of `Predictions` passes.
 
-    table = predictions_of(predictions, question, **arrays)
-    return RacedTable(table, table.dropped, question, counts) if table.dropped else Table(table, question, counts)
-
-
-def predictions_of(predictions: Any, question: Question, **arrays: Any) -> Predictions:
-    """Read the arrays of one call as the question needs them; a finished table passes.
-
-    `arrays` are `y`, `groups`, `folds`, `sample_weight` and `pos_label`, as for `sobercv.bbc`.
+    `y`, `counts` and `arrays` (see `ARRAYS`) are as for `sobercv.bbc`. `race`: whether configurations that were dropped
+    from a race take part.
     """
     if isinstance(predictions, Predictions):
-        twice = next((name for name, value in arrays.items() if value is not None and name != "y"), None)
+        twice = next((name for name, value in arrays.items() if value is not None), None)
         if twice is not None:
             raise SoberError("E114", f"`{twice}` is part of a Predictions table already; leave it out here.")
-        return predictions
-    y = arrays.pop("y", None)
-    question = question.for_target(y)
-    assert question.first.task is not None  # the target settled it
-    # How a bare array is read when several metrics share it: probabilities serve all, labels only some.
-    ranked = (metric.responses for metric in question.metrics if metric.responses[0] != "predict")
-    wanted = () if question.procedure is None else question.procedure.wanted(question.first)
-    responses = wanted[0] if wanted else next(ranked, question.first.responses)
-    table = Predictions.build(y, predictions, task=question.first.task, responses=responses, **arrays)
-    if table.n_left_out:
-        lacking = notes.left_out(table.n_left_out, table.n_configurations)
-        warn(lacking.code, lacking.text)
-    return table
+        table = predictions
+    else:
+        settled = question.for_target(y)
+        assert settled.first.task is not None  # the target settled it
+        # How a bare array is read when several metrics share it: probabilities serve all, labels only some.
+        ranked = (metric.responses for metric in settled.metrics if metric.responses[0] != "predict")
+        wanted = () if settled.procedure is None else settled.procedure.wanted(settled.first)
+        responses = wanted[0] if wanted else next(ranked, settled.first.responses)
+        table = Predictions.build(y, predictions, task=settled.first.task, responses=responses, **arrays)
+        if table.n_left_out:
+            lacking = notes.left_out(table.n_left_out, table.n_configurations)
+            warn(lacking.code, lacking.text)
+    if race and table.dropped:
+        from .raced import RacedTable
+
+        return RacedTable(table, table.dropped, question, counts)
+    return Table(table, question, counts)
 
 
 # ---- arithmetic ------------------------------------------------------------------------------------------------------

@@ -269,7 +269,7 @@ class Objective:
             )
             for name, one in found.items()
         }
-        return question.answer(told)
+        return told if question.several else next(iter(told.values()))
 
     def _outcomes_of(self, own: Sequence[FrozenTrial], n: int) -> tuple[MemoryStore, Array]:
         """Read the outcomes of n trials, of which `own` were run by such an objective; tell which of them are complete.

@@ -14,7 +14,7 @@ from ..errors import SoberError
 from ..inference import Estimate, Question
 from ..inference.estimate import with_names
 from ..inference.question import MetricLike
-from ..inference.tables import ARRAYS, Table, predictions_of
+from ..inference.tables import ARRAYS, Table, open_table
 
 OPTIONS = {*ARRAYS, "select", "aggregate", "within_folds", "random_state", "n_jobs"}
 
@@ -82,8 +82,8 @@ def _judged(
         raise TypeError(f"There is no option {unknown[0]!r} here; the options are {', '.join(sorted(OPTIONS))}.")
     arrays = {name: given.pop(name, None) for name in ARRAYS}
     question = Question.ask(metric, **given)
-    table = Table(predictions_of(predictions, question, y=y, **arrays), question)
-    return question.answer(with_names(protocol(table), predictions))
+    found = with_names(protocol(open_table(predictions, question, y=y, race=False, **arrays)), predictions)
+    return found if question.several else next(iter(found.values()))
 
 
 # ---- the protocols ---------------------------------------------------------------------------------------------------

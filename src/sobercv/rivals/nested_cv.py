@@ -31,7 +31,7 @@ def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: A
     """
     routed = Routed.plain(search.estimator, groups, sample_weight)
     problem, _ = read(search, X, y, routed)
-    question = search.question_.by_the_first()
+    question = replace(search.question_, metrics=search.question_.metrics[:1], several=False)
     metric = question.first
     plan = Plan.build(problem, search.splits_)  # never split anew: a splitter without a seed gives other folds
     check_partition(plan)

@@ -102,7 +102,7 @@ class Search(FittedSearch):
             report_failures(log, configurations)
             estimates = self._judge(made, store, log, configurations)
             self.pair_models_ = self._train_pairs(made, replace(experiment, asks=None), store, estimates)
-            self.estimate_ = self.question_.answer(estimates)
+            self.estimate_ = estimates if self.question_.several else next(iter(estimates.values()))
             if self.refit:
                 refitting = partial(callbacks.task, "refit-with-best-params")
                 self._train_final_model(problem.X, problem.y, trained, arguments, refitting)

@@ -246,9 +246,8 @@ class ScoringPlan:
         if own and not self.several:  # one, which may return a dict
             return self.on_models[0]
         empty = target.take(slice(0))
-        return question.answer(
-            {m.name: own.get(m.name) or ModelScorer(m.name, PredictionScorer(m, empty)) for m in question.metrics}
-        )
+        found = {m.name: own.get(m.name) or ModelScorer(m.name, PredictionScorer(m, empty)) for m in question.metrics}
+        return found if question.several else next(iter(found.values()))
 
     def _weights_for(self, scorer: ModelScorer) -> dict[str, Any]:
         """Return the weights for a scorer that takes them; warn where it does not, as scikit-learn does."""
