@@ -27,11 +27,6 @@ def test_a_column_without_any_value_is_a_configuration_without_predictions():
     assert recognise(empty, target="y").responses[""].mask.sum(axis=0).tolist() == [0] * len(MODELS) + [N]
 
 
-def test_lists_are_refused():
-    with pytest.raises(SoberError, match="'odd' holds lists"):
-        recognise(wide(odd=[[1, 2]] * N), target="y")
-
-
 def test_rows_of_one_patient_are_warned_about_and_grouped_on_request():
     frame = wide(patient=np.arange(N) // 2)
     assert [note.code for note in recognise(frame, target="y").notes] == ["W301"]

@@ -159,9 +159,18 @@ def judge(
     # correction.
     wider = 1.0 if found.test_share is None else 1.0 + k * found.test_share
     wins = np.bincount(np.concatenate(winners), minlength=len(kept))
+    said = [
+        (True, "W211", f"Only the scores of {k} folds are known, so folds were resampled (BBC-F). Out-of-fold "
+         "predictions give a narrower interval: BBCSearchCV keeps them."),
+        (n_left_out, "W204", f"{n_left_out} of {len(kept) + n_left_out} configurations failed on some fold and were "
+         "left out."),
+        (k < FEW_FOLDS, "W205", f"With {k} folds the interval is wide: {k} numbers say little about how scores vary."),
+        (len(kept) == 1, "W202", "There is one configuration only, so nothing was selected and nothing is corrected."),
+    ]  # fmt: skip
+    about_folds = [Note(code, text) for applies, code, text in said if applies]
     out = {}
     for name in scores:
-        notes = (*found.notes, *_notes(k, len(kept), n_left_out))
+        notes = (*found.notes, *about_folds)
         if ranges[name] == ANY and scores[name].min() >= 0.0 and scores[name].max() <= 1.0:
             text = (
                 f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
@@ -201,18 +210,6 @@ def _by_rule(found: FoldScores, kept: Array, rows: slice, counts: Array) -> Arra
                 f"{type(error).__name__}: {error}. Pass metric= to judge the highest mean instead.",
             ) from error
     return winners
-
-
-def _notes(k: int, n_kept: int, n_left_out: int) -> list[Note]:
-    said = {
-        "W211": f"Only the scores of {k} folds are known, so folds were resampled (BBC-F). Out-of-fold predictions "
-        "give a narrower interval: BBCSearchCV keeps them.",
-        "W204": f"{n_left_out} of {n_kept + n_left_out} configurations failed on some fold and were left out.",
-        "W205": f"With {k} folds the interval is wide: {k} numbers say little about how scores vary.",
-        "W202": "There is one configuration only, so nothing was selected and nothing is corrected.",
-    }
-    applies = {"W211": True, "W204": n_left_out > 0, "W205": k < FEW_FOLDS, "W202": n_kept == 1}
-    return [Note(code, text) for code, text in said.items() if applies[code]]
 
 
 def _range(name: str, scores: Array) -> tuple[float, float] | None:
@@ -303,9 +300,17 @@ def judge_predictions(
     objections = _objections(found)
     if objections and not force:
         raise SoberError(objections[0].code, objections[0].text)
-    if pos_label is None:
-        _check_class_of_scores(found)
     responses, classes = dict(found.responses), found.classes
+    # Scores of an unnamed class are taken as those of the greater label, as most tools write them, only where that one
+    # is also the positive class by its name: 0 and 1, no and yes.
+    if pos_label is None and found.names_no_class() and obvious_positive(classes) != classes[1]:
+        one, other = classes
+        raise SoberError(
+            "E120",
+            f"The columns of predictions are scores of one of two classes, {str(one)!r} or {str(other)!r}, and the "
+            f"table does not say which; a wrong guess turns every ranking upside down. Write --positive {one} if "
+            f"larger values mean {str(one)!r}, else --positive {other}.",
+        )
     if len(classes) == 2 and str(pos_label) == str(classes[0]):  # those that name classes are of the greater one
         turned = {"predict_proba": lambda values: 1.0 - values, "decision_function": lambda values: -values}
         responses = {name: turned[name](v) if name in turned else v for name, v in responses.items()}
@@ -336,23 +341,6 @@ def judge_predictions(
         for name, one in estimates.items()
     }
     return {name: replace(one, notes=(*one.notes, *notes)) for name, one in known.items()}
-
-
-def _check_class_of_scores(found: ToolPredictions) -> None:
-    """Refuse scores that may be of either class.
-
-    They are taken as scores of the greater label, as most tools write them, only where that one is also the positive
-    class by its name: 0 and 1, no and yes.
-    """
-    if not found.names_no_class() or obvious_positive(found.classes) == found.classes[1]:
-        return
-    one, other = found.classes
-    raise SoberError(
-        "E120",
-        f"The columns of predictions are scores of one of two classes, {str(one)!r} or {str(other)!r}, and the table "
-        f"does not say which; a wrong guess turns every ranking upside down. Write --positive {one} if larger values "
-        f"mean {str(one)!r}, else --positive {other}.",
-    )
 
 
 def _objections(found: ToolPredictions) -> list[Note]:

@@ -45,8 +45,6 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
         )
     if len(lengths := {len(folds) for _, folds in kept}) > 1:
         raise SoberError("E101", f"Trials have different numbers of folds: {', '.join(map(str, sorted(lengths)))}.")
-    from ..optuna.objective import learns_from_scores  # needs Optuna, as the study does
-
     sign, name = (1.0 if study.direction.name == "MAXIMIZE" else -1.0), metric or "value"
     name = name if sign > 0 or name.startswith("neg_") else f"neg_{name}"
     return FoldScores(
@@ -54,10 +52,7 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
         params=[dict(trial.params) for trial, _ in kept],
         names=[f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial, _ in kept],
         n_repeats=n_repeats or 1,
-        notes=(
-            *_left_out(study, len(kept), "fold scores"),
-            *([adaptive(None, len(kept))] if learns_from_scores(study) else []),
-        ),
+        notes=_notes(study, len(kept), "fold scores") + ((adaptive(None, len(kept)),) if _is_adaptive(study) else ()),
     )
 
 
@@ -82,16 +77,14 @@ def read_study_predictions(
             f"None of the {len(complete)} complete trials has its out-of-fold predictions in {where}. In the objective "
             'write trial.set_user_attr("oof", predicted.tolist()).',
         )
-    from ..optuna.objective import learns_from_scores  # needs Optuna, as the study does
-
     return ToolPredictions.by_model(
         "Optuna",
         y,
         {f"trial {trial.number}": column for trial, column in kept},
         method,
         params=[dict(trial.params) for trial, _ in kept],
-        is_adaptive=learns_from_scores(study),
-        notes=_left_out(study, len(kept), "predictions"),
+        is_adaptive=_is_adaptive(study),
+        notes=_notes(study, len(kept), "predictions"),
     )
 
 
@@ -139,7 +132,13 @@ def _complete(study: Any) -> list[Any]:
     return [trial for trial in study.trials if trial.state.name == "COMPLETE"]
 
 
-def _left_out(study: Any, n_judged: int, what: str) -> tuple[Note, ...]:
+def _is_adaptive(study: Any) -> bool:
+    from ..optuna.objective import learns_from_scores  # needs Optuna, as the study does
+
+    return bool(learns_from_scores(study))
+
+
+def _notes(study: Any, n_judged: int, what: str) -> tuple[Note, ...]:
     n_trials = len(study.trials)
     text = (
         f"{n_trials - n_judged} of {n_trials} trials were pruned, failed or keep no {what}, and took no part in the "

@@ -49,15 +49,18 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     has_rule = callable(getattr(search, "refit", None))
     is_own = metric is None if has_rule else metric in (None, first, title(search, first))
     best = getattr(search, "best_index_", None) if is_own else None
+    repeats = getattr(getattr(search, "cv", None), "n_repeats", 1)  # as the splitter says
+    repeats = int(repeats) if isinstance(repeats, (int, np.integer)) and repeats > 0 else 1
+    test_share, dependence = _overlap(getattr(search, "cv", None))
     is_adaptive = hasattr(search, "optimizer_results_")  # BayesSearchCV proposes by earlier scores
     return FoldScores(
         scores=scores,
         params=params,
-        n_repeats=_repeats(search, n_splits) if n_repeats is None else n_repeats,
-        test_share=_test_share(search),
+        n_repeats=(repeats if n_splits % repeats == 0 else 1) if n_repeats is None else n_repeats,
+        test_share=test_share,
         winner=int(np.flatnonzero(rows == best)[0]) if best is not None and best in rows else None,
         rule=_rule(search.refit, names, results, rows) if has_rule and is_own else None,
-        notes=(*notes, *_dependence(search), *([adaptive(None, len(params))] if is_adaptive else [])),
+        notes=(*notes, *dependence, *([adaptive(None, len(params))] if is_adaptive else [])),
     )
 
 
@@ -100,38 +103,23 @@ def _last_iteration(results: Mapping[str, Any]) -> tuple[Array, tuple[Note, ...]
     return rows, (Note("W811", text),)
 
 
-def _repeats(search: Any, n_splits: int) -> int:
-    """Number of repeats that the splitter says; 1 where it says nothing."""
-    given = getattr(getattr(search, "cv", None), "n_repeats", 1)
-    return int(given) if isinstance(given, (int, np.integer)) and given > 0 and n_splits % given == 0 else 1
+def _overlap(cv: Any) -> tuple[float | None, tuple[Note, ...]]:
+    """Size of a test set over that of a training set, where test sets overlap; a note where splits are not folds."""
+    from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit, TimeSeriesSplit
 
-
-def _test_share(search: Any) -> float | None:
-    """Size of a test set over that of a training set, for splitters whose test sets overlap."""
-    from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
-
-    cv = getattr(search, "cv", None)
-    if not isinstance(cv, (ShuffleSplit, StratifiedShuffleSplit, GroupShuffleSplit)):
-        return None
-    test, train = cv.test_size, cv.train_size
-    if isinstance(test, float):
-        return test / (train if isinstance(train, float) else 1 - test)
-    if isinstance(test, int) and isinstance(train, int):
-        return test / train
-    usual = 0.2 if isinstance(cv, GroupShuffleSplit) else 0.1
-    return usual / (1 - usual)
-
-
-def _dependence(search: Any) -> tuple[Note, ...]:
-    """What to say where the splits are not folds of one partition."""
-    from sklearn.model_selection import TimeSeriesSplit
-
-    text = ""
-    if isinstance(getattr(search, "cv", None), TimeSeriesSplit):
+    if isinstance(cv, TimeSeriesSplit):
         text = "Splits of a time series share training rows and differ in size; the interval may be too narrow."
-    elif _test_share(search) is not None:
-        text = "Test sets overlap, so that splits are not independent: the interval is widened for it."
-    return (Note("W203", text),) if text else ()
+        return None, (Note("W203", text),)
+    if not isinstance(cv, (ShuffleSplit, StratifiedShuffleSplit, GroupShuffleSplit)):
+        return None, ()
+    test, train = cv.test_size, cv.train_size
+    if isinstance(test, int) and isinstance(train, int):
+        share = test / train
+    else:
+        test = test if isinstance(test, float) else 0.2 if isinstance(cv, GroupShuffleSplit) else 0.1
+        share = test / (train if isinstance(train, float) and isinstance(cv.test_size, float) else 1 - test)
+    text = "Test sets overlap, so the splits are not independent: the interval is widened for it."
+    return share, (Note("W203", text),)
 
 
 def _rule(

@@ -9,8 +9,7 @@ would give a wrong number.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import reduce
 from types import SimpleNamespace
@@ -93,13 +92,6 @@ def recognise(
         check_target(roles, frame.columns)
     for name in [*roles.target_names, *filter(None, [roles.group])]:
         find(frame, name)
-    for name in frame.columns:
-        if frame[name].dtype == object and any(
-            isinstance(v, (list, tuple, dict, set, np.ndarray)) for v in frame[name]
-        ):
-            raise SoberError(
-                "E812", f"Column {str(name)[:40]!r} holds lists. Leave it out, or give one label or number per row."
-            )
     if tool_of(frame) is None and _sample(frame, roles) is None:
         return _wide_predictions(frame, roles)
     if roles.time is not None:
@@ -113,15 +105,15 @@ def _plain(column: Any) -> str:
     return re.sub(r"[\s.\-]+", "_", str(column).strip().casefold()).strip("_")
 
 
-def _named(frame: Any, words: Collection[str], leave_out: Collection[Any] = ()) -> list[str]:
-    """Return the columns whose names are among words, in the order of the table."""
-    return [c for c in frame.columns if _plain(c) in words and c not in leave_out]
+def _named(frame: Any, words: Collection[str], leave_out: Collection[Any] = ()) -> list[Any]:
+    """Return the columns whose names are among words, in the order of the words."""
+    names = [(_plain(column), column) for column in frame.columns if column not in leave_out]
+    return [column for word in words for name, column in names if name == word]
 
 
-def _first_named(frame: Any, words: Iterable[str]) -> Any:
+def _first_named(frame: Any, words: Collection[str]) -> Any:
     """Return the column that has the first of the words as its name; None if there is none."""
-    names = {_plain(column): column for column in reversed(list(frame.columns))}
-    return next((names[word] for word in words if word in names), None)
+    return next(iter(_named(frame, words)), None)
 
 
 def _joined(frame: Any, columns: list[str]) -> Any:
@@ -134,7 +126,7 @@ def _joined(frame: Any, columns: list[str]) -> Any:
 
 
 def _without_row_names(frame: Any) -> Any:
-    """Drop the numbers of rows that R and pandas write as a column without a name."""
+    """Drop the row numbers that R and pandas write as a column without a name."""
     nameless = [c for c in frame.columns if re.fullmatch(r"(?i)Unnamed: \d+|X|", str(c))]
     counts = [[str(i + start) for i in range(len(frame))] for start in (0, 1)]
     return frame.drop(columns=[c for c in nameless if frame[c].astype(str).tolist() in counts])
@@ -184,12 +176,13 @@ def read_frame(
         text = f"The table holds {', '.join(measures)}; {score} is taken as the one that selected."
         notes = (Note("W204", f"{text} Name another as `metric`."),) if metric is None and len(measures) > 1 else ()
     repeat = _first_named(frame, REPEAT) or ("id" if _plain(fold) == "id2" and "id" in frame.columns else None)
-    keys = [_place(row) for row in frame[fold].astype(str)]
-    if repeat is not None:
-        keys = [(str(of), place) for of, (_, place) in zip(frame[repeat], keys, strict=True)]
+    # Repeat and fold of every row; caret names both at once: Fold03.Rep1.
+    found = frame[fold].astype(str).str.extract(r"^(?P<fold>.+?)(?:[._ ](?P<repeat>Rep\w*))?$", re.DOTALL).fillna("")
+    repeats = found["repeat"] if repeat is None else frame[repeat].astype(str)
+    keys = list(zip(repeats, found["fold"], strict=True))
     sign, name = direction(score if metric is None else metric, greater_is_better)
     scores, models = _pivot(frame, keys, _telling_apart(frame, fold, repeat), fold, score)
-    n_found = len({key[0] for key in keys})
+    n_found = repeats.nunique()
     n_found = n_found if len(scores) % n_found == 0 else 1
     return FoldScores({name: sign * scores}, names=models, n_repeats=n_found, notes=notes)
 
@@ -231,23 +224,18 @@ def _pivot(frame: Any, keys: list[tuple[str, str]], by: list[Any], fold: Any, sc
             'Save those of every configuration (caret: trainControl(returnResamp = "all")).',
         )
     places = {key: i for i, key in enumerate(sorted(set(keys), key=lambda key: list(map(_natural, key))))}
-    rows = [places[key] for key in keys]
-    if twice := [at for at, n in Counter(zip(rows, models.tolist(), strict=True)).items() if n > 1]:
+    rows = np.array([places[key] for key in keys])
+    _, at, times = np.unique(rows * len(names) + models, return_index=True, return_counts=True)
+    if times.max() > 1:
+        first = at[times > 1].min()
         raise SoberError(
             "E812",
-            f"{names[twice[0][1]]!r} has two scores on {fold} {list(places)[twice[0][0]][1]!r}. One column must tell "
-            f"folds apart and one or more must tell configurations apart; read as {fold!r} and "
-            f"{', '.join(map(repr, by))}.",
+            f"{names[models[first]]!r} has two scores on {fold} {keys[first][1]!r}. One column must tell folds apart "
+            f"and one or more must tell configurations apart; read as {fold!r} and {', '.join(map(repr, by))}.",
         )
     scores = np.full((len(places), len(names)), np.nan)
     scores[rows, models] = frame[score].to_numpy(dtype=np.float64)
     return scores, list(names)
-
-
-def _place(fold: str) -> tuple[str, str]:
-    """Repeat and fold of caret's names: Fold03.Rep1."""
-    match = re.fullmatch(r"(.+?)[._ ](Rep\w*)", fold)
-    return (match[2], match[1]) if match else ("", fold)
 
 
 def _natural(text: str) -> list[Any]:
@@ -533,7 +521,14 @@ def _wide_predictions(frame: Any, roles: Roles) -> ToolPredictions:
         )
     notes: tuple[Note, ...] = ()
     if len(truth) == 1:
-        _check_no_chances(names, kept[truth[0]])
+        labels = set(kept[truth[0]].astype(str))
+        if len(names) == len(labels) > 1 and {re.split(r"[_. ]", name)[-1] for name in names} == labels:
+            raise SoberError(
+                "E813",
+                f"The columns {', '.join(repr(n[:30]) for n in names[:3])} look like probabilities of the "
+                f"{len(labels)} classes by one configuration. Give one column per configuration, or a long "
+                f"table. {WANTED}",
+            )
         y = _values(kept[truth[0]])
     else:
         y, notes = survival_target(kept, truth, roles.event_value)
@@ -552,17 +547,6 @@ def _wide_predictions(frame: Any, roles: Roles) -> ToolPredictions:
         is_adaptive=all(re.fullmatch(r"(?i)trial[_ ]?\d+|.*_trial\d+", c) for c in names),
         notes=notes,
     )
-
-
-def _check_no_chances(names: list[str], truth: Any) -> None:
-    """Refuse columns that are the probabilities of the classes: they are all of one configuration."""
-    labels = set(truth.astype(str))
-    if len(names) == len(labels) > 1 and {re.split(r"[_. ]", name)[-1] for name in names} == labels:
-        some = ", ".join(repr(n[:30]) for n in names[:3])
-        raise SoberError(
-            "E813", f"The columns {some} look like probabilities of the {len(labels)} classes by one configuration. "
-            f"Give one column per configuration, or a long table. {WANTED}",
-        )  # fmt: skip
 
 
 def _column(column: Any, name: str, truth: Any) -> Any:
