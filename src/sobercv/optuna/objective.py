@@ -25,7 +25,7 @@ from ..inference.tables import Table, open_table
 from ..predictions import Predictions
 from ..search.design import check_drop, drop_rule
 from ..search.results import dropped_predictions
-from ..search.scoring import metrics_of, several, wanted_of
+from ..search.scoring import SEVERAL, metrics_of, wanted_of
 from ..training import Experiment, MemoryStore, Plan, Problem, Split, make_pool
 from ..training.keep.fingerprint import digest
 from ..training.race import race
@@ -125,7 +125,7 @@ class Objective:
             check_drop(drop)
         seed = seeds.root(random_state)
         metrics = tuple(metrics_of(scoring, None).values())
-        asked = metrics if several(scoring) else metrics[0]
+        asked = metrics if isinstance(scoring, SEVERAL) else metrics[0]
         self.question = Question.ask(asked, aggregate=aggregate, random_state=seed).for_target(y)
         task = self.question.first.task
         self.problem = Problem.build(X, y, task=task, groups=groups, sample_weight=sample_weight)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -38,7 +36,6 @@ from ..training import (
 )
 from ..training.fit.task import build
 from ..training.race import race
-from .callbacks import SearchCallbacks, with_callbacks
 from .design import Design, check, design, drop_rule
 from .fitted import FittedSearch
 from .pairs import PairModels, pairs_pay, tournament
@@ -49,7 +46,6 @@ from .results import (
     estimate_of,
     incomplete,
     report_failures,
-    show_fits,
     table_of,
     trained,
     winner_predictions,
@@ -63,11 +59,11 @@ class Search(FittedSearch):
     """What both searches do; they differ in where their configurations come from."""
 
     best_score_: float
+    _space: ClassVar[str]  # the parameter that holds the configurations
 
     # As with GridSearchCV, estimator, splitter and scorers say what they want; the search itself requests nothing.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
 
-    @with_callbacks
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> Self:
         """Race all configurations, pick the winner, judge it honestly, train it on all data.
 
@@ -86,30 +82,21 @@ class Search(FittedSearch):
         """
         check(self)
         seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
-        routed = self._route(groups, params)
-        configurations = self._configurations(seed)
-        made = design(self, X, y, routed, seed)
+        configurations = expand(getattr(self, self._space), getattr(self, "n_iter", None), seed, self.estimator)
+        made = design(self, X, y, self._route(groups, params), seed)
         problem, question = made.problem, made.question
+        wanted, raises = wanted_of(question, self.keep, problem.task), isinstance(self.error_score, str)
         asks = made.scoring.asks(problem.target, self.return_train_score)
-        experiment = Experiment(
-            problem, self.estimator, wanted_of(question, self.keep, problem.task), self._raises_errors, asks
-        )
-        arguments = problem.fit_arguments(np.arange(problem.n_samples))
-        callbacks = SearchCallbacks(self, X, y, arguments)
-        with callbacks.task("fit"):
-            with callbacks.task("search", splits=(len(configurations), made.plan)) as around:
-                store, log = self._race(made, replace(experiment, around=around), configurations)
+        experiment = Experiment(problem, self.estimator, wanted, raises, asks)
+        store, log = self._race(made, experiment, configurations)
+        if log.failures:
             report_failures(log, configurations)
-            estimates = self._judge(made, store, log, configurations)
-            self.pair_models_ = self._train_pairs(made, replace(experiment, asks=None), store, estimates)
-            self.estimate_ = estimates if self.question_.several else next(iter(estimates.values()))
-            if self.refit:
-                refitting = partial(callbacks.task, "refit-with-best-params")
-                self._train_final_model(problem.X, problem.y, trained, arguments, refitting)
+        estimates = self._judge(made, store, log, configurations)
+        self.pair_models_ = self._train_pairs(made, replace(experiment, asks=None), store, estimates)
+        self.estimate_ = estimates if self.question_.several else next(iter(estimates.values()))
+        if self.refit:
+            self.train_final_model(problem.X, problem.y, **problem.fit_arguments(np.arange(problem.n_samples)))
         return self
-
-    def _configurations(self, seed: int) -> list[Configuration]:
-        raise NotImplementedError
 
     def _race(
         self, made: Design, experiment: Experiment, configurations: list[Configuration]
@@ -150,15 +137,16 @@ class Search(FittedSearch):
         """Return honest estimates by metric, from predictions or scores of models; set what users read beside them."""
         for name in _OPTIONAL:
             self.__dict__.pop(name, None)
-        notes = incomplete(log, store)
-        self.question_ = question = with_names(made.question, store, log.finishers, self.refit)
+        notes = [] if log.stopped == "finished" else [incomplete(log, store)]
+        question = made.question
+        if question.by == "fold":
+            question = with_names(question, store, log.finishers, self.refit)
+        self.question_ = question
         start = time.perf_counter()
         self.predictions_, table = table_of(store, log, question, self.count_dropped)
         estimates = corrected(table)
         self.judge_time_ = time.perf_counter() - start
         self.cv_results_ = results = cv_results(configurations, store, log, question, estimates, self.error_score)
-        if self.verbose > 2:
-            show_fits(results, store, question)
         first = estimates[question.first.name]
         if callable(self.refit):  # as in scikit-learn, its pick has no score
             self.best_index_ = _chosen_by(self.refit, results)
@@ -228,23 +216,17 @@ class Search(FittedSearch):
         **fit_params
             Arguments of the estimator's `fit`.
         """
-        self._train_final_model(X, y, train, fit_params)
-        return self
-
-    def _train_final_model(
-        self, X: Any, y: Any, train: Callable[..., Any], fit_params: dict[str, Any], around: Any = nullcontext
-    ) -> None:
         start, decision = time.perf_counter(), estimate_of(self).decision
         models = []
         for index in decision.configurations if isinstance(decision, Mix) else [self.best_index_]:
             model = build(self.estimator, Configuration(index, self.cv_results_["params"][index]))
-            with around(model):
-                models.append(train(model, X, y, **fit_params))
-        self.best_estimator_ = best = as_decided(decision, models, X, y)
+            models.append(train(model, X, y, **fit_params))
+        self.best_estimator_ = best = models[0] if decision is None else as_decided(decision, models, X, y)
         self.refit_time_ = time.perf_counter() - start
         self.n_fits_ += len(models)
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
+        return self
 
 
 _NOT_JUDGED = (
@@ -341,8 +323,7 @@ class BBCSearchCV(Search):
         Configurations that fail are set aside with the reason, or raise. A number stands in `cv_results_` as their
         score; they are never judged.
     verbose : int, default=0
-        1 shows a bar in a terminal or a notebook (with rich) and a line for each round elsewhere; 2 always shows lines,
-        3 then prints the scores of every fit, as scikit-learn does.
+        1 shows a bar in a terminal or a notebook (with rich) and a line for each round elsewhere; 2 always shows lines.
     on_event : callable or list of callables, optional
         Receive the events of the search, such as `sobercv.progress.JsonLines("log.jsonl")`. They change no result.
     return_train_score : bool, default=False
@@ -419,9 +400,7 @@ class BBCSearchCV(Search):
     """
 
     param_grid: Any
-
-    def _configurations(self, seed: int) -> list[Configuration]:
-        return expand(self.param_grid, None, seed, self.estimator)
+    _space: ClassVar[str] = "param_grid"
 
 
 @dataclass(eq=False, repr=False)
@@ -452,13 +431,4 @@ class BBCRandomizedSearchCV(Search):
 
     param_distributions: Any
     n_iter: int = field(default=10, kw_only=True)
-
-    def _configurations(self, seed: int) -> list[Configuration]:
-        return expand(self.param_distributions, self.n_iter, seed, self.estimator)
-
-
-if BBCSearchCV.__doc__ and BBCRandomizedSearchCV.__doc__:  # for `help`: the attributes are the same
-    _start, _stop = (BBCSearchCV.__doc__.index(f"    {title}\n    ---") for title in ("Attributes", "Examples"))
-    BBCRandomizedSearchCV.__doc__ = BBCRandomizedSearchCV.__doc__.replace(
-        "    Examples\n", f"{BBCSearchCV.__doc__[_start:_stop]}    Examples\n", 1
-    )
+    _space: ClassVar[str] = "param_distributions"

@@ -20,7 +20,7 @@ from ..metrics import Metric
 from ..predictions import Predictions
 from ..targets import Target, TaskName, has_several_outputs
 from ..training import Plan, Problem, infer_task
-from .scoring import Routed, ScoringPlan, scores_as_usual
+from .scoring import ModelScorer, Routed, ScoringPlan, needs_predictions, scores_as_usual
 
 _FLAG = (bool, np.bool_)
 
@@ -57,11 +57,6 @@ class Options:
     keep: str = "scored"
 
     @property
-    def _raises_errors(self) -> bool:
-        """Whether the first exception of a fit ends the search."""
-        return isinstance(self.error_score, str) and self.error_score == "raise"
-
-    @property
     def _has_drop_rule(self) -> bool:
         """Whether the user chose a drop rule; "auto" is none where nothing can be dropped."""
         return self.drop is not None and not (isinstance(self.drop, str) and self.drop == "auto")
@@ -85,7 +80,8 @@ def check(options: Options) -> None:
         ("E122", "pair_models", isinstance(pairs, _FLAG) or pairs == "auto", '"auto", True or False'),
         *(("E108", name, v is None or (isinstance(v, Real) and not isinstance(v, bool) and float(v) > 0),
            "a number above 0, or None") for name, v in times),
-        ("E122", "error_score", options._raises_errors or isinstance(score, Real), '"raise", NaN or another number'),
+        ("E122", "error_score", isinstance(score, Real) or (isinstance(score, str) and score == "raise"),
+         '"raise", NaN or another number'),
     )  # fmt: skip
     for code, name, is_known, known in rows:
         if not is_known:
@@ -150,15 +146,24 @@ def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Desig
     """Put the data and what is asked together, and refuse what does not go together."""
     problem, scoring = read(options, X, y, routed)
     plan = Plan.build(problem, options.cv, options.n_repeats, seed, routed.split_params)
-    if scoring.functions and options._suits_folds and _why_not_by_folds(options, problem, plan) is None:
-        scoring = scoring.to_models(scoring.functions)
+    functions = [
+        name
+        for name, scorer in scoring.scorers.items()
+        if isinstance(scorer, Metric) and scorer.max_calls is not None and not isinstance(scoring.given[name], Metric)
+    ]
+    if functions and options._suits_folds and _why_not_by_folds(options, problem, plan) is None:
+        scoring = scoring.to_models(functions)  # once per fit, and not once per configuration and resample
     if scoring.on_models and (why_not := _why_not_by_folds(options, problem, plan)) is not None:
         raise why_not
     select = options.select
     if isinstance(select, SelectionProcedure):
         select = select.for_estimator(options.estimator)
+    # Scores of models have a place by name.
+    metrics = [
+        Metric.given(s.name, problem.task) if isinstance(s, ModelScorer) else s for s in scoring.scorers.values()
+    ]
     question = Question.ask(
-        scoring.metrics(problem.task),
+        metrics if scoring.several else metrics[0],
         select=select,
         aggregate=options.aggregate,
         by="fold" if scoring.on_models else "sample",
@@ -186,7 +191,8 @@ def read(options: Options, X: Any, y: Any, routed: Routed) -> tuple[Problem, Sco
     by_models = y is None or has_several_outputs(y)
     # What an estimator of no known kind predicts need be no value of the target: clusters, outliers, anything.
     if by_models or (known is None and options._suits_folds):
-        scoring = scoring.to_models(scoring.given if by_models else scoring.known_to_sklearn)
+        names = [name for name, given in scoring.given.items() if by_models or not needs_predictions(given)]
+        scoring = scoring.to_models(names)
     problem = Problem.build(
         X,
         y,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,11 +28,11 @@ from sklearn.utils.validation import check_is_fitted
 from ..containers import Array, frame_of
 from ..errors import SoberError
 from ..inference import Question
+from ..inference.bootstrap import corrected
 from ..inference.difference import Difference, Family, families
 from ..predictions import Predictions
-from .callbacks import CallbackSupport
 from .design import Options
-from .results import estimate_of
+from .results import estimate_of, table_of_results
 from .scoring import Routed, listed
 
 
@@ -70,7 +71,7 @@ def _of_the_winner(name: str, doc: str) -> Any:
     return available_if(has_method)(method)
 
 
-class FittedSearch(Options, CallbackSupport, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """What scikit-learn asks of a search, and what a fitted search can do."""
 
     estimate_: Any
@@ -280,7 +281,11 @@ class FittedSearch(Options, CallbackSupport, MetaEstimatorMixin, BaseEstimator):
                     "E122", f"`first` must be the parameters of one configuration; {len(same)} have {dict(first)!r}."
                 )
             first = same[0]
-        return estimate_of(self).gain_over(first)
+        estimate = estimate_of(self)
+        if estimate.judge_alone is None:  # a pickled estimate leaves its predictions behind; the search has them
+            again = corrected(table_of_results(self))[estimate.metric]
+            estimate = replace(estimate, judge_alone=again.judge_alone)
+        return estimate.gain_over(first)
 
     @property
     def plot(self) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,8 +23,6 @@ from ..training import Configuration, MemoryStore, RaceLog
 from ..training.race import UNREACHED
 from .scoring import TRAINING
 
-#: Columns of the lines that `verbose=3` prints.
-WIDTH = 80
 CAUSES = {
     "interrupted": "interrupted (Ctrl-C)",
     "terminated": "terminated by a signal",
@@ -47,9 +44,7 @@ def unreached(n: int, total: int) -> str:
 
 
 def report_failures(log: RaceLog, configurations: Sequence[Configuration]) -> None:
-    """Warn once, with the first cause, where configurations failed."""
-    if not log.failures:
-        return
+    """Warn once that configurations failed, with the first cause."""
     if all(cause.message == UNREACHED for cause in log.failures.values()):
         text = unreached(len(log.failures), len(log.status))
     else:
@@ -63,10 +58,8 @@ def report_failures(log: RaceLog, configurations: Sequence[Configuration]) -> No
     warn("W204", text, FailedConfigurations)
 
 
-def incomplete(log: RaceLog, store: MemoryStore) -> list[Note]:
-    """Say how incomplete the cross-validation is; refuse to go on when no split is complete."""
-    if log.stopped == "finished":
-        return []
+def incomplete(log: RaceLog, store: MemoryStore) -> Note:
+    """Say how incomplete a cross-validation that was stopped is; refuse to go on when no split is complete."""
     cause, n_splits = CAUSES[log.stopped], store.done.shape[1]
     positions = np.flatnonzero(store.done[log.finishers].all(axis=0))
     if not len(positions):
@@ -82,7 +75,7 @@ def incomplete(log: RaceLog, store: MemoryStore) -> list[Note]:
         f"on the {n_samples} of {store.plan.n_samples} samples that every configuration in the race has predicted.",
     )
     warn(note.code, note.text)
-    return [note]
+    return note
 
 
 # ---- judging ---------------------------------------------------------------------------------------------------------
@@ -93,13 +86,25 @@ def table_of(store: MemoryStore, log: RaceLog, question: Question, count_dropped
     """
     predictions = store.predictions(log.finishers)
     if question.by == "sample":
-        dropped = dropped_predictions(store, (log.status == "dropped") & count_dropped)
-        predictions = replace(predictions, dropped=dropped)
+        if count_dropped and (log.status == "dropped").any():
+            predictions = replace(predictions, dropped=dropped_predictions(store, log.status == "dropped"))
         return predictions, open_table(predictions, question)
     complete = store.done[log.finishers].all(axis=0)
     each = (split_scores(store, log, metric, question)[0] for metric in question.metrics)
     scores = [scores[log.finishers][:, complete].T for scores in each]
     return predictions, Table(predictions, question, scores=scores)
+
+
+def table_of_results(search: Any) -> Table:
+    """Return the table that a fitted search was judged by, from its predictions and `cv_results_`."""
+    question, results = search.question_, search.cv_results_
+    if question.by == "sample":
+        return open_table(search.predictions_, question)
+    tails = [metric.name if question.several else "score" for metric in question.metrics]
+    each = ([results[f"split{i}_test_{tail}"] for i in range(search.n_splits_)] for tail in tails)
+    scores = [np.array(splits)[:, results["status"] == "finished"] for splits in each]
+    complete = ~np.isnan(scores[0]).all(axis=1)
+    return Table(search.predictions_, question, scores=[one[complete] for one in scores])
 
 
 def dropped_predictions(store: MemoryStore, dropped: Array) -> tuple[Predictions, ...]:
@@ -151,15 +156,21 @@ def cv_results(
     results: dict[str, Any] = {}
     for name, seconds in (("fit", store.fit_seconds), ("score", store.predict_seconds)):
         ran = store.done | ~store.done.any(axis=1, keepdims=True)
-        _add_mean(results, np.where(ran, seconds, np.nan), f"{name}_time")
-    results.update(_parameters(configurations))
+        _add_mean(results, np.where(ran, seconds, np.nan), f"{name}_time", splits=False)
+    for name in sorted({name for c in configurations for name in c.params}):
+        values = {i: c.params[name] for i, c in enumerate(configurations) if name in c.params}
+        numbers = all(isinstance(v, (bool, int, float, complex, np.number, np.bool_)) for v in values.values())
+        dtype = np.array(list(values.values())).dtype if numbers else object
+        results[f"param_{name}"] = column = np.ma.MaskedArray(np.empty(len(configurations), dtype), mask=True)
+        for i, value in values.items():
+            column[i] = value
     results["params"] = [dict(c.params) for c in configurations]
     failed = (log.status == "failed") & (not isinstance(error_score, str))
     for metric in question.metrics:
         tail = metric.name if question.several else "score"
         splits, pooled = split_scores(store, log, metric, question)
         splits[failed] = pooled[failed] = np.nan if isinstance(error_score, str) else error_score
-        mean = _add_splits(results, splits, f"test_{tail}")
+        mean = _add_mean(results, splits, f"test_{tail}")
         results[f"pooled_test_{tail}"] = pooled
         decisive = mean if question.aggregate == "fold" else pooled
         if question.makes_labels:
@@ -170,20 +181,16 @@ def cv_results(
         trained = store.answers.get(TRAINING + metric.name)
         if trained is not None:
             trained[failed] = np.nan if isinstance(error_score, str) else error_score
-            _add_splits(results, trained, f"train_{tail}")
+            _add_mean(results, trained, f"train_{tail}")
     results["status"] = log.status
     results["dropped_at"] = np.ma.MaskedArray(log.dropped_at, mask=log.dropped_at < 0)
     return results
 
 
-def _add_splits(results: dict[str, Any], splits: Array, name: str) -> Array:
-    """Add the scores of each split [C, splits], their means and standard deviations; return the means."""
-    results.update({f"split{i}_{name}": column for i, column in enumerate(splits.T)})
-    return _add_mean(results, splits, name)
-
-
-def _add_mean(results: dict[str, Any], values: Array, name: str) -> Array:
-    """Add means and standard deviations of what is defined in each row [C, splits]; return the means."""
+def _add_mean(results: dict[str, Any], values: Array, name: str, splits: bool = True) -> Array:
+    """Add the scores of each split [C, splits], means and standard deviations of what is defined; return the means."""
+    if splits:
+        results.update({f"split{i}_{name}": column for i, column in enumerate(values.T)})
     defined = ~np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.where(defined, values, 0.0).sum(axis=1) / defined.sum(axis=1)
@@ -239,39 +246,6 @@ def ranks(scores: Array, log: RaceLog, unit: float) -> Array:
     return rank
 
 
-def _parameters(configurations: Sequence[Configuration]) -> dict[str, Any]:
-    """Return a masked column for each parameter: numbers of numpy's common type, all else objects, as scikit-learn."""
-    columns: dict[str, Any] = {}
-    for name in sorted({name for c in configurations for name in c.params}):
-        values = {i: c.params[name] for i, c in enumerate(configurations) if name in c.params}
-        numbers = all(isinstance(v, (bool, int, float, complex, np.number, np.bool_)) for v in values.values())
-        dtype = np.array(list(values.values())).dtype if numbers else object
-        columns[f"param_{name}"] = column = np.ma.MaskedArray(np.empty(len(configurations), dtype), mask=True)
-        for i, value in values.items():
-            column[i] = value
-    return columns
-
-
-def show_fits(results: dict[str, Any], store: MemoryStore, question: Question) -> None:
-    """Print a line with its scores for each fit, as scikit-learn does with `verbose=3`."""
-    seconds, n_splits = store.fit_seconds + store.predict_seconds, store.done.shape[1]
-    for c, split in np.argwhere(store.done).tolist():
-
-        def scores(name: str, c: int = c, split: int = split) -> str:
-            sides = {side: results.get(f"split{split}_{side}_{name}") for side in ("train", "test")}
-            return ", ".join(f"{side}={values[c]:.3f}" for side, values in sides.items() if values is not None)
-
-        params = results["params"][c]
-        told = ", ".join(f"{name}={params[name]}" for name in sorted(params))
-        if question.several:
-            score = "".join(f" {metric.name}: ({scores(metric.name)})" for metric in question.metrics)
-        else:
-            both = scores("score")
-            score = f", score=({both})" if "train=" in both else f", score={both.removeprefix('test=')}"
-        end = f"{told}{';' if told else ''}{score} total time={seconds[c, split]:6.1f}s"
-        sys.stdout.write(f"[CV {split + 1}/{n_splits}] END ".ljust(WIDTH - len(end), ".") + end + "\n")
-
-
 # ---- the final model -------------------------------------------------------------------------------------------------
 def trained(model: Any, X: Any, y: Any, **arguments: Any) -> Any:
     """Fit a model in place and return it; some return nothing from their own `fit`, and some have no target."""
@@ -279,8 +253,8 @@ def trained(model: Any, X: Any, y: Any, **arguments: Any) -> Any:
     return model
 
 
-def as_decided(decision: Any, models: Sequence[Any], X: Any, y: Any) -> Any:
-    """Return the model that predicts as was decided: the winner, with its threshold, or a vote of all members.
+def as_decided(decision: Threshold | Mix, models: Sequence[Any], X: Any, y: Any) -> Any:
+    """Return the model that predicts as was decided: the winner with its threshold, or a vote of all members.
 
     They are trained on all data, X and y, and nothing is trained again.
     """
@@ -295,11 +269,8 @@ def as_decided(decision: Any, models: Sequence[Any], X: Any, y: Any) -> Any:
             pos_label=decision.positive,
             response_method=decision.response,
         ).fit(X, y)
-    if isinstance(decision, Mix):
-        members = zip(decision.configurations, models, strict=True)
-        named = [(f"configuration_{i}", FrozenEstimator(model)) for i, model in members]
-        weights = list(decision.weights)
-        if hasattr(models[0], "predict_proba"):
-            return VotingClassifier(named, voting="soft", weights=weights).fit(X, y)
-        return VotingRegressor(named, weights=weights).fit(X, y)
-    return models[0]
+    members = zip(decision.configurations, models, strict=True)
+    named = [(f"configuration_{i}", FrozenEstimator(model)) for i, model in members]
+    if hasattr(models[0], "predict_proba"):
+        return VotingClassifier(named, voting="soft", weights=list(decision.weights)).fit(X, y)
+    return VotingRegressor(named, weights=list(decision.weights)).fit(X, y)

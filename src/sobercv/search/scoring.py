@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -68,7 +69,7 @@ class Routed:
         return cls(groups, sample_weight, {last: sample_weight, **fit_params}, weighted_fit=False)
 
 
-# ---- scorers ---------------------------------------------------------------------------------------------------------
+# ---- scorers of models -----------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class ModelScorer:
     """A scorer of a fitted model and rows: (estimator, X, y) -> number or dict of numbers; more is better.
@@ -87,46 +88,40 @@ class ModelScorer:
 
     def by_name(self, fitted: Any, X: Any, y: Any, **params: Any) -> dict[str, float]:
         """Score a fitted model on rows: numbers by name."""
-        found = self(fitted, X, y, **params)
-        by_name = found if isinstance(found, Mapping) else {self.name: found}
-        if not by_name:
+        answer, numbers = self(fitted, X, y, **params), dict[str, float]()
+        for name, value in (answer if isinstance(answer, Mapping) else {self.name: answer}).items():
+            with suppress(AttributeError, ValueError):
+                value = value.item()  # numpy's numbers, and arrays of one
+            if not isinstance(value, Real):
+                raise SoberError(
+                    "E117",
+                    f"The scorer {self.name} must return a number or a dict of numbers; got {type(value).__name__}.",
+                )
+            if str(name) in numbers:
+                raise SoberError("E117", f"The scorer {self.name} returned {str(name)!r} twice; give each its own name.")
+            numbers[str(name)] = float(value)
+        if not numbers:
             raise SoberError("E117", f"The scorer {self.name} returned an empty dict; return at least one number.")
-        _check_distinct(str(name) for name in by_name)
-        return {str(name): self._number(value) for name, value in by_name.items()}
-
-    def _number(self, value: Any) -> float:
-        with suppress(AttributeError, ValueError):
-            value = value.item()  # numpy's numbers, and arrays of one
-        if not isinstance(value, Real):
-            kind = type(value).__name__
-            raise SoberError("E117", f"The scorer {self.name} must return a number or a dict of numbers; got {kind}.")
-        return float(value)
+        return numbers
 
     def __repr__(self) -> str:
         return f"<scorer {self.name}>"
 
 
-@dataclass(frozen=True, eq=False)
-class PredictionScorer:
-    """A metric of predictions, called as scikit-learn's scorers are."""
-
-    metric: Metric
-    target: Target  #: that of the search: its classes, and which of them is the positive one
-
-    def __call__(self, fitted: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Score a fitted model on rows; more is better."""
-        problem = Problem.build(X, y, task=self.target.task, sample_weight=sample_weight)
-        target = self.target.read_new(y)
-        n = len(target)
-        answers = responses_of(replace(problem, target=target), fitted, X, n, self.metric.wanted)
-        table = Predictions(
-            target=target,
-            responses={name: values[:, None, None] for name, values in answers.items()},
-            seen=np.ones((n, 1), bool),
-            fold_of=np.zeros((n, 1), np.int64),
-            sample_weight=problem.sample_weight,
-        )
-        return float(self.metric.scores(table, np.ones((1, n), np.uint8), n_jobs=1)[0, 0])
+def score_model(metric: Metric, known: Target, fitted: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    """Score a fitted model on rows by a metric of predictions; `known` has the classes of the search, no rows."""
+    problem = Problem.build(X, y, task=known.task, sample_weight=sample_weight)
+    target = known.read_new(y)
+    n = len(target)
+    answers = responses_of(replace(problem, target=target), fitted, X, n, metric.wanted)
+    table = Predictions(
+        target=target,
+        responses={name: values[:, None, None] for name, values in answers.items()},
+        seen=np.ones((n, 1), bool),
+        fold_of=np.zeros((n, 1), np.int64),
+        sample_weight=problem.sample_weight,
+    )
+    return float(metric.scores(table, np.ones((1, n), np.uint8), n_jobs=1)[0, 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,10 +170,11 @@ class ScoringPlan:
         scorer receives what it requested. Where all are metrics that want the same weights, they are computed from
         predictions; where they want different things, those that want something are called on the models.
         """
-        written = _read_all(scoring, task, estimator)
-        given = dict(zip(written, listed(scoring), strict=True))
-        scorers = _selecting_first(written, refit) if several(scoring) else written
-        plan = cls(scorers, given, several(scoring), {}, routed.sample_weight, estimator)
+        scorers = scorers_of(scoring, task, True, estimator)
+        given = dict(zip(scorers, listed(scoring), strict=True))
+        if isinstance(scoring, SEVERAL) and isinstance(refit, str):
+            scorers = _selecting_first(scorers, refit)
+        plan = cls(scorers, given, isinstance(scoring, SEVERAL), {}, routed.sample_weight, estimator)
         if routed.score_params is None:
             if routed.sample_weight is None:
                 return plan
@@ -196,20 +192,6 @@ class ScoringPlan:
         """The scorers that are called on fitted models; where there are any, all scores are by fold."""
         return tuple(scorer for scorer in self.scorers.values() if isinstance(scorer, ModelScorer))
 
-    @property
-    def functions(self) -> list[str]:
-        """The metrics that are functions of the user, other than as a metric of `make_metric`."""
-        return [
-            name
-            for name, scorer in self.scorers.items()
-            if isinstance(scorer, Metric) and scorer.max_calls is not None and not isinstance(self.given[name], Metric)
-        ]
-
-    @property
-    def known_to_sklearn(self) -> list[str]:
-        """The scorers that can be called on models; metrics of sober need predictions."""
-        return [name for name, given in self.given.items() if not _is_own(given)]
-
     def to_models(self, names: Iterable[str]) -> ScoringPlan:
         """Call these scorers on the models: once per fit, and not once per resample."""
         scorers, params = dict(self.scorers), dict(self.params)
@@ -221,17 +203,12 @@ class ScoringPlan:
                     params[name] = self._weights_for(scorer)
         return replace(self, scorers=scorers, params=params)
 
-    def metrics(self, task: TaskName) -> Any:
-        """Return what is asked of the predictions, one metric or several; scores of models have a place by name."""
-        found = [Metric.given(s.name, task) if isinstance(s, ModelScorer) else s for s in self.scorers.values()]
-        return found if self.several else found[0]
-
     def asks(self, target: Target, return_train_score: bool) -> ModelScores | None:
         """Return what each fitted model is asked beside its predictions; None where nothing is."""
         params, on_training = dict(self.params), list[ModelScorer]()
         for name, scorer in self.scorers.items() if return_train_score else ():
             if isinstance(scorer, Metric):
-                on_training.append(ModelScorer(name, PredictionScorer(scorer, target.take(slice(0)))))
+                on_training.append(ModelScorer(name, partial(score_model, scorer, target.take(slice(0)))))
                 if self.sample_weight is not None:
                     params[name] = {"sample_weight": self.sample_weight}
             else:
@@ -246,13 +223,20 @@ class ScoringPlan:
         if own and not self.several:  # one, which may return a dict
             return self.on_models[0]
         empty = target.take(slice(0))
-        found = {m.name: own.get(m.name) or ModelScorer(m.name, PredictionScorer(m, empty)) for m in question.metrics}
-        return found if question.several else next(iter(found.values()))
+        each = {m.name: own.get(m.name) or ModelScorer(m.name, partial(score_model, m, empty)) for m in question.metrics}
+        return each if question.several else next(iter(each.values()))
 
     def _weights_for(self, scorer: ModelScorer) -> dict[str, Any]:
         """Return the weights for a scorer that takes them; warn where it does not, as scikit-learn does."""
-        if _takes_weights(self.estimator.score if scorer.scorer is None else scorer.scorer, self.estimator):
-            return {"sample_weight": self.sample_weight}
+        called = scorer.scorer or self.estimator.score
+        inside = unwrap(called)
+        if inside is not None:
+            called = inside.function
+        elif type(called).__module__.partition(".")[0] == "sklearn":  # `check_scoring` of an estimator's `score`
+            called = getattr(self.estimator, "score", called)
+        with suppress(TypeError, ValueError):  # compiled
+            if "sample_weight" in inspect.signature(called).parameters:
+                return {"sample_weight": self.sample_weight}
         warn(
             "W210",
             f"The scoring {scorer.name}={scorer.scorer!r} does not support sample_weight, so its scores count every "
@@ -295,14 +279,13 @@ def with_names(question: Question, store: MemoryStore, finishers: Array, refit: 
 
 
 # ---- reading `scoring` -----------------------------------------------------------------------------------------------
-def several(scoring: Any) -> bool:
-    """Whether `scoring` names several metrics, so that results come by their names."""
-    return not (scoring is None or isinstance(scoring, (str, Metric)) or callable(scoring))
+#: Kinds of `scoring` that hold several metrics, so that results come by their names.
+SEVERAL = (Mapping, list, tuple, set, frozenset)
 
 
 def listed(scoring: Any) -> list[Any]:
     """Return what `scoring` holds, in the order of writing; a set is sorted."""
-    if not several(scoring):
+    if not isinstance(scoring, SEVERAL):
         return [scoring]
     if isinstance(scoring, Mapping):
         return list(scoring.values())
@@ -327,46 +310,34 @@ def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True, estimator
 def scorers_of(
     scoring: Any, task: TaskName | None, refit: Any = True, estimator: Any = None
 ) -> dict[str, Metric | ModelScorer]:
-    """Turn `scoring` into metrics and scorers by name, the one that selects first.
+    """Turn `scoring` into metrics and scorers by name, in the order of writing, the one that `refit` names first.
 
     Without `scoring` it is the estimator's own `score`: usually accuracy, R2, or the concordance index. `task` is None
-    where it is to be read off the metric. Of several metrics the first selects, or the one that `refit` names.
+    where it is to be read off the metric.
     """
-    written = _read_all(scoring, task, estimator)
-    return _selecting_first(written, refit) if several(scoring) else written
+    if scoring is None:
+        return _own_score(estimator, task)
+    values = listed(scoring)
+    names = [str(name) for name in scoring] if isinstance(scoring, Mapping) else [None] * len(values)
+    found: dict[str, Metric | ModelScorer] = {}
+    for value, name in zip(values, names, strict=True):
+        scorer = _read(value, task, name)
+        if scorer.name in found:
+            raise SoberError(
+                "E105",
+                f"`scoring` has two metrics called {scorer.name!r}, and results are kept by name. Give each its own "
+                "name: scoring={'first': ..., 'second': ...}.",
+            )
+        found[scorer.name] = scorer
+    if not found:
+        raise SoberError("E105", "`scoring` is empty. Name at least one metric, such as 'roc_auc'.")
+    return _selecting_first(found, refit) if isinstance(scoring, SEVERAL) and isinstance(refit, str) else found
 
 
-def _selecting_first(found: dict[str, Metric | ModelScorer], refit: Any) -> dict[str, Metric | ModelScorer]:
-    if not isinstance(refit, str):
-        return found
+def _selecting_first(found: dict[str, Metric | ModelScorer], refit: str) -> dict[str, Metric | ModelScorer]:
     if refit not in found:
         raise SoberError("E105", f"`refit` must name one of the metrics {', '.join(found)}; got {refit!r}.")
     return {refit: found[refit], **found}
-
-
-def _read_all(scoring: Any, task: TaskName | None, estimator: Any) -> dict[str, Metric | ModelScorer]:
-    """Read `scoring` in the order of writing."""
-    if scoring is None:
-        return _own_score(estimator, task)
-    values = listed(scoring) if isinstance(scoring, (Mapping, list, tuple, set, frozenset)) else [scoring]
-    names = [str(name) for name in scoring] if isinstance(scoring, Mapping) else [None] * len(values)
-    found = [_read(value, task, name) for value, name in zip(values, names, strict=True)]
-    if not found:
-        raise SoberError("E105", "`scoring` is empty. Name at least one metric, such as 'roc_auc'.")
-    _check_distinct(scorer.name for scorer in found)
-    return {scorer.name: scorer for scorer in found}
-
-
-def _check_distinct(names: Iterable[str]) -> None:
-    """Refuse two metrics of one name: one of them would be lost in the results, perhaps the one that selects."""
-    every = list(names)
-    twice = next((name for name in every if every.count(name) > 1), None)
-    if twice is not None:
-        raise SoberError(
-            "E105",
-            f"`scoring` has two metrics called {twice!r}, and results are kept by name. Give each its own name: "
-            "scoring={'first': ..., 'second': ...}.",
-        )
 
 
 def scores_as_usual(estimator: Any) -> bool:
@@ -419,7 +390,7 @@ def _as_scorer(metric: Metric, given: Any, estimator: Any) -> Any:
     name: Any = DEFAULTS[metric.task or "classification"] if given is None else given
     if isinstance(name, str) and name in get_scorer_names():
         return get_scorer(name)
-    if _is_own(name):
+    if needs_predictions(name):
         raise SoberError(
             "E112",
             f"{metric.name} is computed from one prediction per sample, and here scorers are called on fitted models: "
@@ -429,18 +400,6 @@ def _as_scorer(metric: Metric, given: Any, estimator: Any) -> Any:
     return name if unwrap(name) is not None or needs_model(name) else make_scorer(name)
 
 
-def _takes_weights(scorer: Any, estimator: Any) -> bool:
-    inside = unwrap(scorer)
-    if inside is not None:
-        scorer = inside.function
-    elif type(scorer).__module__.partition(".")[0] == "sklearn":  # what `check_scoring` makes of an estimator's `score`
-        scorer = getattr(estimator, "score", scorer)
-    try:
-        return "sample_weight" in inspect.signature(scorer).parameters
-    except (TypeError, ValueError):  # compiled
-        return False
-
-
-def _is_own(given: Any) -> bool:
-    """Whether it is a metric that scikit-learn does not know."""
+def needs_predictions(given: Any) -> bool:
+    """Whether it is a metric that scikit-learn does not know, so that it cannot be called on a model."""
     return isinstance(given, Metric) or (isinstance(given, str) and given not in get_scorer_names())
