@@ -98,7 +98,9 @@ class ModelScorer:
                     f"The scorer {self.name} must return a number or a dict of numbers; got {type(value).__name__}.",
                 )
             if str(name) in numbers:
-                raise SoberError("E117", f"The scorer {self.name} returned {str(name)!r} twice; give each its own name.")
+                raise SoberError(
+                    "E117", f"The scorer {self.name} returned {str(name)!r} twice; give each its own name."
+                )
             numbers[str(name)] = float(value)
         if not numbers:
             raise SoberError("E117", f"The scorer {self.name} returned an empty dict; return at least one number.")
@@ -223,7 +225,9 @@ class ScoringPlan:
         if own and not self.several:  # one, which may return a dict
             return self.on_models[0]
         empty = target.take(slice(0))
-        each = {m.name: own.get(m.name) or ModelScorer(m.name, partial(score_model, m, empty)) for m in question.metrics}
+        each = {
+            m.name: own.get(m.name) or ModelScorer(m.name, partial(score_model, m, empty)) for m in question.metrics
+        }
         return each if question.several else next(iter(each.values()))
 
     def _weights_for(self, scorer: ModelScorer) -> dict[str, Any]:

@@ -53,9 +53,8 @@ def fit_predict_shared(
 
 def prefix_keys(experiment: Experiment, configurations: Sequence[Configuration]) -> list[Keys]:
     """Return, for each configuration, the keys of its pipeline's first steps: the parameters that are set on each."""
-    # Scorers of fitted models and callbacks of fits receive the whole pipeline, not its last step.
-    alone = experiment.asks is not None or experiment.around is not None
-    if alone or not _is_plain(experiment.problem, experiment.estimator):
+    # Scorers of fitted models receive the whole pipeline, not its last step.
+    if experiment.asks is not None or not _is_plain(experiment.problem, experiment.estimator):
         return [()] * len(configurations)
     names = [name for name, _ in experiment.estimator.steps]
     seen: dict[int, Any] = {}  # pickles by identity: grids repeat the same objects

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
@@ -46,8 +45,6 @@ class Rows:
 
 #: (fitted, takes the rows held out, takes the training rows) -> numbers by name.
 Asks = Callable[[Any, Callable[[], Rows], Callable[[], Rows]], Mapping[str, float]]
-#: (estimator to fit, configuration, split, training rows, arguments of `fit`) -> context of the fit.
-Around = Callable[[Any, Configuration, Split, Rows, Mapping[str, Any]], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +63,6 @@ class Experiment:
         Let the first exception of a fit out instead of turning it into a failure.
     asks : callable, optional
         What else is asked of each fitted model, with the rows of its split.
-    around : callable, optional
-        What is wrapped around each fit, such as callbacks.
     """
 
     problem: Problem
@@ -75,7 +70,6 @@ class Experiment:
     wanted: Wanted
     raise_errors: bool = False
     asks: Asks | None = None
-    around: Around | None = None
 
 
 #: What a fit is known by: repeat, fold and the index of its configuration.
@@ -194,7 +188,7 @@ def fit_one(
 
     Random forests are grown faster with `forests`, where nothing but predictions is asked of them.
     """
-    problem, around, asks, columns = experiment.problem, experiment.around, experiment.asks, None
+    problem, asks, columns = experiment.problem, experiment.asks, None
 
     def held_out() -> Any:
         return take(problem.X, split.test, columns)
@@ -204,10 +198,9 @@ def fit_one(
         built = build(experiment.estimator, configuration)
         columns = split.train if problem.is_pairwise_for(built) else None
         rows, arguments = Rows.of(problem, split.train, columns), problem.fit_arguments(split.train)
-        if around is None and asks is None:
+        if asks is None:
             return fitted_on(built, rows.X, rows.y, arguments, held_out, experiment.wanted, forests)
-        with nullcontext() if around is None else around(built, configuration, split, rows, arguments):
-            return fitted_on(built, rows.X, rows.y, arguments)
+        return fitted_on(built, rows.X, rows.y, arguments)
 
     def ask(fitted: Any) -> tuple[Mapping[str, Array], Mapping[str, float]]:
         responses = responses_of(problem, fitted, held_out(), len(split.test), experiment.wanted)
