@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,12 @@ from ..errors import Note
 from ..inference import Estimate, best_with_threshold
 from ..predictions import Predictions
 from ..report.html import to_html
+from ..report.model_charts import MOST_COLUMNS, model_section
 from ..report.notes import AFTER_THE_RUN
-from ..report.records import Summary
-from ..report.summary import versions
-from ..report.words import count, digits_for, family_of, number
+from ..report.records import Fact, Summary, Table
+from ..report.subgroups import subgroup_section
+from ..report.summary import finished, summarize_numbers, versions, with_charts
+from ..report.words import clean, count, digits_for, family_of, number
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.results import estimate_of, trained
 from ..tables import Dataset
@@ -37,7 +40,6 @@ from .predictions_file import FILE, long_table
 from .prepare import Prepared, noted
 from .record import RESULTS, ModelFacts, RunRecord
 from .refit import SCRIPT
-from .run_summary import summarize_run
 from .survival_curve import SurvivalCurve
 
 #: Seconds for all that follows when a signal has ended the training: the sender does not wait long.
@@ -46,6 +48,14 @@ HURRY = 20.0
 PARAMETERS = {"roots": "columns tried per split (in square roots of all)"}
 #: Shares of half the width of the interval: a cost of choosing below the first is nothing, one above the second a lot.
 NOTHING, A_LOT = 0.02, 1.0
+#: Text takes long to encode: so many shuffles of all columns together, where a table holds text.
+ENCODED_SHUFFLES = 60
+#: Seconds that the importance of columns may take where no limit was set, and its share of what is left elsewhere.
+IMPORTANCE_SECONDS, IMPORTANCE_SHARE = 60.0, 0.4
+#: The same for the effects of the first few columns.
+EFFECT_SECONDS, EFFECT_SHARE = 20.0, 0.2
+#: Seconds that charts take for each out-of-sample prediction of the winner, measured, and generously.
+CHART_SECONDS = 3e-4
 
 
 def execute(
@@ -150,6 +160,54 @@ def train_final_model(search: BBCSearchCV, data: Dataset, seconds: float = math.
         remedy = "Choose another preset"
     text = f"There is no final model: {reason}. The honest score stands without it. {remedy} to get one."
     return [Note("W704", text)]
+
+
+def summarize_run(
+    search: Any, prepared: Prepared, deadline: Deadline, report: str, on_phase: Callable[[str], object]
+) -> Summary:
+    """Say what the report of a fitted search says: "full", "fast" or "none"."""
+    data, settings = prepared.data, prepared.settings
+    # A report is shown to others: they get the name of the table, not the folders of this machine.
+    command = replace(settings, data=settings.data and Path(settings.data).name).command()
+    title = f"{' and '.join(data.target)} in {prepared.table.name}"
+    summary = summarize_numbers(search, data.X, title=title, command=command, notes=prepared.findings)
+    summary = _with_columns(summary, prepared)
+    if report != "full":
+        asked = "--no-report" if report == "none" else "--fast"
+        note = Note("W704", f"Charts and the importance of columns were left out: {asked}.")
+        return finished(summary.with_notes([note]), search)
+    on_phase("drawing the charts")
+    if deadline.left > CHART_SECONDS * search.predictions_.seen.sum():
+        summary = with_charts(summary, search, clean(settings.time or "time", 60))
+        for name, labels in prepared.subgroups.items():
+            found = subgroup_section(search, name, labels, name == settings.group)
+            summary = summary if found is None else summary.with_section(found)
+    else:
+        summary = summary.with_notes([Note("W704", "Charts were left out: the time limit was reached.")])
+    n_columns = min(data.X.shape[1], MOST_COLUMNS)
+    on_phase(f"shuffling {count(n_columns, 'column')} for their importance")
+    is_numeric = all(dtype.kind in "iufb" for dtype in data.X.dtypes)
+    section, notes = model_section(
+        search, data.X, data.y, sample_weight=data.weight,
+        n_permutations=10 if is_numeric else max(1, min(10, ENCODED_SHUFFLES // n_columns)),
+        seconds=min(IMPORTANCE_SECONDS, deadline.share(IMPORTANCE_SHARE)),
+        effect_seconds=min(EFFECT_SECONDS, deadline.share(EFFECT_SHARE)),
+    )  # fmt: skip
+    return finished(summary if section is None else summary.with_section(section), search, notes)
+
+
+def _with_columns(summary: Summary, prepared: Prepared) -> Summary:
+    """Add how each column of the table was read, and how much is missing in those that models see."""
+    facts, data = prepared.facts, prepared.data
+    rows = [("Column", "Role", "Kind", "Read as", "Values", "Missing")]
+    for c in facts["columns_read"]:
+        about = c["role"], c["kind"], c["read_as"], clean(c["values"], 80)
+        rows.append((clean(c["name"], 200), *about, f"{c['n_missing']:,}"))
+    missing = f"{facts['missing_cells']:,} of {data.X.size:,} in {count(data.X.shape[1], 'predictor')}"
+    if data.n_without_target:
+        missing += f"; {count(data.n_without_target, 'row')} without a target left out"
+    table = Table("columns", "How each column was read", tuple(rows), folded=True)
+    return replace(summary, columns=table, data=(*summary.data, Fact("Missing cells", missing)))
 
 
 def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Note]) -> RunRecord:

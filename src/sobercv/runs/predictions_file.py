@@ -14,7 +14,7 @@ import numpy as np
 from ..containers import Array
 from ..predictions import Predictions
 from ..responses import time_of
-from ..targets import Target, TaskName
+from ..targets import SURVIVAL, Target, TaskName
 from .folder import RunFolder
 
 FILE = "predictions.parquet"
@@ -40,12 +40,14 @@ def long_table(table: Predictions, rows: Array) -> Any:
 
 
 def _rows_of(table: Predictions, rows: Array) -> Any:
+    """Write the seen predictions of a table's own configurations."""
     import pyarrow as pa
 
     sample, repeat = np.nonzero(table.seen)  # [M], the same for every configuration
     c, m = len(table.configurations), len(sample)
     folds = table.fold_of[sample, repeat]
     n_folds = int(folds.max()) + 1
+    labels = [] if table.classes is None else [str(label) for label in table.classes.tolist()]
     columns: dict[str, Any] = {
         ".row": pa.array(np.tile(rows[sample] + 1, c)),
         ".config": _coded(np.repeat(np.arange(c), m), [f"Configuration{i:03d}" for i in table.configurations]),
@@ -58,8 +60,13 @@ def _rows_of(table: Predictions, rows: Array) -> Any:
         columns[WEIGHT] = pa.array(np.tile(table.sample_weight[sample], c))
     for name, values in table.responses.items():
         picked = np.moveaxis(values[sample, :, repeat], 1, 0)  # [C, M(, K)]
-        columns.update(_response(name, picked.reshape(c * m, *picked.shape[2:]), table))
-    columns.update(_truth(np.tile(sample, c), table))
+        start = DECISION if name == "decision_function" and "predict_proba" in table.responses else PREDICTED
+        columns |= _response(name, picked.reshape(c * m, *picked.shape[2:]), labels, start)
+    truth = table.y[np.tile(sample, c)]
+    if table.task == "survival":
+        columns |= {"truth_time": truth["time"], "truth_event": truth["event"]}
+    else:
+        columns["truth"] = _coded(truth, labels) if labels else truth
     return pa.table(columns)
 
 
@@ -69,31 +76,17 @@ def _coded(codes: Array, names: list[str]) -> Any:
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), names)
 
 
-def _response(name: str, values: Array, table: Predictions) -> dict[str, Any]:
+def _response(name: str, values: Array, labels: list[str], start: str) -> dict[str, Any]:
+    """Return the columns of one response [M] or [M, K]; `start` is how those of single classes begin."""
     if time_of(name) is not None:
         return {f"{PREDICTED}_{name}": values}
-    if table.classes is None or name == "decision_function":
-        if values.ndim == 1:
-            return {PREDICTED: values}
-        start = DECISION if "predict_proba" in table.responses else PREDICTED
-        return {f"{start}_{label}": values[:, k] for k, label in enumerate(_labels(table))}
+    if values.ndim == 1 and (not labels or name == "decision_function"):
+        return {PREDICTED: values}
     if name == "predict":
-        return {".pred_class": _coded(values, _labels(table))}
+        return {f"{PREDICTED}_class": _coded(values, labels)}
     if values.ndim == 1:  # two classes: the probability of the second
         values = np.stack([1 - values, values], axis=1)
-    return {f".pred_{label}": values[:, k] for k, label in enumerate(_labels(table))}
-
-
-def _truth(sample: Array, table: Predictions) -> dict[str, Any]:
-    if table.task == "survival":
-        return {"truth_time": table.y["time"][sample], "truth_event": table.y["event"][sample]}
-    if table.classes is None:
-        return {"truth": table.y[sample]}
-    return {"truth": _coded(table.y[sample], _labels(table))}
-
-
-def _labels(table: Predictions) -> list[str]:
-    return [] if table.classes is None else [str(label) for label in table.classes.tolist()]
+    return {f"{start}_{label}": values[:, k] for k, label in enumerate(labels)}
 
 
 def stored_predictions(folder: RunFolder, task: TaskName) -> Predictions:
@@ -110,25 +103,20 @@ def stored_predictions(folder: RunFolder, task: TaskName) -> Predictions:
 
 def _predictions(table: Any, task: TaskName) -> Predictions:
     rows, sample = np.unique(_numbers(table[".row"]), return_inverse=True)
+    sample = sample.reshape(-1)
     names, configuration = _codes(table[".config"])
     repeats, repeat = _codes(table["id"])
     n, c, r = len(rows), len(names), len(repeats)
-    at = sample.reshape(-1), configuration, repeat
-    present, fold = np.zeros((n, c, r), bool), np.zeros((n, r), np.int64)
-    present[at] = True
-    fold[at[0], repeat] = _codes(table["id2"])[1]
-    of_rows: dict[str, Array | None] = {GROUP: None, WEIGHT: None}
-    for name in of_rows.keys() & set(table.column_names):
-        of_rows[name] = found = np.zeros(n, np.int64 if name == GROUP else np.float64)
-        found[at[0]] = _numbers(table[name])
-    target = _target(table, at[0], n, task)
+    at = sample, configuration, repeat
+    present = _spread(np.ones(len(sample), bool), at, (n, c, r))
+    has, target = set(table.column_names), _target(table, sample, n, task)
     whole = Predictions(
         target=target,
         responses={name: _spread(values, at, (n, c, r)) for name, values in _responses(table, target).items()},
         seen=np.asarray(present.any(axis=1)),
-        fold_of=fold,
-        groups=of_rows[GROUP],
-        sample_weight=of_rows[WEIGHT],
+        fold_of=_spread(_codes(table["id2"])[1], (sample, repeat), (n, r)),
+        groups=_spread(_numbers(table[GROUP]).astype(np.int64), (sample,), (n,)) if GROUP in has else None,
+        sample_weight=_spread(_numbers(table[WEIGHT]), (sample,), (n,)) if WEIGHT in has else None,
         configurations=np.array([int(name.removeprefix("Configuration")) for name in names]),
     )
     patterns, which = np.unique(np.moveaxis(present, 1, 0).reshape(c, -1), axis=0, return_inverse=True)
@@ -148,7 +136,7 @@ def _in_common(part: Predictions, seen: Array) -> Predictions:
 
 
 def _spread(values: Array, at: tuple[Array, ...], shape: tuple[int, ...]) -> Array:
-    """Lay values [M] or [M, K] out as [N, C, R] or [N, C, R, K]; zero where there is none."""
+    """Lay values [M] or [M, K] out as an array of a shape, such as [N, C, R(, K)]; zero where there is none."""
     out = np.zeros((*shape, *values.shape[1:]), values.dtype)
     out[at] = values
     return out
@@ -176,17 +164,14 @@ def _responses(table: Any, target: Target) -> dict[str, Array]:
 
 def _target(table: Any, sample: Array, n: int, task: TaskName) -> Target:
     if task == "survival":
-        y = np.zeros(n, dtype=[("event", bool), ("time", np.float64)])
+        y = np.zeros(n, SURVIVAL)
         y["time"][sample], y["event"][sample] = _numbers(table["truth_time"]), table["truth_event"].to_numpy()
         return Target(task, y)
     if task == "regression":
-        values = np.zeros(n)
-        values[sample] = _numbers(table["truth"])
-        return Target(task, values)
+        return Target(task, _spread(_numbers(table["truth"]).astype(np.float64), (sample,), (n,)))
     labels, truth = _codes(table["truth"])
-    codes = np.zeros(n, np.int64)
-    codes[sample] = truth
-    return Target(task, codes, np.array(labels, dtype=object), 1 if len(labels) == 2 and labels[1] == "1" else None)
+    positive = 1 if len(labels) == 2 and labels[1] == "1" else None
+    return Target(task, _spread(truth, (sample,), (n,)), np.array(labels, dtype=object), positive)
 
 
 def _numbers(column: Any) -> Array:
