@@ -209,7 +209,7 @@ class FittedSearch(Options, MetaEstimatorMixin, BaseEstimator):  # type: ignore[
         X, y : array-like, optional
             The data given to `fit`, for the permutation importance of the winner; left out without them.
         **options
-            `title`, `command`, `sample_weight`, `n_permutations`, `seed` and `created`, see `sobercv.report.summarize`.
+            `title`, `command`, `sample_weight`, `n_permutations` and `notes`, see `sobercv.report.summarize`.
 
         Returns
         -------
