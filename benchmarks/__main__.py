@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
-from . import forests, growth, idle, journey, kernels, memory, report, search, sharing, store
+from . import forests, growth, journey, kernels, report, search, sharing, workers
 
 SECTIONS = {
-    "kernels": kernels.run,
-    "growth": growth.run,
-    "memory": memory.run,
-    "store": store.run,
-    "search": search.run,
-    "sharing": sharing.run,
-    "forests": forests.run,
-    "idle": idle.run,
-    "speed": journey.speed,
+    "kernels": kernels.run, "growth": growth.run, "memory": search.memory, "store": workers.store, "search": search.run,
+    "sharing": sharing.run, "forests": forests.run, "idle": workers.idle, "speed": journey.speed,
     "journey": journey.run,
-}
+}  # fmt: skip
 
 
 def main() -> None:
@@ -28,22 +20,26 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer repetitions and sizes: rough numbers in a minute")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="journey, speed: also the real tables there")
     parser.add_argument(
-        "--write", nargs="?", const="docs/evidence", metavar="FOLDER", help="keep the tables (docs/evidence)"
+        "--write", nargs="?", const=report.EVIDENCE, type=Path, metavar="FOLDER", help="keep the tables"
     )
     arguments = parser.parse_args()
     unknown = [name for name in arguments.sections if name not in SECTIONS]
     if unknown:
         parser.error(f"no section is called {unknown[0]!r}; there are {', '.join(SECTIONS)}")
-
-    print("\n".join(report.machine(os.getloadavg()[0])), end="\n\n", flush=True)
-    for name in arguments.sections or SECTIONS:
-        about = report.machine(os.getloadavg()[0])
-        more = {"data": arguments.data} if name in ("journey", "speed") else {}
-        found = SECTIONS[name](quick=arguments.quick, **more)
-        for section in found:
-            print(report.as_text(section), flush=True)
+    if arguments.write and arguments.quick:
+        parser.error("--quick gives rough numbers, which are not kept; leave out --write")
+    print(report.machine(), end="\n\n", flush=True)
+    words = report.about()
+    for part in arguments.sections or SECTIONS:
+        on = report.machine()
+        more = {"data": arguments.data} if part in ("journey", "speed") else {}
+        if part == "growth" and arguments.write:
+            more = {"figure": arguments.write / "benchmarks.svg"}
+        tables = SECTIONS[part](quick=arguments.quick, **more)
+        for name, lines in zip(report.names(part, tables), tables, strict=True):
+            print(report.as_text(words[name]["title"], lines, words[name]["notes"]), flush=True)
         if arguments.write:  # after each part, so that an interrupted run keeps what it has
-            report.write(Path(arguments.write), {name: found}, {name: about})
+            report.write(arguments.write, part, tables, on)
 
 
 if __name__ == "__main__":

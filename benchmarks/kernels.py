@@ -12,12 +12,13 @@ from typing import Any
 
 import numba as nb
 import numpy as np
+from scipy.special import expit
 from sklearn.metrics import accuracy_score, log_loss, mean_squared_error, roc_auc_score
 
 import sobercv
 from sobercv.testing import simulate
 
-from .report import Section, number, race, ratio
+from .report import Table, number, race, ratio
 
 N, C, B = 500, 610, 1000
 FEW_B, FEW_C = 3, 12  # resamples and configurations of the loop that are really run
@@ -43,8 +44,7 @@ def problem(metric: str, n: int, c: int) -> Problem:
         return Problem(metric, data.y, data.predictions)
     if metric in ("roc_auc", "neg_log_loss"):
         data = simulate.binormal_auc(n, c, seed=1)
-        scores = data.predictions
-        return Problem(metric, data.y, scores if metric == "roc_auc" else 1.0 / (1.0 + np.exp(-scores)))
+        return Problem(metric, data.y, data.predictions if metric == "roc_auc" else expit(data.predictions))
     noise = np.linspace(0.5, 1.5, c) * rng.standard_normal((n, c))
     if metric == "neg_mean_squared_error":
         y = rng.standard_normal(n)
@@ -56,7 +56,7 @@ def problem(metric: str, n: int, c: int) -> Problem:
     return Problem(metric, y, risk[:, None] + noise)
 
 
-def run(quick: bool = False) -> list[Section]:
+def run(quick: bool = False) -> list[Table]:
     rounds, budget = (4, 0.5) if quick else (25, 6.0)
     few = np.linspace(0, C - 1, FEW_C).astype(int)
     some = draw(N, FEW_B)
@@ -79,21 +79,7 @@ def run(quick: bool = False) -> list[Section]:
             ratio(by_numpy / sober), f"{limit} {number(1e3 * taken[limit])}", ratio(sober / taken[limit]),
         ])  # fmt: skip
     return [
-        Section(
-            f"Kernels: BBC with N = {N}, C = {C}, B = {B:,}",
-            ["metric", "sober ms", "loop s", "loop/sober", "numpy ms", "numpy/sober", "limit ms", "sober/limit"],
-            rows,
-            [
-                "sober: the whole call of `sobercv.bbc` from arrays to estimate, on all cores, after the first call.",
-                f"loop: scikit-learn's metric (all pairs in numpy for the C-index, which it lacks) called for {FEW_B} "
-                f"resamples of {FEW_C} configurations, and scaled up to the {B * C + B:,} calls of one BBC.",
-                "numpy: the same algorithm in plain numpy, from draws to out-of-bag scores, with numpy's own BLAS "
-                "threads; checked to give sober's win counts and draws on the same counts.",
-                "limit: for mean-type metrics a float64 matrix product [B, N] x [N, C] on all BLAS threads; for AUC "
-                "and C-index y += a x in float64, N C B elements in vectors of length B that stay in cache, on all "
-                "cores. The C-index scans its samples once for each of log2(N) levels, so it has more to do than that.",
-            ],
-        ),
+        [["metric", "sober ms", "loop s", "loop/sober", "numpy ms", "numpy/sober", "limit ms", "sober/limit"], *rows]
     ]
 
 
@@ -110,15 +96,10 @@ def _agree(data: Problem, some: np.ndarray, few: np.ndarray) -> None:
 
 
 # ---- the bare arithmetic: what the machine needs for as many operations, on all cores ----
-def gemm(n: int, c: int, b: int) -> Callable[[], None]:
+def gemm(n: int, c: int, b: int) -> Callable[[], Any]:
     """A float64 product [B, N] x [N, C] with all BLAS threads, into a matrix that is there already."""
     rng = np.random.default_rng(0)
-    left, right, out = rng.random((b, n)), rng.random((n, c)), np.empty((b, c))
-
-    def product() -> None:
-        np.matmul(left, right, out=out)
-
-    return product
+    return partial(np.matmul, rng.random((b, n)), rng.random((n, c)), out=np.empty((b, c)))
 
 
 @nb.njit(nogil=True, boundscheck=False)
@@ -199,7 +180,9 @@ def plain(problem: Problem, counts: Array | None, b: int) -> tuple[Array, Array,
     """BBC: draw, score all in bag, select, score the selected out of bag. Gives scores [B, C], winners, draws [B]."""
     if counts is None:
         counts = draw(len(problem.y), b)
-    scores_of = PLAIN[problem.metric](problem)
+    ranked = problem.metric in RANKED
+    losses = None if ranked else LOSSES[problem.metric](problem.y[:, None], problem.predictions)
+    scores_of = RANKED[problem.metric](problem) if ranked else _mean(losses)
     scores = scores_of(counts, np.arange(problem.predictions.shape[1]))
     top = scores.max(axis=1, keepdims=True)
     winners = (scores >= top - 1e-12 * (1.0 + np.abs(top))).argmax(axis=1)  # the first of equals, as sober does
@@ -221,18 +204,12 @@ def _mean(losses: Array) -> Scores:
     return scores
 
 
-def _accuracy(problem: Problem) -> Scores:
-    return _mean((problem.predictions == problem.y[:, None]).astype(np.float32))
-
-
-def _squared(problem: Problem) -> Scores:
-    return _mean(-((problem.predictions - problem.y[:, None]) ** 2))
-
-
-def _log(problem: Problem) -> Scores:
-    p = problem.predictions
-    smallest = np.finfo(p.dtype).eps
-    return _mean(np.log(np.clip(np.where(problem.y[:, None] == 1, p, 1.0 - p), smallest, 1.0 - smallest)))
+SMALLEST = np.finfo(np.float64).eps
+LOSSES: dict[str, Callable[[Array, Array], Array]] = {
+    "accuracy": lambda y, p: (p == y).astype(np.float32),
+    "neg_mean_squared_error": lambda y, p: -((p - y) ** 2),
+    "neg_log_loss": lambda y, p: np.log(np.clip(np.where(y == 1, p, 1.0 - p), SMALLEST, 1.0 - SMALLEST)),
+}
 
 
 def _auc(problem: Problem) -> Scores:
@@ -282,10 +259,4 @@ def _concordance(problem: Problem) -> Scores:
     return scores
 
 
-PLAIN: dict[str, Callable[[Problem], Scores]] = {
-    "accuracy": _accuracy,
-    "roc_auc": _auc,
-    "concordance_index": _concordance,
-    "neg_mean_squared_error": _squared,
-    "neg_log_loss": _log,
-}
+RANKED: dict[str, Callable[[Problem], Scores]] = {"roc_auc": _auc, "concordance_index": _concordance}

@@ -29,6 +29,8 @@ from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, Parameter
 import sobercv
 from sobercv.search import bbc_search_cv
 
+from .report import of_all_processes
+
 N_JOBS = 2
 
 
@@ -79,9 +81,7 @@ class Result:
 def grid_search(task: Task) -> Result:
     """Every configuration on every fold; the mean of the best is reported."""
     search = GridSearchCV(task.pipeline, task.grid, scoring=task.scoring, cv=task.splits, n_jobs=N_JOBS)
-    seconds, cpu = _timed(lambda: search.fit(task.X, task.y))
-    models = len(task.configurations) * task.splitter.n_splits + 1
-    return Result(seconds, cpu, models, float(search.best_score_), _held_out(task, search.best_estimator_))
+    return _searched(task, search, lambda: len(task.configurations))
 
 
 def halving(task: Task) -> Result:
@@ -89,8 +89,12 @@ def halving(task: Task) -> Result:
     search = HalvingGridSearchCV(
         task.pipeline, task.grid, scoring=task.scoring, cv=task.splitter, n_jobs=N_JOBS, random_state=task.seed
     )
+    return _searched(task, search, lambda: sum(search.n_candidates_))
+
+
+def _searched(task: Task, search: Any, candidates: Callable[[], int]) -> Result:
     seconds, cpu = _timed(lambda: search.fit(task.X, task.y))
-    models = sum(search.n_candidates_) * task.splitter.n_splits + 1
+    models = candidates() * task.splitter.n_splits + 1
     return Result(seconds, cpu, models, float(search.best_score_), _held_out(task, search.best_estimator_))
 
 
@@ -110,15 +114,10 @@ def nested(task: Task, plain: Result, n_outer: int | None = None) -> Result:
         )
     )
     n = task.splitter.n_splits
-    scaled = len(splits) < n
-    return Result(
-        seconds * n / len(splits) + plain.seconds,
-        cpu * n / len(splits) + plain.cpu,
-        n * plain.models + plain.models,
-        float("nan") if scaled else float(np.mean(scores)),
-        plain.held_out,
-        scaled,
-    )
+    times, scaled = n / len(splits), len(splits) < n
+    reported = float("nan") if scaled else float(np.mean(scores))
+    models = n * plain.models + plain.models
+    return Result(seconds * times + plain.seconds, cpu * times + plain.cpu, models, reported, plain.held_out, scaled)
 
 
 def bbc_search(task: Task) -> Result:
@@ -207,16 +206,9 @@ def _timed(function: Callable[[], Any]) -> tuple[float, float]:
         return time.perf_counter() - start, _cpu_seconds() - work
 
 
-def _cpu_seconds(process: int | None = None) -> float:
-    """Seconds of work of this process and all below it, so far; NaN where the system does not tell."""
-    process = os.getpid() if process is None else process
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-        threads = list(Path(f"/proc/{process}/task").iterdir())
-        children = [int(child) for thread in threads for child in (thread / "children").read_text().split()]
-    except OSError:
-        return float("nan") if process == os.getpid() else 0.0  # workers may end while we look
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") + sum(map(_cpu_seconds, children))
+def _cpu_seconds() -> float:
+    """Seconds of work of this process and all below it, so far: their own, and those of children that have ended."""
+    return of_all_processes(lambda process: sum(process.cpu_times()[:4]))
 
 
 def _held_out(task: Task, model: Any) -> float:

@@ -1,8 +1,8 @@
 """Shared work: the paper's 610 configurations on one fold of N = 500, one by one and together.
 
-Takes nothing, gives CPU seconds by kind of model, and whether every prediction has the same bits: for a table of 500
-columns, as madelon has and about as many as the paper's sets have in the middle, and for a narrow one. One by one means
-the pipeline of each configuration, fitted by scikit-learn.
+CPU seconds by kind of model; every prediction has the same bits both ways. For a table of 500 columns, as madelon has
+and about as many as the paper's sets have in the middle, and for a narrow one. One by one means each configuration
+without the others.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from sobercv import presets
 from sobercv.presets import Preset
 from sobercv.threads import one_blas_thread
 from sobercv.training import Experiment, Plan, Problem
-from sobercv.training.fit.prefix import fit_predict_shared
-from sobercv.training.fit.task import Outcome, Task, fit_predict
+from sobercv.training.fit.steps import fit_predict
+from sobercv.training.fit.task import Outcome, Task
 
-from . import report
+from .report import Table, ratio
 
 N, FOLDS = 500, 10
 TREES, QUICK_TREES = 1000, 20
@@ -40,16 +40,16 @@ def wide_table() -> tuple[Any, Any]:
     return make_classification(N, WIDE, n_informative=5, n_redundant=15, n_clusters_per_class=8, random_state=0)
 
 
-def _task(X: Any, y: Any, trees: int) -> tuple[Preset, Experiment, Task]:
+def _tasks(X: Any, y: Any, trees: int) -> tuple[Preset, Experiment, list[Task]]:
     preset = presets.get("paper", "binary", X, y, n_trees=trees)
     problem = Problem.build(X, y, estimator=preset.estimator)
     plan = Plan.build(problem, FOLDS)
     experiment = Experiment(problem, preset.estimator, (("decision_function", "predict_proba"),))
-    return preset, experiment, Task(plan.splits[0], tuple(preset.configurations))
+    return preset, experiment, [Task(plan.splits[0], configuration) for configuration in preset.configurations]
 
 
 def _measured(
-    fit: Callable[[Experiment, Task], Iterator[Outcome]], experiment: Experiment, task: Task
+    fit: Callable[[Experiment, Sequence[Task]], Iterator[Outcome]], experiment: Experiment, tasks: Sequence[Task]
 ) -> tuple[dict[int, float], dict[int, bytes]]:
     """Give CPU seconds and the bits of the predictions, by configuration."""
     seconds: dict[int, float] = {}
@@ -57,11 +57,16 @@ def _measured(
     with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore")
         start = time.process_time()
-        for outcome in fit(experiment, task):
+        for outcome in fit(experiment, tasks):
             now = time.process_time()
             seconds[outcome.configuration], start = now - start, now
             bits[outcome.configuration] = b"".join(values.tobytes() for values in outcome.responses.values())
     return seconds, bits
+
+
+def _one_by_one(experiment: Experiment, tasks: Sequence[Task]) -> Iterator[Outcome]:
+    for task in tasks:
+        yield from fit_predict(experiment, [task])
 
 
 def _kind(params: dict[str, Any]) -> str:
@@ -71,39 +76,24 @@ def _kind(params: dict[str, Any]) -> str:
     )
 
 
-def _section(title: str, X: Any, y: Any, trees: int) -> report.Section:
+def _table(X: Any, y: Any, trees: int) -> Table:
     """Fit one fold of a table both ways."""
-    preset, experiment, task = _task(X, y, trees)
-    together, shared_bits = _measured(fit_predict_shared, experiment, task)
-    alone, bits = _measured(fit_predict, experiment, task)
+    preset, experiment, tasks = _tasks(X, y, trees)
+    together, shared_bits = _measured(fit_predict, experiment, tasks)
+    alone, bits = _measured(_one_by_one, experiment, tasks)
     kinds = [_kind(c.params) for c in preset.configurations]
     rows = []
     for kind in [*dict.fromkeys(kinds), "all"]:
         places = [c.index for c, own in zip(preset.configurations, kinds, strict=True) if kind in (own, "all")]
         one, other = (sum(seconds[i] for i in places) for seconds in (alone, together))
-        rows.append([kind, f"{len(places)}", f"{one:.1f}", f"{other:.1f}", report.ratio(one / other)])
-    if trees < TREES:
-        # The time of a forest is that of its trees.
-        forests = [c.index for c, own in zip(preset.configurations, kinds, strict=True) if own == "forest"]
-        more = [sum(s.values()) + (TREES / trees - 1) * sum(s[i] for i in forests) for s in (alone, together)]
-        told = [f"{seconds:.1f}" for seconds in more]
-        rows.append([f"all, if forests had {TREES:,}", f"{len(kinds)}", *told, report.ratio(more[0] / more[1])])
-    same = sum(bits[i] == shared_bits[i] for i in bits)
-    heads = ["models", "configurations", "one by one (CPU s)", "together (CPU s)", "times faster"]
-    notes = [
-        "Cleaning and selection count for the first configuration that needs them.",
-        f"{same} of {len(bits)} configurations have the same bits both ways.",
-    ]
-    return report.Section(f"Shared work: the paper's preset, {title}", heads, rows, notes)
+        rows.append([kind, f"{len(places)}", f"{one:.1f}", f"{other:.1f}", ratio(one / other)])
+    assert bits == shared_bits  # every prediction is the same both ways
+    return [["models", "configurations", "one by one (CPU s)", "together (CPU s)", "times faster"], *rows]
 
 
-def run(quick: bool = False) -> Sequence[report.Section]:
+def run(quick: bool = False) -> list[Table]:
     """Fit one fold of each table both ways."""
     trees = QUICK_TREES if quick else TREES
-    _, experiment, task = _task(*_narrow(), 1)
-    list(fit_predict_shared(experiment, Task(task.split, task.configurations[-1:] * 2)))  # loads what was compiled
-    told = f"forests of {trees:,} trees"
-    return [
-        _section(f"one fold of {N} x {WIDE}, {told}", *wide_table(), trees),
-        _section(f"one fold of {N} x 30 (breast cancer), {told}", *_narrow(), trees),
-    ]
+    _, experiment, tasks = _tasks(*_narrow(), 1)
+    list(fit_predict(experiment, tasks[-1:] * 2))  # loads what was compiled
+    return [_table(*wide_table(), trees), _table(*_narrow(), trees)]

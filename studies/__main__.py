@@ -10,8 +10,7 @@ from pathlib import Path
 
 from .harness import RESULTS, Options, results_name, run
 
-STUDIES = ("simulation", "real", "intervals", "beyond", "folds", "racing", "tuned", "adaptive", "excess", "centres",
-           "leaks")  # fmt: skip
+STUDIES = ("simulation", "real", "intervals", "beyond", "folds", "racing", "tuned", "adaptive", "excess", "centres")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

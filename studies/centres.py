@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -20,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 import sobercv
 from sobercv.report.subgroups import heterogeneity
 
-from .harness import Key, Options, Part, Row
+from .harness import Array, Options, Part, Rng, Row, Rows, grouped
 
 GRID = {"selectkbest__k": [1, 2, 5, 10], "logisticregression__C": [1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0]}
 EFFECTS = np.array([0.8, 0.5, 0.3, 0.2, 0, 0, 0, 0, 0, 0])
@@ -30,7 +29,7 @@ N_NEW = 60
 CENTRES, SEEDS = (4, 6, 10), range(1000, 1066)
 
 
-def centre(rng: np.random.Generator, spread: float, n: int) -> tuple[Any, Any]:
+def centre(rng: Rng, spread: float, n: int) -> tuple[Any, Any]:
     """Simulate a centre with coefficients, means of columns and a level of its own."""
     effects = EFFECTS + spread * rng.normal(size=len(EFFECTS))
     X = rng.normal(size=(n, len(EFFECTS))) + 0.3 * rng.normal(size=len(EFFECTS))
@@ -45,28 +44,22 @@ def study(options: Options, k: int, seed: int) -> list[Row]:
     parts = [centre(rng, spread, n) for n in sizes]
     X, y = np.vstack([x for x, _ in parts]), np.concatenate([t for _, t in parts])
     groups = np.repeat(np.arange(k), sizes)
-    found: Row = {"k": k, "seed": seed, "spread": spread}
-    for name, within in (("pooled", False), ("within", True)):
+    rows = []
+    for how in ("pooled", "within"):
         search = sobercv.BBCSearchCV(
             make_pipeline(SelectKBest(k=5), LogisticRegression()), GRID, scoring="roc_auc", cv=LeaveOneGroupOut(),
-            within_folds=within, random_state=seed, n_jobs=1,
+            within_folds=how == "within", random_state=seed, n_jobs=1,
         ).fit(X, y, groups=groups)  # fmt: skip
         new = [centre(rng, spread, 1000) for _ in range(N_NEW)]
-        values = search.winner_predictions_.responses["decision_function"][:, 0, 0]
-        scores = [roc_auc_score(y[groups == j], values[groups == j]) for j in range(k)]
-        found[name] = {
-            "value": search.estimate_.value,
-            "naive": search.estimate_.naive,
-            "interval": search.estimate_.interval,
-            "scores": scores,
-            "var": [_variance(rng, y[groups == j], values[groups == j]) for j in range(k)],
-            "truth": [roc_auc_score(t, search.decision_function(x)) for x, t in new],
-            "sizes": sizes.tolist(),
-        }
-    return [found]
+        said, estimate = search.winner_predictions_.responses["decision_function"][:, 0, 0], search.estimate_
+        held = [(y[groups == j], said[groups == j]) for j in range(k)]
+        variances = np.array([_variance(rng, *one) for one in held])
+        truth = np.array([roc_auc_score(t, search.decision_function(x)) for x, t in new])
+        rows.append({"ranks": how, **judged(estimate, held, variances, sizes, truth)})
+    return rows
 
 
-def _variance(rng: np.random.Generator, y: Any, values: Any) -> float:
+def _variance(rng: Rng, y: Any, values: Any) -> float:
     draws = []
     for _ in range(100):
         at = rng.integers(0, len(y), len(y))
@@ -75,34 +68,32 @@ def _variance(rng: np.random.Generator, y: Any, values: Any) -> float:
     return float(np.var(draws, ddof=1))
 
 
-def judged(row: Row, how: str) -> dict[str, float]:
+def judged(estimate: sobercv.Estimate, held: list[Any], variances: Array, sizes: Array, truth: Array) -> Row:
     """Bias of the honest and of the naive score, and how much the interval for a new centre covers."""
-    one = row[how]
-    truth, sizes, variances = (np.array(one[name], float) for name in ("truth", "sizes", "var"))
     variances = np.maximum(variances, np.mean(sizes * variances) / sizes / 4)
-    spread = heterogeneity(np.array(one["scores"]), variances)
-    cost = max(one["naive"] - one["value"], 0.0)
+    spread = heterogeneity(np.array([roc_auc_score(*one) for one in held]), variances)
+    cost = max(estimate.naive - estimate.value, 0.0)
     low, high = max(spread.low - cost, 0.0), min(spread.high - cost, 1.0)
     return {
-        "honest bias": one["value"] - truth.mean(),
-        "naive bias": one["naive"] - truth.mean(),
+        "honest bias": estimate.value - truth.mean(),
+        "naive bias": estimate.naive - truth.mean(),
         "covers a new centre": float(np.mean((truth >= low) & (truth <= high))),
         "width": high - low,
-        "interval covers the mean": float(one["interval"][0] <= truth.mean() <= one["interval"][1]),
+        "interval covers the mean": float(estimate.interval[0] <= truth.mean() <= estimate.interval[1]),
     }
 
 
-def results(found: dict[Key, list[Row]]) -> list[Row]:
+def told(rows: Rows) -> Row:
     """Means by the way to rank and the number of centres."""
-    rows = []
-    for how in ("within", "pooled"):
-        for k in CENTRES:
-            some = pd.DataFrame([judged(one, how) for key, (one,) in found.items() if key[0] == k])
-            if len(some):
-                error = some["honest bias"].std(ddof=0) / np.sqrt(len(some))
-                rows.append({"ranks": how, "centres": k, "studies": len(some), **some.mean(), "se of bias": error})
-    return rows
+    error = rows["honest bias"].std(ddof=0) / np.sqrt(len(rows))
+    return {"studies": len(rows), **rows.drop(columns=["ranks", "k", "seed"]).mean(), "se of bias": error}
 
 
-PARTS = {"main": Part(lambda: [(k, seed) for seed in SEEDS for k in CENTRES], study, results, "%.3f")}
+def results(rows: Rows) -> Rows:
+    """By the way to rank and the number of centres."""
+    means = grouped(rows, "ranks k", told).rename(columns={"k": "centres"})
+    return means.sort_values(["ranks", "centres"], ascending=[False, True])
+
+
+PARTS = {"main": Part("k seed", lambda: [(k, seed) for seed in SEEDS for k in CENTRES], study, results, "%.3f")}
 PAGES = ()

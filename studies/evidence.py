@@ -1,138 +1,138 @@
 """The evidence section of the docs: one page per study, which leads with its answer and one figure.
 
-A study describes its page as an `Evidence`; everything longer than a few rows becomes a CSV file beside the page. Pages
-are made from committed results by `python -m studies NAME --page`, and a test compares them.
+What is published are templates in `studies/pages`: NAME.md holds the words of a page, and each of its tables is a CSV
+file with a line of heads and one of cells. A study gives the numbers of their fields, and the figure. A line of a table
+whose fields are columns of a data frame is repeated for each of its rows. Pages are made from committed results by
+`python -m studies NAME --page`, and a test compares them.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from string import Formatter
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from .harness import RESULTS
 
 FOLDER = Path(__file__).parent.parent / "docs" / "evidence"
+TEMPLATES = Path(__file__).parent / "pages"
 VERSIONS = ("seed", "sober", "numpy", "scipy", "scikit-learn", "python")
+VERDICTS = {True: "yes", False: "NO", None: "cannot tell"}
+Numbers = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Table:
-    """Rows that readers can download: name of the file without its suffix, what it holds, heads and cells."""
+class Page:
+    """One page, its figure and its tables."""
 
     name: str
-    holds: str
-    heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    made_with: str  # the results whose versions it tells
+    draw: Callable[[Any], Any]  # takes matplotlib's pyplot, gives the figure
+    numbers: Numbers  # the fields of its templates
 
-    def as_csv(self) -> str:
-        """The content of the file."""
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self.heads, *self.rows])
-        return text.getvalue()
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One page.
-
-    Attributes
-    ----------
-    name : str
-        Name of the page, and of its figure.
-    title : str
-    answer : str
-        What the study found, in two or three sentences; printed in bold.
-    figure : str
-        What the figure shows, for those who do not see it.
-    draw : callable
-        Takes matplotlib's pyplot, gives the figure.
-    text : str
-        Markdown: the main table, what was done, where it fails.
-    tables : sequence of Table
-    command : str
-        What makes the results and the page.
-    about : mapping
-        What the results were made with.
-    """
-
-    name: str
-    title: str
-    answer: str
-    figure: str
-    draw: Callable[[Any], Any]
-    text: str
-    tables: Sequence[Table]
-    command: str
-    about: Mapping[str, Any] = field(default_factory=dict)
-
-    def page(self) -> str:
-        """The page as Markdown."""
-        versions = ", ".join(f"{name} {self.about[name]}" for name in VERSIONS if name in self.about)
-        files = "\n".join(f"- [{table.name}.csv]({table.name}.csv): {table.holds}" for table in self.tables)
-        answer = filled(f"**{self.answer}**")
-        figure = f"![{self.figure}]({self.name}.svg)"
-        alone = " ".join(self.command.split()[:4])
-        commands = f"{self.command}   # measures what is missing; then page\n{alone} --page   # the page alone"
-        ending = f"## Tables\n{files}\n\n## Repeat it\n```bash\n{commands}\n```\n"
-        return f"# {self.title}\n{answer}\n\n{figure}\n\n{filled(self.text)}\n\n{ending}" + (
-            f"Results made with {versions}.\n" if versions else ""
-        )
+    def files(self) -> dict[str, str]:
+        """The page and its tables by the names of their files."""
+        about = json.loads((RESULTS / f"{self.made_with}.json").read_text())
+        words = (TEMPLATES / f"{self.name}.md").read_text(encoding="utf-8")
+        versions = ", ".join(f"{name} {about[name]}" for name in VERSIONS if name in about)
+        numbers, made = {"versions": versions, "about": about, **self.numbers}, {}
+        for name in re.findall(r"^- \[(.+?)\]", words, re.MULTILINE):
+            if (TEMPLATES / name).exists():
+                lines = csv.reader((TEMPLATES / name).read_text(encoding="utf-8").splitlines())
+                found, text = [line for cells in lines for line in repeated(cells, numbers)], io.StringIO()
+                csv.writer(text, lineterminator="\n").writerows(found)
+                made[name] = text.getvalue()
+                if "agrees" in found[0]:
+                    numbers["agreement"] = agreement([line[found[0].index("agrees")] for line in found[1:]])
+        return {f"{self.name}.md": page(words, numbers), **made}
 
     def write(self, folder: Path = FOLDER) -> None:
-        """Write the page, its tables and its figure."""
+        """Write the page, its tables and its figure: the same numbers give the same files."""
+        import matplotlib
+
+        matplotlib.use("agg")  # without a screen
+        import matplotlib.pyplot as plt
+
         folder.mkdir(exist_ok=True)
-        (folder / f"{self.name}.md").write_text(self.page(), encoding="utf-8")
-        for table in self.tables:
-            (folder / f"{table.name}.csv").write_text(table.as_csv(), encoding="utf-8")
-        plt = pyplot()
-        figure = self.draw(plt)
-        figure.tight_layout()
-        figure.savefig(folder / f"{self.name}.svg", metadata={"Date": None})
-        plt.close(figure)
+        for name, content in self.files().items():
+            (folder / name).write_text(content, encoding="utf-8")
+        style = {
+            "svg.hashsalt": "sober", "svg.fonttype": "none",  # text stays text: small files that can be searched
+            "font.sans-serif": ["DejaVu Sans", "Arial", "Helvetica", "sans-serif"],
+            "axes.spines.top": False, "axes.spines.right": False,
+        }  # fmt: skip
+        with plt.rc_context(style):
+            figure = self.draw(plt)
+            figure.tight_layout()
+            figure.savefig(folder / f"{self.name}.svg", metadata={"Date": None})
+            plt.close(figure)
 
 
-def pyplot() -> Any:
-    """Import matplotlib without a screen, in the style of the docs: the same numbers give the same file."""
-    import matplotlib
+# ---- words with numbers ----
+class _Fields(Formatter):
+    """Python's format, where methods are called, NaN is nothing, and a "share" has no zero.
 
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
+    Verdicts are "near 0.17 0.015" (differs by no more than that), "below 0" and "above 0"; a verdict is a word.
+    """
 
-    plt.rcParams["svg.hashsalt"] = "sober"
-    plt.rcParams["svg.fonttype"] = "none"  # text stays text: small files that can be searched
-    plt.rcParams["font.sans-serif"] = ["DejaVu Sans", "Arial", "Helvetica", "sans-serif"]
-    plt.rcParams["axes.spines.top"] = plt.rcParams["axes.spines.right"] = False
-    return plt
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
+        found, _ = super().get_field(field_name, args, kwargs)
+        return (found() if callable(found) else found), None
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        verb, *limits = format_spec.split() or ("",)
+        if verb in ("near", "below", "above"):
+            number = value if isinstance(value, Mean) else Mean(float(value), 0.0)
+            value = getattr(number, verb)(*map(float, limits))
+        if value is None or isinstance(value, (bool, np.bool_)):
+            return VERDICTS[value]
+        if value != value:
+            return ""
+        if format_spec == "share":
+            return "1" if value >= 0.9995 else f"{value:.3f}".lstrip("0")
+        return format(value, format_spec)
 
 
-def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of Markdown, for the few rows that a page shows."""
-    lines = (heads, ("---",) * len(heads), *rows)
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+def fill(template: str, numbers: Numbers) -> str:
+    """Put numbers into the fields of a template."""
+    return _Fields().vformat(template, (), numbers)
 
 
-def share(value: float) -> str:
-    """A coverage without its zero."""
-    return "" if value != value else "1" if value >= 0.9995 else f"{value:.3f}".lstrip("0")
+def repeated(cells: Sequence[str], numbers: Numbers) -> list[list[str]]:
+    """A line of a table, or one for each row of the data frame that it asks for."""
+    asked = re.findall(r"\{(\w+)\[", "".join(cells))
+    name = next((name for name in asked if isinstance(numbers.get(name), pd.DataFrame)), None)
+    rows = [numbers] if name is None else ({**numbers, name: row} for row in numbers[name].to_dict("records"))
+    return [[fill(cell, row) for cell in cells] for row in rows]
 
 
-def filled(text: str) -> str:
-    """Break paragraphs and list items into lines; headings, tables and code stay as they are."""
+def page(words: str, numbers: Numbers) -> str:
+    """Fill a page; paragraphs and list items become lines, headings, figures, tables and code stay as they are."""
     blocks = []
-    for block in text.strip().split("\n\n"):
+    for block in words.strip().split("\n\n"):
         heading, _, rest = block.partition("\n") if block.startswith("#") else ("", "", block)
-        if rest and not rest.startswith(("|", "```")):
-            items = re.split(r"\n(?=- |\d+\. )", rest)
-            rest = "\n".join(_fill(item) for item in items)
+        if rest.startswith("|"):
+            lines = (line.strip("| ").split(" | ") for line in rest.splitlines())
+            rest = "\n".join(f"| {' | '.join(line)} |" for cells in lines for line in repeated(cells, numbers))
+        else:
+            heading, rest = fill(heading, numbers), fill(rest, numbers)
+            if not rest.startswith(("```", "![")):
+                rest = "\n".join(map(_wrapped, re.split(r"\n(?=- |\d+\. )", rest)))
         blocks.append("\n".join(part for part in (heading, rest) if part))
-    return "\n\n".join(blocks)
+    return "\n\n".join(blocks) + "\n"
 
 
-def _fill(text: str) -> str:
+def _wrapped(text: str) -> str:
     mark = re.match(r"- |\d+\. |", text)
     indent = " " * len(mark.group()) if mark else ""
     plain = " ".join(text.split())
@@ -140,43 +140,45 @@ def _fill(text: str) -> str:
 
 
 # ---- statements of the paper ----
-@dataclass(frozen=True)
-class Claim:
-    """One statement of the paper that can be checked.
-
-    `agrees` is None where our number is too uncertain to tell; `comment` says why not, or what the number is.
-    """
-
-    where: str
-    says: str
-    paper: str
-    ours: str
-    agrees: bool | None
-    comment: str = ""
-
-    def cells(self) -> tuple[str, ...]:
-        """One row of a table."""
-        agrees = "cannot tell" if self.agrees is None else "yes" if self.agrees else "NO"
-        return self.where, self.says, self.paper, self.ours, agrees, self.comment
-
-
-def claims_table(name: str, claims: Sequence[Claim]) -> Table:
-    """All statements with both numbers."""
-    heads = ("where", "the paper says", "paper", "ours", "agrees", "comment")
-    return Table(name, "the paper's statements and our numbers", heads, [claim.cells() for claim in claims])
-
-
-def agreement(claims: Sequence[Claim]) -> str:
+def agreement(verdicts: Sequence[str]) -> str:
     """How many hold, in one phrase."""
-    agreeing, unclear = sum(bool(c.agrees) for c in claims), sum(c.agrees is None for c in claims)
-    return f"{agreeing} of {len(claims)} agree" + (f", {unclear} cannot be told" if unclear else "")
+    agree, unclear = verdicts.count(VERDICTS[True]), verdicts.count(VERDICTS[None])
+    return f"{agree} of {len(verdicts)} agree" + (f", {unclear} cannot be told" if unclear else "")
 
 
-def within(short_by: float, error: float) -> bool | None:
-    """Whether a number agrees, by how much it falls short of that; None where two standard errors would reach it."""
-    return True if short_by <= 0 else None if short_by <= 2 * error else False
+class Mean(NamedTuple):
+    """A number and its standard error; written with two of them."""
+
+    value: float
+    error: float
+
+    @classmethod
+    def of(cls, values: Any) -> Mean:
+        """Of some numbers; the error of a single one is not known."""
+        error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+        return cls(float(np.mean(values)), float(error))
+
+    def __neg__(self) -> Mean:
+        return Mean(-self.value, self.error)
+
+    def __format__(self, spec: str) -> str:
+        error = "" if np.isnan(self.error) else f" ± {2 * self.error:{spec.lstrip('+')}}"
+        return f"{self.value:{spec}}{error}"
+
+    def below(self, limit: float = 0.0) -> bool | None:
+        """Whether it is; None where it is not, but two errors would carry it there."""
+        return True if self.value <= limit else None if self.value - limit <= 2 * self.error else False
+
+    def above(self, limit: float = 0.0) -> bool | None:
+        """The same on the other side."""
+        return (-self).below(-limit)
+
+    def near(self, other: float, most: float) -> bool | None:
+        """Whether it differs by no more than that."""
+        return Mean(abs(self.value - other), self.error).below(most)
 
 
-def all_of(answers: Sequence[bool | None]) -> bool | None:
+def all_of(answers: Iterable[bool | None]) -> bool | None:
     """Whether all agree; None where none disagrees but some cannot be told."""
-    return False if False in answers else None if None in answers else True
+    told = list(answers)
+    return False if False in told else None if None in told else True

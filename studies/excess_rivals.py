@@ -18,6 +18,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
+from .harness import Array, Rng
+
 Ends = tuple[float, float, float]
 NONE: Ends = (float("nan"), float("nan"), float("nan"))
 TILTED = 2000  # resamples of MABT
@@ -29,31 +31,31 @@ def around(centre: float, error: float, level: float, freedom: float = np.inf) -
     return centre - both * error, centre + both * error, centre - one * error
 
 
-def wald(scores: np.ndarray, level: float) -> Ends:
+def wald(scores: Array, level: float) -> Ends:
     """Scores [N] of single rows."""
     return around(float(scores.mean()), float(scores.std(ddof=1)) / len(scores) ** 0.5, level)
 
 
-def wilson(right: np.ndarray, level: float) -> Ends:
+def wilson(right: Array, level: float) -> Ends:
     """Shares of right labels [N]."""
     test = stats.binomtest(int(right.sum()), len(right))
     both, one = (test.proportion_ci(share, "wilson") for share in (level, 2 * level - 1))
     return both.low, both.high, one.low
 
 
-def corrected_t(means: np.ndarray, test_by_train: float, level: float) -> Ends:
+def corrected_t(means: Array, test_by_train: float, level: float) -> Ends:
     """Mean score of each random split."""
     variance = means.var(ddof=1) * (1 / len(means) + test_by_train)
     return around(float(means.mean()), float(variance**0.5), level, len(means) - 1)
 
 
-def conservative_z(means: np.ndarray, halves: np.ndarray, level: float) -> Ends:
+def conservative_z(means: Array, halves: Array, level: float) -> Ends:
     """Mean score of each random split of all rows; means of both halves of each halving [H, 2]."""
     variance = float(((halves[:, 0] - halves[:, 1]) ** 2).mean()) / 2
     return around(float(means.mean()), variance**0.5, level)
 
 
-def bates(repeats: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], level: float) -> Ends:
+def bates(repeats: Sequence[tuple[Array, Array, Array]], level: float) -> Ends:
     """Nested cross-validation: for each repeat folds [N], scores of rows [N], those without a second fold [F, N]."""
     a, b, inner, outer = [], [], [], []
     for folds, scores, paired in repeats:
@@ -72,7 +74,7 @@ def bates(repeats: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], level: f
     return around(float(np.mean(inner)) - bias, error, level)
 
 
-def delong(y: np.ndarray, scores: np.ndarray, level: float) -> Ends:
+def delong(y: Array, scores: Array, level: float) -> Ends:
     """AUC of a hold-out, with DeLong's variance."""
     wins = np.sign(scores[y == 1][:, None] - scores[y == 0][None]) / 2 + 0.5
     if min(wins.shape) < 2:
@@ -81,7 +83,7 @@ def delong(y: np.ndarray, scores: np.ndarray, level: float) -> Ends:
     return around(float(wins.mean()), float(variance**0.5), level)
 
 
-def mabt(right: np.ndarray, level: float, rng: np.random.Generator) -> tuple[int, float]:
+def mabt(right: Array, level: float, rng: Rng) -> tuple[int, float]:
     """Which of the preselected is best on the hold-out, and the lower bound of its accuracy; NaN where none is found.
 
     Parameters

@@ -13,6 +13,8 @@ import numpy as np
 from scipy.special import expit
 from sklearn.datasets import make_friedman1
 
+from .harness import Array, Rng
+
 #: Name -> task.
 POPULATIONS = {
     "bates_classif_20": "classification", "bates_classif_100": "classification", "bates_regr_20": "regression",
@@ -20,7 +22,7 @@ POPULATIONS = {
 }  # fmt: skip
 
 
-def population(name: str, n: int) -> tuple[np.ndarray, np.ndarray]:
+def population(name: str, n: int) -> tuple[Array, Array]:
     """Features and target of n rows."""
     rng = np.random.default_rng(list(name.encode()))
     if name == "friedman1":
@@ -35,7 +37,7 @@ def population(name: str, n: int) -> tuple[np.ndarray, np.ndarray]:
     return X, linear + rng.standard_normal(n)
 
 
-def _chen(n: int, rng: np.random.Generator, *, null: bool) -> tuple[np.ndarray, np.ndarray]:
+def _chen(n: int, rng: Rng, *, null: bool) -> tuple[Array, Array]:
     latent, copies = rng.random((n, 6)), 10
     a, b, c = rng.normal(0.2, 1.0, (3, n)) if null else latent[:, :3].T
     y = 0.25 * np.exp(4 * a) + 4 * expit(20 * (b - 0.5)) + 3 * c + rng.normal(0, 0.2, n)
@@ -43,13 +45,13 @@ def _chen(n: int, rng: np.random.Generator, *, null: bool) -> tuple[np.ndarray, 
     return (latent[:, :, None] + noise * rng.normal(0.3, 1.0, (n, 6, copies))).reshape(n, -1), y
 
 
-def normal(active: int, n: int, p: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def normal(active: int, n: int, p: int, rng: Rng) -> tuple[Array, Array]:
     """Independent normal features, `active` of them with a coefficient of 1, logistic labels."""
     X = rng.standard_normal((n, p), dtype=np.float32).astype(np.float64)
     return X, (rng.random(n) < expit(X[:, :active].sum(axis=1))).astype(np.int64)
 
 
-def two_class(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def two_class(n: int, rng: Rng) -> tuple[Array, Array]:
     """Two correlated, ten linear and three non-linear features, 500 of noise and 485 that correlate by .8."""
     pair = rng.multivariate_normal([0, 0], [[2, 1.3], [1.3, 2]], n)
     linear = rng.standard_normal((n, 10))

@@ -7,20 +7,24 @@ forest, with and without screening); what is unusual is only that a family share
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy import linalg
+from scipy.special import softmax
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from .harness import Array
 
 COMPONENTS = 60
 SCREENED = 40
 PENALTIES = (100.0, 10.0, 1.0, 0.1, 0.01)
 NEIGHBOURS = (1, 3, 7, 15, 31)
 WIDTHS = (0.3, 1.0, 3.0)
-Sizes = tuple[tuple[int | None, int], ...]
+Sizes = tuple[tuple[int | None, int], ...]  # of trees: how deep, and the fewest rows of a leaf
+NUMBER_TREES: Sizes = ((2, 5), (4, 5), (None, 3))
 LOW = 0.01  # probabilities stay this far from 0 and 1, so that one row cannot make a log loss infinite
 
 
@@ -28,15 +32,20 @@ LOW = 0.01  # probabilities stay this far from 0 and 1, so that one row cannot m
 class Split:
     """Training and test rows: linear features [n, r], squared distances [m, n], raw features [n, q]."""
 
-    linear: np.ndarray
-    linear_test: np.ndarray
-    distance: np.ndarray
-    distance_test: np.ndarray
-    features: np.ndarray
-    features_test: np.ndarray
+    linear: Array
+    linear_test: Array
+    distance: Array
+    distance_test: Array
+    features: Array
+    features_test: Array
+
+    def screened(self, Y: Array, most: int) -> tuple[Array, Array]:
+        """The features most correlated with the target, best first, in training and test rows."""
+        top = screen(self.features, Y, most)
+        return self.features[:, top], self.features_test[:, top]
 
 
-def split(features: np.ndarray, similarity: np.ndarray | None, train: np.ndarray, test: np.ndarray) -> Split:
+def split(features: Array, similarity: Array | None, train: Array, test: Array) -> Split:
     """Cut rows and compute what all learners share."""
     Z, T = features[train], features[test]
     if similarity is None:
@@ -61,12 +70,12 @@ def split(features: np.ndarray, similarity: np.ndarray | None, train: np.ndarray
     return Split(linear, linear_test, distance, distance_test, Z, T)
 
 
-def _squared(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def _squared(A: Array, B: Array) -> Array:
     return np.maximum((A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1)[None] - 2 * A @ B.T, 0)
 
 
 # ---- parts that several tasks share ----------------------------------------------------------------------------------
-def ridge(X: np.ndarray, T: np.ndarray, Y: np.ndarray, penalties: tuple[float, ...]) -> list[np.ndarray]:
+def ridge(X: Array, T: Array, Y: Array, penalties: tuple[float, ...]) -> list[Array]:
     """Least squares with penalties, one decomposition for all: predictions [m, k] for each."""
     mean, centre = X.mean(axis=0), Y.mean(axis=0)
     U, s, V = np.linalg.svd(X - mean, full_matrices=False)
@@ -74,7 +83,7 @@ def ridge(X: np.ndarray, T: np.ndarray, Y: np.ndarray, penalties: tuple[float, .
     return [outer @ ((s / (s**2 + p))[:, None] * inner) + centre for p in penalties]
 
 
-def neighbours(cut: Split, Y: np.ndarray) -> list[np.ndarray]:
+def neighbours(cut: Split, Y: Array) -> list[Array]:
     """Means of the nearest rows, drawn a little to that of all."""
     order = np.argsort(cut.distance_test, axis=1, kind="stable")[:, : max(NEIGHBOURS)]
     prior = Y.mean(axis=0)
@@ -82,7 +91,7 @@ def neighbours(cut: Split, Y: np.ndarray) -> list[np.ndarray]:
     return [(sums[:, min(k, len(Y)) - 1] + prior) / (min(k, len(Y)) + 1) for k in NEIGHBOURS]
 
 
-def kernels(cut: Split, Y: np.ndarray, penalties: tuple[float, ...]) -> list[np.ndarray]:
+def kernels(cut: Split, Y: Array, penalties: tuple[float, ...]) -> list[Array]:
     """Ridge regression on Gaussian kernels of several widths."""
     middle = np.median(cut.distance) or cut.distance.mean()  # few columns of few values: most distances are 0
     centre = Y.mean(axis=0)
@@ -95,7 +104,7 @@ def kernels(cut: Split, Y: np.ndarray, penalties: tuple[float, ...]) -> list[np.
     return found
 
 
-def screen(X: np.ndarray, Y: np.ndarray, k: int) -> np.ndarray:
+def screen(X: Array, Y: Array, k: int) -> Array:
     """The features most correlated with any column of the target."""
     Xc, Yc = X - X.mean(axis=0), Y - Y.mean(axis=0)
     spread = np.sqrt((Xc**2).sum(axis=0))
@@ -103,94 +112,102 @@ def screen(X: np.ndarray, Y: np.ndarray, k: int) -> np.ndarray:
     return np.argsort(-(related**2).sum(axis=1), kind="stable")[:k]
 
 
+Found = list[Array]
+
+
+def trees(Z: Array, T: Array, y: Array, seed: int, sizes: Sizes, forest: int = 0, k: int = 0) -> Found:
+    """Trees of some depths and smallest leaves, and a forest: numbers [m], or probabilities [m, k] of k classes."""
+    Tree, Forest = (DecisionTreeClassifier, ExtraTreesClassifier) if k else (DecisionTreeRegressor, ExtraTreesRegressor)
+    models = [Tree(max_depth=depth, min_samples_leaf=leaf, random_state=seed) for depth, leaf in sizes]
+    if forest:
+        models.append(Forest(forest, min_samples_leaf=2 if k else 3, random_state=seed, n_jobs=1))
+    models = [model.fit(Z, y) for model in models]
+    if not k:
+        return [model.predict(T) for model in models]
+    found = [np.zeros((len(T), k)) for _ in models]  # classes that are not there have no chance
+    for out, model in zip(found, models, strict=True):
+        out[:, model.classes_] = model.predict_proba(T)
+    return found
+
+
+def newton(steep: Callable[[Array], tuple[Array, Array]], X: Array, weights: Array, most: float) -> Array:
+    """Newton's method by slope and curvature; no leap of more than so many units of the linear term."""
+    for _ in range(8):
+        slope, curve = steep(weights)
+        step = linalg.solve(curve, slope, assume_a="pos")
+        size = np.abs(X @ step).max()
+        weights = weights + step * min(1.0, most / max(size, 1e-12))
+        if size < 1e-3:
+            break
+    return weights
+
+
 # ---- classification --------------------------------------------------------------------------------------------------
-def classify(cut: Split, y: np.ndarray, k: int, seed: int) -> np.ndarray:
+def classify(cut: Split, y: Array, k: int, seed: int) -> Array:
     """Probabilities [m, C, k]."""
     Y = np.eye(k)[y]
-    top = screen(cut.features, Y, SCREENED)
-    Z, T = cut.features[:, top], cut.features_test[:, top]
-    found = _logistic(cut.linear, cut.linear_test, Y, PENALTIES if k == 2 else PENALTIES[::2])
+    Z, T = cut.screened(Y, SCREENED)
+    found = logistic(cut.linear, cut.linear_test, Y, PENALTIES if k == 2 else PENALTIES[::2])
     found += ridge(cut.linear, cut.linear_test, Y, (1000.0, 30.0, 1.0))
     found += neighbours(cut, Y)
     found += kernels(cut, Y, (0.3,))
     found += [bayes(cut.features, cut.features_test, Y), bayes(Z[:, :10], T[:, :10], Y)]
     found += [discriminant(cut.linear, cut.linear_test, Y, shrink) for shrink in (0.1, 0.6)]
     found += [discriminant(Z[:, :10], T[:, :10], Y, 0.05)]
-    found += _logistic(Z[:, :10], T[:, :10], Y, (1.0, 0.05)) + _logistic(Z[:, :30], T[:, :30], Y, (3.0,))
-    found += class_trees(Z, T, y, k, seed, ((2, 5), (5, 3), (None, 1)))
-    forest = ExtraTreesClassifier(25, min_samples_leaf=2, random_state=seed, n_jobs=1).fit(Z, y)
-    found.append(complete(forest, T, k))
-    return np.stack([probabilities(p) for p in found], axis=1)
+    found += logistic(Z[:, :10], T[:, :10], Y, (1.0, 0.05)) + logistic(Z[:, :30], T[:, :30], Y, (3.0,))
+    found += trees(Z, T, y, seed, ((2, 5), (5, 3), (None, 1)), 25, k)
+    return probabilities(found)
 
 
-def probabilities(p: np.ndarray) -> np.ndarray:
-    p = np.clip(np.nan_to_num(p, nan=1.0 / p.shape[1]), LOW, 1 - LOW)
-    return p / p.sum(axis=1, keepdims=True)
+def probabilities(found: Found) -> Array:
+    """Put configurations together [m, C, k], with sums of 1."""
+    made = []
+    for p in found:
+        p = np.clip(np.nan_to_num(p, nan=1.0 / p.shape[1]), LOW, 1 - LOW)
+        made.append(p / p.sum(axis=1, keepdims=True))
+    return np.stack(made, axis=1)
 
 
-def class_trees(Z: np.ndarray, T: np.ndarray, y: np.ndarray, k: int, seed: int, sizes: Sizes) -> list[np.ndarray]:
-    """Probabilities [m, k] by trees of some depths and smallest leaves."""
-    models = [DecisionTreeClassifier(max_depth=d, min_samples_leaf=leaf, random_state=seed) for d, leaf in sizes]
-    return [complete(model.fit(Z, y), T, k) for model in models]
-
-
-def complete(model: object, T: np.ndarray, k: int) -> np.ndarray:
-    out = np.zeros((len(T), k))
-    out[:, model.classes_] = model.predict_proba(T)  # type: ignore[attr-defined]
-    return out
-
-
-def _logistic(X: np.ndarray, T: np.ndarray, Y: np.ndarray, penalties: tuple[float, ...]) -> list[np.ndarray]:
+def logistic(X: Array, T: Array, Y: Array, penalties: tuple[float, ...]) -> Found:
     """One class against the rest, by Newton's method, from large penalties to small."""
     mean = X.mean(axis=0)
     X, T = np.column_stack([X - mean, np.ones(len(X))]), np.column_stack([T - mean, np.ones(len(T))])
     k = Y.shape[1]
-    columns = [1] if k == 2 else list(range(k))
     found = [np.zeros((len(T), k)) for _ in penalties]
-    for column in columns:
+    for column in [1] if k == 2 else range(k):
         weights = np.zeros(X.shape[1])
-        for i, p in enumerate(penalties):
-            weights = _newton(X, Y[:, column], weights, p)
-            found[i][:, column] = 1 / (1 + np.exp(-np.clip(T @ weights, -30, 30)))
-    if k == 2:
-        for p in found:
-            p[:, 0] = 1 - p[:, 1]
+        for penalty, out in zip(penalties, found, strict=True):
+            shrink = np.full(X.shape[1], penalty)
+            shrink[-1] = 1e-3  # the constant is free, but for classes that are not there
+
+            def steep(weights: Array) -> tuple[Array, Array]:
+                p = 1 / (1 + np.exp(-np.clip(X @ weights, -15, 15)))
+                curve = (X * (p * (1 - p))[:, None]).T @ X
+                return X.T @ (Y[:, column] - p) - shrink * weights, curve + np.diag(shrink)  # noqa: B023
+
+            weights = newton(steep, X, weights, 4.0)
+            out[:, column] = 1 / (1 + np.exp(-np.clip(T @ weights, -30, 30)))
+            if k == 2:
+                out[:, 0] = 1 - out[:, 1]
     return found
 
 
-def _newton(X: np.ndarray, y: np.ndarray, weights: np.ndarray, penalty: float) -> np.ndarray:
-    shrink = np.full(X.shape[1], penalty)
-    shrink[-1] = 1e-3  # the constant is free, but for classes that are not there
-    for _ in range(8):
-        p = 1 / (1 + np.exp(-np.clip(X @ weights, -15, 15)))
-        slope = X.T @ (y - p) - shrink * weights
-        curve = (X * (p * (1 - p))[:, None]).T @ X
-        curve.flat[:: len(curve) + 1] += shrink
-        step = linalg.solve(curve, slope, assume_a="pos", check_finite=False)
-        size = np.abs(X @ step).max()
-        weights = weights + step * min(1.0, 4.0 / max(size, 1e-12))  # no leap of more than four units of log odds
-        if size < 1e-3:
-            break
-    return weights
-
-
-def bayes(X: np.ndarray, T: np.ndarray, Y: np.ndarray) -> np.ndarray:
+def bayes(X: Array, T: Array, Y: Array) -> Array:
+    """Naive Bayes with normal features, whose variances are drawn a little to that of all rows."""
     n = Y.sum(axis=0)
     prior = (n + 1) / (n + 1).sum()
     shared = X.var(axis=0) + 1e-3
-    log = np.empty((len(T), Y.shape[1]))
-    for k in range(Y.shape[1]):
+    log = np.full((len(T), Y.shape[1]), -np.inf)
+    for k in np.flatnonzero(n):
         here = X[Y[:, k] > 0]
-        if len(here) == 0:
-            log[:, k] = -np.inf
-            continue
         mean = here.mean(axis=0)
         var = (((here - mean) ** 2).sum(axis=0) + 3 * shared) / (len(here) + 3)
         log[:, k] = np.log(prior[k]) - 0.5 * (((T - mean) ** 2) / var + np.log(var)).sum(axis=1)
-    return _softmax(log)
+    return softmax(log, axis=1)
 
 
-def discriminant(X: np.ndarray, T: np.ndarray, Y: np.ndarray, shrink: float) -> np.ndarray:
+def discriminant(X: Array, T: Array, Y: Array, shrink: float) -> Array:
+    """Linear discriminants with a shrunken covariance."""
     n = Y.sum(axis=0)
     means = (Y.T @ X) / np.maximum(n, 1)[:, None]
     within = X - Y @ means
@@ -198,113 +215,80 @@ def discriminant(X: np.ndarray, T: np.ndarray, Y: np.ndarray, shrink: float) -> 
     S = (1 - shrink) * S + shrink * max(np.trace(S) / len(S), 1e-6) * np.eye(len(S))
     solved = linalg.solve(S + 1e-6 * np.eye(len(S)), means.T, assume_a="pos")  # [r, k]
     log = T @ solved - 0.5 * (means.T * solved).sum(axis=0) + np.log(np.maximum(n, 1e-9) / n.sum())
-    return _softmax(np.where(n > 0, log, -np.inf))
-
-
-def _softmax(log: np.ndarray) -> np.ndarray:
-    p = np.exp(log - log.max(axis=1, keepdims=True))
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
+    return softmax(np.where(n > 0, log, -np.inf), axis=1)
 
 
 # ---- regression ------------------------------------------------------------------------------------------------------
-def regress(cut: Split, y: np.ndarray, seed: int) -> np.ndarray:
+def standardised(y: Array) -> tuple[Array, float, float]:
+    """A target of mean 0 and variance 1 [n, 1]; its mean and standard deviation."""
+    centre, scale = y.mean(), max(float(y.std()), 1e-12)
+    return ((y - centre) / scale)[:, None], centre, scale
+
+
+def columns(found: Found) -> Array:
+    """Put configurations together [m, C]."""
+    return np.column_stack([f.reshape(len(f), -1)[:, 0] for f in found])
+
+
+def regress(cut: Split, y: Array, k: int, seed: int) -> Array:
     """Predictions [m, C]."""
-    centre, scale = y.mean(), max(y.std(), 1e-12)
-    Y = ((y - centre) / scale)[:, None]
-    top = screen(cut.features, Y, SCREENED)
-    Z, T = cut.features[:, top], cut.features_test[:, top]
+    Y, centre, scale = standardised(y)
+    Z, T = cut.screened(Y, SCREENED)
     found = ridge(cut.linear, cut.linear_test, Y, (1000.0, 200.0, 50.0, 10.0, 1.0))
     found += neighbours(cut, Y)
     found += kernels(cut, Y, (1.0, 0.1))
     found += ridge(Z[:, :10], T[:, :10], Y, (10.0, 0.1)) + ridge(Z[:, :30], T[:, :30], Y, (30.0, 1.0))
     found += ridge(Z[:, :2], T[:, :2], Y, (0.1,))
-    found += trees(Z, T, Y[:, 0], seed)
-    return centre + scale * np.column_stack([f.reshape(len(T), -1)[:, 0] for f in found])
-
-
-def trees(
-    Z: np.ndarray, T: np.ndarray, y: np.ndarray, seed: int, sizes: Sizes = ((2, 5), (4, 5), (None, 3)), forest: int = 25
-) -> list[np.ndarray]:
-    """Trees of some depths and smallest leaves, and a forest."""
-    models = [DecisionTreeRegressor(max_depth=d, min_samples_leaf=leaf, random_state=seed) for d, leaf in sizes]
-    if forest:
-        models.append(ExtraTreesRegressor(forest, min_samples_leaf=3, random_state=seed, n_jobs=1))
-    return [model.fit(Z, y).predict(T) for model in models]
+    found += trees(Z, T, Y[:, 0], seed, NUMBER_TREES, 25)
+    return centre + scale * columns(found)
 
 
 # ---- survival --------------------------------------------------------------------------------------------------------
-def survive(cut: Split, y: np.ndarray, seed: int) -> np.ndarray:
+def survive(cut: Split, y: Array, k: int, seed: int) -> Array:
     """Risks [m, C]: Cox models, and models of the martingale residuals of a model without features."""
-    time, event = y["time"], y["event"]
-    Y = residual(time, event)[:, None]
-    top = screen(cut.features, Y, SCREENED)
-    Z, T = cut.features[:, top], cut.features_test[:, top]
-    found = cox(cut.linear, cut.linear_test, time, event, (100.0, 10.0, 3.0, 1.0, 0.1))
-    found += cox(Z[:, :5], T[:, :5], time, event, (1.0,)) + cox(Z[:, :15], T[:, :15], time, event, (10.0, 1.0))
+    Y = residual(y)[:, None]
+    Z, T = cut.screened(Y, SCREENED)
+    found = cox(cut.linear, cut.linear_test, y, (100.0, 10.0, 3.0, 1.0, 0.1))
+    found += cox(Z[:, :5], T[:, :5], y, (1.0,)) + cox(Z[:, :15], T[:, :15], y, (10.0, 1.0))
     found += ridge(cut.linear, cut.linear_test, Y, (300.0, 30.0, 3.0))
     found += neighbours(cut, Y)[1:]
     found += kernels(cut, Y, (1.0,))
     found += [T[:, 0] * np.sign((Z[:, 0] - Z[:, 0].mean()) @ Y[:, 0])]
-    found += trees(Z, T, Y[:, 0], seed)
-    return np.column_stack([f.reshape(len(T), -1)[:, 0] for f in found])
+    found += trees(Z, T, Y[:, 0], seed, NUMBER_TREES, 25)
+    return columns(found)
 
 
-def residual(time: np.ndarray, event: np.ndarray) -> np.ndarray:
+def residual(y: Array) -> Array:
     """Events minus what Nelson and Aalen's curve expects: the martingale residuals of a model without features."""
-    values, place = np.unique(time, return_inverse=True)
-    died = np.bincount(place, event.astype(float), len(values))
+    values, place = np.unique(y["time"], return_inverse=True)
+    died = np.bincount(place, y["event"].astype(float), len(values))
     at_risk = np.cumsum(np.bincount(place, minlength=len(values))[::-1])[::-1]
-    return event - np.cumsum(died / at_risk)[place]
+    return y["event"] - np.cumsum(died / at_risk)[place]
 
 
-def cox(
-    X: np.ndarray, T: np.ndarray, time: np.ndarray, event: np.ndarray, penalties: tuple[float, ...]
-) -> list[np.ndarray]:
+def cox(X: Array, T: Array, y: Array, penalties: tuple[float, ...]) -> Found:
     """Risks by penalised Cox regression, from large penalties to small."""
     mean = X.mean(axis=0)
-    order = np.argsort(-time, kind="stable")
-    X, time, event = np.ascontiguousarray((X - mean)[order]), time[order], event[order]
+    order = np.argsort(-y["time"], kind="stable")
+    X, y = np.ascontiguousarray((X - mean)[order]), y[order]
+    tied = np.searchsorted(-y["time"], -y["time"], "right")[y["event"]] - 1  # the last row at risk with each event
     weights, found = np.zeros(X.shape[1]), []
     for p in penalties:
-        for _ in range(8):
-            slope, curve = _partial(X, time, event, weights)
-            step = linalg.solve(curve + p * np.eye(len(weights)), slope - p * weights, assume_a="pos")
-            size = np.abs(X @ step).max()
-            weights = weights + step * min(1.0, 3.0 / max(size, 1e-12))
-            if size < 1e-3:
-                break
+
+        def steep(weights: Array) -> tuple[Array, Array]:  # of the partial likelihood, Breslow's
+            linear = X @ weights
+            e = np.exp(linear - linear.max())
+            at_risk = np.cumsum(e)[tied]
+            means = np.cumsum(e[:, None] * X, axis=0)[tied] / at_risk[:, None]
+            shares = e * np.cumsum(np.bincount(tied, 1 / at_risk, len(e))[::-1])[::-1]
+            slope, curve = (X[y["event"]] - means).sum(axis=0), (X * shares[:, None]).T @ X - means.T @ means
+            return slope - p * weights, curve + p * np.eye(len(weights))  # noqa: B023
+
+        weights = newton(steep, X, weights, 3.0)
         found.append((T - mean) @ weights)
     return found
 
 
-@njit(cache=True, fastmath=True)
-def _partial(X, time, event, weights):  # type: ignore[no-untyped-def]
-    """Slope and curvature of the partial likelihood (Breslow); rows ordered from the longest time to the shortest."""
-    n, r = X.shape
-    linear = X @ weights
-    shift = linear.max()
-    slope, curve = np.zeros(r), np.zeros((r, r))
-    s0, s1, s2 = 0.0, np.zeros(r), np.zeros((r, r))
-    i = 0
-    while i < n:
-        j = i
-        while j < n and time[j] == time[i]:
-            e = np.exp(linear[j] - shift)
-            s0 += e
-            for a in range(r):
-                xa = X[j, a] * e
-                s1[a] += xa
-                for b in range(a + 1):
-                    s2[a, b] += xa * X[j, b]
-            j += 1
-        for row in range(i, j):
-            if event[row]:
-                for a in range(r):
-                    slope[a] += X[row, a] - s1[a] / s0
-                    for b in range(a + 1):
-                        curve[a, b] += s2[a, b] / s0 - s1[a] * s1[b] / (s0 * s0)
-        i = j
-    for a in range(r):
-        for b in range(a):
-            curve[b, a] = curve[a, b]
-    return slope, curve
+#: What is fitted for each task: training and test rows, target, number of classes and seed -> predictions.
+Recipes = Mapping[str, Callable[[Split, Array, int, int], Array]]
+FULL: Recipes = {"classification": classify, "regression": regress, "survival": survive}

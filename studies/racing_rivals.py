@@ -7,161 +7,138 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
-import sobercv
+from sobercv import Predictions
 from sobercv.inference import DropVerdict, Question
 from sobercv.inference.selection import apply
 from sobercv.rivals.drop_rules import row_losses
 
-from .replay import Replay
+from .harness import Array
+from .replay import Replay, outcome
+
+LEVEL = 0.05
+#: Scores of folds [K, C] -> which stay, None for all; and the best.
+FoldTest = Callable[[Array], tuple[Array | None, int]]
 
 
-def fold_scores(table: sobercv.Predictions, question: Question) -> np.ndarray:
+def fold_scores(table: Predictions, question: Question) -> Array:
     """Score of each configuration on each fold that has been predicted [K, C]."""
     folds = table.fold_of[:, 0]
     counts = np.array([folds == k for k in np.unique(folds)], np.uint8)
     return np.asarray(question.bind(table).scores(counts))
 
 
-class _FoldTest:
-    """A test of fold scores [K, C], from some fold on."""
-
-    burn_in: int
-
-    def __init__(self, alpha: float = 0.05) -> None:
-        self.alpha = alpha
-
-    def __call__(self, predictions: sobercv.Predictions, question: Question, round_index: int) -> DropVerdict:
-        table = predictions.only_seen()
-        if round_index + 1 < self.burn_in or table.n_configurations < 2:
-            return DropVerdict.keep_all(table.n_configurations)
-        scores = fold_scores(table, question.for_target(table.target))
-        scores = scores[~np.isnan(scores).any(axis=1)]
-        keep, best = (None, 0) if len(scores) < 2 else self.keep(scores)
-        return DropVerdict.keep_all(table.n_configurations) if keep is None else DropVerdict(keep, 1.0 - keep, best)
-
-    def keep(self, scores: np.ndarray) -> tuple[np.ndarray | None, int]:
-        """Which stay, None for all; and the best."""
-        raise NotImplementedError
+def by_folds(
+    test: FoldTest, burn_in: int, predictions: Predictions, question: Question, round_index: int
+) -> DropVerdict:
+    """A drop rule that tests the scores of folds, from some fold on."""
+    table = predictions.only_seen()
+    everyone = DropVerdict.keep_all(table.n_configurations)
+    if round_index + 1 < burn_in or table.n_configurations < 2:
+        return everyone
+    scores = fold_scores(table, question.for_target(table.target))
+    scores = scores[~np.isnan(scores).any(axis=1)]
+    keep, best = (None, 0) if len(scores) < 2 else test(scores)
+    return everyone if keep is None else DropVerdict(keep, 1.0 - keep, best)
 
 
-class AnovaRace(_FoldTest):
-    """R's finetune: folds as blocks, a Wald interval of each difference to the best; from the third fold on.
-
-    finetune fits score ~ configuration + (1 | fold) and keeps who has 0 in the normal interval (level 1 - alpha) of its
-    difference to the best. With all scores there, as in a race of rounds, the mixed model is the two-way analysis of
-    variance.
-    """
-
-    burn_in = 3
-
-    def keep(self, scores: np.ndarray) -> tuple[np.ndarray | None, int]:
-        k, c = scores.shape
-        mean = scores.mean(axis=0)
-        left = scores - mean - scores.mean(axis=1, keepdims=True) + scores.mean()
-        error = np.sqrt((left**2).sum() / ((k - 1) * (c - 1)) * 2 / k)
-        return mean.max() - mean <= stats.norm.ppf(1 - self.alpha / 2) * error, int(mean.argmax())
+def _anova(scores: Array) -> tuple[Array | None, int]:
+    k, c = scores.shape
+    mean = scores.mean(axis=0)
+    left = scores - mean - scores.mean(axis=1, keepdims=True) + scores.mean()
+    error = np.sqrt((left**2).sum() / ((k - 1) * (c - 1)) * 2 / k)
+    return mean.max() - mean <= stats.norm.ppf(1 - LEVEL / 2) * error, int(mean.argmax())
 
 
-class FRace(_FoldTest):
-    """irace: Friedman's test on ranks within folds, then Conover's comparison with the best; from the fifth fold on."""
-
-    burn_in = 5
-
-    def keep(self, scores: np.ndarray) -> tuple[np.ndarray | None, int]:
-        k, c = scores.shape
-        if c == 2:  # Wilcoxon's signed ranks, as in irace
-            ahead = scores[:, 0] - scores[:, 1]
-            if not ahead.any() or stats.wilcoxon(ahead).pvalue >= self.alpha:
-                return None, 0
-            keep = np.array([ahead.mean() > 0, ahead.mean() < 0])
-            return keep, int(np.argmax(keep))
-        ranks = stats.rankdata(-scores, axis=1)  # 1 is the best
-        sums, squares = ranks.sum(axis=0), (ranks**2).sum()
-        even = k * c * (c + 1) ** 2 / 4
-        spread = squares - even  # 0 where all are tied on every fold
-        chi2 = (c - 1) * ((sums**2).sum() - k * even) / spread if spread > 0 else 0.0
-        if stats.chi2.sf(chi2, c - 1) >= self.alpha:
+def _friedman(scores: Array) -> tuple[Array | None, int]:
+    k, c = scores.shape
+    if c == 2:  # Wilcoxon's signed ranks, as in irace
+        ahead = scores[:, 0] - scores[:, 1]
+        if not ahead.any() or stats.wilcoxon(ahead).pvalue >= LEVEL:
             return None, 0
-        within = 2 * k * (squares - (sums**2).sum() / k) / ((k - 1) * (c - 1))
-        far = stats.t.ppf(1 - self.alpha / 2, (k - 1) * (c - 1)) * np.sqrt(max(within, 0.0))
-        return sums - sums.min() <= far, int(sums.argmin())
+        keep = np.array([ahead.mean() > 0, ahead.mean() < 0])
+        return keep, int(np.argmax(keep))
+    ranks = stats.rankdata(-scores, axis=1)  # 1 is the best
+    sums, squares = ranks.sum(axis=0), (ranks**2).sum()
+    even = k * c * (c + 1) ** 2 / 4
+    spread = squares - even  # 0 where all are tied on every fold
+    chi2 = (c - 1) * ((sums**2).sum() - k * even) / spread if spread > 0 else 0.0
+    if stats.chi2.sf(chi2, c - 1) >= LEVEL:
+        return None, 0
+    within = 2 * k * (squares - (sums**2).sum() / k) / ((k - 1) * (c - 1))
+    far = stats.t.ppf(1 - LEVEL / 2, (k - 1) * (c - 1)) * np.sqrt(max(within, 0.0))
+    return sums - sums.min() <= far, int(sums.argmin())
 
 
-class PairedPower:
+#: R's finetune: folds as blocks, a Wald interval of each difference to the best; from the third fold on. finetune fits
+#: score ~ configuration + (1 | fold) and keeps who has 0 in the normal interval (level 1 - alpha) of its difference to
+#: the best. With all scores there, as in a race of rounds, the mixed model is the two-way analysis of variance.
+anova_race = partial(by_folds, _anova, 3)
+#: irace: Friedman's test on ranks within folds, then Conover's comparison with the best; from the fifth fold on.
+f_race = partial(by_folds, _friedman, 5)
+
+
+def paired_with_power(
+    predictions: Predictions, question: Question, round_index: int, matters: float = 0.05, beta: float = 0.1
+) -> DropVerdict:
     """Zheng and Bilenko: paired tests against the best; who is worse leaves, and so does who is as good for certain.
 
     They compare two configurations at a time and ask for n = ((z_a + z_b) sd / difference)^2 samples until the test is
     significant or its power for a difference that matters is enough. In a race of rounds the samples come anyway: what
-    is left of it is the decision. For means of losses.
+    is left of it is the decision. For means of losses, from 20 predictions on.
     """
-
-    def __init__(
-        self, alpha: float = 0.05, beta: float = 0.1, matters: float = 0.05, min_predictions: int = 20
-    ) -> None:
-        self.worse, self.power = stats.norm.ppf(1 - alpha), stats.norm.ppf(1 - beta)
-        self.matters, self.min_predictions = matters, min_predictions
-
-    def __call__(self, predictions: sobercv.Predictions, question: Question, round_index: int) -> DropVerdict:
-        table = predictions.only_seen()
-        n, c = table.n_samples, table.n_configurations
-        question = question.for_target(table.target)
-        if n < self.min_predictions or c < 2:
-            return DropVerdict.keep_all(c)
-        losses = row_losses(table, question)
-        rule, scores = question.rule_for(table.configurations), 1.0 - losses.mean(axis=0)[None]
-        top = int(apply(rule, scores, question.first.unit)[0])
-        behind = losses - losses[:, [top]]
-        mean, spread = behind.mean(axis=0), behind.std(axis=0, ddof=1)
-        keep = mean * np.sqrt(n) <= self.worse * spread
-        needed = ((self.worse + self.power) * spread / self.matters) ** 2
-        keep &= ~((mean > 0) & (n >= needed))  # a difference that matters would have been seen
-        keep |= mean <= 0
-        return DropVerdict(keep, 1.0 - keep, top)
+    table = predictions.only_seen()
+    n, c = table.n_samples, table.n_configurations
+    question = question.for_target(table.target)
+    if n < 20 or c < 2:
+        return DropVerdict.keep_all(c)
+    losses = row_losses(table, question)
+    rule, scores = question.rule_for(table.configurations), 1.0 - losses.mean(axis=0)[None]
+    top = int(apply(rule, scores, question.first.unit)[0])
+    behind = losses - losses[:, [top]]
+    mean, spread = behind.mean(axis=0), behind.std(axis=0, ddof=1)
+    worse, power = stats.norm.ppf(1 - LEVEL), stats.norm.ppf(1 - beta)
+    keep = mean * np.sqrt(n) <= worse * spread
+    needed = ((worse + power) * spread / matters) ** 2
+    keep &= ~((mean > 0) & (n >= needed))  # a difference that matters would have been seen
+    keep |= mean <= 0
+    return DropVerdict(keep, 1.0 - keep, top)
 
 
-class InTurn:
-    """One configuration after another, each stopped early if it looks worse than the best that has finished.
+def in_turn(table: Predictions, question: Question, *, forgiving: bool = True) -> Replay:
+    """Replay one configuration after another, each stopped early if it looks worse than the best that has finished.
 
     `forgiving` (Bergman et al., AutoML 2024): stop when the mean of the folds so far is below the worst fold of the
     incumbent; otherwise when it is below its mean ("aggressive"). Whoever finishes with a better mean is the incumbent.
     The order is drawn from the question's seed.
     """
-
-    def __init__(self, forgiving: bool = True) -> None:
-        self.forgiving = forgiving
-
-    def replayed(self, table: sobercv.Predictions, question: Question) -> Replay:
-        """Replay on a complete table."""
-        scores = fold_scores(table, question.for_target(table.target))
-        n_folds, c = scores.shape
-        ran = np.full(c, n_folds)
-        best, limit = -np.inf, -np.inf
-        for at in np.random.default_rng([question.seed, 16]).permutation(c):
-            so_far = np.nancumsum(scores[:, at]) / np.maximum(np.cumsum(~np.isnan(scores[:, at])), 1)
-            below = np.flatnonzero(so_far < limit)
-            if len(below) and below[0] + 1 < n_folds:
-                ran[at] = below[0] + 1
-            elif so_far[-1] > best:
-                best = so_far[-1]
-                limit = np.nanmin(scores[:, at]) if self.forgiving else best
-        dropped = [
-            replace(table, seen=table.fold_of < k).take_configurations(np.flatnonzero(ran == k))
-            for k in np.unique(ran[ran < n_folds])
-        ]
-        survivors = table.take_configurations(np.flatnonzero(ran == n_folds))
-        survivors = replace(survivors, n_dropped=c - survivors.n_configurations)
-        return Replay(survivors, dropped, float(ran.mean() / n_folds), [])
+    scores = fold_scores(table, question.for_target(table.target))
+    n_folds, c = scores.shape
+    ran = np.full(c, n_folds)
+    best, limit = -np.inf, -np.inf
+    for at in np.random.default_rng([question.seed, 16]).permutation(c):
+        so_far = np.nancumsum(scores[:, at]) / np.maximum(np.cumsum(~np.isnan(scores[:, at])), 1)
+        below = np.flatnonzero(so_far < limit)
+        if len(below) and below[0] + 1 < n_folds:
+            ran[at] = below[0] + 1
+        elif so_far[-1] > best:
+            best = so_far[-1]
+            limit = np.nanmin(scores[:, at]) if forgiving else best
+    dropped = [
+        replace(table, seen=table.fold_of < k).take_configurations(ran == k) for k in np.unique(ran[ran < n_folds])
+    ]
+    running = [int((ran > k).sum()) for k in range(n_folds)]
+    return outcome(table.take_configurations(ran == n_folds), dropped, running)
 
 
 # ---- CVST ----
 STEPS = 10
 WINDOW = 3  # steps that are looked at for an early end, and for the winner
-LEVEL = 0.05
 #: Wald's test, pi0 = .5, pi1 = .5 ((1 - .1) / .01) ** (1 / 10): least times among the best, by step.
 LEAVES = {3: 0, 4: 0, 5: 1, 6: 2, 7: 2, 8: 3, 9: 4, 10: 4}
 
@@ -175,19 +152,12 @@ class Outcome(NamedTuple):
     steps: int
 
 
-def cvst(n: int, n_configurations: int, right: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Outcome:
-    """CVST (Krueger, Panknin and Braun 2015) for classification: cross-validation on growing parts.
+def cvst(n: int, n_configurations: int, right: Callable[[Array, Array], Array]) -> Outcome:
+    """CVST (Krueger, Panknin and Braun 2015) for classification: cross-validation on growing parts of n rows.
 
     Step s of ten trains on the first s N / 11 rows and tests on the others; a configuration that is not among the best
-    is marked, and leaves when Wald's sequential test says so.
-
-    Parameters
-    ----------
-    n : int
-        Rows, in random order.
-    n_configurations : int
-    right : callable
-        ``right(train, test)`` -> whether each configuration is right on each test row [m, C].
+    is marked, and leaves when Wald's sequential test says so. ``right(train, test)`` tells whether each configuration
+    is right on each test row [m, C]; the rows are in random order.
     """
     live = np.arange(n_configurations)
     trace = np.zeros((n_configurations, 0), bool)
@@ -211,19 +181,17 @@ def cvst(n: int, n_configurations: int, right: Callable[[np.ndarray, np.ndarray]
     return Outcome(int(live[mean.argmin()]), models, rows, step)
 
 
-def among_the_best(good: np.ndarray) -> np.ndarray:
+def among_the_best(good: Array) -> Array:
     """Which are in the largest group of best ones that Cochran's test does not tell apart: bool [m, C] -> bool [C]."""
     order = np.argsort(-good.mean(axis=0), kind="stable")
     level = LEVEL / max(good.shape[1] - 1, 1)
     size = 1
     while size < len(order) and cochran(good[:, order[: size + 1]]) > level:
         size += 1
-    out = np.zeros(len(order), bool)
-    out[order[:size]] = True
-    return out
+    return np.isin(np.arange(len(order)), order[:size])
 
 
-def cochran(good: np.ndarray) -> float:
+def cochran(good: Array) -> float:
     """p-value of Cochran's Q: whether the columns of 0s and 1s [m, k] have the same mean."""
     k = good.shape[1]
     columns, by_row, total = good.sum(axis=0), good.sum(axis=1), good.sum()

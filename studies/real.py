@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,9 +19,9 @@ import sobercv
 from sobercv import presets
 from sobercv.inference import DropVerdict, Question
 
-from .evidence import Evidence, Table, agreement, claims_table, markdown
-from .harness import Absent, Options, Part, Row, ordered, read_about, read_results
-from .real_claims import SMALL, bias, claims, coverage, pm
+from . import sets
+from .evidence import Mean, Page, all_of
+from .harness import Absent, Array, Options, Part, Row, Rows, grouped, ordered, read_results
 from .replay import replay
 
 #: The data sets of the paper: name -> (number on OpenML, other name of a file in a folder). Two were not at hand.
@@ -50,41 +50,38 @@ SUBSET: dict[str, dict[str, tuple[int, ...]]] = {
 
 
 # ---- data ----
-def load(options: Options, name: str) -> tuple[Any, np.ndarray]:
+def load(options: Options, name: str) -> tuple[Array, Array]:
     """A table [N, P] and its classes 0 and 1; from OpenML where no folder is given."""
     number, other = PAPER[name]
     if options.data:
-        path = options.find(name, other)
-        with np.load(path, allow_pickle=False) as file:
-            y = file["y"].astype(np.int64)
-            X = sparse.load_npz(path).toarray() if "indptr" in file else file["X"]
-        return X.astype(np.float64), y
-    try:
-        X, y = fetch_openml(data_id=number, return_X_y=True, as_frame=False)
-    except OSError as error:
-        raise Absent(f"{name} (OpenML: {error})") from None
-    X = X.toarray() if sparse.issparse(X) else X
-    return X.astype(np.float64), np.asarray(y == np.unique(y)[-1], dtype=np.int64)
+        parts = sets.raw(options.find(name, other))
+        X, y = parts["X"], parts["y"]
+    else:
+        try:
+            X, y = fetch_openml(data_id=number, return_X_y=True, as_frame=False)
+        except OSError as error:
+            raise Absent(f"{name} (OpenML: {error})") from None
+        y = y == np.unique(y)[-1]
+    return (X.toarray() if sparse.issparse(X) else X).astype(np.float64), np.asarray(y, dtype=np.int64)
 
 
-@dataclass(frozen=True)
-class SubSample:
+class SubSample(NamedTuple):
     """One sub-sample to tune on, and the hold-out set that knows how good the model is."""
 
     X: Any
-    y: np.ndarray
+    y: Array
     X_rest: Any
-    y_rest: np.ndarray
+    y_rest: Array
     seed: int
 
 
-def fits(y: np.ndarray, n: int) -> bool:
+def fits(y: Array, n: int) -> bool:
     """Whether a sub-sample of this size leaves something in the pool of 30 %, and has both classes in every fold."""
     rarest = min(np.mean(y == 1), np.mean(y != 1))
     return n < int(POOL * len(y)) and round(n * rarest) >= FOLDS
 
 
-def sub_sample(X: Any, y: np.ndarray, n: int, sample: int) -> SubSample:
+def sub_sample(X: Any, y: Array, n: int, sample: int) -> SubSample:
     """Cut the table into pool and hold-out, the same for all samples, and draw n rows from the pool."""
     pool, rest = train_test_split(np.arange(len(y)), train_size=POOL, stratify=y, random_state=0)
     rows, _ = train_test_split(pool, train_size=n, stratify=y[pool], random_state=sample * 1009 + n)
@@ -92,12 +89,6 @@ def sub_sample(X: Any, y: np.ndarray, n: int, sample: int) -> SubSample:
 
 
 # ---- configurations ----
-def _family(model: Any) -> str:
-    if hasattr(model, "kernel"):
-        return str(model.kernel)
-    return "forest" if hasattr(model, "n_estimators") else "elastic net"
-
-
 def subset(grids: list[dict[str, list[Any]]]) -> list[dict[str, list[Any]]]:
     """Keep 36 of the 610 configurations: 2 selections times 13 SVMs, 4 elastic nets and a forest."""
     kept = []
@@ -106,7 +97,8 @@ def subset(grids: list[dict[str, list[Any]]]) -> list[dict[str, list[Any]]]:
         selection = None if step == "passthrough" else (step.alpha, step.k)
         if selection not in SELECTIONS or getattr(model, "l1_ratio", None) == 0.5:
             continue
-        places = SUBSET[_family(model)]
+        family = getattr(model, "kernel", "forest" if hasattr(model, "n_estimators") else "elastic net")
+        places = SUBSET[family]
         kept.append({name: [values[i] for i in places.get(name, range(len(values)))] for name, values in grid.items()})
     return kept
 
@@ -116,33 +108,25 @@ def search(part: SubSample, trees: int, full: bool, **more: Any) -> sobercv.BBCS
     preset = presets.get("paper", "binary", part.X, part.y, n_trees=trees)
     return sobercv.BBCSearchCV(
         preset.estimator, preset.param_grid if full else subset(preset.param_grid), scoring=METRIC, cv=FOLDS,
-        drop=None, refit=False, **_options(part), **more,
+        drop=None, refit=False, **options_of(part), **more,
     ).fit(part.X, part.y)  # fmt: skip
 
 
-def _options(part: SubSample) -> dict[str, Any]:
+def options_of(part: SubSample) -> dict[str, Any]:
     """What estimates and searches have in common; percentile intervals are the paper's."""
     return {"random_state": part.seed, "n_bootstraps": BOOTSTRAPS, "n_jobs": 1, "interval": "percentile"}
 
 
-def nested(found: sobercv.BBCSearchCV, part: SubSample) -> float:
-    """Nested cross-validation on the same folds."""
-    options = {"scoring": METRIC, **_options(part)}
-    return sobercv.compare(
-        found.estimator, found.param_grid, part.X, part.y, protocols=("ncv",), cv=found.splits_[:FOLDS], **options
-    )["ncv"].score
-
-
-def truths(found: sobercv.BBCSearchCV, part: SubSample, winners: set[int]) -> dict[int, float]:
+def truths(found: sobercv.BBCSearchCV, part: SubSample, estimates: dict[str, sobercv.Estimate]) -> Row:
     """Train each winner on the whole sub-sample and judge it on the hold-out set."""
     judged = {}
-    for winner in winners:
+    for winner in {estimate.winner for estimate in estimates.values()}:
         model = clone(found.estimator).set_params(**clone(found.cv_results_["params"][winner], safe=False))
         model.fit(part.X, part.y)
         decide = getattr(model, "decision_function", None)
         scores = decide(part.X_rest) if decide is not None else model.predict_proba(part.X_rest)[:, 1]
         judged[winner] = float(roc_auc_score(part.y_rest, scores))
-    return judged
+    return {f"truth {name}": judged[estimate.winner] for name, estimate in estimates.items()}
 
 
 def drop_equals(table: sobercv.Predictions, question: Question, round_index: int) -> DropVerdict:
@@ -165,23 +149,21 @@ def strict(guard: int = 0) -> sobercv.BootstrapDrop:
 
 
 # ---- pieces ----
-@dataclass(frozen=True)
-class Piece:
-    """One sub-sample, measured in one way: with all 610 configurations or a subset, and so many trees in a forest."""
+def piece(
+    measure: Callable[[SubSample, int, bool], Row], options: Options, name: str, n: int, sample: int, *,
+    trees: int = TREES, everything: bool = False,
+) -> list[Row]:  # fmt: skip
+    """Measure one sub-sample, with all 610 configurations or a subset, and so many trees in a forest.
 
-    measure: Callable[[SubSample, int, bool], Row]
-    trees: int = TREES
-    everything: bool = False
-
-    def __call__(self, options: Options, name: str, n: int, sample: int) -> list[Row]:
-        """The row of a sub-sample; nothing where the data are too few, or the sub-sample is one that takes long."""
-        X, y = load(options, name)
-        costly = self.measure is protocols and not self.everything and (n >= 500 or X.shape[1] >= 5000)
-        if not fits(y, n) or (costly and sample >= COSTLY):
-            return []
-        start = time.process_time()
-        row = self.measure(sub_sample(X, y, n, sample), self.trees, self.everything)
-        return [{"data": name, "n": n, "sample": sample, **row, "seconds": time.process_time() - start}]
+    Nothing where the data are too few, or the sub-sample is one that takes long.
+    """
+    X, y = load(options, name)
+    costly = measure is protocols and not everything and (n >= 500 or X.shape[1] >= 5000)
+    if not fits(y, n) or (costly and sample >= COSTLY):
+        return []
+    start = time.process_time()
+    row = measure(sub_sample(X, y, n, sample), trees, everything)
+    return [{**row, "seconds": time.process_time() - start}]
 
 
 def protocols(part: SubSample, trees: int, everything: bool, repeats: int = REPEATS) -> Row:
@@ -189,36 +171,33 @@ def protocols(part: SubSample, trees: int, everything: bool, repeats: int = REPE
 
     The repeats are trained once: their first partition is that of all other protocols, and dropping is replayed on it.
     """
-    run = search(part, trees, everything, n_repeats=repeats)
-    row: Row = {"ncv": nested(run, part)}
-    every, options = run.predictions_, _options(part)
-    table = every.take_repeat(0)
-    bbc = sobercv.bbc(None, table, METRIC, **options)
-    by_fold = sobercv.bbc(None, table, METRIC, by="fold", **options)
-    found = {"bbc": bbc, "632+": bbc.as_632plus(), "bbc-f": by_fold, "bbc10": run.estimate_}
-    row |= {"naive": bbc.naive, "tt": sobercv.tibshirani(None, table, METRIC, n_jobs=1).value}
+    run, options = search(part, trees, everything, n_repeats=repeats), options_of(part)
+    ncv = sobercv.compare(
+        run.estimator, run.param_grid, part.X, part.y, protocols=("ncv",), cv=run.splits_[:FOLDS], scoring=METRIC,
+        **options,
+    )["ncv"]  # fmt: skip
+    every = run.predictions_
+    once = every.take_repeat(0)
+    bbc = sobercv.bbc(None, once, METRIC, **options)
+    row: Row = {"ncv": ncv.score, "naive": bbc.naive, "tt": sobercv.tibshirani(None, once, METRIC, n_jobs=1).value}
+    row |= {"632+": bbc.as_632plus().value, "configurations": once.n_configurations}
+    found = {"bbc": bbc, "bbc10": run.estimate_}
     for name, guard in (("bced", 0), ("bced50", GUARD)):
-        raced = replay(table, strict(guard), Question.ask(METRIC, **options))
+        raced = replay(once, strict(guard), Question.ask(METRIC, **options))
         found[name] = sobercv.bbc(None, raced.survivors, METRIC, **options)
         row |= {f"models {name}": raced.models, f"alive {name}": raced.alive[1]}
-    judged = truths(run, part, {e.winner for e in found.values()})
-    row["configurations"] = table.n_configurations
-    for name, estimate in found.items():
-        truth = judged[estimate.winner]
-        row |= {name: estimate.value, f"truth {name}": truth, f"width {name}": _width(estimate)}
-        row[f"reached {name}"] = _reached(estimate, truth)
-    for r in range(1, repeats):
-        some = {name: values[:, :, :r] for name, values in every.responses.items()}
-        row[f"width {r}"] = _width(sobercv.bbc(every.y, some, METRIC, folds=every.fold_of[:, :r], **options))
+    row |= {name: estimate.value for name, estimate in found.items()} | truths(run, part, found)
+    four = {name: values[:, :, :4] for name, values in every.responses.items()}
+    found["4"] = sobercv.bbc(every.y, four, METRIC, folds=every.fold_of[:, :4], **options)
+    for name in ("bbc", "bbc10", "4"):
+        low, high = found[name].interval
+        row |= {f"width {name}": high - low}
+        if name != "4":
+            row[f"reached {name}"] = reached(found[name], row[f"truth {name}"])
     return row
 
 
-def _width(estimate: sobercv.Estimate) -> float:
-    low, high = estimate.interval_at(0.95)
-    return high - low
-
-
-def _reached(estimate: sobercv.Estimate, truth: float) -> float:
+def reached(estimate: sobercv.Estimate, truth: float) -> float:
     """The smallest level whose interval holds the truth: intervals of higher levels then hold it, too."""
     for level in LEVELS:
         low, high = estimate.interval_at(level)
@@ -230,37 +209,14 @@ def _reached(estimate: sobercv.Estimate, truth: float) -> float:
 def both_rules(part: SubSample, trees: int, everything: bool) -> Row:
     """Cross-validate once, and race with both rules for ties."""
     run = search(part, trees, everything)
-    table, bbc = run.predictions_, run.estimate_
-    row: Row = {"configurations": table.n_configurations, "trees": trees, "naive": bbc.naive, "bbc": bbc.value}
-    row["tt"] = sobercv.tibshirani(None, table, METRIC, n_jobs=1).value
-    winners = {"bbc": bbc.winner}
+    once, found = run.predictions_, {"bbc": run.estimate_}
+    row: Row = {"configurations": once.n_configurations, "trees": trees, "naive": run.estimate_.naive}
+    row["tt"] = sobercv.tibshirani(None, once, METRIC, n_jobs=1).value
     for name, rule in (("strict", strict()), ("equals", drop_equals)):
-        raced = replay(table, rule, Question.ask(METRIC, random_state=part.seed))
-        found = sobercv.bbc(None, raced.survivors, METRIC, **_options(part))
-        row |= {name: found.value, f"alive {name}": raced.alive[1], f"models {name}": raced.models}
-        winners[name] = found.winner
-    judged = truths(run, part, set(winners.values()))
-    return row | {f"truth {name}": judged[winner] for name, winner in winners.items()}
-
-
-def equals(part: SubSample, trees: int, everything: bool) -> Row:
-    """Survivors after two folds, and the truth of what each rule for ties returns."""
-    run = search(part, trees, everything)
-    row, winners = {}, {"plain": run.estimate_.winner}
-    for name, rule in (("strict", strict()), ("equals", drop_equals)):
-        raced = replay(run.predictions_, rule, Question.ask(METRIC, random_state=part.seed))
-        row[f"alive {name}"] = raced.alive[1]
-        winners[name] = sobercv.naive(None, raced.survivors, METRIC, n_jobs=1).winner
-    judged = truths(run, part, set(winners.values()))
-    return row | {f"truth {name}": judged[winner] for name, winner in winners.items()}
-
-
-def nested_only(part: SubSample, trees: int, everything: bool) -> Row:
-    """Nested and plain cross-validation, on the same folds."""
-    run = search(part, trees, everything)
-    bbc = run.estimate_
-    row = {"naive": bbc.naive, "bbc": bbc.value, "ncv": nested(run, part)}
-    return row | {"truth bbc": truths(run, part, {bbc.winner})[bbc.winner]}
+        raced = replay(once, rule, Question.ask(METRIC, random_state=part.seed))
+        found[name] = sobercv.bbc(None, raced.survivors, METRIC, **options_of(part))
+        row |= {f"alive {name}": raced.alive[1], f"models {name}": raced.models}
+    return row | {name: estimate.value for name, estimate in found.items()} | truths(run, part, found)
 
 
 def design(names: tuple[str, ...], sizes: tuple[int, ...], samples: int) -> Any:
@@ -268,18 +224,126 @@ def design(names: tuple[str, ...], sizes: tuple[int, ...], samples: int) -> Any:
     return lambda: [(name, n, sample) for sample in range(samples) for n in sizes[::-1] for name in names]
 
 
-SEED = {"seed": 0}
+part = partial(Part, "data n sample", results=ordered, about={"seed": 0})
+everything = {"trees": FULL_TREES, "everything": True}
 PARTS = {
-    "main": Part(design(AT_HAND, SIZES, SAMPLES), Piece(protocols), ordered, about=SEED),
+    "main": part(design(AT_HAND, SIZES, SAMPLES), partial(piece, protocols)),
     # All 610 configurations once: what depends on how many compete.
-    "width": Part(design(AT_HAND, SIZES, 8), Piece(both_rules, FULL_TREES, True), ordered, about=SEED),
+    "width": part(design(AT_HAND, SIZES, 8), partial(piece, both_rules, **everything)),
     # What dropping does to equals, the likely reason of the paper's losses.
-    "ties": Part(design(AT_HAND, SIZES[:-1], 3), Piece(equals), ordered, about=SEED),
+    "ties": part(design(AT_HAND, SIZES[:-1], 3), partial(piece, both_rules)),
     # Where the paper names a data set, with as many sub-samples as the paper has.
-    "nested": Part(design(("dexter", "madeline"), (40,), 20), Piece(nested_only), ordered, about=SEED),
+    "nested": part(design(("dexter", "madeline"), (40,), 20), partial(piece, partial(protocols, repeats=1))),
     # The paper's whole design.
-    "full": Part(design(tuple(PAPER), SIZES, FULL_SAMPLES), Piece(protocols, FULL_TREES, True), ordered, about=SEED),
+    "full": part(design(tuple(PAPER), SIZES, FULL_SAMPLES), partial(piece, protocols, **everything)),
 }
+
+
+# ---- every statement of the section that holds a number or a direction ----
+SMALL = (20, 40, 60, 80, 100)
+NAMES = {"naive": "CVT", "tt": "TT", "ncv": "NCV", "bbc": "BBC", "bced": "BCED"}
+
+
+def true_column(protocol: str) -> str:
+    """Which column holds the true performance of what a protocol returns."""
+    return f"truth {protocol}" if protocol in ("bced", "bced50", "bbc10", "strict", "equals") else "truth bbc"
+
+
+def bias(rows: Rows, protocol: str) -> pd.Series:
+    """Estimate minus truth on every sub-sample."""
+    return rows[protocol] - rows[true_column(protocol)]
+
+
+def by_cell(rows: Rows, protocol: str) -> pd.Series:
+    """Mean bias of every data set and size."""
+    return bias(rows, protocol).groupby([rows.data, rows.n]).mean()
+
+
+def coverage(rows: Rows, protocol: str, level: float) -> float:
+    """How often the interval of this level holds the truth."""
+    return float((rows[f"reached {protocol}"] <= level + 1e-9).mean())
+
+
+def over(rows: Rows, protocol: str) -> Array:
+    """Coverage above its level, for all levels."""
+    return np.array([coverage(rows, protocol, level) - level for level in LEVELS])
+
+
+def relative(rows: Rows, one: str, other: str) -> pd.Series:
+    """True performance of what one protocol returns by that of another, for every data set and size."""
+    sums = rows.groupby(["data", "n"])[list({true_column(one), true_column(other)})].mean()
+    return sums[true_column(one)] / sums[true_column(other)]
+
+
+def by_size(rows: Rows, protocol: str) -> pd.Series:
+    """The mean bias at every size."""
+    return bias(rows, protocol).groupby(rows.n).apply(Mean.of)
+
+
+def by_n(rows: Rows, protocol: str) -> str:
+    """Write it."""
+    return ", ".join(f"{off.value:+.3f} (N = {n})" for n, off in by_size(rows, protocol).items())
+
+
+def checked(rows: Rows, wide: Rows, nested: Rows) -> dict[str, Any]:
+    """All statements that the results can speak to.
+
+    `wide` are rows of all 610 configurations, `nested` those of the two places where the paper names NCV's bias.
+    """
+    small, large, from_60 = (rows[some] for some in (rows.n.isin(SMALL), rows.n == 500, rows.n >= 60))
+    wide_small, wide_tiny = wide[wide.n.isin(SMALL)], wide[wide.n == 20]
+    naive, size = bias(rows, "naive").groupby(rows.n).mean(), {p: by_cell(rows, p).abs().mean() for p in NAMES}
+    order = sorted(size, key=lambda p: -size[p])
+    optimistic = by_cell(rows, "bbc") >= 0
+    tt = Mean.of(bias(wide_tiny, "tt"))
+    off_wide = {p: by_cell(wide_small, p).abs() for p in ("bbc", "strict", "equals")}
+    lost, guarded = (100 * (1 - relative(small, p, "bbc")) for p in ("bced", "bced50"))
+    loss = 100 * (1 - relative(large, "bced", "bbc")).droplevel("n")
+    repeated = {}
+    for p, some in (("bbc", rows), ("ncv", rows[~rows.data.isin(["philippine", "jasmine"])])):
+        some = some[some.n >= 40]
+        good, gain = (relative(some, "bbc10", p) - 1 > -0.0025).mean(), some["truth bbc10"] - some[true_column(p)]
+        repeated[p] = {"gain": Mean.of(gain), "good": 100 * good, "agrees": gain.mean() > 0 and good > 0.5}
+    covers = {
+        f"n{n}": {
+            "n": len(some), "above": over(some, p).mean(),
+            **{f"c{level:.0%}": 100 * coverage(some, p, level) for level in (0.8, 0.95)},
+        }
+        for n, p in ((20, "bbc"), (100, "bbc"), (500, "bbc10"))
+        for some in (rows[rows.n == n],)
+    }  # fmt: skip
+    far = pd.Series({p: np.abs(over(small, p)).mean() for p in ("bbc10", "bbc")})
+    width, widths = small.filter(like="width").mean(), rows.groupby("n")["width bbc"].mean()
+    times = 1 / wide[wide.n == 500].groupby("data")["models strict"].mean()
+    ncv = {name: Mean.of(bias(nested[nested.data == name], "ncv")) for name in ("dexter", "madeline")}
+    return {
+        "cvt": by_n(small, "naive"), "cvt_up": all_of(one.above() for one in by_size(small, "naive")),
+        "naive": naive, "falls": abs(naive.iloc[-1]) < abs(naive.iloc[0]) / 2,
+        "tt": tt, "tt_n": len(wide_tiny),
+        "by_sign": "; by its sign alone, two errors reach across" if abs(tt.value) < 2 * tt.error else "",
+        "tt_by_n": by_n(from_60, "tt"), "tt_down": all_of(one.below() for one in by_size(from_60, "tt")),
+        "sizes": ", ".join(f"{NAMES[p]} {size[p]:.3f}" for p in order), "tt_worst": set(order[:2]) == {"naive", "tt"},
+        "low": {p: by_n(rows, p) for p in ("ncv", "bbc")},
+        "is_low": {p: all_of(one.near(0, 0.04) for one in by_size(rows, p)) for p in ("ncv", "bbc")},
+        "conservative": 100 * (1 - optimistic.mean()),
+        "not": ", ".join(f"{data} {n}" for data, n in optimistic.index[optimistic]),
+        "nested": ncv, "nested_n": nested.data.value_counts(),
+        "nested_agrees": {
+            name: abs(ncv[name].value - paper) < 2 * ncv[name].error
+            for name, paper in (("dexter", 0.033), ("madeline", 0.031))
+        },
+        "wide": {p: off.mean() for p, off in off_wide.items()}, "wide_n": len(wide_small),
+        "larger": Mean.of(off_wide["strict"] - off_wide["bbc"]),
+        "gap": Mean.of(bias(large, "bced") - bias(large, "bbc")), "lost": lost, "lost_at": lost.idxmax(),
+        "guarded": guarded, "guard_avoids": guarded.max() < lost.max() and guarded.mean() < 0.5,
+        "gone": 100 * (1 - small["alive bced"].mean()), "loss": loss, "repeated": repeated,
+        "speed": ", ".join(f"{name} {up:.1f}" for name, up in times.items()), "fast": times.between(2, 10).mean(),
+        "similar": Mean.of(bias(rows, "bbc10") - bias(rows, "bbc")), "covers": covers,
+        "large_agrees": covers["n500"]["above"] < 0 if len(large) >= 50 else None, "far": far,
+        "closer": far.bbc - far.bbc10, "width": width, "shrinks": width["width bbc10"] / width["width bbc"],
+        "gained": 100 * (width["width bbc"] - width["width 4"]) / (width["width bbc"] - width["width bbc10"]),
+        "widths": " > ".join(f"{w:.2f}" for w in widths), "shrink": (np.diff(widths) < 0).all(),
+    }  # fmt: skip
 
 
 # ---- the page ----
@@ -287,7 +351,6 @@ PROTOCOLS = {
     "naive": "CVT: plain CV", "tt": "TT", "ncv": "NCV: nested CV", "bbc": "BBC-CV", "bced": "BCED-CV, no guard",
     "bced50": "BCED-CV, guard of 50", "bbc10": "BBC-CV, 10 repeats", "632+": "BBC.632+",
 }  # fmt: skip
-SHOWN = {"naive": "plain CV", "tt": "TT", "ncv": "nested CV", "bbc": "BBC", "632+": ".632+", "bbc10": "BBC, 10 repeats"}
 
 
 def draw(plt: Any) -> Any:
@@ -310,107 +373,52 @@ def draw(plt: Any) -> Any:
     return fig
 
 
-def by_size(rows: pd.DataFrame) -> str:
-    """Mean bias by sample size, and coverage of the 95 % percentile interval."""
-    lines = []
-    for n, part in [*rows.groupby("n"), ("all", rows)]:
-        entries = [f"{bias(part, p).mean():+.3f}" for p in SHOWN]
-        lines.append((f"{n}", f"{len(part)}", *entries, f"{coverage(part, 'bbc', 0.95):.2f}"))
-    return markdown(("samples", "sub-samples", *SHOWN.values(), "95 % covers: BBC"), lines)
+def told(rows: Rows) -> Row:
+    """Bias and RMSE of every protocol, and coverage of the 95 % percentile interval."""
+    found = {p: bias(rows, p) for p in PROTOCOLS}
+    return {
+        "sub": len(rows), "covers": coverage(rows, "bbc", 0.95),
+        **{f"bias {p}": off.mean() for p, off in found.items()},
+        **{f"rmse {p}": np.sqrt((off**2).mean()) for p, off in found.items()},
+    }  # fmt: skip
 
 
-def by_set(rows: pd.DataFrame) -> Table:
-    """Bias and RMSE of every protocol for every data set and size."""
-    heads = ["data", "samples", "sub-samples", *(f"{what} {p}" for p in PROTOCOLS for what in ("bias", "RMSE"))]
-    lines = []
-    for (name, n), part in rows.groupby(["data", "n"]):
-        values = [(bias(part, p).mean(), np.sqrt((bias(part, p) ** 2).mean())) for p in PROTOCOLS]
-        lines.append([name, f"{n}", f"{len(part)}", *(f"{v:.4f}" for pair in values for v in pair)])
-    return Table("real-data", "bias and RMSE by data set and size", heads, lines)
+def by_width(rows: Rows) -> list[Row]:
+    """Bias with 610 configurations, what dropping saves and what it costs."""
+    first = {"sub": len(rows), **{p: Mean.of(bias(rows, p)) for p in ("naive", "tt", "bbc")}}
+    return [
+        {
+            **first, "words": words, "gone": 100 * (1 - rows[f"alive {rule}"].mean()),
+            "saved": 1 / rows[f"models {rule}"].mean(),
+            "lost": 100 * (1 - rows[f"truth {rule}"].mean() / rows["truth bbc"].mean()),
+        }
+        for rule, words in (("strict", "what is worse"), ("equals", "ties, too"))
+    ]  # fmt: skip
 
 
-def by_width(wide: pd.DataFrame) -> Table:
-    """Bias with 610 configurations, what dropping saves and what it costs, by size."""
-    heads = ["N", "sub-samples", "plain CV", "TT", "BBC", "dropped", "gone after two folds", "models saved", "AUC lost"]
-    lines = []
-    for title, part in [*wide.groupby("n"), (f"up to {max(SMALL)}", wide[wide.n.isin(SMALL)])]:
-        first = [str(title), str(len(part)), *(pm(part[p] - part["truth bbc"]) for p in ("naive", "tt", "bbc"))]
-        for name, words in (("strict", "what is worse"), ("equals", "ties, too")):
-            gone, models = 1 - part[f"alive {name}"].mean(), part[f"models {name}"].mean()
-            lost = 1 - part[f"truth {name}"].mean() / part["truth bbc"].mean()
-            lines.append([*first, words, f"{100 * gone:.0f} %", f"{1 / models:.1f}", f"{100 * lost:+.2f} %"])
-    return Table("real-data-610", "all 610 configurations, with both rules for ties", heads, lines)
+def with_all(rows: Rows, summarise: Any, some: Rows, title: str) -> Rows:
+    """By size, and some together."""
+    return pd.concat([grouped(rows, "n", summarise), grouped(some.assign(n=title), "n", summarise)])
 
 
-def of_ties(rows: pd.DataFrame) -> str:
-    """Both rules for ties side by side, in words."""
-    said = []
-    for name, words in (("strict", "strictly worse (ours)"), ("equals", "worse or equal")):
-        sums = rows.groupby(["data", "n"])[[f"truth {name}", "truth plain"]].sum()
-        losses = 1 - sums[f"truth {name}"] / sums["truth plain"]
-        data, n = losses.idxmax()
-        said.append(
-            f"dropping what is {words}: {100 * (1 - rows[f'alive {name}'].mean()):.0f} % gone after two folds, "
-            f"{100 * losses.max():.1f} % of AUC lost at worst ({data}, N = {n}), {100 * losses.mean():.2f} % on average"
-        )
-    return "; ".join(said)
+def of_ties(rows: Rows, rule: str) -> Row:
+    """What a rule for ties does."""
+    losses = 100 * (1 - relative(rows, rule, "bbc"))
+    return {"gone": 100 * (1 - rows[f"alive {rule}"].mean()), "losses": losses, "at": losses.idxmax()}
 
 
-def evidence() -> Evidence:
-    """The page."""
-    rows, wide, cells_ = (read_results(name) for name in ("real", "real-width", "real-nested"))
-    found = claims(rows, wide, cells_)
+def page() -> Page:
+    rows, wide, ties, nested = (read_results(f"real{name}") for name in ("", "-width", "-ties", "-nested"))
     few, few_wide = rows[rows.n.isin(SMALL)], wide[wide.n.isin(SMALL)]
-    off = {p: bias(few, p).mean() for p in ("naive", "ncv", "bbc")}
-    whole = {p: (few_wide[p] - few_wide["truth bbc"]).mean() for p in ("naive", "bbc")}
-    speed_up = 1 / wide[wide.n == 500].groupby("data")["models strict"].mean()
-    text = f"""Mean bias by sample size (the metric is the AUC; positive is optimistic):
-
-{by_size(rows)}
-
-With all 610 configurations of the paper and forests of 1,000 trees ({len(few_wide)} sub-samples of 20 to
-100 rows), plain CV is off by {whole["naive"]:+.3f} and BBC by {whole["bbc"]:+.3f}. Early dropping (BCED-CV) at N = 500
-then trains this many times fewer models: {", ".join(f"{name} {up:.1f}" for name, up in speed_up.items())}.
-
-## Does it agree with the paper?
-Of the paper's statements about real data, {agreement(found)}. A statement "cannot be told" where two standard
-errors reach across; the claim that TT is optimistic at N = 20 agrees by its sign alone. Where we disagree:
-
-- **Dropping without a guard.** The paper lost up to 9 % of AUC with small samples, because most
-  configurations were dropped after one or two folds. Here it costs almost nothing. The paper does not say what happens
-  to ties: {of_ties(read_results("real-ties"))}. The second rule drops as many as the paper says, so we believe
-  that its implementation dropped ties.
-- **Bias of BCED-CV for small samples.** The paper finds it larger than that of BBC. Here most configurations
-  survive, so the two estimates are nearly the same.
-
-## What was done
-Each data set is split into a pool (30 %) and a hold-out set (70 %). Sub-samples are drawn from the pool and
-tuned by every protocol on the same ten stratified folds; the hold-out set tells how good the winner is. {len(rows)}
-sub-samples of {rows.data.nunique()} data sets, {rows.configurations[0]} configurations,
-{rows.seconds.sum() / 3600:.1f} hours of CPU time.
-
-Smaller than the paper: {SAMPLES} sub-samples per size instead of 20 ({COSTLY} of N =
-500, of gisette and of dexter), forests of {TREES} trees instead of 1,000, 36 of the 610 configurations
-(`studies/real.py`), 1,000 of gisette's 7,000 rows, and no christine and philippine. `python -m studies real full` is
-the whole design; without `--data` the data sets come from OpenML."""
-    return Evidence(
-        name="real-data",
-        title="The paper's real data, re-made",
-        answer=(
-            f"Up to 100 samples, plain cross-validation claims {off['naive']:.3f} of AUC too much for the winner. BBC "
-            f"is off by {off['bbc']:+.3f}, nested cross-validation by {off['ncv']:+.3f} at ten times the cost."
-        ),
-        figure="Bias of eight protocols on seven data sets: plain CV above zero for small samples, BBC around zero",
-        draw=draw,
-        text=text,
-        tables=(
-            claims_table("real-data-claims", found),
-            by_set(rows),
-            by_width(wide),
-        ),
-        command="python -m studies real --data FOLDER",
-        about=read_about("real"),
-    )
+    numbers = checked(rows, wide, nested) | {
+        "off": {p: bias(few, p).mean() for p in PROTOCOLS},
+        "off_wide": {p: bias(few_wide, p).mean() for p in ("naive", "bbc")}, "rows": rows,
+        "by_size": with_all(rows, told, rows, "all"), "by_set": grouped(rows, "data n", told),
+        "by_width": with_all(wide, by_width, few_wide, f"up to {max(SMALL)}"),
+        "ties": {rule: of_ties(ties, rule) for rule in ("strict", "equals")}, "all_n": len(rows),
+        "hours": rows.seconds.sum() / 3600, "samples": SAMPLES, "costly": COSTLY, "trees": TREES,
+    }  # fmt: skip
+    return Page("real-data", "real", draw, numbers)
 
 
-PAGES = (evidence,)
+PAGES = (page,)

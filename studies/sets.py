@@ -1,4 +1,4 @@
-"""Real data sets, and tables of their sub-samples: out-of-fold predictions of every configuration, and their truth.
+"""Real data sets, and their sub-samples: out-of-fold predictions of every configuration, and their truth.
 
 A set is a NAME.npz file with `X` and `y` (or `time` and `event`) in one of the folders, made ready for learners that
 work on similarities. Features are brought to a common scale with the statistics of the whole set: that uses no target,
@@ -9,108 +9,93 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn.datasets import load_digits
 
 from sobercv import Predictions, metrics
 
 from . import learners
-from .harness import Options
+from .harness import Array, Options, Rng
 
 MOST_ROWS = 4000  # more rows than this add nothing to the truth that two thousand do not already say
 MOST_FEATURES = 300  # for trees and screening; the similarities know all features
 WIDE = 200  # from here on, linear models are computed from similarities
 FOLDS = 10
 MOST_JUDGES = 3000  # rows that tell the truth
-#: Targets that are columns of another set: name -> (file, column). Names that end in "classes" are cut into eight.
-COLUMNS = {
-    "cells_entropy": ("cells", "entropy_inten_ch_3"), "cells_neighbor": ("cells", "neighbor_min_dist_ch_1"),
-    "cells_width": ("cells", "width_ch_1"), "cells_classes": ("cells", "entropy_inten_ch_4"),
-    "cells_bfr": ("cells", "shape_bfr_ch_1"), "cells_fiber": ("cells", "fiber_width_ch_1"),
-    "cells_skew_classes": ("cells", "skew_inten_ch_3"),
-}  # fmt: skip
+#: Every set of the studies: its kind, the file that it is a column of (names that end in "classes" are cut into eight),
+#: and how many rows a sub-sample has in each study, with the number of sub-samples where sets differ in it.
+SETS = pd.read_csv(Path(__file__).with_name("sets.csv"), dtype=str, keep_default_na=False).set_index("set")
 N_CLASSES = 8
+CLASSES = ("binary", "classes")
+
+
+def sizes(study: str, *kinds: str) -> dict[str, dict[int, int]]:
+    """The sets of a study, of some kinds or all: rows of a sub-sample, and how many sub-samples (0: as all)."""
+    cells = SETS[(SETS[study] != "") & (SETS.kind.isin(kinds) | (not kinds))][study]
+    return {
+        name: {int(n): int(many or 0) for n, _, many in (one.partition(":") for one in cell.split())}
+        for name, cell in cells.items()
+    }
+
+
 #: Predictions [m, C(, K)] on test rows of models trained on training rows.
-Fit = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Fit = Callable[[Array, Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
 class Ready:
-    """A data set as the learners want it.
-
-    Attributes
-    ----------
-    name : str
-    task : {"classification", "regression", "survival"}
-    features : float array [n, q]
-        Standardised; of wide sets the columns of largest variance.
-    similarity : float array [n, n] or None
-        Inner products of all features; None for narrow sets, whose features are all there.
-    y : array [n]
-        Class indices, numbers, or records of (event, time).
-    """
+    """A data set as the learners want it."""
 
     name: str
-    task: str
-    features: np.ndarray
-    similarity: np.ndarray | None
-    y: np.ndarray
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes; 0 where the target is not a class."""
-        return int(self.y.max()) + 1 if self.task == "classification" else 0
-
-    @property
-    def kind(self) -> str:
-        """The task, with two classes and more told apart."""
-        return self.task if self.task != "classification" else "binary" if self.n_classes == 2 else "classes"
+    features: Array  # standardised; of wide sets the columns of largest variance [n, q]
+    similarity: Array | None  # inner products of all features [n, n]; None for narrow sets
+    y: Array  # class indices, numbers, or records of (event, time) [n]
 
 
 def read(options: Options, name: str) -> Ready:
     """Read a data set and make it ready."""
     if name in ("digits", "digits_odd"):
         X, y = load_digits(return_X_y=True)
-        return Ready(name, "classification", *numbers(X.astype(float)), y if name == "digits" else y % 2)
-    return _load(options.find(COLUMNS.get(name, (name,))[0]), name)
+        return Ready(name, *numbers(X.astype(float)), y if name == "digits" else y % 2)
+    return _load(options.find(SETS.file.get(name) or name), name)
+
+
+def raw(path: Path) -> dict[str, Any]:
+    """The arrays of a file, with `X` as numbers."""
+    with np.load(path, allow_pickle=False) as file:
+        parts = dict(file)
+    return parts | {"X": sparse.load_npz(path).tocsr() if "indptr" in parts else parts["X"].astype(np.float64)}
 
 
 @lru_cache(maxsize=1)
 def _load(path: Path, name: str) -> Ready:
-    with np.load(path, allow_pickle=False) as file:
-        parts = dict(file)
-    X = sparse.load_npz(path).tocsr() if "indptr" in parts else parts["X"].astype(np.float64)
-    y, task = _target(parts)
-    if name in COLUMNS:
-        column = list(parts["feature_names"]).index(COLUMNS[name][1])
-        y, task = X[:, column].copy(), "regression"
-        X = np.delete(X, column, axis=1)
-    if name.endswith("_classes"):
-        cuts = np.quantile(y, np.arange(1, N_CLASSES) / N_CLASSES)
-        y, task = np.searchsorted(cuts, y).astype(np.int64), "classification"
-    if len(y) > MOST_ROWS:
-        rows = np.sort(np.random.default_rng(0).permutation(len(y))[:MOST_ROWS])
-        X, y = X[rows], y[rows]
-    if task == "classification":
-        y = np.unique(y, return_inverse=True)[1]
-    features, similarity = _text(X.astype(np.float64)) if sparse.issparse(X) else numbers(X)
-    return Ready(name, task, features, similarity, y)
-
-
-def _target(parts: dict[str, np.ndarray]) -> tuple[np.ndarray, str]:
+    parts = raw(path)
+    X = parts["X"]
     if "time" in parts:
         y = np.zeros(len(parts["time"]), dtype=[("event", bool), ("time", float)])
         y["event"], y["time"] = parts["event"] == 1, parts["time"]
-        return y, "survival"
-    y = parts["y"]
-    return (y.astype(float), "regression") if y.dtype.kind == "f" else (y.astype(np.int64), "classification")
+    else:
+        y = parts["y"].astype(float if parts["y"].dtype.kind == "f" else np.int64)
+    if SETS.file.get(name):
+        column = list(parts["feature_names"]).index(SETS.column[name])
+        y, X = X[:, column].copy(), np.delete(X, column, axis=1)
+    if name.endswith("_classes"):
+        y = np.searchsorted(np.quantile(y, np.arange(1, N_CLASSES) / N_CLASSES), y).astype(np.int64)
+    if len(y) > MOST_ROWS:
+        rows = np.sort(np.random.default_rng(0).permutation(len(y))[:MOST_ROWS])
+        X, y = X[rows], y[rows]
+    if kind_of(y) in CLASSES:
+        y = np.unique(y, return_inverse=True)[1]
+    return Ready(name, *(_text(X.astype(np.float64)) if sparse.issparse(X) else numbers(X)), y)
 
 
-def numbers(X: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+def numbers(X: Array) -> tuple[Array, Array | None]:
     """Features and similarities of a table of numbers."""
     spread = X.std(axis=0)
     order = np.argsort(-spread, kind="stable")[:MOST_FEATURES]
@@ -120,7 +105,7 @@ def numbers(X: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     return np.ascontiguousarray(X[:, np.sort(order)] if X.shape[1] > MOST_FEATURES else X), similarity
 
 
-def _text(X: sparse.csr_matrix) -> tuple[np.ndarray, np.ndarray | None]:
+def _text(X: sparse.csr_matrix) -> tuple[Array, Array | None]:
     """Term counts: logarithms, rare terms count more, every row of length one."""
     X = X.copy()
     X.data = np.log1p(X.data)
@@ -137,42 +122,67 @@ def _text(X: sparse.csr_matrix) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 # ---- sub-samples ----
-def draw(ready: Ready, n: int, rng: np.random.Generator, fewest: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+@dataclass(frozen=True, eq=False)
+class SubSample:
+    """Rows with their out-of-fold predictions, and rows that no model saw, which tell the truth."""
+
+    y: Array  # [N]
+    folds: Array  # [N, R]
+    predictions: Array  # [N, C, R(, K)]
+    y_judges: Array  # [M]
+    judged: Array  # by the models refitted on all N rows [M, C(, K)]
+
+    @cached_property
+    def table(self) -> Predictions:
+        """What a search would have left."""
+        return build(self.y, self.predictions, self.folds)
+
+    @cached_property
+    def judges(self) -> Predictions:
+        """The rows that tell the truth."""
+        return build(self.y_judges, self.judged[:, :, None])
+
+    def truth(self, metric: str) -> Array:
+        """The true score of every configuration [C]."""
+        return scores_on(self.judges, metric)
+
+
+def strata(y: Array) -> Array:
+    """What is spread evenly: classes, or events; nothing in numbers."""
+    return y["event"].astype(int) if y.dtype.names else np.zeros(len(y), int) if y.dtype.kind == "f" else y
+
+
+def draw(y: Array, n: int, rng: Rng, fewest: int | None = None) -> tuple[Array, Array]:
     """Rows of a sub-sample, and rows that judge; by default four of each class (of many classes: two) are there."""
-    fewest = fewest or (4 if ready.kind == "binary" else 2)
+    kind, of = kind_of(y), strata(y)
+    fewest = fewest or {"binary": 4, "classes": 2, "survival": 8, "regression": 0}[kind]
     while True:
-        order = rng.permutation(len(ready.y))
+        order = rng.permutation(len(y))
         rows, judges = order[:n], order[n : n + MOST_JUDGES]
-        y = ready.y[rows]
-        if ready.task == "survival":
-            if y["event"].sum() >= 8:
-                return rows, judges
-        elif ready.task == "regression" or np.bincount(y, minlength=ready.n_classes).min() >= fewest:
+        there = np.bincount(of[rows], minlength=of.max() + 1)
+        if (there[1] if kind == "survival" else there.min()) >= fewest:
             return rows, judges
 
 
-def spread_folds(task: str, y: np.ndarray, rng: np.random.Generator, k: int = FOLDS) -> np.ndarray:
+def spread_folds(y: Array, rng: Rng, k: int = FOLDS) -> Array:
     """Folds of equal size; classes (or events) are spread evenly over them."""
-    kind = y if task == "classification" else y["event"].astype(int) if task == "survival" else np.zeros(len(y), int)
     order = rng.permutation(len(y))
-    order = order[np.argsort(kind[order], kind="stable")]
+    order = order[np.argsort(strata(y)[order], kind="stable")]
     out = np.empty(len(y), np.int64)
     out[order] = np.arange(len(y)) % k
     return out
 
 
-def fit(ready: Ready, train: np.ndarray, test: np.ndarray, seed: int) -> np.ndarray:
+def fit(ready: Ready, train: Array, test: Array, seed: int, recipes: learners.Recipes = learners.FULL) -> Array:
     """Predictions [m, C], or [m, C, K] for more than two classes, of models trained on these rows."""
+    y, kind = ready.y, kind_of(ready.y)
+    k = int(y.max()) + 1 if kind in CLASSES else 0
     cut = learners.split(ready.features, ready.similarity, train, test)
-    if ready.task == "regression":
-        return learners.regress(cut, ready.y[train], seed)
-    if ready.task == "survival":
-        return learners.survive(cut, ready.y[train], seed)
-    found = learners.classify(cut, ready.y[train], ready.n_classes, seed)
-    return found[:, :, 1] if ready.n_classes == 2 else found
+    found = recipes["classification" if k else kind](cut, y[train], k, seed)
+    return found[:, :, 1] if k == 2 else found
 
 
-def out_of_fold(fit: Fit, rows: np.ndarray, folds: np.ndarray) -> np.ndarray:
+def out_of_fold(fit: Fit, rows: Array, folds: Array) -> Array:
     """Predictions of each row by the model that was trained without its fold."""
     parts = [fit(rows[folds != k], rows[folds == k]) for k in range(folds.max() + 1)]
     out = np.empty((len(rows), *parts[0].shape[1:]))
@@ -181,16 +191,37 @@ def out_of_fold(fit: Fit, rows: np.ndarray, folds: np.ndarray) -> np.ndarray:
     return out
 
 
-def sub_sample(options: Options, name: str, n: int, sample: int, repeats: int) -> dict[str, np.ndarray]:
-    """A table of the work folder, made where it is missing.
+def cross_validated(fit: Fit, y: Array, rows: Array, judges: Array, folds: Array) -> SubSample:
+    """Train on some rows without each fold [N, R], and on all of them."""
+    judged = fit(rows, judges)
+    out = np.stack([out_of_fold(fit, rows, by) for by in folds.T], axis=2)
+    return SubSample(y[rows], folds, out, y[judges], judged)
 
-    Returns
-    -------
-    dict of arrays
-        y [N], y_judges [M], folds [N, R], predictions [N, C, R(, K)], judged [M, C(, K)] (of the models refitted on
-        all N rows)
-    """
-    return options.kept(table_name(name, n, sample, repeats), partial(_train, options, name, n, sample, repeats))
+
+def kept(options: Options, name: str, make: Callable[[], SubSample]) -> SubSample:
+    """A sub-sample of the work folder, made where it is missing; in few bytes."""
+
+    def compact() -> dict[str, Array]:
+        arrays = dict(vars(make()))
+        small = {"folds": np.int8, "predictions": np.float32, "judged": np.float32}
+        if arrays["judged"].ndim == 3:
+            small["judged"] = np.float16
+        return {name: values.astype(small.get(name, values.dtype)) for name, values in arrays.items()}
+
+    return SubSample(**options.kept(name, compact))
+
+
+def sub_sample(options: Options, name: str, n: int, sample: int, repeats: int) -> SubSample:
+    """A sub-sample of a set; its seed is that of its name and place."""
+
+    def make() -> SubSample:
+        ready = read(options, name)
+        rng = np.random.default_rng([n, sample, *name.encode()])
+        rows, judges = draw(ready.y, n, rng)
+        folds = np.stack([spread_folds(ready.y[rows], rng) for _ in range(repeats)], axis=1)
+        return cross_validated(partial(fit, ready, seed=sample), ready.y, rows, judges, folds)
+
+    return kept(options, table_name(name, n, sample, repeats), make)
 
 
 def table_name(name: str, n: int, sample: int, repeats: int) -> str:
@@ -198,46 +229,23 @@ def table_name(name: str, n: int, sample: int, repeats: int) -> str:
     return f"{name}-{n:03d}-{sample:03d}-r{repeats}"
 
 
-def _train(options: Options, name: str, n: int, sample: int, repeats: int) -> dict[str, np.ndarray]:
-    ready = read(options, name)
-    rng = np.random.default_rng([n, sample, *name.encode()])
-    rows, judges = draw(ready, n, rng)
-    y = ready.y[rows]
-    folds = np.stack([spread_folds(ready.task, y, rng) for _ in range(repeats)], axis=1)
-    fits = partial(fit, ready, seed=sample)
-    judged = fits(rows, judges)
-    out = np.stack([out_of_fold(fits, rows, folds[:, r]) for r in range(repeats)], axis=2)
-    return {
-        "y": y, "y_judges": ready.y[judges], "folds": folds.astype(np.int8), "predictions": out.astype(np.float32),
-        "judged": judged.astype(np.float16 if judged.ndim == 3 else np.float32),
-    }  # fmt: skip
-
-
-def kind_of(y: np.ndarray) -> tuple[str, str]:
-    """The task of a target, and the task with two classes and more told apart."""
+def kind_of(y: Array) -> str:
+    """The task of a target, with two classes and more told apart."""
     if y.dtype.names:
-        return "survival", "survival"
-    if y.dtype.kind == "f":
-        return "regression", "regression"
-    return "classification", "binary" if y.max() == 1 else "classes"
+        return "survival"
+    return "regression" if y.dtype.kind == "f" else "binary" if y.max() == 1 else "classes"
 
 
-def build(y: np.ndarray, predictions: np.ndarray, folds: np.ndarray | None = None) -> Predictions:
+def build(y: Array, predictions: Array, folds: Array | None = None) -> Predictions:
     """Predictions [N, C], [N, C, R] or [N, C, R, K] as sober takes them: probabilities, numbers or risks."""
     values = predictions.astype(np.float64)
     if values.ndim == 4:
         values /= values.sum(axis=3, keepdims=True)
-    task = kind_of(y)[0]
-    responses = ("predict_proba",) if task == "classification" else ("predict",)
+    task, response = ("classification", "predict_proba") if kind_of(y) in CLASSES else (kind_of(y), "predict")
     folds = None if folds is None else folds.astype(np.int64)
-    return Predictions.build(y, values, task=task, responses=responses, folds=folds)
+    return Predictions.build(y, values, task=task, responses=(response,), folds=folds)
 
 
-def scores_on(table: Predictions, metric: str) -> np.ndarray:
+def scores_on(table: Predictions, metric: str) -> Array:
     """Score of every configuration on all rows [C]."""
     return metrics.get(metric).bind(table, n_jobs=1).scores(np.ones((1, table.n_samples), np.uint8))[0]
-
-
-def truths(table: dict[str, np.ndarray]) -> Predictions:
-    """The rows of a table that judge."""
-    return build(table["y_judges"], table["judged"].astype(np.float64)[:, :, None])

@@ -14,6 +14,8 @@ from scipy import stats
 
 from sobercv.testing import simulate
 
+from .harness import Array, Rng
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -82,10 +84,10 @@ def settings() -> list[Setting]:
 class Table:
     """One simulated table."""
 
-    y: np.ndarray
-    predictions: np.ndarray
-    truth: np.ndarray
-    groups: np.ndarray | None = None
+    y: Array
+    predictions: Array
+    truth: Array
+    groups: Array | None = None
 
 
 def table(s: Setting, seed: int) -> Table:
@@ -106,24 +108,24 @@ def _from_package(s: Setting, seed: int) -> Table:
     return Table(made.y, made.predictions, made.truth)
 
 
-def _latent(s: Setting, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+def _latent(s: Setting, rng: Rng, shape: tuple[int, ...]) -> Array:
     """Normal numbers [N, C, ...] with correlation rho between configurations."""
     shared = rng.standard_normal((shape[0], 1, *shape[2:]))
     return np.asarray(np.sqrt(s.rho) * shared + np.sqrt(1 - s.rho) * rng.standard_normal(shape))
 
 
-def _right_or_wrong(right: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _right_or_wrong(right: Array, y: Array) -> Array:
     y = y.reshape(-1, *[1] * (right.ndim - 1))
     return np.where(right, y, 1 - y)
 
 
-def _equal(s: Setting, rng: np.random.Generator) -> Table:
+def _equal(s: Setting, rng: Rng) -> Table:
     """All configurations are equally good: everything that wins is luck."""
     y = np.arange(s.n) % 2
     return Table(y, _right_or_wrong(rng.random((s.n, s.c)) < s.level, y), np.full(s.c, s.level))
 
 
-def _grouped(s: Setting, rng: np.random.Generator) -> Table:
+def _grouped(s: Setting, rng: Rng) -> Table:
     """Rows of a group are right or wrong together (correlation .5 of what lies behind)."""
     groups = np.arange(s.n) // int(s.extra)
     truth = rng.beta(15 * s.level, 15 * (1 - s.level), s.c)
@@ -133,7 +135,7 @@ def _grouped(s: Setting, rng: np.random.Generator) -> Table:
     return Table(y, _right_or_wrong(stats.norm.cdf(z) < truth, y), truth, groups)
 
 
-def _repeated(s: Setting, rng: np.random.Generator) -> Table:
+def _repeated(s: Setting, rng: Rng) -> Table:
     """Repeats agree on most rows (correlation .8 of what lies behind)."""
     truth = rng.beta(30 * s.level, 30 * (1 - s.level), s.c)
     shared, own = _latent(s, rng, (s.n, s.c))[:, :, None], _latent(s, rng, (s.n, s.c, int(s.extra)))
@@ -142,7 +144,7 @@ def _repeated(s: Setting, rng: np.random.Generator) -> Table:
     return Table(y, _right_or_wrong(stats.norm.cdf(z) < truth[:, None], y), truth)
 
 
-def _balanced(s: Setting, rng: np.random.Generator) -> Table:
+def _balanced(s: Setting, rng: Rng) -> Table:
     """Classes of unequal size; each configuration has a share of hits in each class."""
     k = int(s.extra)
     share = np.linspace(1, 3, k) if k > 2 else np.array([0.25, 0.75])
@@ -154,7 +156,7 @@ def _balanced(s: Setting, rng: np.random.Generator) -> Table:
     return Table(y, np.where(right, y[:, None], wrong), hits.mean(axis=0))
 
 
-def _squared(s: Setting, rng: np.random.Generator) -> Table:
+def _squared(s: Setting, rng: Rng) -> Table:
     """Errors of different size; `extra` degrees of freedom, 0 for normal errors."""
     size = s.level * np.exp(rng.normal(0, 0.15, s.c))
     z = _latent(s, rng, (s.n, s.c))
@@ -163,7 +165,7 @@ def _squared(s: Setting, rng: np.random.Generator) -> Table:
     return Table(np.zeros(s.n), size * z, -(size**2))
 
 
-def _r2(s: Setting, rng: np.random.Generator) -> Table:
+def _r2(s: Setting, rng: Rng) -> Table:
     """What is predicted, and what is not; `extra` degrees of freedom of the latter."""
     truth = np.clip(s.level + rng.normal(0, 0.1 * (1 - s.level), s.c), -1, 0.99)
     noise = (
@@ -178,7 +180,7 @@ def _r2(s: Setting, rng: np.random.Generator) -> Table:
     return Table(y[:, 0], np.sqrt(1 - b2) * signal + np.sqrt(e2) * own, 1 - b2 - e2)
 
 
-def _concordance(s: Setting, rng: np.random.Generator) -> Table:
+def _concordance(s: Setting, rng: Rng) -> Table:
     """Exponential times with hazard exp(x), a share censored; configurations see x with noise."""
     noise = np.exp(rng.normal(0, 0.4, s.c))
     x = rng.standard_normal(s.n)
@@ -188,7 +190,7 @@ def _concordance(s: Setting, rng: np.random.Generator) -> Table:
     return Table(y, risk, np.interp(noise, at, value))
 
 
-def _times(x: np.ndarray, censored: float, rng: np.random.Generator) -> np.ndarray:
+def _times(x: Array, censored: float, rng: Rng) -> Array:
     y = np.zeros(len(x), dtype=[("event", bool), ("time", float)])
     time = rng.exponential(np.exp(-x))
     stop = rng.exponential((1 - censored) / censored, len(x))
@@ -197,7 +199,7 @@ def _times(x: np.ndarray, censored: float, rng: np.random.Generator) -> np.ndarr
 
 
 @lru_cache
-def _concordance_curve(censored: float) -> tuple[np.ndarray, np.ndarray]:
+def _concordance_curve(censored: float) -> tuple[Array, Array]:
     """True concordance by the size of the noise, from many pairs."""
     rng = np.random.default_rng(1)
     at = np.exp(np.linspace(np.log(0.15), np.log(6), 30))
@@ -210,7 +212,7 @@ def _concordance_curve(censored: float) -> tuple[np.ndarray, np.ndarray]:
     return at, np.array([np.mean(sign * (gap + s * z) > 0) for s in at])
 
 
-def _log_loss(s: Setting, rng: np.random.Generator) -> Table:
+def _log_loss(s: Setting, rng: Rng) -> Table:
     """Log odds seen with noise."""
     noise = 0.8 * s.level * np.exp(rng.normal(0, 0.4, s.c))
     odds = 1.5 * rng.standard_normal(s.n)
@@ -222,7 +224,7 @@ def _log_loss(s: Setting, rng: np.random.Generator) -> Table:
 
 
 @lru_cache
-def _log_loss_curve() -> tuple[np.ndarray, np.ndarray]:
+def _log_loss_curve() -> tuple[Array, Array]:
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     weights = weights / weights.sum()
     at = np.linspace(0.05, 8, 200)

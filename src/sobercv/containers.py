@@ -24,9 +24,7 @@ def as_array(values: Any, name: str) -> tuple[Array, Array | None]:
     """Convert any container to a numpy array, and the mask of what is there; None when nothing is masked."""
     present = None
     if isinstance(values, (str, bytes, PathLike)):
-        raise SoberError(
-            "E101", f"`{name}` must be an array; got {values!r}. Read the file first: pandas.read_parquet(path)."
-        )
+        raise SoberError("E101", f"`{name}` must be an array; got {values!r}. Read it: pandas.read_parquet(path).")
     if isinstance(values, np.ma.MaskedArray):
         present = ~np.ma.getmaskarray(values)
         values = values.data
@@ -37,9 +35,7 @@ def as_array(values: Any, name: str) -> tuple[Array, Array | None]:
     try:
         array = np.asarray(values)
     except ValueError:
-        raise SoberError(
-            "E101", f"`{name}` must be a rectangular array; got rows of different lengths. Pass a numpy array."
-        ) from None
+        raise SoberError("E101", f"`{name}` must be a rectangular array; got rows of different lengths.") from None
     return array, None if present is None or present.all() else present
 
 
@@ -120,34 +116,71 @@ def bounds(array: Array) -> tuple[float, float]:
     return (float(array.min()), float(array.max())) if array.size else (0.0, 0.0)
 
 
+_NONE_MISSING = "has missing entries. Give every sample one, or leave those samples out."
+
+
+def one_column(values: Any, name: str, code: str = "E107", n: int | None = None) -> Array:
+    """Return one entry per sample, for n samples where that is known."""
+    column, present = as_array(values, name)
+    if column.ndim == 2 and column.shape[1] == 1:
+        column = column[:, 0]
+    if column.ndim != 1 or (n is not None and len(column) != n):
+        count = "" if n is None else f" ({n} samples)"
+        raise SoberError(code, f"`{name}` must have one entry per sample{count}; got shape {column.shape}.")
+    if present is not None:
+        raise SoberError(code, f"`{name}` {_NONE_MISSING}")
+    return column
+
+
+def distinct(column: Array, name: str, code: str = "E107") -> tuple[Array, Array]:
+    """Return the sorted distinct values of a column, and which of them each entry is."""
+    if column.dtype.kind == "c":  # in scikit-learn's words
+        raise SoberError(code, f"`{name}` must hold labels; got {column.dtype}. Complex data not supported.")
+    if has_missing(column):
+        raise SoberError(code, f"`{name}` {_NONE_MISSING}")
+    try:
+        values, codes = np.unique(column, return_inverse=True)
+    except TypeError:
+        raise SoberError(code, f"`{name}` mixes types that cannot be sorted. Use all numbers or all text.") from None
+    return values, codes.reshape(-1)
+
+
 def codes_of(values: Any, n: int, name: str) -> Array:
     """Number the distinct values of a column 0, 1, 2, ... (groups, folds)."""
-    column, present = as_array(values, name)
-    if column.shape != (n,):
-        raise SoberError("E107", f"`{name}` must have one entry for each of the {n} samples; got shape {column.shape}.")
-    if present is not None or has_missing(column):
-        raise SoberError("E107", f"`{name}` has missing entries. Give every sample one, or leave those samples out.")
-    if column.dtype.kind == "c":
-        raise SoberError("E107", f"`{name}` holds complex numbers. Use whole numbers or text.")
-    try:
-        return np.unique(column, return_inverse=True)[1].reshape(n).astype(np.int64)
-    except TypeError:
-        raise SoberError("E107", f"`{name}` mixes types that cannot be sorted. Use all numbers or all text.") from None
+    return distinct(one_column(values, name, n=n), name)[1].astype(np.int64)
 
 
 def weights_of(sample_weight: Any, n: int) -> Array | None:
     """Return the weight of every sample as float64; None where there are no weights."""
     if sample_weight is None:
         return None
-    array, present = as_array(sample_weight, "sample_weight")
-    weights = as_numbers(array, "sample_weight", "E107").astype(np.float64, copy=False)
-    if weights.shape != (n,):
-        raise SoberError(
-            "E107", f"`sample_weight` must have one entry for each of the {n} samples; got shape {weights.shape}."
-        )
-    if present is not None or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+    column = one_column(sample_weight, "sample_weight", n=n)
+    weights = as_numbers(column, "sample_weight", "E107").astype(np.float64, copy=False)
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise SoberError("E107", "`sample_weight` must be finite, not negative and not all zero.")
     return weights
+
+
+# ---- single numbers -------------------------------------------------------------------------------------------------
+def is_number(value: Any) -> bool:
+    """Whether an argument is a number; a flag is none."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def whole_number(name: str, value: Any, advice: str = "") -> int:
+    """Return a whole number of 1 or more; refuse what is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise SoberError("E108", f"`{name}` must be a whole number of 1 or more; got {value!r}.{advice}")
+    return int(value)
+
+
+def check_level(level: Any, name: str = "confidence_level", usual: float = 0.95, may_be_one: bool = False) -> float:
+    """Return a share; refuse what is none."""
+    if is_number(level) and (0.0 < level < 1.0 or (may_be_one and level == 1.0)):
+        return float(level)
+    percent = float(level) if is_number(level) and 1 < level < 100 else 100 * usual
+    where = "above 0 and not above 1" if may_be_one else "strictly between 0 and 1"
+    raise SoberError("E108", f"`{name}` must lie {where}; got {level!r}. Write {percent / 100:g} for {percent:g} %.")
 
 
 # ---- out again ------------------------------------------------------------------------------------------------------

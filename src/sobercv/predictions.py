@@ -199,19 +199,17 @@ class Predictions:
         mask: Array = np.ones((n, n_repeats), bool)
         fold_of = np.zeros((n, n_repeats), np.int64) if folds is None else folds_of(folds, n, n_repeats)
         keep: Array = np.ones(n_configurations, bool)
-        gaps = any(a.dtype.kind == "f" and has_missing(a) for a in arrays.values())
-        pruned = _pruned(arrays, mask, None if folds is None else fold_of) if gaps else None
+        pruned = _pruned(arrays, fold_of, folds is not None)
         if pruned is not None:
             present = pruned if present is None else present & pruned
         if present is not None:
             mask &= present.any(axis=1)
             keep = np.asarray((present | ~mask[:, None, :]).all(axis=(0, 2)))
             if not keep.any():
-                raise SoberError(
-                    "E111",
-                    "No configuration has all the predictions that the others have. Keep the samples or the "
-                    "configurations that are complete.",
+                problem = (
+                    "No configuration has all the predictions that the others have. Keep complete samples or columns."
                 )
+                raise SoberError("E111", problem)
         if not mask.any():
             raise SoberError("E106", "No sample has a prediction. Pass predictions for at least some samples.")
         tensors: dict[str, Array] = {}
@@ -224,32 +222,30 @@ class Predictions:
             seen=mask,
             fold_of=fold_of,
             groups=None if groups is None else codes_of(groups, n, "groups"),
-            sample_weight=None if sample_weight is None else weights_of(sample_weight, n),
+            sample_weight=weights_of(sample_weight, n),
             configurations=np.flatnonzero(keep),
             folds_known=folds is not None,
             n_left_out=int(np.sum(~keep)),
         )
 
 
-def _pruned(arrays: Mapping[str, Array], seen: Array, fold_of: Array | None) -> Array | None:
+def _pruned(arrays: Mapping[str, Array], fold_of: Array, folds_known: bool) -> Array | None:
     """Tell what trials lack that were pruned, as NaN in whole folds: which predictions are there [N, C, R], or None.
 
     Where folds are not known, only a configuration without any prediction is taken for one. NaN in single rows is a
     mistake, and is refused later; so is a table in which no configuration is complete.
     """
-    gaps = [np.isnan(a) for a in arrays.values() if a.dtype.kind == "f"]
-    lacking = np.logical_or.reduce([gap if gap.ndim == 3 else gap.any(axis=3) for gap in gaps]) & seen[:, None, :]
+    gaps = [np.isnan(a) for a in arrays.values() if a.dtype.kind == "f" and has_missing(a)]
+    if not gaps:
+        return None
+    lacking = np.logical_or.reduce([gap if gap.ndim == 3 else gap.any(axis=3) for gap in gaps])
     incomplete = lacking.any(axis=(0, 2))
-    if not incomplete.any() or incomplete.all():
+    if incomplete.all() or not (folds_known or lacking[:, incomplete].all()):
         return None
-    folds = np.zeros(seen.shape, np.int64) if fold_of is None else fold_of
-    for r in range(seen.shape[1]):
-        for fold in np.unique(folds[seen[:, r], r]):
-            here = lacking[seen[:, r] & (folds[:, r] == fold)][:, :, r]
-            if (here.any(axis=0) & ~here.all(axis=0)).any():
+    for fold, here in zip(fold_of.T, np.moveaxis(lacking, 2, 0), strict=True):
+        for rows in (fold == f for f in np.unique(fold)):
+            if (here[rows].any(axis=0) & ~here[rows].all(axis=0)).any():
                 return None
-    if fold_of is None and seen.shape[1] > 1 and not (lacking | ~seen[:, None, :])[:, incomplete].all():
-        return None
     return ~lacking
 
 
@@ -259,7 +255,5 @@ def folds_of(folds: Any, n: int, n_repeats: int) -> Array:
     if array.ndim == 1:
         array = np.repeat(array[:, None], n_repeats, axis=1)
     if array.shape != (n, n_repeats):
-        raise SoberError(
-            "E107", f"`folds` must be [{n}] or [{n}, {n_repeats}] (samples, repeats); got shape {array.shape}."
-        )
+        raise SoberError("E107", f"`folds` must be [{n}] or [{n}, {n_repeats}]; got shape {array.shape}.")
     return np.stack([codes_of(array[:, r], n, "folds") for r in range(n_repeats)], axis=1)

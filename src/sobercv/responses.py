@@ -43,34 +43,28 @@ def with_axes(array: Array, here: Array | None, target: Target) -> tuple[Array, 
 
     The mask has the shape of the array; None where nothing is missing.
     """
-    n, k = len(target.values), target.n_classes
+    n, k, shape = len(target.values), target.n_classes, array.shape
     if array.ndim == 0 or array.ndim > 4:
         raise SoberError("E101", f"`predictions` must be [N, C], [N, C, R] or [N, C, R, K]; got {array.ndim} axes.")
-    if array.shape[0] != n:
-        turned = " It looks transposed: pass predictions.T." if array.ndim == 2 and array.shape[1] == n else ""
-        raise SoberError(
-            "E101",
-            f"`predictions` has {array.shape[0]} rows but `y` has {n}. Both need one row per sample.{turned}",
-        )
+    if shape[0] != n:
+        turned = " It looks transposed: pass predictions.T." if array.ndim == 2 and shape[1] == n else ""
+        problem = f"`predictions` has {shape[0]} rows but `y` has {n}. Both need one row per sample.{turned}"
+        raise SoberError("E101", problem)
     if array.ndim == 3 and array.dtype.kind == "f":
-        if k > 2 and array.shape[2] == k and np.allclose(array[0].sum(axis=-1), 1, atol=1e-3):
-            array, here = array[:, :, None, :], None if here is None else here[:, :, None, :]
-        elif k == 2 and array.shape[2] == 2 and np.allclose(array.sum(axis=2), 1, atol=1e-6):
+        if k > 2 and shape[2] == k and np.allclose(array[0].sum(axis=-1), 1, atol=1e-3):
+            shape = (*shape[:2], 1, k)
+        elif k == 2 and shape[2] == 2 and np.allclose(array.sum(axis=2), 1, atol=1e-6):
             raise SoberError(
                 "E101",
                 "`predictions` [N, C, 2] adds up to 1 along the last axis, so it looks like probabilities of two "
                 "classes, but the third axis is for repeats. Pass predictions[:, :, 1], or predictions[:, :, None, :].",
             )
-    while array.ndim < 3:
-        array, here = array[..., None], None if here is None else here[..., None]
-    if array.ndim == 4 and array.shape[3] != k:
-        raise SoberError(
-            "E101",
-            f"The last axis of `predictions` must have one entry for each of the {k} classes; got {array.shape[3]}.",
-        )
-    if here is not None and here.ndim == 4:
-        here = np.asarray(here.all(axis=3))
-    return array, here
+    shape = (*shape, 1, 1)[: max(3, len(shape))]
+    if len(shape) == 4 and shape[3] != k:
+        raise SoberError("E101", f"The last axis of `predictions` is for the {k} classes; got {shape[3]} entries.")
+    if here is not None:
+        here = here.reshape(shape) if len(shape) == 3 else np.asarray(here.reshape(shape).all(axis=3))
+    return array.reshape(shape), here
 
 
 def read_response(name: str, array: Array, seen: Array, target: Target, responses: Sequence[str]) -> tuple[str, Array]:
@@ -89,12 +83,9 @@ def read_response(name: str, array: Array, seen: Array, target: Target, response
         return name or "predict", tensor
     if array.ndim == 4:
         tensor = as_numbers(array, "predictions")
-        if name == "decision_function" and target.n_classes > 2:
-            _check(name, tensor, seen)
-            return name, tensor
-        _check("predict_proba", tensor, seen)
-        second = int(np.argsort(target.classes)[1]) if target.n_classes == 2 else None
-        return "predict_proba", tensor if second is None else tensor[..., second]
+        name = "decision_function" if name == "decision_function" and target.n_classes > 2 else "predict_proba"
+        _check(name, tensor, seen)
+        return name, tensor if target.n_classes > 2 else tensor[..., int(np.argsort(target.classes)[1])]
     if name == "predict" or (not name and responses[0] == "predict"):
         codes = _codes(array, seen, target.classes)
         if codes is not None:
@@ -106,23 +97,18 @@ def read_response(name: str, array: Array, seen: Array, target: Target, response
             if name:
                 allowed, advice = "", 'Say what else they are: method="predict_proba", or by that name in a dict.'
             raise SoberError(
-                "E110",
-                f"`predictions` must hold labels that occur in `y` ({shown}){allowed}; got something else. {advice}",
+                "E110", f"`predictions` must hold labels of `y` ({shown}){allowed}; got something else. {advice}"
             )
         name = "predict_proba"
     if target.n_classes > 2:
-        raise SoberError(
-            "E101",
-            f"With {target.n_classes} classes, scores and probabilities need an axis of classes, and `predictions` has "
-            f"none. Pass [N, C, R, {target.n_classes}], with R = 1 for a single cross-validation.",
-        )
+        shape = f"[N, C, R, {target.n_classes}], with R = 1 for a single cross-validation"
+        raise SoberError("E101", f"Scores of {target.n_classes} classes need an axis of classes. Pass {shape}.")
     tensor = as_numbers(array, "predictions")
-    low, high = _check(name, tensor, seen)
     if not name:
         may_be, must_be = "predict_proba" in responses, "decision_function" not in responses
+        low, high = bounds(_seen(tensor, seen))
         name = "predict_proba" if may_be and (must_be or 0.0 <= low <= high <= 1.0) else "decision_function"
-        if must_be:
-            _check(name, tensor, seen)
+    _check(name, tensor, seen)
     return name, tensor
 
 
@@ -147,24 +133,21 @@ def why_impossible(probabilities: Array, by_class: bool) -> str | None:
     return None
 
 
-def _check(name: str, tensor: Array, seen: Array) -> tuple[float, float]:
-    """Refuse NaN, infinities and impossible probabilities among what has been seen; return its bounds."""
-    looked_at = tensor if seen.all() else _seen(tensor, seen)
-    low, high = bounds(looked_at)
-    if not np.isfinite([low, high]).all():
-        bad = int((~np.isfinite(looked_at)).sum())
+def _check(name: str, tensor: Array, seen: Array) -> None:
+    """Refuse NaN, infinities and impossible probabilities among what has been seen."""
+    looked_at = _seen(tensor, seen)
+    if not np.isfinite(bounds(looked_at)).all():
         raise SoberError(
             "E102",
-            f"`predictions` holds {bad} values that are NaN or infinite. Mark what is missing with a masked "
-            "array; leave out configurations that failed. Of pruned trials, pass `folds=` as well.",
+            f"`predictions` holds {int((~np.isfinite(looked_at)).sum())} values that are NaN or infinite. Mark what is "
+            "missing with a masked array; leave out configurations that failed. Of pruned trials, pass `folds=` as "
+            "well.",
         )
-    chances = name == "predict_proba" or name.startswith(_SURVIVAL_AT)
-    problem = why_impossible(looked_at, tensor.ndim == 4) if chances else None
-    if problem is not None:
-        raise SoberError(
-            "E102", f"{problem} Pass probabilities, or choose a metric that takes scores, such as roc_auc."
-        )
-    return low, high
+    if name == "predict_proba" or name.startswith(_SURVIVAL_AT):
+        problem = why_impossible(looked_at, tensor.ndim == 4)
+        if problem is not None:
+            advice = "Pass probabilities, or choose a metric that takes scores, such as roc_auc."
+            raise SoberError("E102", f"{problem} {advice}")
 
 
 def _seen(tensor: Array, seen: Array) -> Array:

@@ -29,11 +29,8 @@ def root(random_state: Any = None) -> int:
         return int(random_state.integers(0, 2**32))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(0, 2**31 - 1))
-    raise SoberError(
-        "E123",
-        f"`random_state` must be None, an integer or a numpy generator; got {type(random_state).__name__}. "
-        "Write random_state=0.",
-    )
+    given = type(random_state).__name__
+    raise SoberError("E123", f"`random_state` must be None, an integer or a numpy generator; got {given}. Write 0.")
 
 
 def generator(seed: int, purpose: str, *index: int) -> np.random.Generator:

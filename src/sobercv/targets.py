@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .containers import Array, as_array, as_numbers, has_missing
+from .containers import Array, as_array, as_numbers, distinct, has_missing, one_column
 from .errors import SoberError
 
 #: What kind of thing is predicted.
@@ -94,75 +95,51 @@ class Target:
         new = Target.read(y, self.task)
         if self.classes is None or new.classes is None:
             return new
-        place = codes_among(new.classes, self.classes)
-        if place is None:
+        classes, place = self.classes, codes_among(new.classes, self.classes)
+        kinds = {classes.dtype.kind, new.classes.dtype.kind}
+        if place is None and (len(kinds) == 1 or not kinds & set("mM")):  # dates are not among numbers or text
             # As in scikit-learn, a label that no model has seen is one that no model gets right.
-            known = np.array([label in set(self.classes.tolist()) for label in new.classes.tolist()])
-            classes = np.concatenate([self.classes, new.classes[~known]])
+            classes = np.concatenate([classes, new.classes[[label not in self.labels for label in new.labels]]])
             place = codes_among(new.classes, classes)
-            if place is None:
-                raise SoberError("E110", "`y` holds labels that are not among the classes. Score on the same classes.")
-            return replace(self, classes=classes, values=place.astype(np.int64)[new.values])
-        return replace(self, values=place.astype(np.int64)[new.values])
+        if place is None:
+            raise SoberError("E110", "`y` holds labels that are not among the classes. Score on the same classes.")
+        return replace(self, classes=classes, values=place.astype(np.int64)[new.values])
 
     def take(self, rows: Any) -> Target:
         """Keep these samples (indices, a slice or a mask); classes stay, also those that no sample is left of."""
         return replace(self, values=self.values[rows])
 
-    def __len__(self) -> int:
-        return len(self.values)
-
     @property
-    def sorted_classes(self) -> Array | None:
-        """The labels in the order in which other tools keep them, whichever is the positive one."""
-        return None if self.classes is None else np.sort(self.classes)
+    def labels(self) -> list[Any]:
+        """The classes as a list; empty where there are none."""
+        return [] if self.classes is None else self.classes.tolist()
 
     @property
     def positive_label(self) -> Any:
         """The positive class as a label; None where it is not known."""
-        return None if self.classes is None or self.positive is None else self.classes.tolist()[self.positive]
+        return None if self.positive is None else self.labels[self.positive]
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
-def _column(y: Any) -> Array:
-    values, present = as_array(y, "y")
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim != 1:
-        raise SoberError("E112", f"`y` must have one entry per sample; got shape {values.shape}.")
-    if present is not None:
-        raise SoberError("E112", "`y` has missing entries. Leave those samples out of `y` and of the predictions.")
-    return values
-
-
 def numbers_of(y: Any) -> Array:
     """Read numbers: float64, finite, and not so large that their squares overflow."""
-    out = as_numbers(_column(y), "y", "E112").astype(np.float64, copy=False)
+    out = as_numbers(one_column(y, "y", "E112"), "y", "E112").astype(np.float64, copy=False)
     if not np.isfinite(out).all():
         raise SoberError("E112", "`y` holds missing or infinite values (NaN or inf). Leave those samples out.")
     largest = float(max(out.max(initial=0.0), -out.min(initial=0.0)))
     if largest > LARGEST:
-        raise SoberError(
-            "E112", f"`y` holds {largest:.4g}, and squares of numbers beyond {LARGEST:g} overflow. Scale `y` down."
-        )
+        raise SoberError("E112", f"`y` holds {largest:.4g}; squares beyond {LARGEST:g} overflow. Scale `y` down.")
     return out
 
 
 def classes_of(y: Any) -> tuple[Array, Array]:
     """Read labels of any type: class indices in as few bytes as they need, and the sorted classes."""
-    labels = _column(y)
+    labels = one_column(y, "y", "E112")
     if labels.dtype.names is not None:
         names = " and ".join(labels.dtype.names)
         raise SoberError("E112", f"`y` must hold labels; got records of {names}. Choose a metric for survival.")
-    if labels.dtype.kind == "c":  # in scikit-learn's words
-        raise SoberError("E112", f"`y` must hold labels; got {labels.dtype}. Complex data not supported.")
-    if has_missing(labels):
-        raise SoberError("E112", "`y` has missing labels. Leave those samples out of `y` and of the predictions.")
-    try:
-        classes, codes = np.unique(labels, return_inverse=True)
-    except TypeError:
-        raise SoberError("E112", "`y` mixes types that cannot be sorted. Use all numbers or all text.") from None
-    return codes.reshape(-1).astype(np.int8 if len(classes) < 128 else np.int32), classes
+    classes, codes = distinct(labels, "y", "E112")
+    return codes.astype(np.int8 if len(classes) < 128 else np.int32), classes
 
 
 def codes_among(values: Array, classes: Array) -> Array | None:
@@ -194,11 +171,8 @@ def survival_of(y: Any) -> Array:
         first, second = array[:, 0], array[:, 1]
         event, time = (first, second) if _are_flags(first) else (second, first)
     else:
-        raise SoberError(
-            "E112",
-            f"A survival target has an event and a time for each sample; got shape {array.shape}. Pass "
-            "scikit-survival's structured array or two columns.",
-        )
+        problem = f"A survival target has an event and a time for each sample; got shape {array.shape}."
+        raise SoberError("E112", f"{problem} Pass scikit-survival's structured array or two columns.")
     if not _are_flags(event):
         raise SoberError("E112", "The event of a survival target must be 0 (censored) or 1 (seen), or a boolean.")
     out = np.empty(len(array), SURVIVAL)
@@ -319,27 +293,15 @@ def obvious_positive(classes: Sequence[Any]) -> Any:
     """
     if len(classes) != 2:
         return None
-    for is_obvious in (_are_numbers, lambda *pair: (_plain(pair[0]), _plain(pair[1])) in _KNOWN, _is_negation):
-        for positive, negative in (classes, classes[::-1]):
-            if is_obvious(positive, negative):
+    for positive, negative in (classes, classes[::-1]):
+        with suppress(TypeError, ValueError):
+            if float(positive) == 1 and float(negative) in (0, -1):
                 return positive
+        word, other = _plain(positive), _plain(negative)
+        is_negated = other in {f"{no}_{word}" for no in _NOT} | {f"non{word}"}
+        if (word, other) in _KNOWN or (is_negated and len(word) > 2 and word not in _NEGATIVES):
+            return positive
     return None
-
-
-def _are_numbers(positive: Any, negative: Any) -> bool:
-    try:
-        return float(positive) == 1 and float(negative) in (0, -1)
-    except (TypeError, ValueError):
-        return False
-
-
-def _is_negation(positive: Any, negative: Any) -> bool:
-    word = _plain(positive)
-    return (
-        len(word) > 2
-        and word not in _NEGATIVES
-        and _plain(negative) in {f"{no}_{word}" for no in _NOT} | {f"non{word}"}
-    )
 
 
 def _plain(label: Any) -> str:

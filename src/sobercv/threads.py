@@ -58,8 +58,7 @@ def count(n_jobs: int | None) -> int:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise SoberError(
-            "E108",
-            f"`n_jobs` must be a whole number other than 0, or None for 1; got {n_jobs!r}. Write -1 for all cores.",
+            "E108", f"`n_jobs` must be a whole number other than 0, or None for 1; got {n_jobs!r}. Write -1 for all."
         )
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))

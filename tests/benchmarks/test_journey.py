@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import ParameterGrid
 from threadpoolctl import threadpool_limits
 
-from benchmarks import journey, peers, report
+from benchmarks import journey, peers
 
 GRID = [{"reduce": ["passthrough"], "model": [LogisticRegression()], "model__C": [0.1, 1.0, 10.0]}]
 
@@ -27,13 +28,21 @@ def tiny(monkeypatch):
 def test_all_tables_are_made(tiny, monkeypatch, capsys):
     monkeypatch.setattr(peers, "has_optuna", lambda: False)
     table, summary, share = journey.run()
-    assert [row[1] for row in table.rows] == [journey.PLAIN, journey.NESTED, journey.HALVING, journey.SOBER]
-    assert {"madeline", "jasmine", "sylvine"} <= set(table.notes[-1].rstrip(".").replace(",", "").split())
-    assert [row[0] for row in summary.rows] == [journey.PLAIN, journey.NESTED, journey.HALVING, journey.SOBER]
-    assert len(share.rows) == 2
-    text = report.as_text(summary)
-    assert journey.NESTED in text
-    assert "sub-sample 1" in capsys.readouterr().out
+    tools = [journey.PLAIN, journey.NESTED, journey.HALVING, journey.SOBER]
+    assert [row[1] for row in table[1:]] == tools
+    assert [row[0] for row in summary[1:]] == tools
+    assert len(share) == 3
+    assert {len(row) for row in table} == {len(table[0])}
+    assert {len(row) for row in summary} == {len(summary[0])}
+    said = capsys.readouterr().out
+    assert "sub-sample 1" in said
+    assert "no `--data FOLDER` was given: madeline, jasmine, sylvine" in said
+
+
+def test_sober_beside_the_grid(tiny):
+    (heads, row), _ = journey.speed()
+    assert len(row) == len(heads)
+    assert row[6].endswith("x")
 
 
 def test_a_part_of_nested_cv_is_marked(tiny):
@@ -64,11 +73,6 @@ def test_optuna_tries_every_configuration(tiny):
     assert result.held_out > 0.8
 
 
-def test_standard_errors():
-    assert journey.paired([0.5]) == (0.5, 0.0)
-    assert journey.paired([1.0, 3.0]) == pytest.approx((2.0, 1.0))
-
-
 def test_files_are_read(tmp_path):
     rng = np.random.default_rng(0)
     np.savez(
@@ -78,4 +82,4 @@ def test_files_are_read(tmp_path):
     assert task.X.dtype == np.float64
     assert len(task.X) == 500
     assert len(task.splits) == journey.FOLDS
-    assert len(task.configurations) < len(journey.ParameterGrid(journey.CLASSES))
+    assert len(task.configurations) < len(ParameterGrid(journey.CLASSES))

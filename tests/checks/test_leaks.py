@@ -146,3 +146,10 @@ def test_two_leaks_of_the_same_kind_far_from_the_rest_are_named():
         note for note in notes(few.assign(leak=frame["leak"], again=again, y=frame["y"])) if note.code == "W806"
     ]
     assert set(found.columns) == {"leak", "again"}
+
+
+def test_cases_and_controls_in_turns_are_both_looked_at_in_a_long_table(monkeypatch):
+    monkeypatch.setattr("sobercv.checks.leaks.MOST_ROWS", 200)
+    frame = honest(400).assign(y=["case", "control"] * 200)
+    assert "W806" not in codes(frame)
+    assert "W806" in codes(frame.assign(leak=np.arange(400) % 2 * 2.0 + 0.1 * RNG.normal(size=400)))

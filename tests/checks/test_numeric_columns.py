@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 
 from sobercv.checks import check_dataset
-from sobercv.checks.dataset import not_fractions
 from sobercv.checks.leaks import numbers_of
 from sobercv.tables import assign
 
@@ -38,9 +37,11 @@ def test_numbers_are_taken_with_their_places_and_gaps():
     assert np.isnan(values[0, 4])
 
 
-def test_only_fractions_are_passed_over():
-    assert not_fractions(mixed()) == ["whole", "gaps", "text", "flag", "nothing"]
-    assert not_fractions(pd.DataFrame({"t": ["a"]})) == ["t"]
+def test_what_grows_is_an_identifier_with_and_without_gaps_but_not_fractions():
+    frame = mixed().drop(columns=["endless", "huge"]).assign(y=[0, 1] * 20)
+    frame["sorted"] = np.sort(frame["fraction"])
+    found = [note for note in check_dataset(assign(frame, target="y")) if "identifier" in note.text]
+    assert [note.columns for note in found] == [("whole", "gaps")]
 
 
 def test_copies_are_counted_also_where_only_text_tells_rows_apart():

@@ -4,12 +4,22 @@ import math
 
 import pytest
 
-from sobercv.checks import plan_search, seconds_needed, trial_fits
+from sobercv.checks import planned_search
 from sobercv.errors import SoberError
 from sobercv.forests.forest import COMPILING, FASTER, faster_seconds
-from sobercv.tables import assign
+from sobercv.tables import Settings, assign
 
 from .tables import TIMED, honest, numeric, timed
+
+
+def plan_search(data, **given):
+    return planned_search.plan_search(data, Settings(**given))
+
+
+def seconds_needed(jobs=1, **given):
+    settings = Settings(jobs=jobs, **given)
+    return planned_search.seconds_needed(planned_search.plan_search(DATA, settings), DATA, settings)
+
 
 DATA = assign(honest(80), target="y")
 
@@ -39,7 +49,7 @@ def test_a_part_of_the_configurations_is_drawn_by_the_seed():
 
 
 def test_metrics_that_want_probabilities_get_them():
-    planned = plan_search(DATA, preset="quick", scoring=["roc_auc", "neg_log_loss"])
+    planned = plan_search(DATA, preset="quick", metric=("roc_auc", "neg_log_loss"))
     kinds = {type(c.params["model"]).__name__ for c in planned.preset.configurations}
     assert "CalibratedClassifierCV" in kinds
     assert "CappedSVC" not in kinds
@@ -47,39 +57,38 @@ def test_metrics_that_want_probabilities_get_them():
 
 def test_a_metric_of_another_task_is_refused():
     with pytest.raises(SoberError) as caught:
-        plan_search(DATA, scoring=["r2"])
+        plan_search(DATA, metric=("r2",))
     assert caught.value.code == "E116"
 
 
 def test_the_time_grows_with_repeats_and_falls_with_workers(monkeypatch):
-    monkeypatch.setattr(trial_fits, "_timed", lambda step, X, y: 0.5)
-    small = plan_search(DATA, preset="quick", configurations=3, cv=5)
-    once = seconds_needed(small, DATA, 1)
-    tens = seconds_needed(plan_search(DATA, preset="quick", configurations=3, cv=5, repeats=10), DATA, 1)
+    monkeypatch.setattr(planned_search, "_timed", lambda step, X, y: 0.5)
+    small = {"preset": "quick", "configurations": 3, "cv": 5}
+    once, tens = seconds_needed(**small), seconds_needed(**small, repeats=10)
     assert 7.5 < once < 10 * once * 0.5 < tens
-    assert seconds_needed(small, DATA, 4) < once
+    assert seconds_needed(jobs=4, **small) < once
 
 
 def test_a_budget_that_is_used_up_at_once_still_gives_a_time(monkeypatch):
-    monkeypatch.setattr(trial_fits, "TRIAL_SECONDS", 0.0)
-    seconds = seconds_needed(plan_search(DATA, preset="quick", configurations=3, cv=3), DATA, 1)
+    monkeypatch.setattr(planned_search, "TRIAL_SECONDS", 0.0)
+    seconds = seconds_needed(preset="quick", configurations=3, cv=3)
     assert math.isfinite(seconds)
     assert seconds > 0
 
 
 def test_no_workers_are_refused():
     with pytest.raises(SoberError) as caught:
-        seconds_needed(plan_search(DATA, preset="quick", configurations=1, cv=3), DATA, 0)
+        seconds_needed(jobs=0, preset="quick", configurations=1, cv=3)
     assert caught.value.code == "E108"
 
 
 def test_forests_that_are_grown_faster_count_less(monkeypatch):
-    monkeypatch.setattr(trial_fits, "_timed", lambda step, X, y: 10.0)
+    monkeypatch.setattr(planned_search, "_timed", lambda step, X, y: 10.0)
     planned = plan_search(DATA, preset="quick", cv=5)
-    seconds = seconds_needed(planned, DATA, 1)
-    monkeypatch.setattr(trial_fits, "faster_seconds", lambda seconds: seconds)
+    seconds = seconds_needed(preset="quick", cv=5)
+    monkeypatch.setattr(planned_search, "faster_seconds", lambda seconds: seconds)
     n_forests = sum(type(c.params["model"]).__name__ == "RootForestClassifier" for c in planned.preset.configurations)
     assert n_forests > 0
-    saved = seconds_needed(planned, DATA, 1) - seconds
+    saved = seconds_needed(preset="quick", cv=5) - seconds
     assert saved == pytest.approx(5 * 10 * n_forests - (COMPILING + 5 * 10 * n_forests / FASTER), rel=0.1)
     assert faster_seconds(2.0) == 2.0

@@ -126,5 +126,7 @@ def run_folder(finished, tmp_path):
     shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
     folder = RunFolder(tmp_path / "run")
     begun = folder.read_record("settings.json", Begun)
-    folder.write_record("settings.json", replace(begun, settings=begun.settings.with_(data=str(tmp_path / "data.csv"))))
+    folder.write_record(
+        "settings.json", replace(begun, settings=replace(begun.settings, data=str(tmp_path / "data.csv")))
+    )
     return folder.path

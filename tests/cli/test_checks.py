@@ -80,7 +80,7 @@ def test_nothing_of_a_column_is_cut_off_on_a_narrow_screen(capsys, monkeypatch):
                   "values": "2543.8 to 10293.7"},
         column | {"name": "Raucher", "kind": "boolean", "read_as": "k.A. missing", "values": "true in 1,039 of 1,077"},
     ]  # fmt: skip
-    show_columns(Screen(), facts, 2)
+    show_columns(Screen({}), facts, 2)
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= 80
     for word in ("point; ?", "10293.7", "1,077,", "14"):

@@ -184,7 +184,7 @@ def test_names_with_accents_work_in_the_c_locale(tmp_path, sober, environment):
     frame = table().rename(columns={"y": "\u00e9tat"})
     frame["\u00e9tat"] = frame["\u00e9tat"].map({"ill": "mal\u00e0de", "well": "bi\u00e9n"})
     frame.to_csv(tmp_path / "donn\u00e9.csv", index=False)
-    plain = {**environment, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    plain = {**environment, "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
 
     def go(*arguments):
         given = [os.fsencode(a) for a in (*SOBER, *arguments)]

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sobercv.checks import plan_search
 from sobercv.runs.folder import RunFolder
 from sobercv.runs.model import MODEL, load, packed
-from sobercv.tables import assign, read
+from sobercv.tables import Settings, assign, read
 
 from .conftest import table
 
@@ -22,7 +22,7 @@ CASES = [(task, m) for task in ("binary", "multiclass", "regression", "survival"
 
 def winners(data, metric):
     """Give fitted pipelines: all kinds of models and all kinds of selection; in soak, all pairs of both."""
-    planned = plan_search(data, preset="quick", scoring=[metric] if metric else [])
+    planned = plan_search(data, Settings(preset="quick", metric=(metric,) if metric else ()))
     kinds, seen = {}, set()
     for configuration in planned.preset.configurations:
         model = clone(planned.preset.estimator).set_params(**clone(dict(configuration.params), safe=False))
@@ -43,7 +43,7 @@ def test_every_kind_of_winner_predicts_the_same_from_its_file(task, metric, tmp_
     assert len({model for _, model in kinds}) > 2
     assert len({selection for selection, _ in kinds}) > 1
     folder = RunFolder(tmp_path / "run")
-    folder.make()
+    folder.path.mkdir()
     for kind, model in kinds.items():
         model.fit(data.X, data.y)
         folder.write(MODEL, packed(model))

@@ -30,4 +30,4 @@ def test_what_a_run_noted_stands_on_the_screen_in_the_report_and_in_methods(run_
     for note in noted:
         assert note["text"] in told
         assert note["text"] in methods
-    assert results["winner"] == results["summary"]["winner"]["label"], "the report names it as the screen does"
+    assert results["winner"] == results["summary"]["winner"], "the report names it as the screen does"

@@ -164,6 +164,5 @@ def test_a_cluster_without_workers_is_told(absent_at):
     client = SimpleNamespace(**{"wait_for_workers": lambda *a, **k: None, "scatter": print, absent_at: nobody})
     backend = SimpleNamespace(client=client, effective_n_jobs=lambda n: 2)
     pool = DaskPool(backend)
-    pool.start(None, 1)
-    with pytest.raises(SoberError, match="E602"):
+    with pytest.raises(SoberError, match="E602"), pool.opened(None, 1):
         pool.submit(0, ())

@@ -23,8 +23,9 @@ from sobercv.forests import forest as module
 from sobercv.forests.forest import Resamples, SortedColumns
 from sobercv.presets.sklearn_models import RootForestClassifier
 from sobercv.training import Experiment, Plan, Problem, expand
-from sobercv.training.fit.prefix import fit_predict_shared
-from sobercv.training.fit.task import Task, fit_predict
+from sobercv.training.fit.steps import fit_predict
+
+from ..training.training_estimators import fit_whole, tasks_of
 
 X, Y = make_classification(90, 6, random_state=0)
 NEW = make_classification(40, 6, random_state=1)[0]
@@ -319,8 +320,8 @@ def test_what_forests_share_is_made_once(monkeypatch):
 
 def outcomes(way, estimator, grid, wanted=(("predict_proba",), ("predict",))):
     problem = Problem.build(X, Y, estimator=estimator)
-    task = Task(Plan.build(problem, 3).splits[0], tuple(expand(grid)))
-    return {outcome.configuration: outcome for outcome in way(Experiment(problem, estimator, wanted), task)}
+    tasks = tasks_of(Plan.build(problem, 3).splits[0], expand(grid))
+    return {outcome.configuration: outcome for outcome in way(Experiment(problem, estimator, wanted), tasks)}
 
 
 @pytest.mark.parametrize("model", [RandomForestClassifier(8, random_state=0), RootForestClassifier(8, random_state=0)])
@@ -332,11 +333,11 @@ def test_a_task_fits_no_forest(monkeypatch, model):
     )
     pipe = Pipeline([("scale", StandardScaler()), ("model", model)])
     grid = {"model__min_samples_leaf": [1, 3, 5]}
-    alone = outcomes(fit_predict, pipe, grid)  # a pipeline that is fitted whole
+    alone = outcomes(fit_whole, pipe, grid)  # a pipeline that is fitted whole
     assert fitted == [8, 8, 8]
     fitted.clear()
-    together = outcomes(fit_predict_shared, pipe, grid)
-    bare = outcomes(fit_predict_shared, model, {"min_samples_leaf": [1, 3, 5]})
+    together = outcomes(fit_predict, pipe, grid)
+    bare = outcomes(fit_predict, model, {"min_samples_leaf": [1, 3, 5]})
     assert set(fitted) == {1}  # the first trees, to compare with
     for index, outcome in alone.items():
         assert outcome.failure is None
@@ -350,14 +351,14 @@ def test_a_forest_that_cannot_be_grown_fails_with_scikit_learns_words():
     for estimator, prefix in ((RandomForestClassifier(5, random_state=0), ""), ("pipeline", "model__")):
         if estimator == "pipeline":
             estimator = Pipeline([("scale", StandardScaler()), ("model", RandomForestClassifier(5, random_state=0))])
-        found = outcomes(fit_predict_shared, estimator, {prefix + k: v for k, v in grid.items()})
+        found = outcomes(fit_predict, estimator, {prefix + k: v for k, v in grid.items()})
         assert found[0].failure is None
         assert "min_samples_leaf" in found[1].failure.message
 
 
 def test_what_no_forest_answers_is_refused_in_its_name():
     grid = {"min_samples_leaf": [1, 2]}
-    found = outcomes(fit_predict_shared, RandomForestClassifier(5, random_state=0), grid, (("decision_function",),))
+    found = outcomes(fit_predict, RandomForestClassifier(5, random_state=0), grid, (("decision_function",),))
     assert found[0].failure.message == "RandomForestClassifier has none of decision_function."
 
 

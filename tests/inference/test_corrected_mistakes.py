@@ -111,9 +111,9 @@ def test_counting_every_group_twice_takes_little_memory():
     y = rng.normal(size=n)
     table = Predictions.build(y, y[:, None] + rng.normal(size=(n, 2)), task="regression", groups=np.arange(n) % 900)
     memory = Table(table, Question.ask("neg_mean_squared_error", n_bootstraps=10))
-    memory.kurtoses(0)  # loops are compiled
+    memory.kurtosis(0, 0)  # loops are compiled
     tracemalloc.start()
-    memory.kurtoses(0)
+    memory.kurtosis(0, 0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1500 * n

@@ -131,7 +131,7 @@ def test_groups_are_bet_on_as_wholes():
     table = replace(table, seen=np.arange(90)[:, None] < 44)
     rule = sobercv.BettingDrop().for_race()
     rule(table, Question.ask("accuracy"), 0)
-    assert rule._done.sum() == 14  # two of three samples of the fifteenth group are not enough
+    assert rule._memory["done"].sum() == 14  # two of three samples of the fifteenth group are not enough
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from scipy import stats
 
 import sobercv
 from sobercv.inference import Question
-from sobercv.inference.raced import RacedTable
+from sobercv.inference.raced import race_table
 from sobercv.inference.units import Units
 from sobercv.predictions import Predictions
 
@@ -131,7 +131,7 @@ def test_the_dropped_take_part_where_none_of_their_groups_was_drawn():
     table, _ = study(1)
     early = replace(table.take_configurations(np.array([5])), seen=table.fold_of < 1)
     finishers = table.take_configurations(np.arange(24) != 5)
-    raced_table = RacedTable(finishers, [early], Question.ask("roc_auc", n_bootstraps=50))
+    raced_table = race_table(finishers, [early], Question.ask("roc_auc", n_bootstraps=50))
     counts = raced_table.units.counts(0, 50)
     absent = (counts[:, table.groups == 0] == 0).all(axis=1)
     assert absent.any()

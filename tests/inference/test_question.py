@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sobercv
-from sobercv.inference import Question
+from sobercv.inference import Question, tables
 from sobercv.inference.tables import open_table
 
 RNG = np.random.default_rng(19)
@@ -33,8 +33,8 @@ def test_the_seed_matters_there():
 def test_standard_errors_are_drawn_once(monkeypatch):
     drawn = []
     table = open_table(P, Question.ask("accuracy", select="simplest_within", n_bootstraps=300, n_jobs=2), y=Y)
-    plain = table.resampled_errors
-    monkeypatch.setattr(table, "resampled_errors", lambda: drawn.append(1) or plain())
+    plain = tables.spread
+    monkeypatch.setattr(tables, "spread", lambda scores: drawn.append(1) or plain(scores))
     sobercv.inference.bbc.corrected(table)
     assert drawn == [1]
 

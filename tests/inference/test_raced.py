@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 import sobercv
 from sobercv.inference import Question
 from sobercv.inference.bootstrap import corrected
-from sobercv.inference.raced import RacedTable
+from sobercv.inference.raced import race_table
 from sobercv.inference.tables import Table
 from sobercv.inference.units import Units
 from sobercv.predictions import Predictions
@@ -58,7 +58,7 @@ def test_is_the_literal_loop(metric, repeats, aggregate):
     table, literal = made(metric, repeats=repeats)
     finishers, dropped, cells = left_after(table, [1, None, 0, None, 1, 2])
     question = Question.ask(metric, n_bootstraps=30, random_state=3, aggregate=aggregate)
-    (found,) = corrected(RacedTable(finishers, dropped, question)).values()
+    (found,) = corrected(race_table(finishers, dropped, question)).values()
     counts = Units(table.n_samples, 3).counts(0, 30)
     literal.aggregate = aggregate
     ref, draws, winners = race.bbc_of_race(literal, cells, counts)
@@ -75,7 +75,7 @@ def test_an_early_end_is_the_literal_loop(metric):
     stopped = table.fold_of <= 2
     finishers = replace(finishers, seen=stopped)
     question = Question.ask(metric, n_bootstraps=30, random_state=3)
-    (found,) = corrected(RacedTable(finishers, dropped, question)).values()
+    (found,) = corrected(race_table(finishers, dropped, question)).values()
     literal.seen = stopped
     rows = np.flatnonzero(stopped[:, 0])
     counts = np.zeros((30, table.n_samples), int)
@@ -91,7 +91,7 @@ def test_by_folds_is_the_literal_loop(metric):
     table, literal = made(metric, n=60)
     finishers, dropped, cells = left_after(table, [1, None, 0, None, 2, 2])
     question = Question.ask(metric, n_bootstraps=40, random_state=3, by="fold")
-    (found,) = corrected(RacedTable(finishers, dropped, question)).values()
+    (found,) = corrected(race_table(finishers, dropped, question)).values()
     ref, draws, winners = race.bbc_f_of_race(literal, cells, Units.of_folds(4, 40, 3).drawn)
     assert found.winner == ref
     np.testing.assert_allclose(found.draws, np.clip(draws, *question.first.range), rtol=0, atol=1e-12)
@@ -102,7 +102,7 @@ def test_by_folds_is_the_literal_loop(metric):
 def test_nobody_left_is_bbc():
     table, _ = made("roc_auc")
     question = Question.ask("roc_auc", n_bootstraps=50)
-    (raced,) = corrected(RacedTable(table, [], question)).values()
+    (raced,) = corrected(race_table(table, [], question)).values()
     (plain,) = corrected(Table(table, question)).values()
     assert np.array_equal(raced.draws, plain.draws)
     assert raced.winner == plain.winner
@@ -118,7 +118,7 @@ def test_order_of_configurations_and_jobs_do_not_matter(last, seed, jobs):
     for order in (np.arange(6), np.arange(6)[::-1]):
         turned = replace(table.take_configurations(order), configurations=np.arange(6))
         finishers, dropped, _ = left_after(turned, [last[c] for c in order])
-        (one,) = corrected(RacedTable(finishers, dropped, replace(question, n_jobs=jobs))).values()
+        (one,) = corrected(race_table(finishers, dropped, replace(question, n_jobs=jobs))).values()
         found.append(one)
     np.testing.assert_allclose(found[0].draws, found[1].draws, atol=1e-12)
     assert found[0].win_counts.tolist() == found[1].win_counts[::-1].tolist()
@@ -131,7 +131,7 @@ def test_who_leaves_after_the_last_split_counts_in_full():
     (plain,) = corrected(Table(table, question)).values()
     stay = np.arange(6) == plain.winner
     (raced,) = corrected(
-        RacedTable(table.take_configurations(stay), [table.take_configurations(~stay)], question)
+        race_table(table.take_configurations(stay), [table.take_configurations(~stay)], question)
     ).values()
     np.testing.assert_allclose(raced.draws, plain.draws, atol=1e-12)
 
@@ -140,7 +140,7 @@ def test_groups_are_the_units_of_the_share():
     table, _ = made("accuracy", n=48)
     table = replace(table, groups=np.arange(48) // 3, fold_of=(np.arange(48) // 12)[:, None])
     finishers, dropped, _ = left_after(table, [0, None, None, None, None, None])
-    raced = RacedTable(finishers, dropped, Question.ask("accuracy", n_bootstraps=20))
+    raced = race_table(finishers, dropped, Question.ask("accuracy", n_bootstraps=20))
     assert raced.scorers[0].dropped[0].share == pytest.approx(0.5)  # 4 of 16 groups
 
 
@@ -160,7 +160,7 @@ def test_survivors_alone_are_optimistic():
         finishers, dropped, _ = left_after(table, last)
         for counted in bias:
             alone = Table(replace(finishers, n_dropped=len(dropped)), question)
-            opened = RacedTable(finishers, dropped, question) if counted else alone
+            opened = race_table(finishers, dropped, question) if counted else alone
             (found,) = corrected(opened).values()
             bias[counted].append(found.value - data.truth[found.winner])
     assert np.mean(bias[True]) < np.mean(bias[False]) - 0.01

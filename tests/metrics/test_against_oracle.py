@@ -42,7 +42,7 @@ def test_picked_is_the_column_of_scores(target, setting):
     case = make(target, setting, seed=2, b=12)
     metric, table = sobercv.metrics.get(case.metric), case.predictions()
     winners = np.arange(12) % 4
-    close(metric.picked(table, case.counts, winners), case.scores(case.counts)[np.arange(12), winners], 1e-13)
+    close(metric.bind(table).picked(case.counts, winners), case.scores(case.counts)[np.arange(12), winners], 1e-13)
 
 
 @pytest.mark.parametrize("target", ALL_TARGETS)
@@ -129,3 +129,9 @@ def test_pairs_do_not_overflow(target):
     tied = half + (half * (half - 1) / 2 + (half - 1) * (half - 2) / 2 if case.kind == "survival" else 0)
     beaten = half - 1 if case.kind == "survival" else 0  # the tied one is also ahead of those behind it
     close(scores, [[(ahead + beaten + tied / 2) / pairs, 1.0]])
+
+
+@pytest.mark.parametrize("target", ALL_TARGETS)
+def test_no_resamples_have_no_scores(target):
+    case = make(target, "plain", seed=2, b=12)
+    assert sobercv.metrics.get(case.metric).scores(case.predictions(), case.counts[:0]).shape == (0, 4)

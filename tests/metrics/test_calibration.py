@@ -62,7 +62,7 @@ def test_every_resample_is_a_regression_of_its_own_rows(seed, n, ties):
                 assert intercepts[b, j] == pytest.approx(intercept_of_rows(*one), rel=1e-9, abs=1e-10)
     winners = np.array([0, 2, 1, 1])
     for metric, scores in ((SLOPE, slopes), (INTERCEPT, intercepts)):
-        np.testing.assert_array_equal(metric.picked(table(y, p), counts, winners), scores[np.arange(4), winners])
+        np.testing.assert_array_equal(metric.bind(table(y, p)).picked(counts, winners), scores[np.arange(4), winners])
 
 
 def test_scikit_learn_finds_the_same_line():

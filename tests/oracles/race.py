@@ -1,4 +1,4 @@
-"""A race corrected with its dropped, as literal loops: the twin of `sobercv.inference.raced.RacedTable`.
+"""A race corrected with its dropped, as literal loops: the twin of `sobercv.inference.raced.race_table`.
 
 D_b(c) = obs_c + f_c (difference to the winner in the bag, on the rows of c - obs_c), f_c = sqrt(n_c / N); who leads by
 D_b is judged by the out-of-bag score of the winner and the same expression out of the bag.

@@ -16,9 +16,9 @@ from sklearn.model_selection import ParameterGrid
 import sobercv
 from sobercv import presets
 from sobercv.errors import SoberError, SoberWarning
-from sobercv.training.fit.prefix import prefix_keys
 from sobercv.training.fit.problem import Problem
 from sobercv.training.fit.space import expand
+from sobercv.training.fit.steps import prefix_keys
 from sobercv.training.fit.task import Experiment
 
 from .tables import mixed, targets

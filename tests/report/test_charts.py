@@ -22,7 +22,7 @@ WEIGHT = RNG.integers(0, 4, 80).astype(float)
 
 
 def curve(formula, scores, truth, weight):
-    return formula(*charts.counter(scores, truth, np.unique(scores))(weight))
+    return charts.by_cuts(scores[:, None], truth, None, formula)(0, weight)
 
 
 def test_areas_are_scikit_learns_with_ties_and_weights():
@@ -53,7 +53,7 @@ def test_the_roc_of_a_report_is_that_of_the_pooled_predictions():
     search, _, y = cases.binary()
     evidence = Evidence.of(search)
     (line,) = charts.roc(evidence)[0].lines
-    area = roc_auc_score(y == "case", evidence.scores()[:, 0])
+    area = roc_auc_score(y == "case", evidence.scores[:, 0])
     assert line.label == "case", "the name leaves no doubt which class is the positive one"
     assert line.text.startswith(f"AUC {area:.3f}")
     assert area == pytest.approx(search.estimate_["roc_auc"].naive)
@@ -65,9 +65,9 @@ def test_repeats_are_scored_apart_and_averaged():
     search, _, y = cases.several()
     evidence = Evidence.of(search)
     line = charts.roc(evidence)[0].lines[2]
-    areas = [roc_auc_score(y == 2, evidence.scores()[:, r, 2]) for r in range(2)]
+    areas = [roc_auc_score(y == 2, evidence.scores[:, r, 2]) for r in range(2)]
     assert line.text.startswith(f"AUC {np.mean(areas):.3f}")
-    both = [confusion_matrix(y, evidence.labels()[:, r], normalize="true") for r in range(2)]
+    both = [confusion_matrix(y, evidence.labels[:, r], normalize="true") for r in range(2)]
     shares = [box.tint for box in charts.confusion(evidence)[0].boxes]
     assert shares == pytest.approx(np.mean(both, axis=0).reshape(-1), abs=1e-5)
 
@@ -168,6 +168,6 @@ def test_probabilities_of_a_model_without_decisions_are_taken_as_such():
         search = cases.fitted(forest, {"min_samples_leaf": [3, 10]}, X, y, scoring="roc_auc", refit=refit, cv=3)
         evidence = Evidence.of(search)
         assert list(evidence.responses) == ["predict_proba"]
-        assert evidence.labels().mean() == pytest.approx(np.mean(y == "control"), abs=0.2)
+        assert evidence.labels.mean() == pytest.approx(np.mean(y == "control"), abs=0.2)
         assert charts.confusion(evidence)[0].boxes[1].tint < 0.5
         assert charts.calibration(evidence)

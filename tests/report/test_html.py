@@ -12,8 +12,10 @@ import pytest
 
 from sobercv.errors import SoberError
 from sobercv.report import Summary, html, summarize, svg, to_html
+from sobercv.report.charts import draws_chart
 from sobercv.report.model_charts import Bar
-from sobercv.report.summary import draws_chart
+from sobercv.report.records import Box, Chart, Line, Mark, Whisker
+from sobercv.report.words import clean
 
 from . import cases
 
@@ -127,3 +129,23 @@ def test_columns_that_change_nothing_have_no_bar():
     assert "Without a bar: one column that the model does not look at." in page
     assert "age: 0" not in page
     assert "age: 0" in to_html(cases.with_importance(cases.by_hand(), unused)), "an empty chart says nothing"
+
+
+@pytest.mark.parametrize("hostile", cases.HOSTILE)
+def test_hostile_words_of_charts_are_only_text(hostile):
+    """Columns name the charts of subgroups."""
+    line = Line(hostile, (0.0, 1.0), (0.0, 1.0), (0.0, 0.0), (1.0, 1.0), hostile)
+    axes = ((0.0, 1.0), (0.0, 1.0))
+    chart = Chart(
+        hostile, hostile, hostile, hostile, *axes, (line,), hostile, marks=(Mark(0.5, 0.5, hostile),), series=(hostile,),
+        boxes=(Box(0.0, 0.0, 1.0, 1.0, hint=hostile),), whiskers=(Whisker(0.0, 0.0, 1.0, hint=hostile),),
+    )  # fmt: skip
+    cell = Box(-0.5, -0.5, 0.5, 0.5, 0, hostile, 0.5, (hostile, hostile))
+    cells = Chart("cells", hostile, hostile, hostile, (-0.5, 1.5), (1.5, -0.5), boxes=(cell,), x_names=(hostile,) * 2)
+    named = Chart("named", hostile, hostile, "", *axes, y_names=(hostile,))
+    plain = clean(hostile, 1000)
+    for one in (chart, cells, named):
+        drawn = svg.draw(replace(one, name=plain, title=plain, x_label=plain))
+        ElementTree.fromstring(drawn.replace("\x00", "").replace("\x1b", ""))
+        assert not re.findall(r"<(?!/?(svg|g|rect|path|circle|text|title|clipPath)\b)", drawn)
+        assert not re.findall(r"\son\w+=", re.sub(r'"[^"]*"|>[^<]*<', "", drawn))

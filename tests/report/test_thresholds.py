@@ -37,7 +37,7 @@ def test_the_table_of_thresholds_is_that_of_confusion_matrices(evidence):
 
 def test_the_operating_point_is_where_the_labels_stand(evidence):
     (mark,) = roc(evidence)[0].marks
-    ((tn, fp), (fn, tp)) = confusion_matrix(evidence.y, evidence.labels()[:, 0])
+    ((tn, fp), (fn, tp)) = confusion_matrix(evidence.y, evidence.labels[:, 0])
     assert (mark.x, mark.y) == pytest.approx((fp / (tn + fp), tp / (tp + fn)))
 
 

@@ -71,8 +71,8 @@ def test_metric_names():
 
 def test_the_difference_is_that_of_the_numbers_as_written():
     score = Score("roc_auc", "ROC AUC", 0.87749, None, 0.95, 0.88751, 0.01002, 1000, 0, 3)
-    assert words.off_by(score) == "+0.011"  # 0.888 and 0.877 on the screen, 0.01002 apart
-    assert words.gap(score) == "0.011 too good"
+    assert score.off_by == "+0.011"  # 0.888 and 0.877 on the screen, 0.01002 apart
+    assert score.gap == "0.011 too good"
     said = dict(honest(score))
     assert "(+0.011)" in str(said["plain CV"])
 

@@ -8,9 +8,9 @@ import sobercv
 from sobercv.errors import SoberError
 from sobercv.inference import Question
 from sobercv.inference.tables import open_table
-from sobercv.rivals.from_predictions import naive_scores
-from sobercv.rivals.power_law import power_law_score, read_at
-from sobercv.rivals.weighted_means import covariance, weighted_means, weighted_scores
+from sobercv.rivals.from_predictions import judged
+from sobercv.rivals.power_law import power_law, read_at
+from sobercv.rivals.weighted_means import averaged, covariance, weighted_means
 from sobercv.testing import simulate
 from tests.oracles import weighted_means as literal
 
@@ -23,7 +23,7 @@ def test_is_the_literal_loop(seed):
     by_fold[:, 4] = 0.7  # never varies
     np.testing.assert_allclose(covariance(by_fold, 0.2), literal.covariance(by_fold, 0.2), atol=1e-15)
     mean, noise = by_fold.mean(axis=0) + rng.normal(0, 1e-3, 9), rng.normal(0, 0.05, (300, 9))
-    np.testing.assert_allclose(weighted_means(mean, noise), literal.weighted_means(mean, noise)[::2], atol=1e-12)
+    np.testing.assert_allclose(averaged(mean, noise), literal.weighted_means(mean, noise)[::2], atol=1e-12)
 
 
 def test_two_configurations_have_a_closed_form():
@@ -32,7 +32,7 @@ def test_two_configurations_have_a_closed_form():
     mean, sigma = by_fold.mean(axis=0), covariance(by_fold, 0.1)
     sd = np.sqrt(sigma[0, 0] + sigma[1, 1] - 2 * sigma[0, 1])
     chance = stats.norm.cdf((mean[0] - mean[1]) / sd)
-    found = weighted_means(mean, rng.multivariate_normal([0, 0], sigma, 40_000))
+    found = averaged(mean, rng.multivariate_normal([0, 0], sigma, 40_000))
     error = abs(mean[0] - mean[1]) * np.sqrt(chance * (1 - chance) / 40_000)
     assert found[0] == pytest.approx(chance * mean[0] + (1 - chance) * mean[1], abs=5 * error)
 
@@ -55,10 +55,7 @@ def test_all_of_them_correct():
         data = simulate.beta_accuracy(n=100, c=60, seed=seed)
         table = opened(data, folds=data.folds)
         for method in methods:
-            found = (
-                naive_scores(table)["accuracy"] if method == "naive"
-                else power_law_score(table) if method == "ipl" else weighted_scores(table, method)
-            )  # fmt: skip
+            found = judged(table, method)["accuracy"]
             bias[method].append(found.value - data.truth[found.winner])
     mean = {method: np.mean(values) for method, values in bias.items()}
     assert mean["naive"] > 0.02
@@ -70,21 +67,21 @@ def test_all_of_them_correct():
 def test_groups_stay_together_in_the_power_law():
     """Where each sample is there twice, as a group, the estimate is that of the samples once."""
     data = simulate.beta_accuracy(n=60, c=10, seed=1)
-    once = power_law_score(opened(data))
+    once = power_law(opened(data))
     twice, groups = np.repeat(data.predictions, 2, axis=0), np.arange(120) // 2
     question = Question.ask("accuracy", random_state=0)
     table = open_table(twice, question, y=np.repeat(data.y, 2), groups=groups)
-    assert power_law_score(table).value == once.value
+    assert power_law(table) == once
 
 
 def test_folds_are_needed():
     data = simulate.beta_accuracy(n=60, c=10, seed=1)
     with pytest.raises(SoberError, match="E113"):
-        weighted_scores(opened(data), "wmc")
+        weighted_means(opened(data))
 
 
 def test_seeds_repeat():
     data = simulate.beta_accuracy(n=60, c=10, seed=1)
-    first, second = (weighted_scores(opened(data, folds=data.folds), "wmcs").value for _ in range(2))
+    first, second = (weighted_means(opened(data, folds=data.folds))[1][0] for _ in range(2))
     assert first == second
     assert sobercv.naive(data.y, data.predictions, "accuracy").value > first

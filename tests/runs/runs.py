@@ -2,7 +2,7 @@
 
 from sobercv.runs.folder import RunFolder
 from sobercv.runs.prepare import begin, prepare
-from sobercv.runs.settings import Settings
+from sobercv.tables import Settings
 
 from ..cli.conftest import table
 
@@ -13,7 +13,7 @@ def settings(folder, task="binary", **more):
     path = folder / f"{task}.csv"
     table(task).to_csv(path, index=False)
     roles = ROLES.get(task, {"target": "y"})
-    return Settings.of({"data": str(path), "preset": "quick", "configurations": 3, "cv": 3, "jobs": 1, **roles, **more})
+    return Settings(data=str(path), preset="quick", configurations=3, cv=3, jobs=1, **roles, **more)
 
 
 def prepared(folder, task="binary", **more):
@@ -22,5 +22,5 @@ def prepared(folder, task="binary", **more):
 
 def begun_in(folder, ready):
     run = RunFolder(folder / "run")
-    run.make()
+    run.path.mkdir()
     return run, begin(run, ready)

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from sobercv.inference import Estimate
-from sobercv.inference.estimate import Selected
 from sobercv.inference.intervals import Percentile
 from sobercv.runs.fit import choice_noted
 
 
 def estimate(value, naive, interval, n=33):
     return Estimate(
-        value=value, naive=naive, selected=Selected(0, np.arange(n), np.zeros(n)), method="bbc",
+        value=value, naive=naive, winner=0, configurations=np.arange(n), scores=np.zeros(n), method="bbc",
         metric="roc_auc", bounds=interval and Percentile(np.array(interval)),
     )  # fmt: skip
 

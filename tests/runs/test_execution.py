@@ -7,11 +7,12 @@ import jsonschema
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.runs.deadline import Deadline
-from sobercv.runs.fit import execute
+from sobercv.runs.fit import Deadline, execute
 from sobercv.runs.prepare import prepare
 from sobercv.runs.record import RunRecord
+from sobercv.tables import Settings
 
+from ..cli.conftest import table
 from .runs import begun_in, prepared, settings
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "results.schema.json").read_text())
@@ -82,6 +83,17 @@ def test_options_that_warnings_recommend_reach_the_search(tmp_path):
     changed = execute(other, folder, Deadline(), "none")
     assert changed.score != results.score
     assert "--stratify --within-folds" in changed.command
+
+
+def test_rows_without_a_subgroup_are_a_subgroup_of_their_own(tmp_path):
+    frame = table(text=True)
+    frame.loc[::5, "site"] = None
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    given = Settings(str(tmp_path / "data.csv"), "y", preset="quick", configurations=3, cv=3, jobs=1, by=("site",))
+    folder, ready = begun_in(tmp_path, prepare(given))
+    summary = execute(ready, folder, Deadline()).summary
+    (rows,) = [found.rows for found in summary.tables if found.name == "by-site"]
+    assert [row[0] for row in rows[1:]] == ["missing", "north", "south"]
 
 
 def test_aggregate_fold_is_said_in_the_methods(tmp_path):

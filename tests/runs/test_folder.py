@@ -7,13 +7,13 @@ import pytest
 from sobercv.errors import SoberError
 from sobercv.runs.folder import FILES, RunFolder
 from sobercv.runs.record import Begun
-from sobercv.runs.settings import Settings
+from sobercv.tables import Settings
 
 
 @pytest.fixture
 def folder(tmp_path):
     held = RunFolder(tmp_path / "run")
-    held.make()
+    held.path.mkdir()
     held.write_record("settings.json", Begun(Settings(), "x", {}))
     return held
 
@@ -33,7 +33,7 @@ def test_a_new_folder_is_made_and_an_old_run_is_kept(tmp_path, folder):
 
 def test_what_a_run_that_died_before_it_began_left_is_no_obstacle(tmp_path):
     folder = RunFolder(tmp_path / "run")
-    folder.make()
+    folder.path.mkdir()
     (folder / ".lock").touch()
     (folder / ".sober-00.part").touch()
     folder.check_free()

@@ -15,8 +15,8 @@ from sobercv.runs.folder import RunFolder
 from sobercv.runs.model import MODEL, packed
 from sobercv.runs.predict import predict
 from sobercv.runs.record import Begun, ModelFacts, RunRecord
-from sobercv.runs.settings import Settings
-from sobercv.tables import Roles, assign, read
+from sobercv.tables import Settings, assign, read
+from sobercv.tables.facts import facts_of
 
 from ..report.cases import by_hand
 
@@ -32,16 +32,16 @@ def run(tmp_path):
 
 def written(place, model, positive):
     """Write a folder with a model, and a record that knows as much as predicting needs."""
-    roles = Roles(target="y", id="key")
-    table = read(place / "d.csv", roles=roles)
+    roles = Settings(target="y", id="key")
+    table = read(place / "d.csv", roles)
     data = assign(table.frame, roles)
     folder, summary = RunFolder(place / "run"), by_hand()
-    folder.make()
+    folder.path.mkdir()
     folder.write_record("settings.json", Begun(Settings(), "x", {}))
     folder.write(MODEL, packed(model.fit(data.X, data.y)))
     facts = ModelFacts(("dose",), ("a", "b"), positive)
     record = RunRecord(
-        summary.scores[0], (), 1, 1, 0, 0, 1, 5, 20, True, (), (), "a model", "finished", 0, (), "sober fit", Settings(), {"task": "binary"},
+        summary.scores[0], (), 1, 1, 0, 0, 1, 5, 20, True, (), (), "a model", "finished", 0, (), "sober fit", Settings(), facts_of(table, data),
         table.schema, (), {}, facts, summary,
     )  # fmt: skip
     folder.write_record("results.json", record)

@@ -139,7 +139,7 @@ def test_a_report_knows_the_factor_and_whether_tuning_was_worth_it():
     made = summarize(search)
     assert made.excess == search.pair_models_.factors["accuracy"]
     assert made.tuning == search.gain_over(0).sentence("the first configuration (C=0.1)")
-    assert made.winner.text.endswith(made.tuning)
+    assert made.about_winner.endswith(made.tuning)
 
 
 def test_no_time_is_left_for_them():

@@ -2,17 +2,19 @@
 
 import numpy as np
 import optuna
+import pandas as pd
 import pytest
 from scipy import stats
-from studies.adaptive import COLUMNS, DIMENSIONS, SHAPES, Sample, Surface, by_chance, results, simulated, tpe
+from studies.adaptive import DIMENSIONS, PARTS, Sample, Surface, by_chance, tpe
 from studies.harness import read_results
 from studies.sets import Ready
 
 from sobercv.inference import notes
+from studies import adaptive
 
 
 def test_a_point_is_as_good_as_the_surface_says():
-    surface = Surface(SHAPES[1], 40_000, np.random.default_rng(0))
+    surface = Surface("hill", 40_000, np.random.default_rng(0))
     for point in np.random.default_rng(1).random((4, DIMENSIONS)):
         truth = surface.truth(point)
         error = np.sqrt(truth * (1 - truth) / 40_000)
@@ -42,14 +44,16 @@ def test_the_proposer_learns_as_optunas_does():
     assert np.mean(ours) < 0.5 * np.mean(chance)
 
 
-def test_a_piece_has_what_it_says():
-    found = simulated(None, "flat", 50, 50, 0, last=2)
-    row = dict(zip(COLUMNS, found[0], strict=True))
-    assert row["truth all"] == pytest.approx(0.7)
-    assert row["naive all"] > row["bbc all"]
-    (told,) = results({("flat", 50, 50, 0): found, ("hill", 50, 50, 0): found})
+def test_a_piece_has_what_it_says(monkeypatch):
+    monkeypatch.setattr(adaptive, "PIECE", 2)
+    part = PARTS["main"]
+    found = part.made(None, [("flat", 50, 50, 0)])
+    assert len(found) == 2
+    assert found[0]["truth all"] == pytest.approx(0.7)
+    assert found[0]["naive all"] > found[0]["bbc all"]
+    told = part.results(pd.DataFrame(found + found)).iloc[0]
     assert (told["n"], told["trials"], told["repetitions"]) == (50, 50, 4)
-    assert told["bias bbc all"] == pytest.approx(np.mean(found[:, COLUMNS.index("bbc all")]) - 0.7)
+    assert told["bias bbc all"] == pytest.approx(np.mean([row["bbc all"] for row in found]) - 0.7)
 
 
 def test_the_note_quotes_the_results():
@@ -71,10 +75,10 @@ def test_a_sample_of_real_data_is_predicted_out_of_fold():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 400)
     features = np.column_stack([2.0 * y + rng.normal(size=400), rng.normal(size=(400, 5))])
-    sample = Sample(Ready("a", "classification", features, None, y), 100, np.random.default_rng(1))
+    sample = Sample(Ready("a", features, None, y), 100, np.random.default_rng(1))
     good, blind = np.array([0.5, 0.5, 0.1]), np.array([1.0, 0.0, 1.0])
     assert sample.right(good).shape == (100,)
     assert abs(sample.right(good).mean() - sample.truth(good)) < 5 * np.sqrt(0.15 * 0.85 / 100)
     assert sample.truth(good) > sample.truth(blind)
-    noise = Sample(Ready("b", "classification", features[:, 1:], None, y), 100, np.random.default_rng(1))
+    noise = Sample(Ready("b", features[:, 1:], None, y), 100, np.random.default_rng(1))
     assert abs(noise.right(blind).mean() - 0.5) < 5 * 0.05  # nothing is learned from rows that are held out

@@ -1,6 +1,7 @@
 """What studies share: pieces that are made once, results that are read as they were written, one command line."""
 
 import json
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -8,14 +9,16 @@ import pytest
 from studies.__main__ import STUDIES, main
 from studies.harness import Absent, Options, Part, file_name, read_results, run
 
+from studies import excess
+
 
 def logged(options, name, n):
     with (options.work / "log.txt").open("a") as file:
         file.write(f"{name}\n")
-    return [{"data": name, "n": n, "simulated": n > 1, "bias": np.float64(0.1234567), "size": "1 to 3"}]
+    return [{"simulated": n > 1, "bias": np.float64(0.1234567), "size": "1 to 3"}]
 
 
-PART = Part(lambda: [("a", 1), ("b", 2), ("c", 3)], logged, digits="%.4g", about={"seed": 3})
+PART = Part("data n", lambda: [("a", 1), ("b", 2), ("c", 3)], logged, digits="%.4g", about={"seed": 3})
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -27,7 +30,7 @@ def test_pieces_are_made_once(tmp_path, jobs, capsys):
     rows = run("some", "main", PART, options())["main"]
     assert "some, main: 3 pieces; 2 are missing" in capsys.readouterr().out
     assert sorted((tmp_path / "log.txt").read_text().split()) == ["a", "b", "c"]
-    assert [row["data"] for row in rows] == ["a", "b", "c"]
+    assert list(rows.data) == ["a", "b", "c"]
     back = read_results("some", tmp_path / "out").to_dict("records")
     assert back[0] == {"data": "a", "n": 1, "simulated": False, "bias": 0.1235, "size": "1 to 3"}
     about = json.loads((tmp_path / "out" / "some.json").read_text())
@@ -42,12 +45,13 @@ def test_a_piece_that_fails_leaves_no_file(tmp_path):
             raise ZeroDivisionError
         return [{"x": 1}]
 
-    part = Part(lambda: [("a",)], piece)
+    part = Part("data", lambda: [("a",)], piece)
     with pytest.raises(ZeroDivisionError):
         run("some", "main", part, Options(work=tmp_path, output=tmp_path))
     assert not list((tmp_path / "some").rglob("*.json"))
     fails.clear()
-    assert run("some", "main", part, Options(work=tmp_path, output=tmp_path)) == {"main": [{"x": 1}]}
+    rows = run("some", "main", part, Options(work=tmp_path, output=tmp_path))["main"]
+    assert rows.to_dict("records") == [{"data": "a", "x": 1}]
 
 
 def test_what_lacks_data_is_left_out_and_replaces_no_results(tmp_path, capsys):
@@ -57,7 +61,7 @@ def test_what_lacks_data_is_left_out_and_replaces_no_results(tmp_path, capsys):
         options.find(name)
 
     options = Options(work=tmp_path / "work", output=tmp_path / "out")
-    run("some", "main", Part(lambda: [("here",), ("gone",)], piece), options)
+    run("some", "main", Part("data", lambda: [("here",), ("gone",)], piece), options)
     assert "left out, as they are not in the folders of --data: gone" in capsys.readouterr().out
     assert not (tmp_path / "out").exists()
     assert (tmp_path / "work" / "some.csv").exists()
@@ -65,11 +69,22 @@ def test_what_lacks_data_is_left_out_and_replaces_no_results(tmp_path, capsys):
         options.find("gone")
 
 
+def test_samples_of_all_places_come_round_by_round():
+    part = Part(
+        "n sample", lambda: [(1,), (2,)], lambda options, n, sample: [{"x": 10 * n + sample}], samples=4, at_once=2
+    )
+    assert part.pieces() == [[(1, 0), (1, 1)], [(2, 0), (2, 1)], [(1, 2), (1, 3)], [(2, 2), (2, 3)]]
+    assert part.made(None, part.pieces()[2]) == [{"n": 1, "sample": 2, "x": 12}, {"n": 1, "sample": 3, "x": 13}]
+
+
 @pytest.mark.parametrize("study", STUDIES)
 def test_every_piece_has_a_file_of_its_own(study):
     for part in import_module(f"studies.{study}").PARTS.values():
-        keys = list(part.design())
-        assert len({file_name(key) for key in keys}) == len(keys) > 0
+        pieces = part.pieces()
+        assert len({file_name(piece[0]) for piece in pieces}) == len(pieces) > 0
+        keys = [key for piece in pieces for key in piece]
+        assert len(set(keys)) == len(keys)
+        assert {len(key) for key in keys} == {len(part.keys.split())}
 
 
 def test_a_study_that_is_stopped_says_how_it_continues(capsys, monkeypatch):
@@ -86,7 +101,8 @@ def test_studies_and_parts_by_name(capsys, tmp_path, monkeypatch):
         with pytest.raises(SystemExit):
             main(wrong)
         assert told in capsys.readouterr().err
-    monkeypatch.setattr("studies.excess.TABLES", 3)
+    few = replace(excess.PARTS["groups"], samples=3, at_once=3)
+    monkeypatch.setitem(excess.PARTS, "groups", few)
     assert main(["excess", "groups", "--first", "1", "--jobs", "1", "--work", str(tmp_path)]) == 0
     assert "1 pieces" in capsys.readouterr().out
     committed = read_results("excess-groups")

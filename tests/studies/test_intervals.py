@@ -4,12 +4,23 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
-from studies.harness import Options, Part, run
-from studies.intervals import EXCESSES, LEVELS, SETS, by_excess, choose, ends, judged, kept, places, summarise
+from studies.harness import Options, Part, grouped, run
+from studies.intervals import (
+    EXCESSES,
+    LEVELS,
+    by_excess,
+    by_factor,
+    choose,
+    ends,
+    judged,
+    kept,
+    places,
+    summarise,
+)
 
 import sobercv
 from sobercv.testing import simulate
-from studies import intervals, simulated
+from studies import intervals, sets, simulated
 
 
 @pytest.fixture(scope="module")
@@ -19,17 +30,17 @@ def estimate():
 
 
 def judged_at(row, level=0.95, excess=1.2):
-    return judged(row, ends(row, "calibrated", level, excess), row["centre"], level)
+    return judged(row, ends(row, by_factor(excess), level), row["centre"], level)
 
 
 def test_the_bounds_are_those_of_the_estimate(estimate):
     row = kept(estimate, truth=0.7, error=0.0)
     paper = sobercv.inference.intervals.Percentile(estimate.draws)
     for level in LEVELS:
-        low, high, lower = ends(row, "calibrated", level)
+        low, high, lower = ends(row, level=level)
         assert (low, high) == pytest.approx(estimate.interval_at(level))
         assert lower == pytest.approx(estimate.lower_bound(level))
-        assert ends(row, "percentile", level)[:2] == paper.bounds((1 + level) / 2)
+        assert ends(row, None, level)[:2] == paper.bounds((1 + level) / 2)
 
 
 def test_a_larger_factor_is_wider(estimate):
@@ -50,10 +61,11 @@ def test_the_constant_of_a_set_is_chosen_by_the_others():
         """A set whose truth lies at the bound of this factor, so that smaller factors miss."""
         base = {"set": name, "truth error": 0.0, "value": 0.7, "centre": 0.7, "size": 100.0, "doubt": 0.0}
         base |= {"freedom": np.inf, "still lost": 1.0, "low": 0.0, "high": 1.0, "repeats": 1, "truth": 0.0}
-        low = ends(base, "calibrated", 0.95, truth_at)[0]
+        low = ends(base, by_factor(truth_at))[0]
         return {**base, "truth": low + 1e-6}
 
-    rows = pd.DataFrame(by_excess([*(made(f"easy {k}", 1.0) for k in range(5)), made("hard", 2.0)]))
+    rows = pd.DataFrame([*(made(f"easy {k}", 1.0) for k in range(5)), made("hard", 2.0)])
+    rows = grouped(rows, "set", by_excess)
     assert choose(rows) == choose(rows, without="easy 1")
     assert choose(rows[rows.set == "hard"]) > choose(rows, without="hard")
 
@@ -73,34 +85,37 @@ def test_places_begin_with_a_bit_of_everything():
     found = places()
     first = [p for p in found if p[2] < 6]
     assert found[: len(first)] == first
-    assert {p[0] for p in first} == set(SETS)
+    assert {p[0] for p in first} == set(sets.sizes("intervals"))
 
 
 def test_a_run_makes_judges_and_continues(tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
     np.savez(tmp_path / "breast_cancer_wdbc.npz", X=X, y=y)
-    part = Part(lambda: [("breast_cancer_wdbc", 40, s, 2 - s) for s in (0, 1)], intervals.real, intervals.real_results)
+    keys = [("breast_cancer_wdbc", 40, s, 2 - s) for s in (0, 1)]
+    part = Part(intervals.PARTS["real"].keys, lambda: keys, intervals.real, intervals.real_results)
     options = Options([tmp_path], tmp_path / "work", output=tmp_path / "out")
     files = run("intervals", "real", part, options)
     assert set(files) == {"real", "repeats", "excess"}
-    rows = pd.DataFrame(files["real"])
+    rows = files["real"]
     assert set(rows.metric) == {"accuracy", "roc_auc", "balanced_accuracy", "neg_log_loss"}
     assert (rows.tables == 2).all()
-    assert set(pd.DataFrame(files["repeats"]).repeats) == {1, 2}
+    assert set(files["repeats"].repeats) == {1, 2}
     before = [path.stat().st_mtime_ns for path in sorted((tmp_path / "work").rglob("*.*"))]
-    assert run("intervals", "real", part, Options([], tmp_path / "work", output=tmp_path)) == files
+    again = run("intervals", "real", part, Options([], tmp_path / "work", output=tmp_path))
+    assert all(again[name].equals(rows) for name, rows in files.items())
     assert [path.stat().st_mtime_ns for path in sorted((tmp_path / "work").rglob("*.*"))] == before
 
 
 def test_the_worst_set_is_named(estimate):
     bad = kept(estimate, truth=0.0, error=0.0) | {"set": "a", "n": 40, "kind": "binary", "metric": "accuracy"}
-    lines = intervals.overall(pd.DataFrame(summarise([bad], "set", "n", "kind", "metric")), "set")
-    assert ("95 %", "calibrated", ".000", ".000 (a)") in [line[:4] for line in lines]
+    rows = intervals.overall(grouped(pd.DataFrame([bad]), "set n kind metric", summarise))
+    (line,) = rows[(rows.level == 95) & (rows.interval == "calibrated")].to_dict("records")
+    assert (line["covers"], line["worst"], line["where"]) == (0.0, 0.0, "a")
 
 
-def test_a_simulated_setting_is_judged(monkeypatch):
-    monkeypatch.setattr(intervals, "REPETITIONS", 3)
-    rows = intervals.simulate(None, simulated.settings()[42].name)
+def test_a_simulated_setting_is_judged():
+    name = simulated.settings()[42].name
+    rows = pd.DataFrame(intervals.PARTS["simulated"].made(None, [(name, sample) for sample in range(3)]))
     assert len(rows) == 3
-    assert len({row["value"] for row in rows}) > 1
-    assert len(summarise(rows, "setting", "n", "metric")) == 2 * len(LEVELS)
+    assert rows["value"].nunique() > 1
+    assert len(summarise(rows)) == 2 * len(LEVELS)

@@ -1,6 +1,7 @@
 """The study of races: the races of others against their formulas, CVST, and what is measured."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from studies.harness import Absent, Options
@@ -8,14 +9,14 @@ from studies.racing import measure
 from studies.racing_rivals import (
     LEAVES,
     STEPS,
-    AnovaRace,
-    FRace,
-    InTurn,
-    PairedPower,
     among_the_best,
+    anova_race,
     cochran,
     cvst,
+    f_race,
     fold_scores,
+    in_turn,
+    paired_with_power,
 )
 from studies.replay import replay
 
@@ -34,17 +35,17 @@ def made(n=200, c=12, seed=5, **options):
 
 class TestAnova(contracts.DropRuleContract):
     def rule(self):
-        return AnovaRace()
+        return anova_race
 
 
 class TestFRace(contracts.DropRuleContract):
     def rule(self):
-        return FRace()
+        return f_race
 
 
 class TestPairedPower(contracts.DropRuleContract):
     def rule(self):
-        return PairedPower()
+        return paired_with_power
 
 
 def test_the_anova_is_that_of_folds_as_blocks():
@@ -56,8 +57,8 @@ def test_the_anova_is_that_of_folds_as_blocks():
     error = np.sqrt(float(residual[0]) / (50 - 14) * 2 / 10)
     effects = np.array([0.0, *fitted[:4]])
     expected = effects.max() - effects <= stats.norm.ppf(0.975) * error
-    assert np.array_equal(AnovaRace()(table, QUESTION, 9).keep, expected)
-    assert AnovaRace()(table, QUESTION, 1).keep.all()  # burns in
+    assert np.array_equal(anova_race(table, QUESTION, 9).keep, expected)
+    assert anova_race(table, QUESTION, 1).keep.all()  # burns in
 
 
 def test_friedmans_test_decides_whether_ranks_are_compared():
@@ -65,11 +66,11 @@ def test_friedmans_test_decides_whether_ranks_are_compared():
     for seed in range(8):
         table, _ = made(c=4, a=300, b=300, seed=seed, n=100)
         p = stats.friedmanchisquare(*fold_scores(table, QUESTION).T).pvalue
-        verdicts_of[seed] = (p, FRace()(table, QUESTION, 9).keep)
+        verdicts_of[seed] = (p, f_race(table, QUESTION, 9).keep)
     assert all(keep.all() for p, keep in verdicts_of.values() if p >= 0.05)
     table, truth = made(c=4)
     assert stats.friedmanchisquare(*fold_scores(table, QUESTION).T).pvalue < 0.05
-    keep = FRace()(table, QUESTION, 9).keep
+    keep = f_race(table, QUESTION, 9).keep
     assert not keep.all()
     assert keep[truth.argmax()]
 
@@ -82,14 +83,14 @@ def test_a_paired_test_with_power_lets_equals_go():
     table = sobercv.Predictions.build(
         y, np.column_stack([first, first, worse]), task="classification", folds=np.arange(400) % 10
     )
-    assert PairedPower()(table, QUESTION, 9).keep.tolist() == [True, True, False]
-    assert PairedPower(matters=0.001)(table, QUESTION, 9).keep.all()
+    assert paired_with_power(table, QUESTION, 9).keep.tolist() == [True, True, False]
+    assert paired_with_power(table, QUESTION, 9, matters=0.001).keep.all()
 
 
 @pytest.mark.parametrize("forgiving", [True, False])
 def test_in_turn_is_the_literal_loop(forgiving):
     table, _ = made(c=15, a=9, b=6)
-    found = InTurn(forgiving).replayed(table, QUESTION)
+    found = in_turn(table, QUESTION, forgiving=forgiving)
     scores, ran = fold_scores(table, QUESTION), {}
     best = limit = -1.0
     for c in np.random.default_rng([QUESTION.seed, 16]).permutation(15):
@@ -103,7 +104,9 @@ def test_in_turn_is_the_literal_loop(forgiving):
             limit = min(scores[:, c]) if forgiving else best
     assert found.models == pytest.approx(sum(ran.values()) / 150)
     assert found.survivors.configurations.tolist() == sorted(c for c in ran if ran[c] == 10)
-    assert sorted(c for group in found.dropped for c in group.configurations) == sorted(c for c in ran if ran[c] < 10)
+    assert sorted(c for group in found.counted.dropped for c in group.configurations) == sorted(
+        c for c in ran if ran[c] < 10
+    )
 
 
 def test_cochrans_test_of_two_columns_is_mcnemars():
@@ -148,7 +151,7 @@ def test_repeats_are_raced_one_after_the_other():
 
 def test_rules_of_all_kinds_are_measured():
     table, truth = made(n=100, c=8)
-    rules = {"none": None, "ours": sobercv.PredictiveDrop(), "anova": AnovaRace(), "in turn": InTurn()}
+    rules = {"none": None, "ours": sobercv.PredictiveDrop(), "anova": anova_race, "forgiving": in_turn}
     rows = {row["rule"]: row for row in measure(table, truth, "accuracy", rules)}
     assert rows["none"]["models"] == 1
     assert all(row["models"] < 1 for name, row in rows.items() if name != "none")
@@ -161,10 +164,10 @@ def test_cheap_tables_hold_predictions_of_other_rows(tmp_path):
     np.savez(tmp_path / "diabetes.npz", X=X, y=X[:, 0] + rng.normal(size=400))
     options = Options([tmp_path], tmp_path / "work")
     table = racing.cheap_table(options, "diabetes", 100, 0)
-    assert table["predictions"].shape[0] == 100
-    assert table["judged"].shape == (300, table["predictions"].shape[1])
-    assert np.bincount(table["fold"]).tolist() == [10] * 10
-    linear = np.corrcoef(table["predictions"][:, 3], table["y"])[0, 1]
+    assert table.predictions.shape[0] == 100
+    assert table.judged.shape == (300, table.predictions.shape[1])
+    assert np.bincount(table.folds[:, 0]).tolist() == [10] * 10
+    linear = np.corrcoef(table.predictions[:, 3, 0], table.y)[0, 1]
     assert 0.5 < linear < 0.9
     assert len(list((tmp_path / "work").rglob("*.npz"))) == 1
     with pytest.raises(Absent, match="rott2"):
@@ -173,12 +176,12 @@ def test_cheap_tables_hold_predictions_of_other_rows(tmp_path):
 
 def test_races_of_a_place_are_put_together():
     rules = {"none": None, "ours": sobercv.PredictiveDrop()}
-    found = {}
+    found = []
     for seed in (0, 1):
-        table, truth = made(n=100, c=8, seed=seed)
-        found["real", "cells", 100, seed, "accuracy"] = measure(table, truth, "accuracy", rules, seed)
-    none, ours = racing.by_place(found)
+        place = {"data": "cells", "n": 100, "sample": seed, "metric": "accuracy"}
+        found.append([place | row for row in measure(*made(n=100, c=8, seed=seed), "accuracy", rules, seed)])
+    none, ours = racing.by_place(pd.DataFrame(found[0] + found[1])).to_dict("records")
     assert (none["data"], none["n"], none["tables"], none["models"], none["bias added"]) == ("cells", 100, 2, 1.0, 0.0)
-    each = [rows[1] for rows in found.values()]
+    each = [rows[1] for rows in found]
     assert ours["models"] == np.mean([row["models"] for row in each]) < 1
     assert ours["squares with the dropped"] == pytest.approx(np.mean([row["counted"] ** 2 for row in each]))

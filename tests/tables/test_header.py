@@ -3,7 +3,7 @@
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.tables import ReadingOptions, read
+from sobercv.tables import Settings, read
 
 IRIS = "5.1,3.5,1.4,0.2,setosa\n4.9,3.0,1.4,0.2,setosa\n7.0,3.2,4.7,1.4,versicolor\n6.3,3.3,6.0,2.5,virginica\n" * 5
 DATA = {
@@ -29,7 +29,7 @@ NAMES = {
 def table(tmp_path, text, **options):
     path = tmp_path / "d.csv"
     path.write_text(text)
-    return read(path, ReadingOptions(**options))
+    return read(path, Settings(**options))
 
 
 @pytest.mark.parametrize("text", DATA.values(), ids=DATA)

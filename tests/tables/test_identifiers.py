@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sobercv.tables.column_facts import is_identifier, repeats_subjects
+from sobercv.tables.facts import is_identifier, repeats_subjects
 
 RNG = np.random.default_rng(7)
 N = 200

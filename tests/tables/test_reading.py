@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.tables import Column, ReadingOptions, Schema, read
+from sobercv.tables import Column, Schema, Settings, read
+from sobercv.tables.settings import checked
 
 ROWS = {
     "age": ["34", "51", "47", "29"],
@@ -95,10 +96,10 @@ def test_two_readings_are_asked_about_and_the_answer_is_obeyed(tmp_path, text, c
     with pytest.raises(SoberError, match=r"can be .* or .*--decimal") as caught:
         read(path)
     assert caught.value.code == "E808"
-    assert read(path, ReadingOptions(decimal=",")).frame["a"].tolist() == comma
-    assert read(path, ReadingOptions(decimal="point")).frame["a"].tolist() == point
-    with pytest.raises(SoberError, match=r"--decimal takes"):
-        ReadingOptions(decimal=";")
+    assert read(path, Settings(decimal=",")).frame["a"].tolist() == comma
+    assert read(path, Settings(decimal=".")).frame["a"].tolist() == point
+    with pytest.raises(SoberError, match=r"--decimal must be \. or ,; got ';'"):
+        checked({"decimal": ";"})
 
 
 def test_plain_files_keep_every_bit_that_was_written(tmp_path):
@@ -212,7 +213,7 @@ def test_packed_tables_and_a_sheet_of_no_workbook(tmp_path):
     path = write(tmp_path / "d.csv.gz", gzip.compress(german().encode()))
     assert read(path).frame["weight"].iloc[0] == 71.5
     with pytest.raises(SoberError, match="no Excel file"):
-        read(path, ReadingOptions(sheet="one"))
+        read(path, Settings(sheet="one"))
 
 
 @pytest.mark.parametrize(

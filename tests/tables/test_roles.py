@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.tables import Roles, assign
+from sobercv.tables import Settings, assign
 from sobercv.tables.naming import closest
 
 FRAME = pd.DataFrame({
@@ -16,7 +16,7 @@ FRAME = pd.DataFrame({
 
 def refused(**roles):
     with pytest.raises(SoberError) as caught:
-        assign(FRAME, Roles(**roles))
+        assign(FRAME, Settings(**roles))
     return caught.value
 
 
@@ -50,7 +50,7 @@ def test_statuses_of_several_causes_need_a_word_and_get_it():
     assert error.code == "E112"
     assert "'0' (10 times), '1' (20 times), '2' (10 times)" in error.message
     assert "--event-value" in error.message
-    data = assign(FRAME, Roles(time="days", event="status", event_value="2"))
+    data = assign(FRAME, Settings(time="days", event="status", event_value="2"))
     assert data.y["event"].sum() == 10
     assert [note.code for note in data.notes] == ["W813"]
     assert "'1' (20 times) counts as censored" in data.notes[0].text
@@ -73,7 +73,7 @@ def test_two_values_are_no_competing_risks(status, value, n):
 
 
 def test_keywords_and_roles_say_the_same():
-    one, two = assign(FRAME, target="y", ignore=("x",)), assign(FRAME, Roles(target="y", ignore=("x",)))
+    one, two = assign(FRAME, target="y", ignore=("x",)), assign(FRAME, Settings(target="y", ignore=("x",)))
     assert list(one.X.columns) == list(two.X.columns)
     assert one.roles == two.roles == {"y": "target", "x": "ignored"}
 

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sobercv.errors import SoberError
-from sobercv.tables import Roles, read
+from sobercv.tables import Settings, read
 
 GAPS = ["", "NA", "N/A", "None", "nan", "NULL", "?", "k.A.", "  "]
 COLUMNS = [
@@ -34,7 +34,7 @@ def found(path, frame, kind, roles):
     else:
         frame.to_parquet(path)
     try:
-        table = read(path, roles=roles)
+        table = read(path, roles)
     except SoberError as error:
         return error.code
     return msgspec.to_builtins(table.schema), table.frame.to_dict("list"), [note.text for note in table.notes]
@@ -44,7 +44,7 @@ def found(path, frame, kind, roles):
 @given(tables(), st.sampled_from(["feature", "target", "group"]))
 def test_text_means_the_same_in_every_format(tmp_path_factory, frame, role):
     path = tmp_path_factory.mktemp("formats")
-    roles = Roles(**({} if role == "feature" else {role: "c0"}))
+    roles = Settings(**({} if role == "feature" else {role: "c0"}))
     first = found(path, frame, "csv", roles)
     for kind in ("xlsx", "parquet"):
         other = found(path, frame, kind, roles)

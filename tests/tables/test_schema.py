@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.tables import Column, ReadingOptions, Roles, Schema, assign, read
+from sobercv.tables import Column, Schema, Settings, assign, read
 
 GRADES = ["None", "Mild", "Severe", "Mild"] * 15
 SITES = ["NA", "north", "N/A", "south"] * 15
@@ -37,7 +37,7 @@ def said(table):
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet", "feather"])
 def test_words_mean_the_same_in_every_format(tmp_path, kind):
     frame = pd.DataFrame({"grade": GRADES, "site": SITES, "dose": ["1.5", "None", "NA", "2"] * 15})
-    table = read(written(tmp_path, kind, frame), roles=Roles(target="grade"))
+    table = read(written(tmp_path, kind, frame), Settings(target="grade"))
     assert sorted(table.frame["grade"].unique()) == ["Mild", "None", "Severe"], "None is a class among classes"
     assert table.frame["site"].isna().tolist() == [True, False, True, False] * 15
     np.testing.assert_array_equal(table.frame["dose"], [1.5, np.nan, np.nan, 2] * 15)
@@ -47,10 +47,12 @@ def test_words_mean_the_same_in_every_format(tmp_path, kind):
 
 
 def test_a_target_that_loses_rows_to_a_word_says_so(tmp_path):
-    table = read(text(tmp_path, ["x,y", *(f"{i},{'NA' if i < 5 else i % 2}" for i in range(40))]), roles=Roles("y"))
+    table = read(text(tmp_path, ["x,y", *(f"{i},{'NA' if i < 5 else i % 2}" for i in range(40))]), Settings(target="y"))
     assert table.frame["y"].isna().sum() == 5
     assert "('NA'): 'y'" in said(table)
-    quiet = read(text(tmp_path, ["x,y", *(f"{'NA' if i < 5 else i / 8},{i % 2}" for i in range(40))]), roles=Roles("y"))
+    quiet = read(
+        text(tmp_path, ["x,y", *(f"{'NA' if i < 5 else i / 8},{i % 2}" for i in range(40))]), Settings(target="y")
+    )
     assert quiet.notes == (), "a gap among numbers is a gap"
 
 
@@ -82,8 +84,8 @@ def test_unseen_categories_and_empty_columns_of_new_rows_are_one_line(tmp_path, 
 def test_ids_and_groups_are_never_numbers(tmp_path):
     groups = ["1.1", "1.10", "1E3", "1000", "01", "1"] * 5
     path = text(tmp_path, ["id,g,x,y", *(f"{i:03d},{g},{i / 7},{i % 2}" for i, g in enumerate(groups))])
-    roles = Roles("y", id="id", group="g")
-    table = read(path, roles=roles)
+    roles = Settings(target="y", id="id", group="g")
+    table = read(path, roles)
     assert table.frame["g"].tolist() == groups
     assert table.frame["id"].tolist()[:2] == ["000", "001"]
     assert len(np.unique(assign(table.frame, roles).groups)) == 6
@@ -95,23 +97,25 @@ def test_ids_and_groups_are_never_numbers(tmp_path):
 @pytest.mark.parametrize("kind", ["xlsx", "parquet"])
 def test_ids_that_are_numbers_in_the_file_are_text_without_a_point(tmp_path, kind):
     frame = pd.DataFrame({"id": [1001.0, 1002.0, np.nan], "n": [7, 8, 9], "y": [0.5, 1.5, 2.5]})
-    found = read(written(tmp_path, kind, frame), roles=Roles("y", id="id", group="n")).frame
+    found = read(written(tmp_path, kind, frame), Settings(target="y", id="id", group="n")).frame
     assert found["id"].tolist()[:2] == ["1001", "1002"]
     assert found["id"].isna().tolist() == [False, False, True]
     assert found["n"].tolist() == ["7", "8", "9"]
 
 
 def test_labels_that_become_one_number_are_noted(tmp_path):
-    table = read(text(tmp_path, ["x,y", *(f"{i / 7},{('1', '1.0', '2')[i % 3]}" for i in range(30))]), roles=Roles("y"))
+    table = read(
+        text(tmp_path, ["x,y", *(f"{i / 7},{('1', '1.0', '2')[i % 3]}" for i in range(30))]), Settings(target="y")
+    )
     assert "'1', '1.0', which are read as the same number" in said(table)
-    whole = read(text(tmp_path, ["x,y", *(f"{i / 7},{i % 3}" for i in range(30))]), roles=Roles("y"))
+    whole = read(text(tmp_path, ["x,y", *(f"{i / 7},{i % 3}" for i in range(30))]), Settings(target="y"))
     assert whole.notes == ()
     assert whole.frame["y"].dtype.kind == "i"
 
 
 def test_booleans_with_gaps_are_numbers_and_labels_stay_labels(tmp_path):
     rows = [f"{('TRUE', 'FALSE', '')[i % 3]},{('True', 'False', '')[i % 3]}" for i in range(30)]
-    found = read(text(tmp_path, ["x,y", *rows]), roles=Roles("y")).frame
+    found = read(text(tmp_path, ["x,y", *rows]), Settings(target="y")).frame
     np.testing.assert_array_equal(found["x"], [1, 0, np.nan] * 10)
     assert assign(found, target="y").classes == [False, True]
 
@@ -158,7 +162,7 @@ def test_named_row_labels_are_columns(tmp_path, kind):
         frame.to_parquet(path)
     else:
         frame.reset_index().to_feather(path)
-    found = read(path, roles=Roles("x", id="patient"))
+    found = read(path, Settings(target="x", id="patient"))
     assert found.frame["patient"].tolist() == ["p7", "p8", "p9"]
     assert found.notes == ()
 
@@ -206,28 +210,19 @@ def test_many_limits_are_asked_about(tmp_path):
     with pytest.raises(SoberError, match=r"in 10 of 80 rows.*--limits value .*, --limits half") as error:
         read(crp(tmp_path))
     assert error.value.code == "E808"
-    assert read(crp(tmp_path), roles=Roles(target="y", ignore=("crp",))).frame["crp"].iloc[0] == 0.5, "not used"
+    assert read(crp(tmp_path), Settings(target="y", ignore=("crp",))).frame["crp"].iloc[0] == 0.5, "not used"
 
 
 @pytest.mark.parametrize(
     ("limits", "first"), [("value", [0.5, 90]), ("half", [0.25, 90]), ("missing", [np.nan, np.nan])]
 )
 def test_limits_count_as_the_user_says_in_training_and_at_prediction(tmp_path, limits, first):
-    table = read(crp(tmp_path), ReadingOptions(limits=limits))
+    table = read(crp(tmp_path), Settings(limits=limits))
     np.testing.assert_array_equal(table.frame["crp"].iloc[:2], [first[0], 0.125])
     stored = msgspec.json.decode(msgspec.json.encode(table.schema), type=Schema)
     new = read(text(tmp_path, ["crp", "<0.5", ">90", "7", "\u2264 0.5"]), schema=stored)
     np.testing.assert_array_equal(new.frame["crp"], [*first, 7, first[0]])
     assert new.notes == ()
-
-
-def test_a_column_that_marks_limits(tmp_path):
-    table = read(crp(tmp_path), ReadingOptions(limits="half", limit_flags=True))
-    assert list(table.frame.columns) == ["crp", "y", "crp limit"]
-    assert table.frame["crp limit"].sum() == -10
-    stored = msgspec.json.decode(msgspec.json.encode(table.schema), type=Schema).only(["crp", "crp limit"])
-    new = read(text(tmp_path, ["crp", "<0.5", ">90", "7", "NA"]), schema=stored)
-    assert new.frame["crp limit"].tolist() == [-1, 1, 0, 0]
 
 
 def test_words_among_numbers_are_no_limits(tmp_path):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.tables import ReadingOptions, read, source_bytes
+from sobercv.tables import Settings, read, source_bytes
 
 HEADER = ["age", "weight", "code", "when", "smokes", "note"]
 ROWS = [
@@ -31,7 +31,7 @@ def book(path, sheets):
 
 def refused(path, **options):
     with pytest.raises(SoberError) as caught:
-        read(path, ReadingOptions(**options))
+        read(path, Settings(**options))
     return caught.value
 
 
@@ -57,7 +57,7 @@ def test_sheets_are_chosen_by_name_and_asked_for_where_several_hold_something(tm
     error = refused(path)
     assert error.code == "E808"
     assert "'Notes', 'Data', 'empty'" in error.message
-    assert read(path, ReadingOptions(sheet="data")).frame.shape == (2, 6), "capitals do not matter"
+    assert read(path, Settings(sheet="data")).frame.shape == (2, 6), "capitals do not matter"
     assert refused(path, sheet="Dta").code == "E808"
     assert "is empty" in refused(path, sheet="empty").message
     assert len(read(book(tmp_path / "e.xlsx", {"empty": [], "Data": [HEADER, *ROWS]})).frame) == 2
@@ -80,7 +80,7 @@ def test_a_title_above_the_names_is_no_header(tmp_path):
 def test_a_sheet_without_header_is_asked_about(tmp_path):
     path = book(tmp_path / "d.xlsx", {"s": [[5.1, 3.5, "a"], [4.9, 3.0, "b"], [4.7, 3.2, "a"], [5.8, 3.3, "b"]]})
     assert refused(path).code == "E808"
-    found = read(path, ReadingOptions(header=False))
+    found = read(path, Settings(header=False))
     assert list(found.frame.columns) == ["col1", "col2", "col3"]
     assert len(found.frame) == 4
 

@@ -132,4 +132,4 @@ def test_the_contract_catches_a_rule_that_drops_equals():
             return first_only
 
     with pytest.raises(AssertionError):
-        Suite().test_equals_are_kept()
+        Suite().test_equals_are_treated_equally()

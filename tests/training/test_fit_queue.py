@@ -53,7 +53,7 @@ class Eager(SerialPool):
 
     @property
     def n_free(self):
-        return self.n_workers - len(self._waiting)
+        return self.n_workers - len(self._flying)
 
     def submit(self, key, batch, is_speculative=False):
         self.n_speculative += is_speculative
@@ -61,7 +61,9 @@ class Eager(SerialPool):
 
     def wait(self, seconds):
         reports = super().wait(seconds)
-        self._waiting.rotate(-1)
+        if self._flying:  # another one in turn
+            key = next(iter(self._flying))
+            self._flying[key] = self._flying.pop(key)
         return reports
 
 
@@ -135,7 +137,7 @@ def test_who_comes_first():
     queue = FitQueue(Experiment(problem, Sign(), LABELS), configurations, plan.rounds, Eager(1))
 
     def later(index):
-        return [(task.split.fold, task.configurations[0].index) for (task,) in queue._later(index)]
+        return [(task.split.fold, task.configuration.index) for task in queue._later(index)]
 
     assert later(0)[:4] == [(1, 0), (1, 1), (1, 2), (1, 3)]  # before the first test, in the order given
     queue.expect(np.array([True, True, False, True]), np.array([0.5, 0.0, 1.0, 0.5]))
@@ -188,16 +190,16 @@ class Deaf(Eager):
         self.killers, self.once, self.submitted, self.alone = set(killers), set(once), {}, []
 
     def submit(self, key, batch, is_speculative=False):
-        self.submitted[key] = {c.index for task in batch for c in task.configurations}
+        self.submitted[key] = {task.configuration.index for task in batch}
         super().submit(key, batch, is_speculative)
 
     def wait(self, seconds):
-        here = [key for key, _ in self._waiting]
+        here = list(self._flying)
         dying = self.submitted[here[0]] & (self.killers | self.once)
         if dying:
             self.alone.append((len(here), dying))
             self.once -= dying
-            self._waiting.clear()
+            self._flying.clear()
             return [Report(key, [], death="SIGKILL(-9)") for key in here]
         return super().wait(seconds)
 

@@ -3,9 +3,12 @@
 import time
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, clone
 
 from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, make_pool
+from sobercv.training.fit.problem import take
+from sobercv.training.fit.response import responses_of
+from sobercv.training.fit.task import Outcome, Task, failed
 from sobercv.training.race import race
 
 LABELS = (("predict",),)
@@ -106,6 +109,28 @@ class Counting(TransformerMixin, BaseEstimator):
 
     def transform(self, X):
         return X * self.k
+
+
+def tasks_of(split, configurations):
+    return [Task(split, configuration) for configuration in configurations]
+
+
+def fit_whole(experiment, tasks):
+    """Fit each configuration by the `fit` of the whole estimator: what `fit_predict` must equal to the last bit."""
+    problem = experiment.problem
+    for task in tasks:
+        split, configuration = task
+        try:
+            model = clone(experiment.estimator).set_params(**clone(configuration.params, safe=False))
+            columns = split.train if problem.is_pairwise_for(model) else None
+            y, arguments = take(problem.y, split.train), problem.fit_arguments(split.train)
+            model.fit(take(problem.X, split.train, columns), y, **arguments)
+            held_out = take(problem.X, split.test, columns)
+            responses = responses_of(problem, model, held_out, len(split.test), experiment.wanted)
+        except Exception as error:
+            yield failed(experiment, task, error)
+        else:
+            yield Outcome(configuration.index, split.repeat, split.fold, responses)
 
 
 def search(

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from ..containers import Array
 from ..errors import SEVERITIES, Note
 from ..tables import Dataset
-from ..tables.column_facts import is_identifier, repeats_subjects
+from ..tables.facts import are_dates, is_identifier, repeats_subjects
 from ..tables.naming import held_by, some
 from ..tables.roles import EVENT_NAME, TIME_NAME, named_like, words_of
 from ..targets import LARGEST
@@ -33,7 +35,6 @@ _CENTRE = re.compile(r"hospit|clinic|klinik|centre|center|zentrum|site$|standort
 MOST_CENTRES = 40
 #: Wide tables hold measurements with names of their own (genes), of which some sound like a word.
 MOST_NAMES = 1000
-_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 
 
 def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) -> list[Note]:
@@ -58,10 +59,11 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     >>> print(check_dataset(assign(frame, target="y"))[0])
     Class 'b' has 1 row, fewer than the 10 folds. Join it with another class, or leave it out.
     """
-    found = [*notes, *_size(data, cv), *_rare(data, cv), *_rows(data), *_unusable_numbers(data.X)]
+    numbers = numbers_of(data.X)
+    found = [*notes, *_rows(data, cv), *_unusable_numbers(data.X, *numbers)]
     if not any(note.severity == "error" for note in found):
         found += leaks(data)
-    found += [*_columns(data), *_suggested_roles(data), *_known_later(data.X), *_duplicates(data)]
+    found += [*_columns(data, *numbers), *_known_later(data.X), *_duplicates(data, numbers[1])]
     if data.is_guess:
         read, other = ("classes", "regression") if data.task == "multiclass" else ("numbers", "multiclass")
         text = f"The target has {len(np.unique(data.y))} different whole numbers and is read as {read}. If not so: "
@@ -69,9 +71,8 @@ def check_dataset(data: Dataset, *, cv: int = 10, notes: Iterable[Note] = ()) ->
     return sorted(found, key=lambda note: _ORDER.index(note.severity))
 
 
-# ---- the target and the size of the data ----------------------------------------------------------------------------
-def _size(data: Dataset, cv: int) -> Iterator[Note]:
-    """Too few rows or groups for folds, or for trust."""
+def _rows(data: Dataset, cv: int) -> Iterator[Note]:
+    """Too few rows, groups, events or rows of a class for folds, or for trust; rows without a target, and weights."""
     n, what, least = (data.n_rows, "rows", 6) if data.groups is None else (data.n_groups, "groups", 3)
     if n < least:
         yield Note("E106", f"There are {n} {what} with a target; {least} are the least. Collect more data.")
@@ -86,10 +87,6 @@ def _size(data: Dataset, cv: int) -> Iterator[Note]:
     elif n < 200 and data.task != "survival":
         text = f"{n} {what} are few: --repeats 5 makes the choice steadier and the interval narrower."
         yield Note("S802", text)
-
-
-def _rare(data: Dataset, cv: int) -> Iterator[Note]:
-    """Classes or events that are too rare for the folds, or for trust."""
     if data.task == "survival":
         n = int(data.y["event"].sum())
         if n < cv:
@@ -105,15 +102,10 @@ def _rare(data: Dataset, cv: int) -> Iterator[Note]:
             yield Note("E106", f"{text} with another class, or leave it out.")
         elif n < 30:
             yield Note("W804", f"Class {label} has only {n} rows, so scores depend on few of them.")
-
-
-def _rows(data: Dataset) -> Iterator[Note]:
-    """Rows without a target, and how much weighted rows are worth."""
-    n, w = data.n_without_target, data.weight
-    if n:
+    if n := data.n_without_target:
         rows = "One row has no target and was" if n == 1 else f"{n} rows have no target and were"
         yield Note("W813", f"{rows} left out.")
-    if w is not None:
+    if (w := data.weight) is not None:
         worth = float(w.sum() ** 2 / (w @ w))  # Kish's effective size
         unable = "survival SVMs" if data.task == "survival" else "nearest neighbours"
         text = (
@@ -124,21 +116,18 @@ def _rows(data: Dataset) -> Iterator[Note]:
         yield Note("W205" if worth < 0.5 * data.n_rows else "S801", text)
 
 
-# ---- the columns to learn from --------------------------------------------------------------------------------------
-def _unusable_numbers(X: Any) -> Iterator[Note]:
+def _unusable_numbers(X: Any, are_numbers: Array, values: Array) -> Iterator[Note]:
     """Columns with infinite numbers, or with numbers so large that arithmetic with them overflows."""
-    are_numbers, values = numbers_of(X)
-    for name, column in zip(X.columns[are_numbers], values.T, strict=True):
-        if (np.abs(column) > LARGEST).any():
-            what = "infinite values" if np.isinf(column).any() else f"numbers beyond {LARGEST:g}"
-            text = f"Column {some([name])} holds {what}, with which no model can work. "
-            yield Note("E102", f"{text}Correct them, or leave the cells empty.", (name,))
+    is_wrong = (np.abs(values) > LARGEST).any(axis=0)
+    for name, column in zip(X.columns[are_numbers][is_wrong], values.T[is_wrong], strict=True):
+        what = "infinite values" if np.isinf(column).any() else f"numbers beyond {LARGEST:g}"
+        text = f"Column {some([name])} holds {what}, with which no model can work. "
+        yield Note("E102", f"{text}Correct them, or leave the cells empty.", (name,))
 
 
-def _columns(data: Dataset) -> Iterator[Note]:
-    """Columns without a value, with one value only, mostly missing, or like identifiers."""
+def _columns(data: Dataset, are_numbers: Array, values: Array) -> Iterator[Note]:
+    """Columns that tell little, that look like identifiers, or that seem to have a role."""
     X, share = data.X, data.X.isna().mean()
-    are_numbers, values = numbers_of(X)
     varied = set(X.columns[are_numbers][(values != values[:1]).any(axis=0)])
     empty = [c for c in X.columns if share[c] == 1]
     constant = [c for c in X.columns if c not in varied and share[c] < 1 and X[c].nunique(dropna=False) == 1]
@@ -148,43 +137,33 @@ def _columns(data: Dataset) -> Iterator[Note]:
     if len(empty) + len(constant) == X.shape[1]:
         yield Note("E818", "Every column is constant or empty, so nothing can be learned. Add other columns.")
     gappy = [c for c in X.columns if 0.5 < share[c] < 1]
-    yield from held_by(
-        "W809", gappy, "more gaps than values", ". Gaps are filled by the median and marked.", "has", "have"
-    )
-    found = [name for name in not_fractions(X) if is_identifier(X[name], name)]
-    yield from held_by("W809", found, "like an identifier", ". Write --id or --ignore for it.", "looks", "look")
-
-
-def not_fractions(X: Any) -> list[str]:
-    """Name the columns that are no measurements with fractions: whole numbers, text, dates, flags."""
-    are_numbers, values = numbers_of(X)
+    filled = ". Gaps are filled by the median and marked."
+    yield from held_by("W809", gappy, "more gaps than values", filled, "has", "have")
     with np.errstate(invalid="ignore"):
-        are_whole = ((values % 1 == 0) | np.isnan(values)).all(axis=0)
-    fractions = set(X.columns[are_numbers][~are_whole])
-    return [name for name in X.columns if name not in fractions]
-
-
-def _suggested_roles(data: Dataset) -> Iterator[Note]:
-    """Columns that seem to tell patients or centres apart, and a time that belongs to a target of 0 and 1."""
+        has_fractions = ~((values % 1 == 0) | np.isnan(values)).all(axis=0)
+    fractions = set(X.columns[are_numbers][has_fractions])
+    others = [name for name in X.columns if name not in fractions]
+    found = [name for name in others if is_identifier(X[name], name)]
+    yield from held_by("W809", found, "like an identifier", ". Write --id or --ignore for it.", "looks", "look")
     if data.groups is None:
-        for name in not_fractions(data.X):
-            if repeats_subjects(data.X[name], name):
+        for name in others:
+            if repeats_subjects(X[name], name):
                 text = (
-                    f"{some([name])} has {data.X[name].nunique()} different values in {data.n_rows} rows. If it tells "
+                    f"{some([name])} has {X[name].nunique()} different values in {data.n_rows} rows. If it tells "
                     f"patients apart, write --group {name[:40]}, or rows of one patient are in training and test at "
                     "once."
                 )
                 yield Note("W301", text, (name,))
-        for name in named_like(_CENTRE, data.X.columns):
-            n = data.X[name].nunique()
-            if 3 <= n <= MOST_CENTRES and data.X[name].dtype.kind not in "fM":
+        for name in named_like(_CENTRE, X.columns):
+            n = X[name].nunique()
+            if 3 <= n <= MOST_CENTRES and X[name].dtype.kind not in "fM":
                 text = (
                     f"{some([name])} has {n} different values. If it tells centres apart, --group {name[:40]} scores "
                     "the model in centres that it has not seen, which is what readers of a paper ask."
                 )
                 yield Note("S801", text, (name,))
     if data.task == "binary" and named_like(EVENT_NAME, data.target):
-        numeric = data.X.select_dtypes("number")
+        numeric = X.select_dtypes("number")
         times = [name for name in named_like(TIME_NAME, numeric.columns) if (numeric[name].dropna() >= 0).all()]
         if times:
             text = (
@@ -197,7 +176,7 @@ def _suggested_roles(data: Dataset) -> Iterator[Note]:
 
 def _known_later(X: Any) -> Iterator[Note]:
     """Columns that, by their names or because they are dates, could have been written down only after the outcome."""
-    found = [c for c, dtype in X.dtypes.items() if dtype.kind not in "iufb" and _dates(X[c].dropna())]
+    found = [c for c, dtype in X.dtypes.items() if dtype.kind not in "iufb" and are_dates(X[c])]
     later = [c for c in found if says_later(str(c))]
     ignore = ". Write --ignore for what is not known when the prediction is made."
     yield from held_by("W806", later, "may come after the outcome", ignore, "is a date that", "are dates that")
@@ -214,15 +193,7 @@ def says_later(name: str) -> bool:
     return any(part in _LATER_WORDS or _LATER.match(part) for part in words_of(name))
 
 
-def _dates(known: Any) -> bool:
-    if known.dtype.kind == "M":
-        return True
-    if known.dtype.kind in "iufb" or not len(known):
-        return False
-    return all(isinstance(v, str) and _DATE.match(v.strip()) for v in known.head(20))
-
-
-def _duplicates(data: Dataset) -> Iterator[Note]:
+def _duplicates(data: Dataset, values: Array) -> Iterator[Note]:
     """Rows that repeat another in every column: perhaps the same sample, which would train and test.
 
     Rows with different ids are different samples, and rows of one group stay together.
@@ -230,15 +201,12 @@ def _duplicates(data: Dataset) -> Iterator[Note]:
     if data.groups is not None or "id" in data.roles.values() or data.X.shape[1] < 2:
         return
     # Rows that are the same everywhere are so in their numbers; few are, and only those are compared in full.
-    keys = np.array([hash(row.tobytes()) for row in numbers_of(data.X)[1] + 0.0])
-    alike = np.isin(keys, [key for key, n in zip(*np.unique(keys, return_counts=True), strict=True) if n > 1])
-    try:
-        n = int(data.X.loc[alike].duplicated().sum())
-    except TypeError:  # cells that cannot be compared
-        return
+    is_alike = pd.Series([hash(row.tobytes()) for row in values + 0.0]).duplicated(keep=False).to_numpy()
+    alike = data.X.loc[is_alike]
+    n = int(alike.duplicated().sum())
     if not n:
         return
-    same = int(data.X.loc[alike].assign(**{"\0target": [str(value) for value in data.y[alike]]}).duplicated().sum())
+    same = int(alike.assign(**{"\0target": [str(value) for value in data.y[is_alike]]}).duplicated().sum())
     rows = "One row repeats" if n == 1 else f"{n} rows repeat"
     target = {0: "with another target", n: "with the same target"}.get(same, f"{same} of them with the same target")
     text = (

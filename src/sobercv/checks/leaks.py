@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.stats import rankdata
 
 from ..containers import Array
@@ -42,33 +43,36 @@ Block = tuple[list[str], Array]
 
 def leaks(data: Dataset) -> Iterator[Note]:
     """Find columns that alone predict the target nearly perfectly, and say so of those that are ignored."""
-    if data.n_rows < 20:
+    n = data.n_rows
+    if n < 20:
         return
     most = min(MOST_ROWS, max(200, MOST_CELLS // max(1, data.X.shape[1])))
     most = min(most, MOST_PAIRED_ROWS) if data.task == "survival" else most
-    rows = np.arange(0, data.n_rows, -(-data.n_rows // most))
+    # Of more rows evenly over the values of the target, or rows in turns of case and control would lose one of them.
+    rows = np.sort(np.argsort(data.y, kind="stable")[np.linspace(0, n - 1, min(n, most)).astype(int)])
     y, score = data.y[rows], _SCORES.get(data.task, "ROC AUC")
     alone = single_scores(data.X.iloc[rows], y, data.task)
     found = _suspects(alone, y, data.task)
     if found:
-        one, others = len(found) == 1, [value for name, value in alone.items() if name not in found]
-        what = "One column nearly predicts" if one else f"{len(found)} columns, each alone, nearly predict"
+        others = [value for name, value in alone.items() if name not in found]
         beside = f" (the next best column: {max(others):.3f})" if others else ""
-        text = f"{what} the target{' by itself' * one} ({score}): {_listed(found, alone, 3)}{beside}. "
+        one = "One column nearly predicts the target by itself"
+        text = one if len(found) == 1 else f"{len(found)} columns, each alone, nearly predict the target"
+        text += f" ({score}): {_listed(found, alone, 3)}{beside}. "
         text += "Write --ignore for what is not known before the outcome: every score would depend on it."
         yield Note("W806", text, tuple(found))
-    asked = [name for name in _best_first(alone) if alone[name] >= STRONG and name not in found]
+    asked = [name for name, value in alone.items() if value >= STRONG and name not in found]
     if asked:
-        one = len(asked) == 1
+        what, are = f"{len(asked)} columns, each alone, predict", "are all of them"
+        what, are = ("One column predicts", "is it") if len(asked) == 1 else (what, are)
         text = (
-            f"{'One column predicts' if one else f'{len(asked)} columns, each alone, predict'} the target well "
-            f"({score}): {_listed(asked, alone, MOST_ASKED)}. Good measurements can, and so does a leak: "
-            f"{'is it' if one else 'are all of them'} known when the prediction is made? If not, write --ignore."
+            f"{what} the target well ({score}): {_listed(asked, alone, MOST_ASKED)}. Good measurements can, and so "
+            f"does a leak: {are} known when the prediction is made? If not, write --ignore."
         )
         yield Note("S801", text, tuple(asked))
     if data.ignored is not None and data.ignored.shape[1]:
         aside = single_scores(data.ignored.iloc[rows], y, data.task)
-        left = [name for name in _suspects({**alone, **aside}, y, data.task) if name in aside]
+        left = [name for name in _suspects(_best_first({**alone, **aside}), y, data.task) if name in aside]
         if left:
             text = (
                 f"Of the ignored columns this one nearly predicts the target by itself ({score}): "
@@ -83,27 +87,27 @@ def _listed(names: list[str], scores: dict[str, float], most: int) -> str:
     return said + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def _best_first(alone: dict[str, float]) -> list[str]:
-    return sorted(alone, key=lambda name: -alone[name])
+def _best_first(scores: dict[str, float]) -> dict[str, float]:
+    return dict(sorted(scores.items(), key=lambda each: -each[1]))
 
 
 def _suspects(alone: dict[str, float], y: Array, task: str) -> list[str]:
-    """Name the columns that score high and stand apart from the rest, best first."""
+    """Name the columns that score high and stand apart from the rest; the scores are in order, best first."""
     if task == "survival":
         smallest = max(1, int(y["event"].sum()))
     else:
         smallest = len(y) if task == "regression" else int(np.unique(y, return_counts=True)[1].min())
-    ordered = _best_first(alone)
-    high = [name for name in ordered if alone[name] >= (SUSPECT_CLASSES if task == "multiclass" else SUSPECT)]
-    for k in range(len(high), 0, -1):
-        least = alone[high[k - 1]]
+    names, scores = list(alone), list(alone.values())
+    n_high = sum(score >= (SUSPECT_CLASSES if task == "multiclass" else SUSPECT) for score in scores)
+    for k in range(n_high, 0, -1):
+        least = scores[k - 1]
         if k > MOST_LEAKS and least < SEVERAL:
             continue
-        rest = alone[ordered[k]] if len(ordered) > k else 0.0
+        rest = scores[k] if len(scores) > k else 0.0
         times = TIMES_APART if k == 1 or least >= SEVERAL else TIMES_APART_SEVERAL
         if 1 - rest >= times * max(1 - least, 0.5 / smallest):  # no score is known better than to half a row
-            return high[:k]
-    return [name for name in high if alone[name] >= PERFECT and smallest >= LEAST_SEPARATED]
+            return names[:k]
+    return [name for name, score in alone.items() if score >= PERFECT and smallest >= LEAST_SEPARATED]
 
 
 def numbers_of(X: Any) -> tuple[Array, Array]:
@@ -113,12 +117,12 @@ def numbers_of(X: Any) -> tuple[Array, Array]:
 
 
 def single_scores(X: Any, y: Array, task: str) -> dict[str, float]:
-    """Return the score of each column by itself, between 0 and 1."""
+    """Return the score of each column by itself, between 0 and 1, the best first."""
     found = dict.fromkeys(map(str, X.columns), 0.0)
     for names, values in _blocks(X, task):
         for name, score in zip(names, _scored(values, y, task).tolist(), strict=True):
             found[name] = max(found[name], score)
-    return found
+    return _best_first(found)
 
 
 def _blocks(X: Any, task: str) -> Iterator[Block]:
@@ -130,8 +134,7 @@ def _blocks(X: Any, task: str) -> Iterator[Block]:
     if gaps.any():
         has_gaps = gaps.any(axis=0)
         yield list(names[has_gaps]), gaps[:, has_gaps].astype(float)
-        with np.errstate(all="ignore"):
-            middle = np.nanmedian(np.where(gaps & ~gaps.all(axis=0), np.nan, np.where(gaps, 0.0, values)), axis=0)
+        middle = pd.DataFrame(np.where(gaps, np.nan, values)).median().fillna(0.0)
         values = np.where(gaps, middle, values)
     ordered = np.sort(values, axis=0)
     distinct = 1 + (ordered[1:] != ordered[:-1]).sum(axis=0)
@@ -165,7 +168,8 @@ def _scored(values: Array, y: Array, task: str) -> Array:
             return np.asarray(_encoded(values, y).var(axis=0) / y.var())
         return _squared_correlation(rankdata(values, axis=0), rankdata(y))
     aucs = []
-    for is_class in (y == label for label in np.unique(y)[int(task == "binary") :]):
+    for label in np.unique(y)[int(task == "binary") :]:
+        is_class = y == label
         n, m = int(is_class.sum()), int((~is_class).sum())
         ranks = rankdata(_encoded(values, is_class.astype(float)) if are_codes else values, axis=0)
         auc = (ranks[is_class].sum(axis=0) - n * (n + 1) / 2) / (n * m)
@@ -175,12 +179,8 @@ def _scored(values: Array, y: Array, task: str) -> Array:
 
 def _encoded(codes: Array, y: Array) -> Array:
     """Replace every category by the mean of y in it: float [n, P]."""
-    out = np.zeros(codes.shape)
-    for level in range(int(codes.max()) + 1):
-        is_level = codes == level
-        mean = (is_level * y[:, None]).sum(axis=0) / np.maximum(is_level.sum(axis=0), 1)
-        out += is_level * mean
-    return out
+    means = [np.bincount(column, y) / np.maximum(np.bincount(column), 1) for column in codes.T]
+    return np.stack([mean[column] for mean, column in zip(means, codes.T, strict=True)], axis=1)
 
 
 def _squared_correlation(values: Array, target: Array) -> Array:

@@ -1,17 +1,23 @@
-"""plan_search: what would be run on a table, and how many fits that is."""
+"""plan_search: what would be run on a table and how many fits that is; seconds_needed: how long it would take."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
+import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import LeaveOneGroupOut
 
-from .. import metrics, presets
+from .. import metrics, presets, seeds, threads
 from ..errors import SoberError
+from ..forests import faster_seconds
+from ..inference import best_with_threshold
 from ..presets import Preset
-from ..tables import Dataset
+from ..tables import Dataset, Settings
 from ..targets import Target, obvious_positive, task_name
 
 DEFAULT_METRICS = {
@@ -20,6 +26,10 @@ DEFAULT_METRICS = {
     "regression": "r2",
     "survival": "concordance_index",
 }
+#: Rows that a trial fit sees, and seconds after which no more are made.
+TRIAL_ROWS, TRIAL_SECONDS = 400, 6.0
+#: How a fit's time grows with rows, between linear models (1) and kernels (2).
+GROWTH = 1.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,65 +39,46 @@ class PlannedSearch:
     preset: Preset  # the pipeline and its configurations, listed
     scoring: list[str]  # the first selects
     cv: int  # number of folds
-    repeats: int
-    seed: int
-    positive: Any = None  # the positive class, where it was named or a metric depends on it
-    by_group: bool = False  # whether every fold is one group
-
-    @property
-    def splitter(self) -> Any:
-        """What divides the rows into folds: their number, or scikit-learn's splitter for one fold per group."""
-        return LeaveOneGroupOut() if self.by_group else self.cv
-
-    @property
-    def n_fits(self) -> int:
-        """Fits without dropping, the final model included."""
-        return self.preset.n_configurations * self.cv * self.repeats + 1
+    splitter: Any  # what divides the rows: the number of folds, or scikit-learn's splitter for one fold per group
+    n_fits: int  # without dropping, the final model included
+    positive: Any  # the positive class, where it was named or a metric depends on it
 
 
-def plan_search(  # noqa: PLR0913 - the options of a command, by their names
-    data: Dataset,
-    *,
-    preset: str = "standard",
-    scoring: Sequence[str] = (),
-    cv: int = 10,
-    repeats: int = 1,
-    seed: int = 0,
-    configurations: int | None = None,
-    positive: str | None = None,
-    probabilities: bool = False,
-) -> PlannedSearch:
-    """Plan a search by the options of their names.
+def plan_search(data: Dataset, settings: Settings) -> PlannedSearch:
+    """Plan a search.
 
-    `scoring`: by default ROC AUC for two classes, balanced accuracy for more, R2 for numbers, concordance for survival.
-    `positive`: where a metric depends on it and the names of the classes leave no doubt, it is found. `probabilities`:
-    every configuration must give some, also where no metric asks for them.
+    Without a metric it is ROC AUC for two classes, balanced accuracy for more, R2 for numbers, concordance for survival
+    times. Where one depends on the positive class and the names of the classes leave no doubt, it is found.
     """
-    names = list(scoring) or [DEFAULT_METRICS[data.task]]
+    names = list(settings.metric) or [DEFAULT_METRICS[data.task]]
     found = [metrics.get(name) for name in names]
-    label = positive_label(data.classes or (), found, positive)
+    label = positive_label(data.classes, found, settings.positive)
     target = Target.read(data.y, task_name(data.task), pos_label=label)
     for metric in found:
         metric.check_target(target)
-    probabilities = probabilities or any(metric.responses == ("predict_proba",) or metric.times for metric in found)
+    if settings.tune_threshold:
+        best_with_threshold().check_table(target)
+    asks_for_some = any(metric.responses == ("predict_proba",) or metric.times for metric in found)
     made = presets.get(
-        preset, data.task, data.X, data.y, seed=seed, probabilities=probabilities, weighted=data.weight is not None
-    )
-    if configurations is not None:
-        made = made.drawn(configurations, seed)
-    by_group = data.groups is not None and cv == data.n_groups
-    if by_group and repeats > 1:
+        settings.preset, data.task, data.X, data.y, seed=settings.seed, weighted=data.weight is not None,
+        probabilities=settings.tune_threshold or asks_for_some,
+    )  # fmt: skip
+    if settings.configurations is not None:
+        made = made.drawn(settings.configurations, settings.seed)
+    cv = data.n_folds(settings.cv)
+    by_group = cv == data.n_groups
+    if by_group and settings.repeats > 1:
         raise SoberError(
             "E114",
             f"Each of the {cv} groups is held out in turn, and every repeat would be the same. Leave --repeats out, or "
             "name a smaller number of folds with --cv.",
         )
-    return PlannedSearch(made, names, cv, repeats, seed, label, by_group)
+    n_fits = made.n_configurations * cv * settings.repeats + 1
+    return PlannedSearch(made, names, cv, LeaveOneGroupOut() if by_group else cv, n_fits, label)
 
 
 def positive_label(classes: Sequence[Any], found: Sequence[metrics.Metric], given: str | None) -> Any:
     """Find the positive class: the one that was named, or the obvious one where a metric depends on it; else None."""
-    classes = list(classes)
     if given is not None:
         named = [label for label in classes if str(label) == given]
         if len(classes) != 2 or not named:
@@ -106,3 +97,44 @@ def positive_label(classes: Sequence[Any], found: Sequence[metrics.Metric], give
             f"Write --positive {one} or --positive {other}.",
         )
     return label
+
+
+def seconds_needed(planned: PlannedSearch, data: Dataset, settings: Settings) -> float:
+    """Estimate the seconds that a search takes without dropping, from one fit of each family on a part of the rows.
+
+    Steps that configurations share are counted once per fold, as the search fits them once. Families for which no time
+    is left count as the mean of those that were tried; the first is always tried.
+    """
+    n = min(data.n_rows, TRIAL_ROWS)
+    rows = np.sort(seeds.generator(seeds.root(settings.seed), "trial").permutation(data.n_rows)[:n])
+    X, y = data.X.iloc[rows], data.y[rows]
+    sizes, first = Counter[tuple[str, str]](), dict[tuple[str, str], Any]()
+    for configuration in planned.preset.configurations:
+        model = clone(planned.preset.estimator).set_params(**clone(dict(configuration.params), safe=False))
+        key = repr(model[1]), type(model[-1]).__name__
+        sizes[key] += 1
+        first.setdefault(key, model)
+    start = perf_counter()
+    cleaned = clone(planned.preset.estimator[0]).fit_transform(X, y)
+    seconds = perf_counter() - start
+    selections = {key[0]: model[1] for key, model in first.items() if model[1] != "passthrough"}
+    seconds += sum(_timed(step, cleaned, y) for step in selections.values())
+    tried: dict[str, float] = {}
+    for (_, name), model in first.items():
+        if name not in tried and (not tried or perf_counter() - start < TRIAL_SECONDS):
+            tried[name] = _timed(model[-1], cleaned, y)
+    usual = float(np.mean(list(tried.values())))
+    taken = {key: size * tried.get(key[1], usual) for key, size in sizes.items()}
+    forests = sum(each for key, each in taken.items() if hasattr(first[key][-1], "plain_forest"))
+    growth = max(1.0, data.n_rows * (planned.cv - 1) / planned.cv / n) ** GROWTH
+    times = growth * planned.cv * settings.repeats / threads.count(settings.jobs)
+    return (seconds + sum(taken.values()) - forests) * times + faster_seconds(forests * times)
+
+
+def _timed(step: Any, X: Any, y: Any) -> float:
+    start = perf_counter()
+    try:
+        clone(step).fit(X, y)
+    except Exception:  # a part of the rows may lack what the whole has; the search itself will tell
+        return 0.1
+    return perf_counter() - start

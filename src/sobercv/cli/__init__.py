@@ -25,21 +25,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="sober")  # type: ignore[union-attr]
     try:
         with terminable():
-            code = _run(arguments)
+            from .app import run
+
+            code = run(arguments)
+    except ImportError as error:
+        print(f"sober: the command line needs {error.name}: pip install 'sobercv[cli]' [E403]", file=sys.stderr)
+        code = 2
     except KeyboardInterrupt as interrupt:  # before anything could begin: while modules were imported
         code = 128 + getattr(interrupt, "number", signal.SIGINT)
     # Only the exit is left: another Ctrl-C now gives no traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(code)
-
-
-def _run(arguments: Sequence[str] | None) -> int:
-    try:
-        from .app import run
-    except ImportError as error:
-        print(f"sober: the command line needs {error.name}: pip install 'sobercv[cli]' [E403]", file=sys.stderr)
-        return 2
-    return run(arguments)
 
 
 def _plain(error: UnicodeError) -> tuple[str | bytes, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from rich.cells import cell_len
@@ -12,7 +13,8 @@ from rich.text import Text
 from ..checks import seconds_needed
 from ..report.words import count, seconds
 from ..runs.prepare import Prepared, prepare
-from ..runs.settings import Output, Settings
+from ..tables import Settings
+from ..tables.facts import ColumnFacts, TableFacts
 from .exit_code import BAD, DONE
 from .screen import Screen, safe
 
@@ -26,43 +28,41 @@ WORDS = {
 MOST_ROWS = 25
 
 
-def check(settings: Settings, output: Output) -> int:
+def check(given: dict[str, Any]) -> int:
     """Look at a table; exit code 2 where `fit` would refuse it."""
-    screen = Screen(output.json, output.quiet)
-    screen.wait("reading and checking the table")
-    try:
-        prepared = prepare(settings)
-        screen.wait("measuring a few fits")
-        planned = prepared.planned
-        guess = None if planned is None else seconds_needed(planned, prepared.data, settings.jobs)
-    finally:
-        screen.done()
-    if output.json:
+    screen = Screen(given)
+    with screen.waiting("reading and checking the table"):
+        prepared = prepare(Settings(**given["asked"]))
+    planned, guess = prepared.planned, 0.0
+    if planned is not None:
+        with screen.waiting("measuring a few fits"):
+            guess = seconds_needed(planned, prepared.data, prepared.settings)
+    if screen.json:
         plan = None if planned is None else {
             "preset": planned.preset.name, "metric": planned.scoring,
-            "configurations": planned.preset.n_configurations, "cv": planned.cv, "repeats": planned.repeats,
+            "configurations": planned.preset.n_configurations, "cv": planned.cv, "repeats": prepared.settings.repeats,
             "fits": planned.n_fits, "seconds": guess,
         }  # fmt: skip
         found = [f.to_dict() for f in prepared.findings]
         screen.result({"data": prepared.facts, "findings": found, "plan": plan})
-    elif output.quiet:  # only what is wrong
+    elif screen.quiet:  # only what is wrong
         screen.notes(f for f in prepared.findings if f.severity != "suggestion")
     else:
         _show(screen, prepared, guess)
     return BAD if planned is None else DONE
 
 
-def _show(screen: Screen, prepared: Prepared, guess: float | None) -> None:
+def _show(screen: Screen, prepared: Prepared, guess: float) -> None:
     facts, planned, settings = prepared.facts, prepared.planned, prepared.settings
     screen.facts(_table_rows(facts), "The table")
     screen.out.print()
     show_columns(screen, facts["columns_read"], facts["columns"])
     if planned is not None:
         screen.out.print()
-        folds = f"{planned.cv} folds{', one per group' if planned.by_group else ''}"
-        folds += f", repeated {planned.repeats} times" if planned.repeats > 1 else ""
+        folds = f"{planned.cv} folds{', one per group' * (planned.cv == prepared.data.n_groups)}"
+        folds += f", repeated {settings.repeats} times" if settings.repeats > 1 else ""
         size = f"{count(planned.preset.n_configurations, 'configuration')}, {folds}, and the final model"
-        about = f"about {seconds(guess or 0.0)} without dropping, measured on a few fits; dropping often halves it"
+        about = f"about {seconds(guess)} without dropping, measured on a few fits; dropping often halves it"
         rows = [("preset", planned.preset.description), ("metric", ", ".join(planned.scoring))]
         screen.facts([*rows, ("fits", f"at most {planned.n_fits:,} ({size})"), ("time", about)], "The plan")
     if prepared.findings:
@@ -72,11 +72,11 @@ def _show(screen: Screen, prepared: Prepared, guess: float | None) -> None:
         screen.out.print()
         keys = [f["name"] for f in facts["columns_read"] if f["kind"] == "identifier"]
         if len(keys) == 1 and settings.id is None and keys[0] in prepared.data.X:
-            settings = settings.with_(id=keys[0])
+            settings = replace(settings, id=keys[0])
         screen.facts([("next", f"{settings.command()} -o run")])
 
 
-def _table_rows(facts: dict[str, Any]) -> list[tuple[str, Any]]:
+def _table_rows(facts: TableFacts) -> list[tuple[str, Any]]:
     """Say what is in a table."""
     size = count(facts["rows"], "row")
     if facts["rows_without_target"]:
@@ -100,7 +100,7 @@ def _table_rows(facts: dict[str, Any]) -> list[tuple[str, Any]]:
     return [*rows, ("target", f"{' and '.join(facts['target'])}: {WORDS[facts['task']]}{values}")]
 
 
-def show_columns(screen: Screen, facts: list[dict[str, Any]], n_features: int) -> None:
+def show_columns(screen: Screen, facts: list[ColumnFacts], n_features: int) -> None:
     """Print the columns of a table and how they were read; `facts` may lack some of the `n_features` to learn from."""
     groups: dict[Any, list[tuple[str, str, str, str]]] = {}
     for i, fact in enumerate(facts):

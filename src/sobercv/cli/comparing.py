@@ -11,18 +11,18 @@ from ..errors import SoberError
 from ..report.words import between, count, digits_for, metric_label, number
 from ..rivals.compare import PROTOCOLS
 from ..rivals.compare import compare as compared
-from ..runs.prepare import noted, prepare
-from ..runs.settings import Output, Settings
+from ..runs.prepare import judging, noted, prepare
+from ..tables import Settings
 from .exit_code import DONE
 from .screen import Screen
 
 DEFAULT = "naive,tt,ncv,bbc,bced"
 
 
-def compare(settings: Settings, output: Output, protocols: str | None) -> int:
+def compare(given: dict[str, Any]) -> int:
     """Run the protocols on one table and print what each claims."""
-    screen = Screen(output.json, output.quiet)
-    wanted = [p.strip().lower() for p in (DEFAULT if protocols is None else protocols).split(",") if p.strip()]
+    screen, settings = Screen(given), Settings(**given["asked"])
+    wanted = [p.strip().lower() for p in (given["protocols"] or DEFAULT).split(",") if p.strip()]
     unknown = next((p for p in wanted if p not in PROTOCOLS), None)
     if unknown is not None or not wanted:
         raise SoberError("E122", f"--protocols takes any of {', '.join(PROTOCOLS)}; got {unknown!r}.")
@@ -32,19 +32,13 @@ def compare(settings: Settings, output: Output, protocols: str | None) -> int:
     planned, data, settings = prepared.plan, prepared.data, prepared.settings
     size = f"{count(planned.preset.n_configurations, 'configuration')}, {planned.cv} folds"
     screen.say(f"{size}{'; nested CV needs the most models' if 'ncv' in wanted else ''}.", "dim")
-    screen.wait(f"comparing {', '.join(wanted)}")
-    try:
-        with noted() as notes:
-            found = compared(
-                planned.preset.estimator, planned.preset.configurations, data.X, data.y, protocols=wanted,
-                scoring=planned.scoring[0], pos_label=planned.positive, cv=planned.splitter,
-                aggregate=settings.aggregate, stratify=settings.stratify, within_folds=settings.within_folds,
-                groups=data.groups, sample_weight=data.weight, interval=settings.interval, n_jobs=settings.jobs,
-                random_state=settings.seed,
-            )  # fmt: skip
-    finally:
-        screen.done()
-    if output.json:
+    with screen.waiting(f"comparing {', '.join(wanted)}"), noted() as notes:
+        found = compared(
+            planned.preset.estimator, planned.preset.configurations, data.X, data.y, protocols=wanted,
+            scoring=planned.scoring[0], pos_label=planned.positive, cv=planned.splitter, groups=data.groups,
+            sample_weight=data.weight, n_jobs=settings.jobs, **judging(settings),
+        )  # fmt: skip
+    if screen.json:
         screen.result({**found.to_dict(), "warnings": [note.to_dict() for note in notes]})
         return DONE
     if screen.talks:

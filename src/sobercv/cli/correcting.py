@@ -12,32 +12,29 @@ from ..checks.planned_search import positive_label
 from ..correction import FoldScores, ToolPredictions, is_mljar, judge, judge_predictions, read_mljar, recognise
 from ..errors import Note, SoberError
 from ..inference import Estimate
-from ..report.summary import score_of
+from ..report.records import Score
 from ..report.words import count
 from ..runs.folder import RunFolder
 from ..runs.judged_again import judge_again
-from ..runs.prepare import noted
-from ..runs.settings import Settings
-from ..tables import ReadingOptions, Roles, read
+from ..runs.prepare import judging, noted
+from ..tables import Settings, read
 from .exit_code import DONE
-from .options import typed
 from .screen import Screen, honest
 
 
 def correct(given: dict[str, Any]) -> int:
     """Correct and show."""
-    screen, settings = Screen(given["json"], given["quiet"]), Settings.of(typed(given, Settings))
+    screen, settings = Screen(given), Settings(**given["asked"])
     is_folder, notes = Path(given["predictions"]).is_dir(), list[Note]()
     if is_folder and not is_mljar(given["predictions"]):
         return _again(screen, given, settings)
     if is_folder:
         found: FoldScores | ToolPredictions = read_mljar(given["predictions"])
     else:
-        roles = Roles.of(settings)
-        table = read(given["predictions"], ReadingOptions.of(settings), roles=roles)
+        table = read(given["predictions"], settings)
         _check_ignored(table.frame, settings)
         notes.extend(table.notes)
-        found = recognise(table.frame, roles, settings.metric[0] if settings.metric else None)
+        found = recognise(table.frame, settings, settings.metric[0] if settings.metric else None)
     with noted() as warned:
         estimates = _judged(found, settings, given)
     first = next(iter(estimates.values()))
@@ -69,8 +66,7 @@ def _judged(found: FoldScores | ToolPredictions, settings: Settings, given: Mapp
         positive = positive_label(found.classes, [metrics.get(name) for name in settings.metric], settings.positive)
     return judge_predictions(
         found, list(settings.metric), force=given["force"], pos_label=positive,
-        random_state=settings.seed, n_jobs=settings.jobs, aggregate=settings.aggregate, stratify=settings.stratify,
-        within_folds=settings.within_folds, interval=settings.interval, fixed_models=given["fixed_models"],
+        n_jobs=settings.jobs, fixed_models=given["fixed_models"], **judging(settings),
     )  # fmt: skip
 
 
@@ -83,7 +79,7 @@ def _show(
 ) -> int:
     """Print the scores, the first with what else is to know."""
     notes = list(dict.fromkeys(notes))
-    scores = [score_of(estimate) for estimate in estimates.values()]
+    scores = [Score.of(estimate) for estimate in estimates.values()]
     if screen.json:
         screen.result({
             **about, "score": asdict(scores[0]), "others": [asdict(score) for score in scores[1:]],
@@ -111,7 +107,7 @@ def _check_ignored(frame: Any, settings: Settings) -> None:
 
 def _again(screen: Screen, given: dict[str, Any], settings: Settings) -> int:
     """Judge a finished run by other metrics, at the winner that it chose."""
-    asked = [*typed(given, Settings), *(name for name in ("fixed_models",) if given[name])]
+    asked = [*given["asked"], *(["fixed_models"] if given["fixed_models"] else [])]
     others = [name.replace("_", "-") for name in asked if name not in ("metric", "positive", "jobs")]
     if others:
         raise SoberError("E808", f"{given['predictions']} is a run, which knows its own --{others[0]}. Leave it out.")

@@ -79,16 +79,17 @@ TABLES: dict[str, tuple[Callable[[], bytes], str, str]] = {
 }  # fmt: skip
 
 
-def example(name: str, output: Path | None) -> int:
+def example(given: dict[str, Any]) -> int:
     """Write a table, and say what to try on it."""
+    name = given["name"]
     if name not in TABLES:
         raise SoberError("E122", f"There is no example {name!r}; choose one of {', '.join(TABLES)}.")
     make, what, command = TABLES[name]
-    path, content = output or Path(f"{name}.csv"), make()
+    path, content = Path(given["output"] or f"{name}.csv"), make()
     if read_file(path) not in (None, content):
         raise SoberError("E809", f"{str(path)!r} already exists and holds something else. Name another file with -o.")
     write_file(path, content)
-    screen = Screen()
+    screen = Screen(given)
     screen.say(f"{path}: {what}")
     screen.say(f"Try: {command.format(path)}")
     return DONE

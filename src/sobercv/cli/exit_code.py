@@ -10,7 +10,6 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -23,17 +22,13 @@ BROKEN = frozenset({"E117", "E315", "E505", "E506", "E602"})
 _Usage = typer.BadParameter.__mro__[2]
 
 
-def exit_code_of(command: Callable[[], int], debug: bool = False) -> int:
-    """Run a command that returns an exit code; `debug` shows the traceback of a failure."""
-    try:
-        code = command()
-        sys.stdout.flush()  # here, and not when Python ends: a pipe may be gone
-    except BaseException as problem:
-        code, sentence = _read(problem)
-        if debug and code in (FAILED, BAD):
-            traceback.print_exception(problem)
-        if sentence:
-            tell(sentence)
+def exit_code_of(problem: BaseException, debug: bool) -> int:
+    """Say in one sentence what has ended a command; `debug` shows the traceback of a failure."""
+    code, sentence = _read(problem)
+    if debug and code in (FAILED, BAD):
+        traceback.print_exception(problem)
+    if sentence:
+        tell(sentence)
     return code
 
 

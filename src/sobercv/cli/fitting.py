@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import SoberError
 from ..report.words import between, count, number
-from ..runs.deadline import Deadline
-from ..runs.fit import execute
+from ..runs.fit import Deadline, execute
 from ..runs.folder import SETTINGS, RunFolder, write_file
 from ..runs.prepare import Prepared, begin, prepare
 from ..runs.record import RESULTS, Begun, RunRecord
-from ..runs.settings import Output, Settings
 from ..search.progress import Bars, Lines
+from ..tables import Settings
 from . import BEGAN
 from .exit_code import BAD, DONE, signal_of, tell
 from .screen import Screen, honest
@@ -28,52 +27,52 @@ STOPPED = {
 }
 
 
-def fit(settings: Settings, output: Output, folder: RunFolder, overwrite: bool) -> int:
+def fit(given: dict[str, Any]) -> int:
     """Begin a run."""
-    screen, deadline = Screen(output.json, output.quiet), Deadline(settings.max_time, BEGAN)
-    prepared = _prepared(screen, settings)
-    folder.make()
+    screen, folder = Screen(given), given["folder"]
+    prepared = _prepared(screen, Settings(**given["asked"]))
     with folder.locked():
-        folder.check_free(overwrite)
+        folder.check_free(given["overwrite"])
         folder.empty()
-        return _run(screen, folder, begin(folder, prepared), deadline, output.report)
+        return _run(screen, given, begin(folder, prepared))
 
 
-def go_on(folder: RunFolder, changes: dict[str, Any], output: Output) -> int:
+def resume(given: dict[str, Any]) -> int:
     """Continue a run, perhaps with more repeats."""
-    screen = Screen(output.json, output.quiet)
+    screen, folder = Screen(given), given["folder"]
     with folder.locked():
         before = folder.read_record(SETTINGS, Begun)
-        settings = before.settings.with_(**{"max_time": None, **changes})
+        settings = replace(before.settings, **{"max_time": None, **given["asked"]})
         if settings.repeats < before.settings.repeats:
             raise SoberError(
                 "E808",
                 f"--repeats must be {before.settings.repeats} or more, which the run has already; got "
                 f"{settings.repeats}. For fewer repeats begin a new run with sober fit.",
             )
-        prepared = _prepared(screen, settings, before.sha256)
-        deadline = Deadline(settings.max_time, BEGAN)
-        return _run(screen, folder, begin(folder, prepared), deadline, output.report)
+        return _run(screen, given, begin(folder, _prepared(screen, settings, before.sha256)))
 
 
-def report(folder: Path, output: Path | None, format: str | None, shown: Output) -> int:
+extend = resume
+
+
+def report(given: dict[str, Any]) -> int:
     """Show the result of a run and write its report again, or write its tables."""
     from ..report.html import to_html
     from ..report.tables import to_format
 
-    run = RunFolder(folder)
-    record, screen = RunRecord.read(run), Screen(shown.json, shown.quiet)
-    if format is not None:
-        text = to_format(record.summary, format)
+    folder, output = given["folder"], given["output"] and Path(given["output"])
+    record, screen = RunRecord.read(folder), Screen(given)
+    if given["format"] is not None:
+        text = to_format(record.summary, given["format"])
         write_file(output, text) if output is not None else sys.stdout.write(text)
         return DONE
     try:
         page = to_html(record.summary)
     except Exception as error:  # numbers that fit the schema and yet make no picture were edited
-        raise run.damaged(RESULTS, f"no page can be drawn from it, {type(error).__name__}") from error
+        raise folder.damaged(RESULTS, f"no page can be drawn from it, {type(error).__name__}") from error
     if output is None:
-        with run.locked():
-            run.write("report.html", page)
+        with folder.locked():
+            folder.write("report.html", page)
     else:
         write_file(output, page)
     show(screen, record, folder)
@@ -83,24 +82,30 @@ def report(folder: Path, output: Path | None, format: str | None, shown: Output)
 
 
 def _prepared(screen: Screen, settings: Settings, sha256: str | None = None) -> Prepared:
-    screen.wait("reading and checking the table")
-    try:
+    with screen.waiting("reading and checking the table"):
         prepared = prepare(settings, sha256)
         prepared.plan  # noqa: B018 - errors end the run here, before a folder is made
-    finally:
-        screen.done()
     return prepared
 
 
-def _run(screen: Screen, folder: RunFolder, prepared: Prepared, deadline: Deadline, report: str) -> int:
-    planned = prepared.plan
+def _run(screen: Screen, given: dict[str, Any], prepared: Prepared) -> int:
+    planned, folder = prepared.plan, given["folder"]
+    race: Any = None
     if screen.talks:
         screen.notes(f for f in prepared.findings if f.severity != "suggestion")
         size = f"{count(prepared.data.n_rows, 'row')}, {count(planned.preset.n_configurations, 'configuration')}"
         screen.say(f"{size}, at most {planned.n_fits:,} fits. Ctrl-C stops and keeps what is done.", "dim")
+        race = Bars(screen.err) if screen.err.is_terminal else Lines(sys.stderr)
+        clear = getattr(race, "close", lambda: None)
+
+        def judging() -> None:
+            clear()
+            screen.phase("judging the winner in bootstrap samples")
+
+        race.close = judging  # called when the race is over
+    how_much = "none" if given["no_report"] else "fast" if given["fast"] else "full"
     try:
-        listener = _Listener(screen) if screen.talks else None
-        results = execute(prepared, folder, deadline, report, listener, screen.phase)
+        results = execute(prepared, folder, Deadline(prepared.settings.max_time, BEGAN), how_much, race, screen.phase)
     except KeyboardInterrupt as interrupt:
         number, word = signal_of(interrupt)
         tell(f"{word}; every finished fit is saved. Go on with: sober resume {folder.path}")
@@ -115,35 +120,18 @@ def _run(screen: Screen, folder: RunFolder, prepared: Prepared, deadline: Deadli
         return BAD if error.code == "E604" else 128 + number
     finally:
         screen.done()
-    show(screen, results, folder.path)
-    if results.stopped in ("interrupted", "terminated"):
-        screen.say(f"Go on with: sober resume {folder.path}", "yellow")
-        return 128 + (results.signal or signal.SIGINT)
-    if results.stopped == "max_seconds":
-        screen.say(f"Go on with: sober resume {folder.path}", "dim")
-    return DONE
+    show(screen, results, folder)
+    if results.stopped == "finished":
+        return DONE
+    is_late = results.stopped == "max_seconds"
+    screen.say(f"Go on with: sober resume {folder.path}", "dim" if is_late else "yellow")
+    return DONE if is_late else 128 + (results.signal or signal.SIGINT)
 
 
-class _Listener:
-    """Shows the race, and what follows it before the search is done."""
-
-    def __init__(self, screen: Screen) -> None:
-        self._screen = screen
-        self._race: Any = Bars(screen.err) if screen.err.is_terminal else Lines(sys.stderr)
-
-    def __call__(self, event: Any) -> None:
-        self._race(event)
-
-    def close(self) -> None:
-        """Hear that the race is over; the search goes on to judge."""
-        getattr(self._race, "close", lambda: None)()
-        self._screen.phase("judging the winner in bootstrap samples")
-
-
-def show(screen: Screen, results: RunRecord, folder: Path) -> None:
+def show(screen: Screen, results: RunRecord, folder: RunFolder) -> None:
     """End with the honest number next to the plain one, and the path of the report."""
     if screen.json:
-        screen.result({**results.headline(), "folder": str(folder)})
+        screen.result({**results.headline(), "folder": str(folder.path)})
         return
     if screen.talks:
         screen.notes(results.warnings)
@@ -151,24 +139,20 @@ def show(screen: Screen, results: RunRecord, folder: Path) -> None:
             screen.say(STOPPED[results.stopped], "yellow")
     rows = honest(results.score)
     if not screen.quiet:
-        rows += _more(results)
+        out = "failed or not reached" if results.stopped == "max_seconds" else "failed"
+        racing = results.n_configurations - results.n_finished - results.n_dropped - results.n_failed
+        parts = {"finished": results.n_finished, "still in the race": racing, "dropped": results.n_dropped}
+        told = ", ".join(f"{n} {what}" for what, n in {**parts, out: results.n_failed}.items() if n)
+        race = f"{count(results.n_configurations, 'configuration')}: {told}"
+        if not results.is_complete:
+            race += f"; judged on {results.n_judged:,} of {count(results.data['rows'], 'row')}"
+        rows.append(("winner", results.winner))
+        rows.append(("race", f"{race}; {count(results.n_fits, 'model')} trained{results.models_included}"))
+        for other in results.others:
+            held = "" if other.interval is None else f" ({between(other.interval, other.digits)})"
+            naive = f"plain CV {number(other.naive, other.digits)}"
+            rows.append(("also", f"{other.label}: {number(other.value, other.digits)}{held}, {naive}"))
         screen.out.print()
     if (folder / "report.html").exists():
         rows.append(("report", str(folder / "report.html")))
     screen.facts(rows)
-
-
-def _more(results: RunRecord) -> Iterable[tuple[str, str]]:
-    out = "failed or not reached" if results.stopped == "max_seconds" else "failed"
-    racing = results.n_configurations - results.n_finished - results.n_dropped - results.n_failed
-    parts = {"finished": results.n_finished, "still in the race": racing, "dropped": results.n_dropped}
-    told = ", ".join(f"{n} {what}" for what, n in {**parts, out: results.n_failed}.items() if n)
-    race = f"{count(results.n_configurations, 'configuration')}: {told}"
-    if not results.is_complete:
-        race += f"; judged on {results.n_judged:,} of {count(results.data['rows'], 'row')}"
-    yield "winner", results.winner
-    yield "race", f"{race}; {count(results.n_fits, 'model')} trained{results.models_included}"
-    for other in results.others:
-        held = "" if other.interval is None else f" ({between(other.interval, other.digits)})"
-        naive = f"plain CV {number(other.naive, other.digits)}"
-        yield "also", f"{other.label}: {number(other.value, other.digits)}{held}, {naive}"

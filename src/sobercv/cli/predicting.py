@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 from ..report.tables import spreadsheet_cell
 from ..report.words import count
-from ..runs.folder import RunFolder, write_file
+from ..runs.folder import write_file
 from ..runs.predict import predict as predicted
 from .exit_code import DONE
 from .screen import Screen
@@ -15,9 +16,8 @@ from .screen import Screen
 
 def predict(given: dict[str, Any]) -> int:
     """Write predictions as CSV, or as the suffix of the output says, and say what they are."""
-    output, screen = given["output"], Screen(quiet=given["quiet"])
-    asked = given["sheet"], given["threshold"], given["at"] or ()
-    found = predicted(RunFolder(given["folder"]), given["data"], *asked)
+    output, screen = given["output"] and Path(given["output"]), Screen(given)
+    found = predicted(given["folder"], given["data"], given["sheet"], given["threshold"], given["at"] or ())
     frame = found.frame
     if screen.talks:
         screen.notes(found.notes)

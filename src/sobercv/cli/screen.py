@@ -8,8 +8,8 @@ from __future__ import annotations
 import json as json_
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 from rich.console import Console
@@ -19,7 +19,6 @@ from rich.text import Text
 
 from ..errors import Note
 from ..report.records import Score
-from ..report.words import between, number, off_by
 from .exit_code import one_line
 
 STYLES = {"error": "bold red", "warning": "yellow", "suggestion": "cyan"}
@@ -36,22 +35,17 @@ class _Aside(Console):
 
 
 class Screen:
-    """Standard output and standard error.
+    """Standard output and standard error, by what a command was asked for.
 
     `json`: standard output is JSON and nothing else. `quiet`: no word beside the result.
     """
 
-    def __init__(self, json: bool = False, quiet: bool = False) -> None:
-        self.json = json
-        self.quiet = quiet
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.json, self.quiet = given.get("json", False), given.get("quiet", False)
+        self.talks = not (self.json or self.quiet)  # whether there is anything to say beside the result
         self.out = Console(highlight=False, markup=False, emoji=False)
         self.err = _Aside(stderr=True, highlight=False, markup=False, emoji=False)
-        self._status: Any = None
-
-    @property
-    def talks(self) -> bool:
-        """Whether there is anything to say beside the result."""
-        return not (self.json or self.quiet)
+        self._status = self.err.status("")
 
     # ---- the result ------------------------------------------------------------------------------------------------
     def result(self, values: Any) -> None:
@@ -90,26 +84,19 @@ class Screen:
 
     def phase(self, text: str) -> None:
         """Say what goes on now: a line that moves in a terminal, and one that stays elsewhere."""
-        if not self.talks:
-            return
-        if not self.err.is_terminal:
-            self.say(text, "dim")
-        elif self._status is None:
-            self._status = self.err.status(text)
+        if self.talks and self.err.is_terminal:
+            self._status.update(text)
             self._status.start()
         else:
-            self._status.update(text)
-
-    def wait(self, text: str) -> None:
-        """Say what goes on now where there is a terminal, and nothing elsewhere."""
-        if self.err.is_terminal:
-            self.phase(text)
+            self.say(text, "dim")
 
     def done(self) -> None:
         """Take the line of the present phase away."""
-        status, self._status = self._status, None
-        if status is not None:
-            status.stop()
+        self._status.stop()
+
+    def waiting(self, text: str) -> AbstractContextManager[Any]:
+        """Say what goes on inside where there is a terminal, and nothing elsewhere."""
+        return self.err.status(text) if self.talks else nullcontext()
 
 
 def safe(text: str) -> Text:
@@ -119,10 +106,10 @@ def safe(text: str) -> Text:
 
 def honest(score: Score) -> list[tuple[str, str | Text]]:
     """Write the honest number beside the one that plain cross-validation claims."""
-    value = Text(number(score.value, score.digits), "bold green")
+    value = Text(score.honest, "bold green")
     if score.interval is not None:
         level = 100 * score.level
-        value.append(f"   {level:g} % interval {between(score.interval, score.digits)}", "not bold")
-    claim = Text(number(score.naive, score.digits), "dim")
-    claim.append(f"   what plain cross-validation claims ({off_by(score)})", "dim")
+        value.append(f"   {level:g} % interval {score.ends}", "not bold")
+    claim = Text(score.claim, "dim")
+    claim.append(f"   what plain cross-validation claims ({score.off_by})", "dim")
     return [("metric", score.label), ("honest score", value), ("plain CV", claim)]

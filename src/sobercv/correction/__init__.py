@@ -1,8 +1,8 @@
 """correct: an honest score for a search that has already been run, by whichever tool.
 
-`searches`, `optuna_study`, `automl` and `tool_tables` read what tools keep into `FoldScores` or `ToolPredictions`;
-`judging` judges those by resampling folds (BBC-F) or samples (BBC). The package is not called `correct`: a package of
-that name would hide the function `sobercv.correct`.
+`searches` and `tool_tables` read what tools keep into `FoldScores` or `ToolPredictions`; `judging` judges those by
+resampling folds (BBC-F) or samples (BBC). The package is not called `correct`: a package of that name would hide the
+function `sobercv.correct`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ import numpy as np
 
 from ..errors import SoberError
 from ..inference import Estimate
-from ..tables import Roles
-from .automl import is_mljar, read_autogluon, read_mljar
+from ..tables import Settings
+from . import searches
 from .judging import FoldScores, ToolPredictions, judge, judge_predictions
-from .optuna_study import is_study, read_study, read_study_predictions, with_study_winner
-from .searches import read_search, title
+from .searches import is_mljar, read_mljar, read_search
 from .tool_tables import direction, holds_long_predictions, read_frame, read_long, recognise
 
 __all__ = [
@@ -146,12 +145,10 @@ def correct(
         thing = thing.to_pandas()
     settings = {"confidence_level": confidence_level, "random_state": random_state}
     study = getattr(thing, "study_", thing)  # OptunaSearchCV's cv_results_ lacks the parameters
-    if is_study(study) and y is not None:
-        own = {name: options.pop(name) for name in ("predictions", "method") if name in options}
-        kept = read_study_predictions(study, y, **own)
-        estimates = with_study_winner(study, kept, judge_predictions(kept, metric, **settings, **options))
-    elif (predictions := _predictions(thing, y, options)) is not None:
+    if (predictions := _predictions(thing, study, y, options)) is not None:
         estimates = judge_predictions(predictions, metric, **settings, **options)
+        if searches.is_study(study):
+            estimates = searches.with_study_winner(study, predictions, estimates)
     else:
         if y is not None:
             raise SoberError(
@@ -161,37 +158,41 @@ def correct(
             )
         if unknown := [name for name in options if name != "n_bootstraps"]:
             raise SoberError("E122", f"`correct` has no option {unknown[0]!r} for fold scores.")
-        if is_study(study):
-            scores = read_study(study, metric if study is thing else metric or title(thing), n_repeats)
-        else:
-            scores = _fold_scores(thing, metric, n_repeats, greater_is_better)
-        estimates = judge(scores, **settings, **options)
+        estimates = judge(_fold_scores(thing, study, metric, n_repeats, greater_is_better), **settings, **options)
     several = len(estimates) > 1 or isinstance(metric, (list, tuple))
     return Estimates(estimates) if several else next(iter(estimates.values()))
 
 
-def _predictions(thing: Any, y: Any, options: dict[str, Any]) -> ToolPredictions | None:
+def _predictions(thing: Any, study: Any, y: Any, options: dict[str, Any]) -> ToolPredictions | None:
     """Read the out-of-fold predictions in it; None where it holds none."""
+    if searches.is_study(study) and y is not None:
+        own = {name: options.pop(name) for name in ("predictions", "method") if name in options}
+        return searches.read_study_predictions(study, y, **own)
     if isinstance(thing, Mapping) and y is not None:
         return ToolPredictions.by_model("cross_val_predict", y, thing, options.pop("method", "predict"))
     if hasattr(thing, "leaderboard") and hasattr(thing, "predict_proba_oof"):
-        return read_autogluon(thing)
+        return searches.read_autogluon(thing)
     if isinstance(thing, (str, os.PathLike)) and os.path.isdir(thing):
         return read_mljar(thing)
-    return read_long(thing, Roles()) if hasattr(thing, "iloc") and holds_long_predictions(thing) else None
+    return read_long(thing, Settings()) if hasattr(thing, "iloc") and holds_long_predictions(thing) else None
 
 
-def _fold_scores(thing: Any, metric: str | None, n_repeats: int | None, greater_is_better: bool | None) -> FoldScores:
+def _fold_scores(
+    thing: Any, study: Any, metric: str | None, n_repeats: int | None, greater_is_better: bool | None
+) -> FoldScores:
     """Read the scores by fold in it."""
+    if searches.is_study(study):
+        named = metric if study is thing else metric or searches.title(thing)
+        return searches.read_study(study, named, n_repeats)
     if isinstance(thing, Mapping) and "params" in thing:
         thing = SimpleNamespace(cv_results_=thing)
     if isinstance(getattr(thing, "cv_results_", None), Mapping):
         return read_search(thing, metric, n_repeats)
-    if hasattr(thing, "columns") and hasattr(thing, "iloc"):
-        return read_frame(thing, metric, n_repeats=n_repeats, greater_is_better=greater_is_better)
     if isinstance(thing, np.ndarray) and thing.ndim == 2 and thing.dtype.kind in "fiu":
         sign, name = direction("score" if metric is None else metric, greater_is_better)
         return FoldScores({name: sign * thing.astype(np.float64)}, n_repeats=n_repeats or 1)
+    if hasattr(thing, "columns") and hasattr(thing, "iloc"):
+        return read_frame(thing, metric, n_repeats=n_repeats, greater_is_better=greater_is_better)
     if hasattr(thing, "fit") and (hasattr(thing, "param_grid") or hasattr(thing, "param_distributions")):
         raise SoberError("E113", f"This {type(thing).__name__} is not fitted yet. Call its fit first.")
     raise SoberError(

@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 
 from .. import metrics, seeds
-from ..containers import Array
+from ..containers import Array, check_level
 from ..errors import Note, SoberError
 from ..inference import Estimate
 from ..inference.bbc import bbc
-from ..inference.estimate import Data, Selected
-from ..inference.intervals import Calibrated, Evidence, Percentile, check_level
+from ..inference.intervals import Calibrated, Evidence, Percentile
 from ..inference.notes import adaptive
 from ..inference.selection import best
 from ..inference.tables import FoldMeans
@@ -61,6 +60,7 @@ class FoldScores:
     #: Scores of the folds present in a resample, by metric [F, C], -> position of the winner; None for the highest
     #: mean.
     rule: Callable[[Mapping[str, Array]], int] | None = None
+    is_adaptive: bool = False  # whether later configurations were chosen by the scores of earlier ones
     notes: tuple[Note, ...] = ()
 
     @property
@@ -106,13 +106,11 @@ def judge(
     check_level(confidence_level)
     kept, seed, k = found.complete(), seeds.root(random_state), found.n_folds
     scores = {name: table[:, kept] for name, table in found.scores.items()}
-    ranges = {name: _range(name, table) for name, table in scores.items()}
     means = {name: table.mean(axis=0) for name, table in scores.items()}
+    ranges = {name: _range(name, table) for name, table in scores.items()}
     repeats = {name: [FoldMeans(one) for one in np.split(table, found.n_repeats)] for name, table in scores.items()}
     counts = Units.of_folds(k, n_bootstraps, seed).counts(0, n_bootstraps)  # [B, K], for all repeats
-    n_left_out = found.first.shape[1] - len(kept)
-    data = Data(n_repeats=found.n_repeats, n_folds=k, n_left_out=n_left_out, seed=seed)
-    first = next(iter(scores))
+    first, n_left_out = next(iter(scores)), found.first.shape[1] - len(kept)
     if ranges[first] is None:
         low, high = scores[first].min(), scores[first].max()
         raise SoberError(
@@ -122,25 +120,23 @@ def judge(
         )
     winner = int(best(means[first][None])[0]) if found.winner is None else int(np.searchsorted(kept, found.winner))
     if found.rule is None:
-        winners = [best(one.scores(counts)) for one in repeats[first]]
+        winners = np.array([best(one.scores(counts)) for one in repeats[first]])  # [R, B]
     else:
-        winners = [_by_rule(found, kept, slice(r * k, r * k + k), counts) for r in range(found.n_repeats)]
+        winners = np.array([_by_rule(found, kept, slice(r * k, r * k + k), counts) for r in range(found.n_repeats)])
 
-    def judged(name: str, chosen: list[Array] | int) -> Array:
-        """Score of configuration chosen[r][b] on the folds that are absent from resample b [R, B]."""
-        each = [np.full(len(counts), chosen)] * found.n_repeats if isinstance(chosen, int) else chosen
-        return np.array([one.picked(counts == 0, at) for one, at in zip(repeats[name], each, strict=True)])
+    def judged(name: str, chosen: Array) -> Array:
+        """Score of what was chosen [R, B] on the folds that are absent from each resample [R, B]."""
+        return np.array([one.picked(counts == 0, at) for one, at in zip(repeats[name], chosen, strict=True)])
 
-    def estimate(name: str, at: int, draws: Array, members: Array, wins: Array | None = None, **more: Any) -> Estimate:
+    def estimate(name: str, at: int, chosen: Array, members: Array) -> Estimate:
         """Make an estimate for the configuration at this position, compared with those at positions `members`."""
-        own = int(kept[at])
-        selected = Selected(
-            own, kept[members], means[name][members], wins, None if found.names is None else found.names[own],
-            None if found.params is None else dict(found.params[own]),
-        )  # fmt: skip
+        own, draws = int(kept[at]), np.mean(judged(name, chosen), axis=0)
         return Estimate(
-            **{"value": float(np.mean(draws)), **more}, naive=float(means[name][at]), method="bbc-f", metric=name,
-            draws=draws, selected=selected, data=data,
+            value=float(np.mean(draws)), naive=float(means[name][at]), method="bbc-f", metric=name, draws=draws,
+            bounds=Percentile(draws, range=ranges[name] or ANY), winner=own, configurations=kept[members],
+            scores=means[name][members], winner_name=None if found.names is None else found.names[own],
+            winner_params=None if found.params is None else dict(found.params[own]), n_repeats=found.n_repeats,
+            n_folds=k, n_left_out=n_left_out, seed=seed,
         )  # fmt: skip
 
     def alone(name: str, configuration: int) -> Estimate:
@@ -152,13 +148,11 @@ def judge(
                 f"exist. Name one of {kept[0]} to {kept[-1]}.",
             )
         at = int(np.searchsorted(kept, configuration))
-        draws = np.mean(judged(name, at), axis=0)
-        return estimate(name, at, draws, np.array([at]), bounds=Percentile(np.sort(draws), range=ranges[name] or ANY))
+        return estimate(name, at, np.full_like(winners, at), np.array([at]))
 
     # Repeats share samples, so that their variances are not divided; overlapping test sets have Nadeau and Bengio's
     # correction.
     wider = 1.0 if found.test_share is None else 1.0 + k * found.test_share
-    wins = np.bincount(np.concatenate(winners), minlength=len(kept))
     said = [
         (True, "W211", f"Only the scores of {k} folds are known, so folds were resampled (BBC-F). Out-of-fold "
          "predictions give a narrower interval: BBCSearchCV keeps them."),
@@ -167,28 +161,28 @@ def judge(
         (k < FEW_FOLDS, "W205", f"With {k} folds the interval is wide: {k} numbers say little about how scores vary."),
         (len(kept) == 1, "W202", "There is one configuration only, so nothing was selected and nothing is corrected."),
     ]  # fmt: skip
-    about_folds = [Note(code, text) for applies, code, text in said if applies]
+    noted = [adaptive(None, found.first.shape[1])] if found.is_adaptive else []
+    noted += [Note(code, text) for applies, code, text in said if applies]
     out = {}
     for name in scores:
-        notes = (*found.notes, *about_folds)
+        notes = (*found.notes, *noted)
         if ranges[name] == ANY and scores[name].min() >= 0.0 and scores[name].max() <= 1.0:
             text = (
                 f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
                 'scores cannot exceed 1, name the metric: correct(..., "accuracy").'
             )
             notes += (Note("W201", text),)
-        draws = np.mean(judged(name, winners), axis=0)
-        value = float(np.mean(draws))
+        made = estimate(name, winner, winners, np.arange(len(kept)))
         spread = np.mean([one.scores(counts).var(axis=0, ddof=1) for one in repeats[name]], axis=0) * wider
+        own = float(np.mean(judged(name, np.full_like(winners, winner)).mean(axis=1)))
         seen = Evidence(
-            means[name], spread, winner, value, float(np.mean(judged(name, winner).mean(axis=1))),
-            ranges[name] or ANY, k, float(k), clustered=True, folds=True, trained=1.0 - 1.0 / k, draws=draws,
+            means[name], spread, winner, made.value, own, ranges[name] or ANY, k, float(k), clustered=True, folds=True,
+            trained=1.0 - 1.0 / k, draws=np.asarray(made.draws),
         )  # fmt: skip
-        value = min(value, float(means[name][winner])) if name == first else value
-        out[name] = estimate(
-            name, winner, draws, np.arange(len(kept)), wins, value=value, notes=notes,
-            bounds=Calibrated.of(seen) or Percentile.of(seen), confidence_level=confidence_level,
-            judge_alone=partial(alone, name),
+        out[name] = replace(
+            made, value=min(made.value, made.naive) if name == first else made.value, notes=notes,
+            bounds=Calibrated.of(seen) or made.bounds, confidence_level=confidence_level,
+            win_counts=np.bincount(winners.ravel(), minlength=len(kept)), judge_alone=partial(alone, name),
         )  # fmt: skip
     return out
 
@@ -334,13 +328,13 @@ def judge_predictions(
         notes += (Note("E814", text),)
     if found.is_adaptive:
         notes += (adaptive(first.n_groups or first.n_samples, first.n_configurations),)
-    known = {
-        name: one.with_winner(
-            winner_name=found.names[one.winner], winner_params=found.params[one.winner] if found.params else None
+    return {
+        name: replace(
+            one, winner_name=found.names[one.winner], winner_params=found.params[one.winner] if found.params else None,
+            notes=(*one.notes, *notes),
         )
         for name, one in estimates.items()
-    }
-    return {name: replace(one, notes=(*one.notes, *notes)) for name, one in known.items()}
+    }  # fmt: skip
 
 
 def _objections(found: ToolPredictions) -> list[Note]:

@@ -1,13 +1,22 @@
-"""Fold scores of a fitted search: anything with scikit-learn's `cv_results_`.
+"""What searches of other tools kept: scikit-learn's and those like it, Optuna, AutoGluon, mljar-supervised.
 
-GridSearchCV, RandomizedSearchCV, the halving searches, BayesSearchCV and dask-ml's searches all keep
-``split0_test_score`` and so on.
+Anything with scikit-learn's `cv_results_` keeps fold scores as ``split0_test_score`` and so on: GridSearchCV, the
+halving searches, BayesSearchCV, dask-ml's. A trial of Optuna keeps them as a list in a user attribute, in attributes of
+those names (OptunaSearchCV), or as values that it reported fold by fold: each fold's own score, or the mean so far; it
+keeps predictions as a list in a user attribute. AutoGluon and mljar keep the predictions of every model; nothing of
+either is imported or unpickled. Stacked and weighted ensembles are left out: they were fitted to the out-of-fold
+predictions of the other models.
 """
 
 from __future__ import annotations
 
+import csv
+import json
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +24,19 @@ from sklearn.base import is_classifier, is_regressor
 
 from ..containers import Array
 from ..errors import Note, SoberError
-from ..inference.notes import adaptive
-from .judging import FoldScores
+from ..inference import Estimate
+from ..inference.estimate import shown
+from .judging import FoldScores, ToolPredictions
 
 SPLIT = re.compile(r"split(\d+)_test_(.+)")
+#: How far the mean of fold scores may lie from the value of the trial.
+CLOSE = 1e-6
+#: A model's own predictions of rows that it was not trained on, of all folds or of one hold-out, as mljar keeps them.
+FILES = ("predictions_out_of_folds.csv", "predictions_validation.csv")
+ENSEMBLE = "predictions_ensemble.csv"
 
 
+# ---- fitted searches ------------------------------------------------------------------------------------------------
 def read_search(search: Any, metric: str | None = None, n_repeats: int | None = None) -> FoldScores:
     """Read the fold scores of a fitted search.
 
@@ -52,7 +68,6 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
     repeats = getattr(getattr(search, "cv", None), "n_repeats", 1)  # as the splitter says
     repeats = int(repeats) if isinstance(repeats, (int, np.integer)) and repeats > 0 else 1
     test_share, dependence = _overlap(getattr(search, "cv", None))
-    is_adaptive = hasattr(search, "optimizer_results_")  # BayesSearchCV proposes by earlier scores
     return FoldScores(
         scores=scores,
         params=params,
@@ -60,7 +75,8 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
         test_share=test_share,
         winner=int(np.flatnonzero(rows == best)[0]) if best is not None and best in rows else None,
         rule=_rule(search.refit, names, results, rows) if has_rule and is_own else None,
-        notes=(*notes, *dependence, *([adaptive(None, len(params))] if is_adaptive else [])),
+        is_adaptive=hasattr(search, "optimizer_results_"),  # BayesSearchCV proposes by earlier scores
+        notes=(*notes, *dependence),
     )
 
 
@@ -68,14 +84,17 @@ def _selecting(search: Any, names: list[str], metric: str | None) -> str:
     """Name of the metric that selects."""
     if metric is not None and metric == title(search, names[0]) and metric not in names:
         return names[0]
-    refit: Any = getattr(search, "refit", True)
     if metric is None:
+        refit: Any = getattr(search, "refit", True)
         metric = names[0] if len(names) == 1 or callable(refit) else refit
     if isinstance(metric, str) and metric in names:
         return metric
-    given = f"got {metric!r}" if isinstance(metric, str) else "the search has several and no refit"
-    code = "E122" if isinstance(metric, str) else "E113"
-    raise SoberError(code, f"`metric` must name the metric that selects, one of {', '.join(names)}; {given}.")
+    is_named = isinstance(metric, str)
+    given = f"got {metric!r}" if is_named else "the search has several and no refit"
+    raise SoberError(
+        "E122" if is_named else "E113",
+        f"`metric` must name the metric that selects, one of {', '.join(names)}; {given}.",
+    )
 
 
 def title(search: Any, name: str = "score") -> str:
@@ -143,3 +162,229 @@ def _rule(
         return int(refit(resampled))
 
     return rule
+
+
+# ---- Optuna ---------------------------------------------------------------------------------------------------------
+def is_study(thing: Any) -> bool:
+    """Whether this is an Optuna study."""
+    return hasattr(thing, "trials") and hasattr(thing, "best_trials")
+
+
+def read_study(study: Any, metric: str | None = None, n_repeats: int | None = None) -> FoldScores:
+    """Read the fold scores of the complete trials; `metric` is a name for the score (default: "value")."""
+    if len(study.directions) > 1:
+        raise SoberError("E114", "The study has several objectives, so no single trial was selected. Pass fold scores.")
+    complete = _complete(study)
+    kept = [(trial, folds) for trial in complete if (folds := fold_scores_of(trial)) is not None]
+    if not kept:
+        raise SoberError(
+            "E812",
+            f"None of the {len(complete)} complete trials keeps scores by fold whose mean is its value. Run the trials "
+            "again with their folds: sobercv.optuna.replay(study, make, X, y); or keep them in the objective: "
+            'trial.set_user_attr("fold_scores", scores). If they keep out-of-fold predictions, pass y=.',
+        )
+    if len(lengths := {len(folds) for _, folds in kept}) > 1:
+        raise SoberError("E101", f"Trials have different numbers of folds: {', '.join(map(str, sorted(lengths)))}.")
+    sign, name = (1.0 if study.direction.name == "MAXIMIZE" else -1.0), metric or "value"
+    name = name if sign > 0 or name.startswith("neg_") else f"neg_{name}"
+    return FoldScores(
+        {name: sign * np.array([folds for _, folds in kept]).T},
+        params=[dict(trial.params) for trial, _ in kept],
+        names=[f"trial {trial.number}: {shown(trial.params)}".removesuffix(": ") for trial, _ in kept],
+        n_repeats=n_repeats or 1,
+        **_about(study, len(kept), "fold scores"),
+    )
+
+
+def read_study_predictions(
+    study: Any, y: Any, predictions: str | Mapping[int, Any] = "oof", method: str = "predict_proba"
+) -> ToolPredictions:
+    """Read the out-of-fold predictions of the complete trials.
+
+    `y` [N]: the truth. `predictions`: the user attribute in which the objective kept a trial's out-of-fold predictions,
+    ``trial.set_user_attr("oof", predicted.tolist())``; or the predictions by the number of the trial. [N], or [N, K]
+    with classes in sorted order. `method`: what they are: labels or numbers, probabilities (of two classes: of the
+    greater), or scores.
+    """
+    complete = _complete(study)
+    where = f"the user attribute {predictions!r}" if isinstance(predictions, str) else "`predictions`"
+    if isinstance(predictions, str):
+        predictions = {trial.number: trial.user_attrs.get(predictions) for trial in complete}
+    kept = [(t, np.asarray(column)) for t in complete if (column := predictions.get(t.number)) is not None]
+    if not kept:
+        raise SoberError(
+            "E111",
+            f"None of the {len(complete)} complete trials has its out-of-fold predictions in {where}. In the objective "
+            'write trial.set_user_attr("oof", predicted.tolist()).',
+        )
+    return ToolPredictions.by_model(
+        "Optuna",
+        y,
+        {f"trial {trial.number}": column for trial, column in kept},
+        method,
+        params=[dict(trial.params) for trial, _ in kept],
+        **_about(study, len(kept), "predictions"),
+    )
+
+
+def with_study_winner(study: Any, found: ToolPredictions, estimates: dict[str, Estimate]) -> dict[str, Estimate]:
+    """Note where the study itself selected another trial than its predictions do."""
+    first = next(iter(estimates.values()))
+    winner = str(first.winner_name)
+    if len(study.directions) > 1 or (best := f"trial {study.best_trial.number}") == winner:
+        return estimates
+    kept = "" if best in found.names else ", which kept no predictions"
+    text = (
+        f"The study's own best trial is {best[6:]} (value {study.best_value:.6g}){kept}; by {first.metric} of the kept "
+        f"predictions it is {winner[6:]}, and this is the score of {winner[6:]}. For the score of {best[6:]} correct "
+        "by the metric that the objective returned."
+    )
+    return {name: replace(one, notes=(*one.notes, Note("W212", text))) for name, one in estimates.items()}
+
+
+def fold_scores_of(trial: Any) -> Array | None:
+    """Return the scores of one trial by fold, or None if it keeps none whose mean is its value."""
+    attributes: Mapping[str, Any] = trial.user_attrs
+    splits = [(int(match[1]), value) for name, value in attributes.items() if (match := SPLIT.fullmatch(name))]
+    candidates: list[Any] = [[value for _, value in sorted(splits)], *attributes.values()]
+    steps = sorted(trial.intermediate_values)
+    if steps and steps[-1] - steps[0] == len(steps) - 1:
+        reported = np.array([trial.intermediate_values[step] for step in steps], dtype=np.float64)
+        counts = np.arange(1, len(reported) + 1)
+        candidates += [reported, np.diff(counts * reported, prepend=0.0)]  # the mean so far, taken apart
+    for candidate in candidates:
+        try:
+            folds = np.asarray(candidate, dtype=np.float64)
+        except (TypeError, ValueError):
+            continue
+        if folds.ndim == 1 and len(folds) > 1 and abs(folds.mean() - trial.value) <= CLOSE * (1 + abs(trial.value)):
+            return folds
+    return None
+
+
+def _complete(study: Any) -> list[Any]:
+    return [trial for trial in study.trials if trial.state.name == "COMPLETE"]
+
+
+def _about(study: Any, n_judged: int, what: str) -> dict[str, Any]:
+    """Say whether the sampler learned from scores, and how many trials took no part."""
+    from ..optuna.objective import learns_from_scores  # needs Optuna, as the study does
+
+    n_trials = len(study.trials)
+    text = (
+        f"{n_trials - n_judged} of {n_trials} trials were pruned, failed or keep no {what}, and took no part in the "
+        "correction; it may be slightly too small."
+    )
+    notes = (Note("W204", text),) if n_trials > n_judged else ()
+    return {"is_adaptive": bool(learns_from_scores(study)), "notes": notes}
+
+
+# ---- AutoGluon, mljar-supervised ------------------------------------------------------------------------------------
+def read_autogluon(predictor: Any) -> ToolPredictions:
+    """Ask a TabularPredictor, fitted with bagging, for the out-of-fold predictions of its base models."""
+    if predictor.problem_type not in ("binary", "multiclass", "regression"):
+        raise SoberError("E812", f"Problems of type {predictor.problem_type!r} cannot be judged here.")
+    refitted = set(predictor.model_refit_map().values())  # their predictions are those of the models that they copy
+    base = [name for name in predictor.model_names(level=1) if name not in refitted]
+    try:
+        oof = {name: predictor.predict_proba_oof(name) for name in base}
+    except AssertionError as error:  # how AutoGluon says that there was no bagging
+        raise SoberError(
+            "E812",
+            f"The predictor has no out-of-fold predictions ({str(error).strip()}) Fit it with bagging: "
+            "predictor.fit(data, num_bag_folds=8).",
+        ) from error
+    if not oof:
+        raise SoberError("E813", "The predictor has no base models. Fit it with num_bag_folds=8.")
+    _, inner = predictor.load_data_internal(data="train", return_X=False)
+    inner = inner[~inner.index.duplicated()]  # AutoGluon repeats rows of rare classes
+    y = np.asarray(predictor.transform_labels(inner, inverse=True).loc[next(iter(oof.values())).index])
+    classes = None if predictor.problem_type == "regression" else np.unique(y).tolist()
+    columns = {name: np.asarray(table if classes is None else table[classes], float) for name, table in oof.items()}
+    others = [name for name in predictor.model_names() if name not in base and name not in refitted]
+    method = "predict" if classes is None else "predict_proba"
+    notes = _ensembles_left_out(others, len(base))
+    return ToolPredictions.by_model("AutoGluon", y, columns, method, notes=notes)
+
+
+def is_mljar(folder: str | os.PathLike[str]) -> bool:
+    """Whether a folder looks like one of mljar-supervised."""
+    return (Path(folder) / "params.json").is_file() and bool(_models(Path(folder)))
+
+
+def read_mljar(folder: str | os.PathLike[str]) -> ToolPredictions:
+    """Read the predictions of every single model in the `results_path` of an mljar-supervised AutoML."""
+    root, single, mixed = Path(folder), dict[str, tuple[list[str], Array]](), list[str]()
+    settings = _json(root / "params.json")
+    for path in _models(root):
+        name = path.parent.name
+        is_mixed = path.name == ENSEMBLE or name.endswith("_Stacked")  # fitted to predictions of others
+        if is_mixed or _json(path.with_name("framework.json")).get("is_stacked"):
+            mixed.append(name)
+        else:
+            single[name] = _table(path)
+    if not single:
+        raise SoberError("E812", f"{root} holds no model of mljar-supervised with out-of-fold predictions.")
+    first, (head, rows) = next(iter(single.items()))
+    for name, (others, table) in single.items():
+        if others != head or not np.array_equal(table[:, 0], rows[:, 0]):
+            raise SoberError("E812", f"The rows of {name!r} are not those of {first!r} in {root}.")
+    is_number = settings.get("ml_task") == "regression"
+    searched = settings.get("hill_climbing_steps") or settings.get("boost_on_errors")
+    return ToolPredictions.by_model(
+        "mljar",
+        rows[:, 0] if is_number else _labels(head[1:], rows[:, 0], root),
+        {name: t[:, 1] if t.shape[1] == 2 else t[:, 1:] for name, (_, t) in single.items()},
+        "predict" if is_number else "predict_proba",
+        is_adaptive=bool(searched) or settings.get("mode") == "Optuna",
+        notes=_ensembles_left_out(mixed, len(single)),
+    )
+
+
+def _models(root: Path) -> list[Path]:
+    return sorted(path for name in (*FILES, ENSEMBLE) for path in root.glob(f"*/{name}"))
+
+
+def _table(path: Path) -> tuple[list[str], Array]:
+    """Read target and predictions; other columns (weights, sensitive features) are left out."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            head = next(csv.reader(file))
+            kept = [i for i, name in enumerate(head) if name == "target" or name.startswith("prediction")]
+            if len(kept) < 2 or head[kept[0]] != "target":
+                raise ValueError("no columns target and prediction")
+            return [head[i] for i in kept], np.loadtxt(file, delimiter=",", usecols=kept, quotechar='"', ndmin=2)
+    except (OSError, ValueError, StopIteration) as error:
+        raise SoberError("E812", f"{path} cannot be read ({error}). Train the models again.") from None
+
+
+def _labels(columns: Sequence[str], target: Array, root: Path) -> Array:
+    """Call classes as the columns do, where their order is that of the names; else by their numbers."""
+    two = re.fullmatch(r"prediction_0_for_(.*)_1_for_(.*)", columns[0])
+    names = list(two.groups()) if two else [name.removeprefix("prediction_") for name in columns]
+    n_classes = max(2, len(names))
+    strange = target[~np.isin(target, np.arange(n_classes))]
+    if len(strange):
+        raise SoberError(
+            "E812",
+            f"The target in {root} must hold the codes of its {n_classes} classes, 0 to {n_classes - 1}; got "
+            f"{strange[0]:g}. Train the models again.",
+        )
+    codes = target.astype(int)
+    return codes if len(names) < 2 or names != sorted(names) else np.array(names, dtype=object)[codes]
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise SoberError("E812", f"{path} cannot be read ({error}). Name the folder that AutoML wrote.") from None
+
+
+def _ensembles_left_out(names: Sequence[str], n_kept: int) -> tuple[Note, ...]:
+    """Note which models were left out because they are made of the `n_kept` others."""
+    text = (
+        f"{len(names)} of {len(names) + n_kept} models ({', '.join(names[:3])}) are ensembles of the others, fitted to "
+        "the same truth, and were left out. select=sobercv.greedy_ensemble() judges an ensemble of the others."
+    )
+    return (Note("W204", text),) if names else ()

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .bootstrap import corrected
-from .estimate import with_names
 from .procedures import SelectionProcedure
-from .question import MetricLike, Question
+from .question import MetricLike
 from .selection import SelectionRule
-from .tables import open_table
+from .tables import answered, ask
 
 
 def bbc(
@@ -109,22 +108,5 @@ def bbc(
     >>> bool(estimate.value < estimate.naive)
     True
     """
-    question = Question.ask(
-        metric,
-        select=select,
-        aggregate=aggregate,
-        by=by,
-        interval=interval,
-        fixed_models=fixed_models,
-        within_folds=within_folds,
-        n_bootstraps=n_bootstraps,
-        confidence_level=confidence_level,
-        stratify=stratify,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
-    arrays = {"groups": groups, "folds": folds, "sample_weight": sample_weight, "pos_label": pos_label}
-    table = open_table(predictions, question, y=y, counts=counts, **arrays)
-    found = corrected(table)
-    found = with_names(found, predictions) if hasattr(predictions, "columns") else found
-    return found if question.several else next(iter(found.values()))
+    table = ask(**locals())
+    return answered(corrected(table), predictions, table.question)

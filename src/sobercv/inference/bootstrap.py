@@ -23,7 +23,7 @@ from ..predictions import Predictions
 from ..threads import one_blas_thread
 from . import notes
 from .estimate import Estimate
-from .intervals import CROSS_VALIDATED, DOUBT, INTERVALS, STEADIER, Evidence, Percentile
+from .intervals import CROSS_VALIDATED, DOUBT, DOUBT_TUNED, INTERVALS, STEADIER, Evidence, Percentile
 from .procedures import Decisions, SelectionProcedure
 from .tables import Scores, Table
 
@@ -52,12 +52,7 @@ class Draws:
 def corrected(table: Table) -> dict[str, Estimate]:
     """Select on the whole table, draw, select and judge anew in every resample: an estimate for each metric."""
     question = table.question
-    selector: Columns
-    if question.procedure is None:
-        winner = table.winner()
-        selector = Columns(table, winner, table.wholes, table.wholes, (table.scorers, winner))
-    else:
-        selector = Tuned(table, question.procedure)
+    selector = Columns(table) if question.procedure is None else Tuned(table, question.procedure)
     if table.units.kind == "folds":
         cut = [(0, table.n_resamples)]
     else:
@@ -75,7 +70,7 @@ def draw(selector: Columns, start: int, stop: int) -> Draws:
     """Decide on what is present in resamples start to stop - 1, and judge on what is absent."""
     table, (fixed, place) = selector.table, selector.fixed
     counts = table.units.counts(start, stop)
-    absent = (counts == 0 if table.judges is None else (counts == 0) & table.judges).view(np.uint8)
+    absent = table.absent(counts)
     decisions, scorers, at, labels = selector.decide(counts, absent)
     judged = np.array([scorer.picked(absent, at) for scorer in scorers]).T
     found = Draws(decisions.winners, judged, decisions.tuned, labels)
@@ -97,7 +92,6 @@ def draw(selector: Columns, start: int, stop: int) -> Draws:
 Decided = tuple[Decisions, Sequence[Scores], Array, Array | None]
 
 
-@dataclass(eq=False)
 class Columns:
     """A selection rule bound to a table: the decision is a column."""
 
@@ -106,9 +100,14 @@ class Columns:
     alone: list[Array]  # for each metric the score on all samples of every configuration
     wholes: list[Array]  # the same, of the winner that of the final decision
     fixed: tuple[Sequence[Scores], int]  # scorers, and at which of their configurations the final decision is
-    back: float = 0.0  # how far the estimate goes back towards the naive score, as a share of the way
-    steadier: float = 1.0  # how much less scores on what is present vary than those of draws with replacement
-    doubt: float = DOUBT
+    back = 0.0  # how far the estimate goes back towards the naive score, as a share of the way
+    steadier = 1.0  # how much less scores on what is present vary than those of draws with replacement
+    doubt = DOUBT
+
+    def __init__(self, table: Table) -> None:
+        self.table, self.winner = table, table.winner()
+        self.alone = self.wholes = table.wholes
+        self.fixed = table.scorers, self.winner
 
     def decide(self, counts: Array, absent: Array) -> Decided:
         """Decide on what is present in each resample."""
@@ -122,21 +121,21 @@ class Tuned(Columns):
 
     Three things differ from a column (docs/evidence/tuned.md): a sample that was drawn several times is
     decided on once, labels of all resamples are judged together, and the estimate moves a tenth of the way back to the
-    naive score. `decider` is the procedure bound to the predictions, `final` the one decision on all of them.
+    naive score. `procedure` is bound to the predictions, `final` is its decision on all of them.
     """
 
     def __init__(self, table: Table, procedure: SelectionProcedure) -> None:
-        if type(table) is not Table or table.judges is not None:
+        if table.units.kind == "folds" or table.dropped is not None or table.judges is not None:
             raise SoberError(
                 "E114",
                 f"{procedure!r} decides on predictions that are in memory, all of the same samples, and resampled by "
                 'sample. Pass them as a numpy array, write by="sample", and leave out count_dropped.',
             )
-        self.table, self.procedure, self.doubt = table, procedure, procedure.doubt
-        self.back, self.steadier = (BACK, STEADIER) if procedure.counts_once else (0.0, 1.0)
-        self.decider = procedure.bind(table.predictions, table.question)
+        self.table, self.procedure = table, procedure.bind(table.predictions, table.question)
+        if procedure.counts_once:
+            self.back, self.steadier, self.doubt = BACK, STEADIER, DOUBT_TUNED
         once = np.ones((1, table.n_samples), np.uint8)
-        self.final = self.decider.decide(once)
+        self.final = self.procedure.decide(once)
         self.winner = int(self.final.winners[0])
         if self.winner < 0:
             raise SoberError(
@@ -144,8 +143,8 @@ class Tuned(Columns):
                 f"{table.question.first.name} is undefined on these samples, or no threshold meets the constraints, so "
                 "nothing can be selected. Check `y`, or relax the constraints.",
             )
-        self.alone = [scorer.scores(once)[0] for scorer in self._bound(self.decider.alternatives())]
-        self.fixed = self._bound(self.decider.predictions(self.final)), 0
+        self.alone = [scorer.scores(once)[0] for scorer in self._bound(self.procedure.alternatives())]
+        self.fixed = self._bound(self.procedure.predictions(self.final)), 0
         self.wholes = [scores.copy() for scores in self.alone]
         for scores, scorer in zip(self.wholes, self.fixed[0], strict=True):
             scores[self.winner] = scorer.picked(once, np.zeros(1, np.int64))[0]
@@ -156,8 +155,8 @@ class Tuned(Columns):
 
     def decide(self, counts: Array, absent: Array) -> Decided:
         """Decide, bind what the decisions predict, and count the labels of what is absent."""
-        decisions = self.decider.decide((counts > 0).view(np.uint8) if self.procedure.counts_once else counts)
-        predicted = self.decider.predictions(decisions)
+        decisions = self.procedure.decide((counts > 0).view(np.uint8) if self.procedure.counts_once else counts)
+        predicted = self.procedure.predictions(decisions)
         at, labels = np.where(decisions.winners < 0, -1, np.arange(len(counts))), None
         if self.procedure.makes_labels:
             given = np.moveaxis(predicted.responses["predict"], 1, 0)  # [B, N, R]
@@ -203,23 +202,20 @@ def sums_by_unit(off: Array) -> Array:
 # ---- from draws to estimates -----------------------------------------------------------------------------------------
 def estimates(selector: Columns, draws: Draws) -> dict[str, Estimate]:
     """Return one estimate for each metric, all at the same winner."""
-    table, winner = selector.table, selector.winner
-    question = table.question
+    table, winner, question = selector.table, selector.winner, selector.table.question
     noted = list(notes.of_table(table, winner, draws.winners))
     wins = np.bincount(draws.winners[draws.winners >= 0], minlength=len(table.configurations))
     means = [_mean(table, k, scores) for k, scores in enumerate(draws.scores.T)]
     decision, about = None, tuple[Note, ...]()
     if isinstance(selector, Tuned):
-        decision = selector.decider.decision(selector.final, draws.winners, draws.tuned)
+        decision = selector.procedure.decision(selector.final, draws.winners, draws.tuned)
         about = selector.procedure.notes(decision)
-    unbounded = any(not all(map(isfinite, metric.range)) for metric in question.metrics)
-    kurtoses = table.kurtoses(winner) if draws.own is not None and unbounded else [3.0] * len(means)
     n_groups = table.units.n if table.units.names == "groups" else None
     found: dict[str, Estimate] = {}
     for k, metric in enumerate(question.metrics):
         joint = selector.together(k, draws) if isinstance(selector, Tuned) else None
         value, scores, special = means[k] if joint is None else joint, draws.scores[:, k].copy(), list[Note]()
-        seen = _evidence(selector, draws, k, value, kurtoses[k])
+        seen = _evidence(selector, draws, k, value)
         naive = float(selector.wholes[k][winner])
         if isfinite(naive):
             value = value + selector.back * (naive - value)
@@ -231,15 +227,15 @@ def estimates(selector: Columns, draws: Draws) -> dict[str, Estimate]:
             special, value = [Note("W205", text)], naive
         # Medians are taken of what is best in the middle, and only percentiles know them.
         bounds = (INTERVALS[question.interval].of(seen) if metric.selects else None) or Percentile.of(seen)
-        highest = max(naive, value) if max(naive, value) >= 0.5 else bounds.bounds((1.0 + question.level) / 2.0)[1]
+        highest = max(naive, value, bounds.bounds((1.0 + question.level) / 2.0)[1])
         is_other = bounds.name != question.interval
         found[metric.name] = table.estimate(
             k,
             winner,
-            value=value,
             scores=selector.alone[k],
             win_counts=wins,
             decision=decision,
+            value=value,
             naive=naive,
             bounds=bounds,
             draws=scores,
@@ -261,23 +257,23 @@ def alone(table: Table, metric: int, configuration: int) -> Estimate:
     if question.procedure is not None:  # what is tuned beside the column is tuned for this one, too
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SoberWarning)
-            return list(corrected(table.among(member)).values())[metric]
+            return list(corrected(Table(table.given.take_configurations(member), question, table.counts)).values())[
+                metric
+            ]
     scorer, where = table.scorers[metric], int(np.flatnonzero(member)[0])
-    judges = np.ones(table.units.length, bool) if table.judges is None else table.judges
+    cut = blocks.ranges(table.n_resamples, table.n_samples, 1)
     draws = np.concatenate(
-        [
-            scorer.picked(((table.units.counts(a, b) == 0) & judges).view(np.uint8), np.full(b - a, where))
-            for a, b in blocks.ranges(table.n_resamples, table.n_samples, 1)
-        ]
+        [scorer.picked(table.absent(table.units.counts(a, b)), np.full(b - a, where)) for a, b in cut]
     )
     score = table.wholes[metric][member]
     return table.estimate(
         metric,
         where,
-        value=_mean(table, metric, draws),
         scores=score,
         configurations=table.configurations[member],
-        bounds=Percentile(np.sort(draws), range=question.metrics[metric].range),
+        value=_mean(table, metric, draws),
+        naive=float(score[0]),
+        bounds=Percentile(draws, range=question.metrics[metric].range),
         draws=draws,
     )
 
@@ -288,26 +284,25 @@ def _mean(table: Table, metric: int, draws: Array) -> float:
     What is best in the middle (a slope of calibration) is without bounds and far off on some resamples, so that few of
     them would make the mean: there it is the median.
     """
-    name = table.question.metrics[metric].name
+    judge = table.question.metrics[metric]
     if np.isnan(draws).all():
         raise SoberError(
             "E109",
-            f"{name} is undefined on every one of the {len(draws)} draws: the samples "
-            "left out never hold what it compares. Use stratify=True, collect more data, or choose another metric."
-            f"{table.complaint(metric)}",
+            f"{judge.name} is undefined on every one of the {len(draws)} draws: what is left out never holds what it "
+            f"compares. Use stratify=True, collect more data, or choose another metric.{table.complaint(metric)}",
         )
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = float((np.nanmean if table.question.metrics[metric].selects else np.nanmedian)(draws))
+        mean = float((np.nanmean if judge.selects else np.nanmedian)(draws))
     if not np.isfinite(mean):
-        raise SoberError("E117", f"{name} returns numbers whose mean is beyond 1e308. Scale `y` and predictions down.")
+        raise SoberError("E117", f"The mean of {judge.name} is beyond 1e308. Scale `y` and predictions down.")
     return mean
 
 
-def _evidence(selector: Columns, draws: Draws, k: int, value: float, kurtosis: float) -> Evidence:
+def _evidence(selector: Columns, draws: Draws, k: int, value: float) -> Evidence:
     """What the bootstrap has seen by metric k; without variances where the interval does not look at them."""
     table, winner, scores = selector.table, selector.winner, selector.wholes[k]
     question, target, metric = table.question, table.predictions.target, table.question.metrics[k]
-    own, variances = scores[winner : winner + 1], np.full(len(scores), np.nan)
+    own, variances, kurtosis = scores[winner : winner + 1], np.full(len(scores), np.nan), 3.0
     if draws.own is not None and draws.inside is not None and draws.sums is not None:
         own = draws.own[:, k][~np.isnan(draws.own[:, k])]
         if k == 0:
@@ -317,6 +312,8 @@ def _evidence(selector: Columns, draws: Draws, k: int, value: float, kurtosis: f
         else:  # other metrics are computed of no other configuration in bag
             inside = draws.inside[:, k - 1][~np.isnan(draws.inside[:, k - 1])]
             variances[winner] = inside.var(ddof=1) if len(inside) > 1 else np.nan
+        if not all(map(isfinite, metric.range)):
+            kurtosis = table.kurtosis(k, winner)
     # The size to assume where no score varies: classes and events count by the rarer kind, unless rows do.
     assumed = float(table.observed.n)
     if target.task == "survival":

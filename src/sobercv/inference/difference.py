@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-from ..containers import Array, as_array
+from .. import seeds
+from ..containers import Array, as_array, check_level
 from ..errors import SoberError, SoberWarning
 from ..predictions import Predictions
 from .bootstrap import corrected
 from .estimate import Estimate
-from .intervals import STEADIER, Percentile, check_level, holding
+from .intervals import STEADIER, Percentile
 from .procedures import SelectionProcedure
 from .question import MetricLike, Question
 from .selection import SelectionRule, best
-from .tables import ARRAYS, Table, open_table
+from .tables import Table, ask, open_table
 
 #: With fewer folds or groups than this, a difference is never called clear: they may all agree by chance.
 FEW_UNITS = 6
@@ -66,9 +67,7 @@ class Difference:
         assert second.draws is not None
         draws = first.draws - second.draws
         if np.isnan(draws).all():
-            raise SoberError(
-                "E109", "No draw judges both selections, so that they cannot be compared. Use stratify=True."
-            )
+            raise SoberError("E109", "No draw judges both selections: they cannot be compared. Use stratify=True.")
         same = (first.winner, first.decision) == (second.winner, second.decision)
         value, n_units = first.value - second.value, first.n_folds or first.n_groups
         share = (1.0 + check_level(confidence_level)) / 2.0
@@ -84,9 +83,8 @@ class Difference:
         if factor != 1.0:
             centre = float(np.nanmean(draws))
             low, high = (centre + factor * (end - centre) for end in (low, high))
-        if same:  # on the whole table there is no difference
-            low, high = holding((low, high), 0.0)
-        return cls(value, holding((low, high), value), first, second, draws, confidence_level)
+        held = (value, 0.0) if same else (value,)  # of the same choice there is no difference on the whole table
+        return cls(value, (min(low, *held), max(high, *held)), first, second, draws, confidence_level)
 
     @property
     def naive(self) -> float:
@@ -101,18 +99,17 @@ class Difference:
         if self.first.decision is None and self.first.winner == self.second.winner:
             return f"The winner is {other}: tuning changed nothing."
         low, high = self.interval
+        verdict = "clearly better than" if low > 0 else "clearly worse than" if high < 0 else "not clearly better than"
+        n_units, units = self.first.n_folds or self.first.n_groups, "folds" if self.first.n_folds else "groups"
+        if n_units is not None and n_units < FEW_UNITS and not low <= 0 <= high:
+            verdict = f"with only {n_units} {units} that does not show that the winner differs from"
         largest = max((abs(x) for x in (self.value, low, high) if np.isfinite(x)), default=0.0)
         # Digits after the point: three for scores of about one, fewer for large errors, more for tiny ones.
         normal = largest == 0 or 0.01 <= largest < 10
         digits = 3 if normal else int(np.clip(2 - np.floor(np.log10(largest)), 0, 12))
-        did = "gained" if self.value >= 0 else "lost"
-        bounds = (low, high) if self.value >= 0 else (-high, -low)
-        gap, low_, high_ = (f"{abs(x) if x == 0 else x:.{digits}f}" for x in (abs(self.value), *bounds))
-        verdict = "clearly better than" if low > 0 else "clearly worse than" if high < 0 else "not clearly better than"
-        level, n_units = f"{100 * self.confidence_level:g} %", self.first.n_folds or self.first.n_groups
-        if n_units is not None and n_units < FEW_UNITS and not low <= 0 <= high:
-            units = "folds" if self.first.n_folds else "groups"
-            verdict = f"with only {n_units} {units} that does not show that the winner differs from"
+        did, ends = ("gained", (low, high)) if self.value >= 0 else ("lost", (-high, -low))
+        gap, low_, high_ = (f"{abs(x) if x == 0 else x:.{digits}f}" for x in (abs(self.value), *ends))
+        level = f"{100 * self.confidence_level:g} %"
         return f"Tuning {did} {gap} ({level} interval {low_} to {high_}): {verdict} {other}."
 
     def __repr__(self) -> str:
@@ -178,43 +175,41 @@ def difference(
             raise SoberError("E114", f"`{name}` is not for a difference; give `first` and `second`, and leave it out.")
     if isinstance(metric, (list, tuple)):
         raise SoberError("E114", "A difference is by one metric, the one that selects; got a list. Name one.")
-    arrays = {name: options.pop(name, None) for name in ARRAYS}
-    question = Question.ask(metric, **options)
-    opened: dict[SelectionProcedure | None, Table] = {}
+    options["random_state"] = seeds.root(options.get("random_state", 0))  # one for both
+    opened: dict[Any, Table] = {}
     found = []
     for selection in (first, second):
         # A table for each procedure: a threshold asks for scores where its metric alone would ask for labels.
-        procedure = selection if isinstance(selection, SelectionProcedure) else None
-        if procedure not in opened:
-            opened[procedure] = open_table(predictions, replace(question, procedure=procedure), y=y, **arrays)
-        found.append(_judged(opened[procedure], None if procedure is not None else selection))
-    return Difference.of(found[0], found[1], question.level)
+        select = selection if isinstance(selection, SelectionProcedure) else "best"
+        if select not in opened:
+            opened[select] = ask(y, predictions, metric, select=select, **options)
+        found.append(_judged(opened[select], None if select is selection else selection))
+    return Difference.of(found[0], found[1], opened[select].question.level)
 
 
 def _judged(table: Table, selection: Selection | None = None) -> Estimate:
     """Judge what is selected: by the table's own question (None), by another rule, or as the best of some."""
-    if selection is not None and not isinstance(selection, str) and not callable(selection):
+    question = table.question
+    if isinstance(selection, str) or callable(selection):
+        rule = Question.ask(question.first, select=selection).select
+        table = table if rule is question.select else table.asking(replace(question, select=rule))
+    elif selection is not None:
         wanted = as_array(list(selection) if np.iterable(selection) else [selection], "first or second")[0]
         missing = [c for c in wanted.tolist() if c not in table.configurations]
         if missing or not len(wanted):
             what = f"no configuration {missing[0]!r}" if missing else "none in an empty list"
-            raise SoberError(
-                "E122", f"A selection names configurations of the table; there is {what}. Write range(10)."
-            )
-        members, selection = np.isin(table.configurations, wanted), None
-        if table.question.procedure is None:
-            table = table.asking(replace(table.question, select=best), members)
+            raise SoberError("E122", f"A selection names configurations; there is {what}. Write range(10).")
+        members = np.isin(table.configurations, wanted)
+        if question.procedure is None:
+            table = table.asking(replace(question, select=best), members)
         else:  # what is tuned beside the column is tuned for these
-            table = table.among(members)
-    if selection is not None:
-        rule = Question.ask(table.question.first, select=selection).select
-        table = table if rule is table.question.select else table.asking(replace(table.question, select=rule))
+            table = Table(table.given.take_configurations(members), question)
     with warnings.catch_warnings():  # a family may have one member
         warnings.simplefilter("ignore", SoberWarning)
         return next(iter(corrected(table).values()))
 
 
-def families(table: Predictions, question: Question, labels: Mapping[int, str]) -> list[Family]:
+def families(table: Predictions, question: Question, labels: Sequence[str]) -> list[Family]:
     """Judge the best of every family of configurations beside the best of all, on the same draws; the best first.
 
     The first metric selects and judges, and what was dropped early takes part. `labels` is the family of each
@@ -222,21 +217,18 @@ def families(table: Predictions, question: Question, labels: Mapping[int, str]) 
     """
     if question.by == "fold":
         raise SoberError(
-            "E114",
-            "Families are compared by predictions, and here only models were scored. Name a metric of predictions.",
+            "E114", "Families are compared by predictions; here only models were scored. Name a metric of predictions."
         )
-    question = replace(question, metrics=question.metrics[:1], several=False)
-    opened = open_table(table, question)
-    whole = _judged(opened)
+    opened = open_table(table, replace(question, metrics=question.metrics[:1], several=False))
+    whole, found = _judged(opened), []
     assert whole.win_counts is not None
     of = np.array([labels[int(c)] for c in opened.configurations])
-    found = []
     for name in dict.fromkeys(of.tolist()):
         member = of == name
         own = _judged(opened, opened.configurations[member])
         if own.winner not in table.configurations:  # known by few samples: only its draws say how well
             assert own.draws is not None
-            own = replace(own, bounds=Percentile(np.sort(own.draws), range=question.first.range))
+            own = replace(own, bounds=Percentile(own.draws, range=question.first.range))
         share = float(whole.win_counts[member].sum() / max(1, whole.win_counts.sum()))
         gap = Difference.of(own, whole, question.level)
         found.append(Family(str(name), opened.configurations[member], own, gap, share, gap.interval[1] >= 0.0))

@@ -16,13 +16,12 @@ from typing import Protocol
 import numpy as np
 from scipy import special
 
-from ..containers import Array
+from ..containers import Array, check_level
 from ..errors import SoberError
 from ..metrics import Scorer, blocks
 from ..predictions import Predictions
-from .intervals import check_level
 from .question import Question
-from .selection import apply, best, margin
+from .selection import Described, apply, best, margin
 from .tables import spread
 from .units import Units
 
@@ -42,6 +41,12 @@ class DropVerdict:
     best: int  # position of the best configuration so far; -1 where no test was made
 
     @classmethod
+    def of(cls, keep: Array, p: Array, best: int) -> DropVerdict:
+        """Keep these, and the best in any case."""
+        keep[best] = True
+        return cls(keep, p, best)
+
+    @classmethod
     def keep_all(cls, n_configurations: int) -> DropVerdict:
         """Keep all configurations, without a test."""
         return cls(np.ones(n_configurations, bool), np.zeros(n_configurations), -1)
@@ -54,7 +59,63 @@ class DropRule(Protocol):
         """Look at all predictions so far; the same ones, question and round must give the same verdict."""
 
 
-class PredictiveDrop:
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """A race after a round: what has been predicted, the best so far, and draws of the units.
+
+    Samples are many, so that the bootstrap's standard error of a lead is known well and a lead is normal. Groups may be
+    few: there the standard error is that of `n - 1` degrees of freedom, and the lead has Student's distribution.
+    """
+
+    table: Predictions  # what has been predicted
+    question: Question  # settled for its target
+    scorer: Scorer
+    units: Units
+    lead: Array  # of the best over each configuration, on all that has been predicted [C]
+    top: int  # position of the best
+
+    @classmethod
+    def of(cls, predictions: Predictions, question: Question, round_index: int, enough: int) -> Standing | None:
+        """Look at a race; None where too few samples or groups have been predicted, or there is no best."""
+        table = predictions.only_seen()
+        units = Units(table.n_samples, question.seed, "drop", (round_index,), groups=table.groups)
+        too_few = table.n_samples < enough or (units.clustered and units.n < MIN_GROUPS)
+        if too_few or table.n_configurations < 2:
+            return None
+        question = question.for_target(table.target)
+        scorer = question.bind(table)
+        whole = scorer.scores(np.ones((1, table.n_samples), np.uint8))
+        # A rule in standard errors has none in the middle of a race: there the highest score is the best.
+        rule = best if question.needs_standard_errors else question.rule_for(table.configurations)
+        top = int(apply(rule, whole, question.first.unit)[0])
+        return None if top < 0 else cls(table, question, scorer, units, whole[0, top] - whole[0], top)
+
+    def among(self, member: Array) -> Standing:
+        """Keep some of the configurations, bool [C], one of which is the best."""
+        some = self.table.take_configurations(member)
+        top = int(member[: self.top].sum())
+        return replace(self, table=some, scorer=self.question.bind(some), lead=self.lead[member], top=top)
+
+    def scores(self, start: int, stop: int) -> Array:
+        """Scores of all configurations in resamples start to stop - 1 [B, C]."""
+        n_threads = self.question.n_threads
+        cut = [(start + a, start + b) for a, b in blocks.ranges(stop - start, self.table.n_samples, n_threads)]
+        return np.concatenate(blocks.run(lambda a, b: self.scorer.scores(self.units.counts(a, b)), cut, n_threads))
+
+    def certainty(self, scores: Array, more: float = 0.0, scale: float = 1.0) -> Array:
+        """How sure each lead, with `more` added, is one: by the spread of the leads in resamples [B, C], times `scale`.
+
+        A bootstrap divides by the number of units, and not by one less, which matters where they are few.
+        """
+        n, few = self.units.n, self.units.clustered
+        widening = float(np.sqrt(n / (n - 1))) if few else 1.0
+        with np.errstate(invalid="ignore", divide="ignore"):
+            z = (self.lead + more) / (spread(scores[:, [self.top]] - scores) * (widening * scale))
+        z = np.where(np.isnan(z), 0.0, z)
+        return np.asarray(special.stdtr(n - 1, z) if few else special.ndtr(z))
+
+
+class PredictiveDrop(Described):
     """Drop configurations that are unlikely to overtake the best with the samples that are left.
 
     Which configuration wins a cross-validation is a fact about its samples, of which a part has been predicted: the
@@ -85,7 +146,7 @@ class PredictiveDrop:
     --------
     >>> import sobercv
     >>> sobercv.PredictiveDrop(0.015, zone=0.2)
-    PredictiveDrop(chance=0.015, zone=0.2)
+    PredictiveDrop(chance=0.015, zone=0.2, n_bootstraps=200)
     """
 
     def __init__(
@@ -104,23 +165,20 @@ class PredictiveDrop:
         enough = self.min_predictions
         if enough is None:
             enough = MANY if predictions.n_samples < SMALL else FEW_WITH_ZONE if self.zone else FEW
-        race = _Standing.of(predictions, question, round_index, enough)
+        race = Standing.of(predictions, question, round_index, enough)
         # Share of the units, over all repeats, that is still to be predicted; of a group, by the share of its samples.
         left = 1.0 - float(predictions.seen.mean())
         if race is not None and predictions.groups is not None:
             unit = Units(predictions.n_samples, 0, groups=predictions.groups).of_entry
-            size = np.bincount(unit)
-            left = 1.0 - float(np.mean([np.bincount(unit, here) / size for here in predictions.seen.T]))
+            left = 1.0 - float(np.mean([np.bincount(unit, here) / np.bincount(unit) for here in predictions.seen.T]))
         if race is None or left <= 0:
             return DropVerdict.keep_all(predictions.n_configurations)
-        top = race.top
         scores = race.scores(0, question.first.affordable(self.n_bootstraps, len(race.lead)))
         # On all samples the score of the best varies less than on those seen so far.
-        indifferent = self.zone * spread(scores[:, [top]])[0] * np.sqrt(1.0 - left)
+        indifferent = self.zone * spread(scores[:, [race.top]])[0] * np.sqrt(1.0 - left)
         p = race.certainty(scores, indifferent, np.sqrt(left))
-        keep = (1.0 - p >= self.chance) | (race.lead <= 0)  # equals of the best stay, whatever the zone
-        keep[top] = True
-        return DropVerdict(keep, p, top)
+        # Equals of the best stay, whatever the zone.
+        return DropVerdict.of((1.0 - p >= self.chance) | (race.lead <= 0), p, race.top)
 
     @property
     def reason(self) -> str:
@@ -128,12 +186,8 @@ class PredictiveDrop:
         by = f" by more than {self.zone:g} standard errors" if self.zone else ""
         return f"had a chance of less than {100 * self.chance:g} % to overtake the best{by} with the samples left"
 
-    def __repr__(self) -> str:
-        guard = "" if self.min_predictions is None else f", min_predictions={self.min_predictions}"
-        return f"PredictiveDrop(chance={self.chance:g}, zone={self.zone:g}{guard})"
 
-
-class BootstrapDrop:
+class BootstrapDrop(Described):
     """Drop configurations that are worse than the current best in nearly all bootstrap resamples (BCED-CV, BBCD-CV).
 
     Parameters
@@ -159,7 +213,7 @@ class BootstrapDrop:
 
     def __init__(self, threshold: float = 0.99, min_predictions: int = 50, n_bootstraps: int = 1000) -> None:
         check_sizes(min_predictions, n_bootstraps, 1)
-        self.threshold = check_level(threshold, "threshold")
+        self.threshold = check_level(threshold, "threshold", usual=0.99)
         self.min_predictions, self.n_bootstraps = min_predictions, n_bootstraps
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
@@ -167,39 +221,38 @@ class BootstrapDrop:
 
         The draws come from (the question's seed, "drop", round_index), so that a resumed run drops the same ones.
         """
-        race = _Standing.of(predictions, question, round_index, self.min_predictions)
-        if race is None:
+        race = Standing.of(predictions, question, round_index, self.min_predictions)
+        worse, defined = (0, np.zeros(1)) if race is None else self._compare(race)
+        if race is None or not defined.any():
             return DropVerdict.keep_all(predictions.n_configurations)
-        worse, defined = self._compare(race)
-        if not defined.any():
-            return DropVerdict.keep_all(predictions.n_configurations)
-        p, top = worse / defined, race.top
+        p = worse / defined
         if race.units.clustered:
-            doubtful = (p > self.threshold) | (np.arange(len(p)) == top)
+            doubtful = (p > self.threshold) | (np.arange(len(p)) == race.top)
             some = race.among(doubtful)
             n = question.first.affordable(self.n_bootstraps, len(some.lead))
             p[doubtful] = np.minimum(p[doubtful], some.certainty(some.scores(0, n)))
-        keep = p <= self.threshold
-        keep[top] = True
-        return DropVerdict(keep, p, top)
+        return DropVerdict.of(p <= self.threshold, p, race.top)
 
-    def _compare(self, race: _Standing) -> tuple[Array, Array]:
+    def _compare(self, race: Standing) -> tuple[Array, Array]:
         """In how many resamples each configuration is worse than the best, and in how many that is defined [C].
 
         Where a function is called for every score, what would stay even if it were worse in all resamples to come is
         not looked at again. Most are certain after a hundred of a thousand; only those that are dropped need nearly
         all, and each of them just once in a race.
         """
-        n = self.n_bootstraps
-        if race.question.first.max_calls is None:
-            return race.compare(0, n)
+        n, called = self.n_bootstraps, race.question.first.max_calls is not None
         worse, defined = np.zeros((2, len(race.lead)), np.int64)
         is_open = np.ones(len(race.lead), bool)
-        for start, stop in blocks.cut(n, blocks.UNIT):
+        for start, stop in blocks.cut(n, blocks.UNIT if called else n):
             is_open[race.top] = True
-            more = race.among(is_open).compare(start, stop)
-            worse[is_open] += more[0]
-            defined[is_open] += more[1]
+            some = race if is_open.all() else race.among(is_open)
+            scores = some.scores(start, stop)
+            lead = scores[:, some.top]
+            known = ~np.isnan(lead)
+            with np.errstate(invalid="ignore"):
+                below = scores < (lead - margin(lead, some.scorer.metric.unit))[:, None]
+            worse[is_open] += below[known].sum(axis=0)
+            defined[is_open] += known.sum()
             is_open &= worse + n - stop > self.threshold * (defined + n - stop)
             if not is_open.any():
                 break
@@ -210,77 +263,6 @@ class BootstrapDrop:
         """Why a configuration was dropped, for the methods section of a paper."""
         share = f"{100 * self.threshold:g} %"
         return f"scored below the best in more than {share} of bootstrap samples of the predictions made so far"
-
-    def __repr__(self) -> str:
-        return (
-            f"BootstrapDrop(threshold={self.threshold}, min_predictions={self.min_predictions}, "
-            f"n_bootstraps={self.n_bootstraps})"
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _Standing:
-    """A race after a round: what has been predicted, the best so far, and draws of the units.
-
-    Samples are many, so that the bootstrap's standard error of a lead is known well and a lead is normal. Groups may be
-    few: there the standard error is that of `n - 1` degrees of freedom, and the lead has Student's distribution.
-    """
-
-    table: Predictions  # what has been predicted
-    question: Question  # settled for its target
-    scorer: Scorer
-    units: Units
-    lead: Array  # of the best over each configuration, on all that has been predicted [C]
-    top: int  # position of the best
-
-    @classmethod
-    def of(cls, predictions: Predictions, question: Question, round_index: int, enough: int) -> _Standing | None:
-        """Look at a race; None where too few samples or groups have been predicted, or there is no best."""
-        table = predictions.only_seen()
-        units = Units(table.n_samples, question.seed, "drop", (round_index,), groups=table.groups)
-        too_few = table.n_samples < enough or (units.clustered and units.n < MIN_GROUPS)
-        if too_few or table.n_configurations < 2:
-            return None
-        question = question.for_target(table.target)
-        scorer = question.bind(table)
-        whole = scorer.scores(np.ones((1, table.n_samples), np.uint8))
-        # A rule in standard errors has none in the middle of a race: there the highest score is the best.
-        rule = best if question.needs_standard_errors else question.rule_for(table.configurations)
-        top = int(apply(rule, whole, question.first.unit)[0])
-        return None if top < 0 else cls(table, question, scorer, units, whole[0, top] - whole[0], top)
-
-    def among(self, member: Array) -> _Standing:
-        """Keep some of the configurations, bool [C], one of which is the best."""
-        some = self.table.take_configurations(member)
-        top = int(member[: self.top].sum())
-        return replace(self, table=some, scorer=self.question.bind(some), lead=self.lead[member], top=top)
-
-    def scores(self, start: int, stop: int) -> Array:
-        """Scores of all configurations in resamples start to stop - 1 [B, C]."""
-        n_threads = self.question.n_threads
-        cut = [(start + a, start + b) for a, b in blocks.ranges(stop - start, self.table.n_samples, n_threads)]
-        return np.concatenate(blocks.run(lambda a, b: self.scorer.scores(self.units.counts(a, b)), cut, n_threads))
-
-    def compare(self, start: int, stop: int) -> tuple[Array, Array]:
-        """In how many resamples each configuration is worse than the best, and in how many that is defined [C]."""
-        scores = self.scores(start, stop)
-        lead = scores[:, self.top]
-        defined = ~np.isnan(lead)
-        with np.errstate(invalid="ignore"):
-            worse = scores < (lead - margin(lead, self.scorer.metric.unit))[:, None]
-        return worse[defined].sum(axis=0), np.full(scores.shape[1], defined.sum())
-
-    def certainty(self, scores: Array, more: float = 0.0, scale: float = 1.0) -> Array:
-        """How sure each lead, with `more` added, is one: by the spread of the leads in resamples [B, C], times `scale`.
-
-        A bootstrap divides by the number of units, and not by one less, which matters where they are few.
-        """
-        n, few = self.units.n, self.units.clustered
-        widening = float(np.sqrt(n / (n - 1))) if few else 1.0
-        with np.errstate(invalid="ignore", divide="ignore"):
-            z = (self.lead + more) / (spread(scores[:, [self.top]] - scores) * (widening * scale))
-        z = np.where(np.isnan(z), 0.0, z)
-        return np.asarray(special.stdtr(n - 1, z) if few else special.ndtr(z))
 
 
 def check_sizes(min_predictions: int, n_bootstraps: int, fewest: int) -> None:

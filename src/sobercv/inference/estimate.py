@@ -6,27 +6,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..containers import Array
+from ..containers import Array, check_level
 from ..errors import Note, SoberError
 from ..targets import titled
-from .intervals import Interval, check_level, compromise, holding
+from .intervals import Interval, Percentile, compromise
 
 if TYPE_CHECKING:
     from .difference import Difference
-    from .procedures import Decision
 
+#: In the order in which protocols are compared.
 METHODS = {
-    "bbc": "BBC-CV: bootstrap bias corrected",
-    "bbc-f": "BBC-F: bootstrap over folds",
-    "632+": "BBC.632+: between plain CV and BBC-CV",
     "naive": "plain cross-validation of the winner, optimistic",
     "tt": "TT: Tibshirani and Tibshirani's correction",
     "ncv": "NCV: nested cross-validation",
+    "bbc": "BBC-CV: bootstrap bias corrected",
+    "bbc-f": "BBC-F: bootstrap over folds",
+    "632+": "BBC.632+: between plain CV and BBC-CV",
     "wmc": "WMC: mean of all configurations, weighted by their chance to win",
     "wmcs": "WMCS: WMC of scores shrunken towards each other",
     "ipl": "IPL: winners on fewer samples, and the power law through their scores",
@@ -40,47 +39,36 @@ def shown(params: Mapping[str, Any], width: int = 100) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
-def with_names(found: Mapping[str, Estimate], predictions: Any) -> dict[str, Estimate]:
-    """Call winners by their columns, where the predictions came as a data frame."""
-    columns = getattr(predictions, "columns", None)
-    if columns is None or callable(columns) or not hasattr(predictions, "shape"):
-        return dict(found)
-    names = [str(name) for name in columns]
-    return {
-        metric: one.with_winner(winner_name=names[one.winner], decision=one.decision and one.decision.named(names))
-        for metric, one in found.items()
-    }
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Selected:
-    """What was selected, and from what; an `Estimate` has all of it as attributes of its own."""
+    """What was selected, and from what."""
 
-    winner: int  # index of the selected configuration, as in the input
-    configurations: Array  # index of every configuration compared; dropped, failed and incomplete ones are not [C]
-    scores: Array  # plain cross-validated score of each of them [C]
-    win_counts: Array | None = None  # how often each of them was selected [C]
-    winner_name: str | None = None  # the winner's column, where the predictions came with names
-    winner_params: dict[str, Any] | None = None  # the winner's parameters, where a search found it
+    winner: int  #: index of the selected configuration, as in the input
+    #: int [C]: index of every configuration compared; dropped, failed and incomplete ones are not
+    configurations: Array
+    scores: Array  #: [C]: plain cross-validated score of each of them
+    win_counts: Array | None = None  #: int [C]: how often each of them was selected
+    winner_name: str | None = None  #: the winner's column, where the predictions came with names
+    winner_params: dict[str, Any] | None = None  #: the winner's parameters, where a search found it
     #: What was decided beside the winner: a threshold, or the weights of a mix, whose best member is the winner.
-    decision: Decision | None = None
+    decision: Any = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Data:
-    """What was judged, and how it was drawn; an `Estimate` has all of it as attributes of its own."""
+    """What was judged, and how it was drawn."""
 
     n_samples: int = 0
     n_repeats: int = 1
     n_groups: int | None = None
-    n_folds: int | None = None  # of a repeat, where scores by fold are all that is known
-    n_left_out: int = 0  # configurations that lacked predictions and were not considered
-    fixed_models: bool = False  # whether the models were trained on other data, so that nothing was cross-validated
-    seed: int | None = None  # repeats the draws when passed as `random_state`
+    n_folds: int | None = None  #: of a repeat, where scores by fold are all that is known
+    n_left_out: int = 0  #: configurations that lacked predictions and were not considered
+    fixed_models: bool = False  #: whether the models were trained on other data, so that nothing was cross-validated
+    seed: int | None = None  #: repeats the draws when passed as `random_state`
 
 
-@dataclass(frozen=True, eq=False)
-class Estimate:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Estimate(Selected, Data):
     """How good the selected configuration is.
 
     Scores have scikit-learn's names and signs: more is better.
@@ -94,10 +82,10 @@ class Estimate:
     method : str
         "bbc", "bbc-f", "632+", "naive", "tt" or "ncv".
     metric : str
-    selected : Selected
-        `winner`, `winner_name`, `winner_params`, `configurations`, `scores`, `win_counts` and `decision`.
-    data : Data
-        `n_samples`, `n_repeats`, `n_groups`, `n_folds`, `n_left_out`, `fixed_models` and `seed`.
+    winner, winner_name, winner_params, configurations, scores, win_counts, decision
+        What was selected, and from what.
+    n_samples, n_repeats, n_groups, n_folds, n_left_out, fixed_models, seed
+        What was judged, and how it was drawn.
     positive : label or None
         The class that the score is of, where it depends on which class is the positive one.
     bounds : Interval or None
@@ -130,8 +118,6 @@ class Estimate:
     naive: float
     method: str
     metric: str
-    selected: Selected
-    data: Data = Data()
     positive: Any = None
     bounds: Interval | None = None
     confidence_level: float = 0.95
@@ -140,25 +126,6 @@ class Estimate:
     notes: tuple[Note, ...] = ()
     single: Estimate | None = None
     judge_alone: Callable[[int], Estimate] | None = None
-
-    winner = property(attrgetter("selected.winner"))
-    winner_name = property(attrgetter("selected.winner_name"))
-    winner_params = property(attrgetter("selected.winner_params"))
-    configurations = property(attrgetter("selected.configurations"))
-    scores = property(attrgetter("selected.scores"))
-    win_counts = property(attrgetter("selected.win_counts"))
-    decision = property(attrgetter("selected.decision"))
-    n_samples = property(attrgetter("data.n_samples"))
-    n_repeats = property(attrgetter("data.n_repeats"))
-    n_groups = property(attrgetter("data.n_groups"))
-    n_folds = property(attrgetter("data.n_folds"))
-    n_left_out = property(attrgetter("data.n_left_out"))
-    fixed_models = property(attrgetter("data.fixed_models"))
-    seed = property(attrgetter("data.seed"))
-
-    def with_winner(self, **known: Any) -> Estimate:
-        """Return the same estimate with more known of its winner: `winner_name`, `winner_params`, `decision`."""
-        return replace(self, selected=replace(self.selected, **known))
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
@@ -205,8 +172,11 @@ class Estimate:
         chance alone would have: its distance from the average configuration. A percentile interval moves along, and
         stays within the metric's range; the calibrated one knows both numbers already.
         """
-        value = compromise(self.naive, self.value, self.scores, self._bounds.range)
-        return replace(self, value=value, method="632+", bounds=self._bounds.moved(value - self.value))
+        bounds = self._bounds
+        value = compromise(self.naive, self.value, self.scores, bounds.range)
+        if isinstance(bounds, Percentile):
+            bounds = replace(bounds, shift=value - self.value)
+        return replace(self, value=value, method="632+", bounds=bounds)
 
     def gain_over(self, first: int = 0) -> Difference:
         """Tell whether the choice was worth it: the winner against one configuration that needed no choice.
@@ -236,8 +206,8 @@ class Estimate:
         if self.judge_alone is None:
             raise SoberError(
                 "E114",
-                "This estimate no longer has the predictions that it was made from, so that nothing can be compared. "
-                'Use sobercv.difference(y, predictions, metric, first="best", second=[0]).',
+                "This estimate no longer has the predictions, so that nothing can be compared. Use "
+                'sobercv.difference(y, predictions, metric, first="best", second=[0]).',
             )
         return Difference.of(self, self.judge_alone(first), self.confidence_level)
 
@@ -246,7 +216,8 @@ class Estimate:
 
     def interval_at(self, confidence_level: float) -> tuple[float, float]:
         """Two-sided interval at another level, made in the same way; `value` always lies in it."""
-        return holding(self._bounds.bounds((1.0 + check_level(confidence_level)) / 2.0), self.value)
+        low, high = self._bounds.bounds((1.0 + check_level(confidence_level)) / 2.0)
+        return min(low, self.value), max(high, self.value)
 
     def lower_bound(self, confidence_level: float = 0.95) -> float:
         """One-sided bound: the true score is at least this, with this confidence."""
@@ -257,8 +228,9 @@ class Estimate:
         return self._one_sided(confidence_level)[1]
 
     def _one_sided(self, level: float) -> tuple[float, float]:
-        bounds = self._bounds.bounds(check_level(level))
-        return holding(bounds, self.value) if self.interval_method == "calibrated" and level >= 0.5 else bounds
+        low, high = self._bounds.bounds(check_level(level))
+        holds = self.interval_method == "calibrated" and level >= 0.5
+        return (min(low, self.value), max(high, self.value)) if holds else (low, high)
 
     @property
     def _bounds(self) -> Interval:
@@ -267,37 +239,39 @@ class Estimate:
         return self.bounds
 
     # ---- for readers ---------------------------------------------------------------------------------------------
-    def _rows(self) -> list[tuple[str, str]]:
-        interval = ""
+    def _rows(self) -> dict[str, str]:
+        """What a reader wants to know, by its label."""
+        score, method, won, alone = f"{self.value:.4f}", METHODS.get(self.method, self.method), "", ""
         if self.interval is not None:
             low, high = self.interval
-            interval = f"   {100 * self.confidence_level:g} % interval [{low:.4f}, {high:.4f}]"
+            score += f"   {100 * self.confidence_level:g} % interval [{low:.4f}, {high:.4f}]"
+            method += f"; {self.interval_method} interval"
+        if self.win_counts is not None and self.win_counts.sum() > 0:
+            wins = self.win_counts[self.configurations == self.winner].sum()
+            won = f"   won {100 * wins / self.win_counts.sum():.0f} % of the resamples"
+        if self.single is not None and self.gain_interval is not None:
+            low, high = self.gain_interval
+            alone = f"{self.single.value:.4f}   the mix is {self.gain:+.4f} [{low:+.4f}, {high:+.4f}] better"
         size = f"{self.n_samples} samples" if self.n_folds is None else f"{self.n_folds} folds"
         size += f" in {self.n_groups} groups" if self.n_groups else ""
         size += f", {self.n_configurations} configuration{'' if self.n_configurations == 1 else 's'}"
         size += f", {self.n_repeats} repeats" if self.n_repeats > 1 else ""
-        rows = [("metric", self.title), ("honest score", f"{self.value:.4f}{interval}")]
-        if self.method == "naive":
-            rows[1] = ("plain CV says", rows[1][1])
-        else:
-            rows.append(("plain CV says", f"{self.naive:.4f}   optimism {round(self.optimism, 4) + 0.0:+.4f}"))
-        won = ""
-        if self.win_counts is not None and self.win_counts.sum() > 0:
-            wins = self.win_counts[self.configurations == self.winner].sum()
-            won = f"   won {100 * wins / self.win_counts.sum():.0f} % of the resamples"
-        rows.append(("winner", f"{self._winner()}{won}"))
-        if self.decision is not None and self.decision.shown():
-            rows.append(("decision", self.decision.shown()))
-        if self.single is not None and self.gain_interval is not None:
-            low, high = self.gain_interval
-            beside = f"{self.single.value:.4f}   the mix is {self.gain:+.4f} [{low:+.4f}, {high:+.4f}] better"
-            rows.append(("winner alone", beside))
-        how = "" if self.interval_method is None else f"; {self.interval_method} interval"
-        rows.append(("method", METHODS.get(self.method, self.method) + how))
-        rows.append(("data", size))
+        undefined = ""
         if self.n_undefined and self.draws is not None:
-            rows.append(("undefined", f"{self.n_undefined} of {len(self.draws)} draws, left out"))
-        return rows
+            undefined = f"{self.n_undefined} of {len(self.draws)} draws, left out"
+        optimism = f"{self.naive:.4f}   optimism {round(self.optimism, 4) + 0.0:+.4f}"
+        rows = {
+            "metric": self.title,
+            "honest score": "" if self.method == "naive" else score,
+            "plain CV says": score if self.method == "naive" else optimism,
+            "winner": f"{self._winner()}{won}",
+            "decision": "" if self.decision is None else self.decision.shown(),
+            "winner alone": alone,
+            "method": method,
+            "data": size,
+            "undefined": undefined,
+        }
+        return {label: text for label, text in rows.items() if text}
 
     def _winner(self) -> str:
         """Return the winner by its name or its parameters; by its number only where it has neither."""
@@ -308,8 +282,8 @@ class Estimate:
     def summary(self) -> str:
         """A few lines of text for people."""
         rows = self._rows()
-        width = max(len(label) for label, _ in rows)
-        lines = [f"{label:<{width}}  {text}" for label, text in rows]
+        width = max(map(len, rows))
+        lines = [f"{label:<{width}}  {text}" for label, text in rows.items()]
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
     __str__ = summary
@@ -324,7 +298,7 @@ class Estimate:
     def _repr_html_(self) -> str:
         rows = "".join(
             f'<tr><th style="text-align:left">{escape(label)}</th><td style="text-align:left">{escape(text)}</td></tr>'
-            for label, text in self._rows()
+            for label, text in self._rows().items()
         )
         notes = "".join(f"<p>{escape(note.text)}</p>" for note in self.notes)
         return f"<table>{rows}</table>{notes}"

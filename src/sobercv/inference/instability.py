@@ -70,7 +70,11 @@ def missed(question: Question, metric: Metric, own: Predictions, paired: Predict
     scores = _scores(question, metric, own, alone, everything)[0]
     for c, (j, i, _) in enumerate(cells):
         changes[j, i] = scores[c] - scores[-1]
-    return Missed(_mutual(changes), _shared(fold, k, lambda masks: _scores(question, metric, own, without, masks)))
+    for _ in range(20):  # takes out the means of rows and of columns in turns; the diagonal is missing
+        changes = changes - np.nanmean(changes, axis=1, keepdims=True)
+        changes = changes - np.nanmean(changes, axis=0, keepdims=True)
+    mutual = float(np.nansum(changes * changes.T))
+    return Missed(mutual, _shared(fold, k, lambda masks: _scores(question, metric, own, without, masks)))
 
 
 def _scores(question: Question, metric: Metric, own: Predictions, responses: dict[str, Array], masks: Array) -> Array:
@@ -79,14 +83,6 @@ def _scores(question: Question, metric: Metric, own: Predictions, responses: dic
     table = replace(own, responses=responses, configurations=np.arange(c))
     seen = own.seen[:, 0]
     return question.bind(table.only_seen(), metric).scores(masks[:, seen].astype(np.uint8))
-
-
-def _mutual(changes: Array) -> float:
-    """Sum the products of opposite cells, without the means of rows and columns; the diagonal is missing."""
-    for _ in range(20):  # so that both means are taken out in turns
-        changes = changes - np.nanmean(changes, axis=1, keepdims=True)
-        changes = changes - np.nanmean(changes, axis=0, keepdims=True)
-    return float(np.nansum(changes * changes.T))
 
 
 def _shared(fold: Array, k: int, scores: Callable[[Array], Array]) -> float:

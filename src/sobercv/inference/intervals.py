@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 from scipy import special
 
 from ..containers import Array
-from ..errors import SoberError
 
 # ---- constants -------------------------------------------------------------------------------------------------------
 #: A cross-validated score errs more than a bootstrap of its rows can show, because models share training rows and the
@@ -45,15 +44,6 @@ PRESENT = 1.0 - math.exp(-1.0)
 #: A mean over the present samples, none of them twice, varies less over resamples than one over draws with replacement
 #: does, and that varies as samples do; a mean over the absent ones varies more, by the same factor.
 STEADIER = math.sqrt((1.0 - PRESENT) / PRESENT)
-
-
-def check_level(level: float, name: str = "confidence_level") -> float:
-    """Refuse a level that is not a share."""
-    if not isinstance(level, (int, float, np.floating, np.integer)) or not 0.0 < float(level) < 1.0:
-        is_percent = isinstance(level, (int, float)) and 1 < level < 100
-        hint = f"Write {float(level) / 100:g} for {level:g} %." if is_percent else "Write 0.95 for 95 %."
-        raise SoberError("E108", f"`{name}` must lie strictly between 0 and 1; got {level!r}. {hint}")
-    return float(level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,17 +83,13 @@ class Interval(ABC):
     def bounds(self, share: float) -> tuple[float, float]:
         """Lower and upper bound, each with this confidence."""
 
-    def moved(self, shift: float) -> Interval:
-        """Return the interval of an estimate that was moved."""
-        return self
-
 
 # ---- percentiles -----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Percentile(Interval):
     """Order statistics of the draws."""
 
-    draws: Array  # sorted, NaN last [B]
+    draws: Array  # [B]
     shift: float = 0.0  # how far the estimate was moved from the mean of the draws; bounds move along, within the range
     range: tuple[float, float] = (-math.inf, math.inf)
     name = "percentile"
@@ -111,34 +97,18 @@ class Percentile(Interval):
 
     @classmethod
     def of(cls, seen: Evidence) -> Percentile:
-        """Sort the draws."""
-        return cls(np.sort(seen.draws), range=seen.range)
+        """Take the draws."""
+        return cls(seen.draws, range=seen.range)
 
     def bounds(self, share: float) -> tuple[float, float]:
         """Lower and upper bound, each with this confidence."""
-        low, high = quantile(self.draws, 1.0 - share), quantile(self.draws, share)
-        if not self.shift:
-            return low, high
-        return float(np.clip(low + self.shift, *self.range)), float(np.clip(high + self.shift, *self.range))
-
-    def moved(self, shift: float) -> Percentile:
-        """Move all bounds."""
-        return replace(self, shift=shift)
-
-
-def holding(interval: tuple[float, float], value: float) -> tuple[float, float]:
-    """Widen an interval so that it holds the value."""
-    return min(interval[0], value), max(interval[1], value)
-
-
-def quantile(draws: Array, share: float) -> float:
-    """Return the smallest draw that at least this share of the defined draws do not exceed."""
-    defined = draws[~np.isnan(draws)]
-    if (defined[1:] < defined[:-1]).any():
-        defined = np.sort(defined)
-    # Rounded before the ceiling: (1 - 0.95) / 2 * 1000 is a hair above 25 in binary, and must stay the 25th.
-    position = int(np.ceil(np.round(share * len(defined), 9)))
-    return float(defined[min(max(position, 1), len(defined)) - 1])
+        defined = np.sort(self.draws[~np.isnan(self.draws)])
+        # Rounded before the ceiling: (1 - 0.95) / 2 * 1000 is a hair above 25 in binary, and must stay the 25th.
+        places = np.ceil(np.round(np.array([1.0 - share, share]) * len(defined), 9)).astype(int)
+        low, high = defined[places.clip(1, len(defined)) - 1]
+        if self.shift:
+            low, high = np.clip((low + self.shift, high + self.shift), *self.range)
+        return float(low), float(high)
 
 
 # ---- the calibrated interval -----------------------------------------------------------------------------------------
@@ -156,9 +126,7 @@ class Calibrated(Interval):
     #: Share of what is lost (the distance from the best score) that may be left after training on all rows. It moves
     #: upper ends only.
     still_lost: float = 1.0
-    excess: float = (
-        CROSS_VALIDATED  # how many times more the score errs than resampling shows; `size` was divided by it
-    )
+    excess: float = CROSS_VALIDATED  # how many times more the score errs than resampling shows; it is in `size`
     name = "calibrated"
 
     @classmethod
@@ -203,8 +171,6 @@ class Calibrated(Interval):
         low, high = (low, high) if share >= 0.5 else (high, low)
         best = self.range[1]
         return low, best - (best - high) * self.still_lost if math.isfinite(best) else high
-
-    # `moved` stays as it is: the interval knows BBC and BBC.632+ already.
 
     def _two_ends(self, z: float) -> tuple[float, float]:
         """Both roots of the quadratic equation in x."""

@@ -69,7 +69,6 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
             f"correction with the predictions that they have, and won {100 * share:.0f} % of the resamples.",
         )
         winner = table.reference  # what follows is about the finishers
-    table = table.samples or table
     units, n_dropped = table.observed, table.predictions.n_dropped
     if n_configurations == 1 and n_dropped:
         yield Note(
@@ -83,7 +82,7 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
     if units.n < FEW:
         off = "a score that may be off either way" if units.clustered else "a conservative score"
         yield warned("W205", f"Only {units.n} {units.names}: expect a wide interval and {off}.")
-    if table.units.kind == "folds":
+    if table.units.kind == "folds" and not table.whole_scorers:
         names, k = ", ".join(m.name for m in table.question.metrics if m.core is None), table.units.n
         yield Note(
             "W211",
@@ -92,7 +91,7 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
             "A metric of predictions has a narrower one, also one that sobercv.make_metric made of a function "
             "(y_true, y_pred).",
         )
-        if not table.is_complete:
+        if not table.given.is_complete:
             yield INCOMPLETE
         return
     if table.judges is not None:
@@ -120,10 +119,10 @@ def of_table(table: Table, winner: int, chosen: Array) -> Iterator[Note]:
     of_labels = [m.responses for m in question.metrics if m.responses[0] == "predict"]
     if not question.makes_labels and any(not set(wanted) & set(held.responses) for wanted in of_labels):
         yield Note("W206", "Labels were taken from probabilities: the likeliest class.")
-    if not table.is_complete:
+    if not table.given.is_complete:
         yield INCOMPLETE
     fewer = metric.max_calls is not None and table.n_resamples < question.n_bootstraps
-    if fewer and not table.is_replay and question.by == "sample":
+    if fewer and table.counts is None and question.by == "sample":
         yield Note(
             "W201",
             f"{metric.name} is a function that is called for every score, so {table.n_resamples} resamples were drawn "

@@ -6,20 +6,18 @@ picks the winner is the rule inside the bootstrap because both read it here. It 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-import numpy as np
-
 from .. import seeds, threads
-from ..containers import Array
+from ..containers import Array, check_level, whole_number
 from ..errors import SoberError
 from ..metrics import Metric, Scorer
 from ..metrics import get as get_metric
 from ..metrics.contract import Aggregate
 from ..predictions import Predictions
-from .intervals import INTERVALS, check_level
+from .intervals import INTERVALS
 from .procedures import SelectionProcedure
 from .selection import RULES, SelectionRule, best
 
@@ -81,13 +79,10 @@ class Question:
     def __post_init__(self) -> None:
         if not self.metrics:
             raise SoberError("E105", "`metric` is an empty list. Name at least one metric.")
-        names, first = [metric.name for metric in self.metrics], self.metrics[0]
+        names = [metric.name for metric in self.metrics]
         for name in (name for name in names if names.count(name) > 1):
-            raise SoberError(
-                "E105",
-                f"{names.count(name)} of the metrics are called {name!r}, and estimates are kept by name. Name a "
-                'function with sobercv.make_metric(function, name="..."), or list each metric once.',
-            )
+            advice = 'List each once, or name a function: sobercv.make_metric(function, name="...").'
+            raise SoberError("E105", f"{names.count(name)} of the metrics are called {name!r}. {advice}")
         for name, values in ALLOWED.items():
             if getattr(self, name) not in values:
                 allowed = " or ".join(f'"{value}"' for value in values)
@@ -95,45 +90,14 @@ class Question:
         if not callable(self.select):
             known = '"best", simplest_within(...) or a callable'
             raise SoberError("E122", f'`select` must be {known}; got {self.select!r}. Write select="best".')
-        n = self.n_bootstraps
-        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-            raise SoberError("E108", f"`n_bootstraps` must be a whole number of 1 or more; got {n!r}. Write 1000.")
+        whole_number("n_bootstraps", self.n_bootstraps, " Write 1000.")
         check_level(self.level)
-        for is_wrong, problem in (
-            (
-                self.fixed_models and self.interval != "calibrated",
-                '`fixed_models` narrows the interval "calibrated" only. Leave it out, or leave out `interval`.',
-            ),
-            (
-                self.by == "fold" and self.stratify,
-                '`stratify` draws samples within classes; by="fold" draws folds. Leave one of them out.',
-            ),
-            (
-                self.stratify and first.task == "regression",
-                "`stratify=True` is for classes and survival; the target is a number. Leave it out.",
-            ),
-            (
-                not first.selects,
-                f'{first.name} has no "higher is better" direction, so it cannot select. List it after one that does.',
-            ),
-            (
-                self.within_folds and not any(metric.pools_scores for metric in self.metrics),
-                f"`within_folds` is for metrics that rank samples; {first.name} does not, roc_auc does. Leave it out.",
-            ),
-            *(
-                (
-                    self.procedure is not None and getattr(self, name) != value,
-                    f"{self.procedure!r} goes with {name}={value!r} only; got {getattr(self, name)!r}. Leave it out.",
-                )
-                for name, value in _WITH_PROCEDURE.items()
-            ),
-        ):
-            if is_wrong:
-                raise SoberError("E114", problem)
+        for problem in self._problems():
+            raise SoberError("E114", problem)
         self.__dict__.update(
             # folds are scored one by one, so that the winner is picked by their mean
             aggregate="fold" if self.by == "fold" else self.aggregate,
-            first=first,
+            first=self.metrics[0],
             n_threads=threads.count(self.n_jobs),
             needs_folds="fold" in (self.by, self.aggregate) or self.within_folds,
             needs_standard_errors=bool(getattr(self.select, "needs_standard_errors", False)),
@@ -141,6 +105,24 @@ class Question:
         )
         if self.procedure is not None:
             self.procedure.check(self)
+
+    def _problems(self) -> Iterator[str]:
+        """What cannot be meant, in sentences."""
+        if self.fixed_models and self.interval != "calibrated":
+            yield '`fixed_models` narrows the interval "calibrated" only. Leave it out, or leave out `interval`.'
+        if self.by == "fold" and self.stratify:
+            yield '`stratify` draws samples within classes; by="fold" draws folds. Leave one of them out.'
+        if self.stratify and self.metrics[0].task == "regression":
+            yield "`stratify=True` is for classes and survival; the target is a number. Leave it out."
+        name = self.metrics[0].name
+        if not self.metrics[0].selects:
+            yield f'{name} has no "higher is better" direction, so it cannot select. List it after one that does.'
+        if self.within_folds and not any(metric.pools_scores for metric in self.metrics):
+            yield f"`within_folds` is for metrics that rank samples; {name} does not, roc_auc does. Leave it out."
+        for option, value in _WITH_PROCEDURE.items():
+            if self.procedure is not None and getattr(self, option) != value:
+                given = getattr(self, option)
+                yield f"{self.procedure!r} goes with {option}={value!r} only; got {given!r}. Leave it out."
 
     # ---- what it comes to ----------------------------------------------------------------------------------------
     def for_target(self, y: Any) -> Question:
@@ -152,11 +134,8 @@ class Question:
     def rule_for(self, configurations: Array) -> SelectionRule:
         """Return the selection rule for a table that holds these of the configurations."""
         if self.procedure is not None:
-            raise SoberError(
-                "E114",
-                f"{self.procedure!r} selects more than a column, which sobercv.bbc and BBCSearchCV know how to judge, "
-                'and nothing else. Write select="best".',
-            )
+            advice = 'more than a column, which only sobercv.bbc and BBCSearchCV can judge. Write select="best".'
+            raise SoberError("E114", f"{self.procedure!r} selects {advice}")
         told = getattr(self.select, "for_configurations", None)
         return self.select if told is None else told(configurations)
 

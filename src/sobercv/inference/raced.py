@@ -9,26 +9,23 @@ observed one by chance, and that deviation is scaled to what it would be on all 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from ..containers import Array
+from ..metrics import Metric
 from ..predictions import Predictions
 from .question import Question
 from .tables import FoldMeans, Scores, Table
 from .units import Units
-
-_FINISHED = -1  # the home of the finishers in a race
 
 
 @dataclass(frozen=True, eq=False)
 class DroppedGroup:
     """Configurations dropped after the same splits: by how much each is ahead of the winner, by one metric."""
 
-    configurations: Array  # their ids [C]
     scorer: Scores  # of these configurations and, last, of the winner
     entries: Array  # of a row of counts (samples or folds): those that they have predicted
     share: float  # what a deviation of their lead is scaled by: the root of the share of the units that they have
@@ -51,23 +48,23 @@ class DroppedGroup:
         return np.where(np.isnan(ahead), observed, scaled)
 
 
+@dataclass(frozen=True, eq=False)
 class RaceScores:
     """Scores of a race by one metric: of a dropped configuration, that of the winner and the lead over it.
 
-    All configurations stand in the order of their ids, so that ties end as they would without a race. `order`, `home`
-    and `seat` [C] are the position in the list of finishers and groups, the group (-1 for finishers), and the position
-    there; `reference` is the position of the winner among the finishers.
+    All configurations stand in the order of their ids, so that ties end as they would without a race.
     """
 
-    is_scaled = True
+    inner: Scores  # of the finishers
+    reference: int  # position of the winner among the finishers
+    dropped: list[DroppedGroup]
+    order: Array  # of the list of finishers and groups, by id [C]
+    is_scaled: bool = True  # whether leads are scaled where a dropped configuration is judged
 
-    def __init__(self, inner: Scores, finishers: Array, reference: int, dropped: list[DroppedGroup]) -> None:
-        self.metric, self.inner, self.reference, self.dropped = inner.metric, inner, reference, dropped
-        self.complaint = getattr(inner, "complaint", "")
-        parts = [finishers, *(group.configurations for group in dropped)]
-        self.order = np.argsort(np.concatenate(parts))
-        self.home = np.repeat(np.arange(_FINISHED, len(dropped)), [len(part) for part in parts])[self.order]
-        self.seat = np.concatenate([np.arange(len(part)) for part in parts])[self.order]
+    @property
+    def metric(self) -> Metric:
+        """Which metric."""
+        return self.inner.metric
 
     def scores(self, counts: Array) -> Array:
         """Score every configuration on what is present [B, C]."""
@@ -78,68 +75,46 @@ class RaceScores:
 
     def picked(self, counts: Array, winners: Array) -> Array:
         """Score one configuration per resample [B], within the range of the metric."""
-        home = np.where(winners >= 0, self.home[winners], _FINISHED)
-        stand_in = np.where(home == _FINISHED, self.seat[winners], self.reference)
-        out = self.inner.picked(counts, np.where(winners >= 0, stand_in, -1))
-        for g, group in enumerate(self.dropped):
-            at = np.flatnonzero(home == g)
-            out[at] += group.leads(counts[at], self.seat[winners[at]], self.is_scaled)
+        place = np.where(winners < 0, -1, self.order[winners])  # in the list of finishers and groups
+        start = len(self.order) - sum(len(group.lead) for group in self.dropped)
+        out = self.inner.picked(counts, np.where(place < start, place, self.reference))
+        for group in self.dropped:
+            at = np.flatnonzero((place >= start) & (place < start + len(group.lead)))
+            out[at] += group.leads(counts[at], place[at] - start, self.is_scaled)
+            start += len(group.lead)
         return np.clip(out, *self.metric.range)
 
 
-class RacedTable(Table):
-    """The table of the finishers, of which the winner is one, with scorers that know the dropped configurations, too.
+def race_table(finishers: Predictions, dropped: Sequence[Predictions], question: Question, counts: Any = None) -> Table:
+    """Return the table of the finishers, of which the winner is one, with scorers that know the dropped ones, too.
 
-    Each of `dropped` holds configurations that were dropped after the same splits, on the samples of `finishers`.
+    Each of `dropped` holds configurations that were dropped after the same splits, on the samples of `finishers`. A
+    family of configurations, which is known no better than by the samples that it has, is judged by unscaled leads.
     """
-
-    scorers: list[RaceScores]
-    dropped: Array
-
-    def __init__(
-        self, finishers: Predictions, dropped: Sequence[Predictions], question: Question, counts: Any = None
-    ) -> None:
-        inner = Table(finishers, question, counts)
-        reference = inner.winner()
-        self.__dict__.update(inner.__dict__)
-        self.__dict__.pop("standard_errors", None)
-        groups = [_dropped_group(finishers, group, inner, reference) for group in dropped]
-        self.scorers = [
-            RaceScores(scorer, inner.configurations, reference, [group[k] for group in groups])
-            for k, scorer in enumerate(inner.scorers)
-        ]
-        order = self.scorers[0].order
-        self.wholes = [
-            np.concatenate([scores, *(scores[reference] + group.lead for group in race.dropped)])[order]
-            for race, scores in zip(self.scorers, inner.wholes, strict=True)
-        ]
-        everything = [inner.configurations, *(group.configurations for group in dropped)]
-        self.configurations = np.concatenate(everything)[order]
-        self.dropped, self.reference = self.scorers[0].home != _FINISHED, reference
-        self._own_question = inner.question
-
-    def winner(self) -> int:
-        """Select among the finishers, which alone have a score on all samples, unless none of them is asked for."""
-        if self.question is self._own_question:
-            race = self.scorers[0]
-            return int(np.flatnonzero((race.home == _FINISHED) & (race.seat == race.reference))[0])
-        chosen = int(self.select(np.where(self.dropped, np.nan, self.wholes[0])[None])[0])
-        return chosen if chosen >= 0 else super().winner()  # a family without a finisher
-
-    def asking(self, question: Question, members: Array | None = None) -> Self:
-        """Ask for another selection: a family, say, which is known no better than by the samples that it has."""
-        other = super().asking(question, members)
-        other.scorers = [copy(race) for race in self.scorers]
-        for race in other.scorers:
-            race.is_scaled = False
-        return other
+    table = Table(finishers, question, counts)
+    table.reference = reference = table.winner()
+    groups = [_dropped_group(finishers, group, table, reference) for group in dropped]
+    ids = np.concatenate([table.configurations, *(group.configurations for group in dropped)])
+    order = np.argsort(ids)
+    races = [
+        RaceScores(scorer, reference, [group[k] for group in groups], order) for k, scorer in enumerate(table.scorers)
+    ]
+    table.wholes = [
+        np.concatenate([scores, *(scores[reference] + group.lead for group in race.dropped)])[order]
+        for race, scores in zip(races, table.wholes, strict=True)
+    ]
+    table.scorers, table.family_scorers = races, [replace(race, is_scaled=False) for race in races]
+    table.dropped, table.configurations = order >= len(table.configurations), ids[order]
+    table.final = int(np.flatnonzero(order == reference)[0])
+    table.__dict__.pop("standard_errors", None)  # of the finishers
+    return table
 
 
 def _dropped_group(finishers: Predictions, group: Predictions, table: Table, reference: int) -> list[DroppedGroup]:
     """A dropped group by each metric."""
     metrics, seen = table.question.metrics, group.seen & finishers.seen
     scorers: list[Scores]
-    if table.samples is None:
+    if not table.whole_scorers:
         beside = finishers.take_configurations(np.array([reference])).responses
         both = replace(
             group,
@@ -167,5 +142,5 @@ def _dropped_group(finishers: Predictions, group: Predictions, table: Table, ref
     for scorer in scorers:
         *mine, winner = scorer.scores(np.ones((1, len(entries)), np.uint8))[0]
         lead = np.array(mine) - winner
-        found.append(DroppedGroup(group.configurations, scorer, entries, float(np.sqrt(n / n_all)), lead))
+        found.append(DroppedGroup(scorer, entries, float(np.sqrt(n / n_all)), lead))
     return found

@@ -8,6 +8,7 @@ well) and `for_configurations(ids)`, which returns the rule for a table that hol
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,15 @@ SelectionRule = Callable[[Array], Array]
 #: Scores closer than this (relative to the metric's unit + their size) are equal: products round by the shape of their
 #: blocks, and a winner must not depend on that.
 TIE = 1e-12
+
+
+class Described:
+    """Shown as it was made, by its arguments that are not None."""
+
+    def __repr__(self) -> str:
+        given = {name: getattr(self, name) for name in signature(type(self)).parameters}
+        words = (f"{name}={value!r}" for name, value in given.items() if value is not None)
+        return f"{type(self).__name__}({', '.join(words)})"
 
 
 def margin(scores: Array, unit: float = 1.0) -> Array:
@@ -76,8 +86,7 @@ class simplest_within:
         complexity = np.asarray(np.arange(n) if self.complexity is None else self.complexity, dtype=np.float64)
         if complexity.shape != (n,):
             raise SoberError(
-                "E101",
-                f"`complexity` must have one number for each of the {n} configurations; got shape {complexity.shape}.",
+                "E101", f"`complexity` must have one number for {n} configurations each; got {complexity.shape}."
             )
         top = best(scores, unit=unit)
         height, allowed = scores[np.arange(len(scores)), top], np.full(len(scores), float(self.tolerance or 0.0))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ..metrics import Metric, blocks
 from ..predictions import Predictions
 from ..threads import computed_once, one_blas_thread
 from . import notes
-from .estimate import Data, Estimate, Selected
+from .estimate import Estimate
 from .question import Question
 from .selection import apply
 from .units import Units, checked_counts
@@ -57,7 +57,6 @@ class FoldMeans:
 
     table: Array
     metric: Any = None
-    complaint: str = ""
 
     def scores(self, counts: Array) -> Array:
         """Mean of every configuration: counts [B, K] -> [B, C]."""
@@ -82,27 +81,24 @@ class Table:
     Samples without predictions are left out. `counts` [B, N] or [B, K] are draws that were made elsewhere, of all
     samples of `predictions` or of its folds; `judges`, bool [N], the samples that may judge where the others led the
     proposer of the configurations; `scores` [K, C], for each metric, what a scorer of fitted models returned by fold.
-
-    Attributes
-    ----------
-    configurations : int array [C]
-        Id of each configuration.
-    observed, units : Units
-        The samples or groups, whatever is resampled; what is resampled.
-    n_resamples : int
-        Resamples that the question asks for, or that were handed in.
-    trained_share : float
-        Share of the samples that each model was trained on, by the folds; that of ten folds where none are known.
-    samples : Table or None
-        Where folds of predictions are resampled, the table that resamples their samples.
-    members, dropped : bool array [C] or None
-        Which configurations may be selected (None for all), and which were dropped from a race (None for no race).
     """
 
-    samples: Table | None = None
-    members: Array | None = None
-    dropped: Array | None = None
+    given: Predictions  # as they came, with samples that no repeat has predicted
+    counts: Any  # as they came
+    predictions: Predictions
+    question: Question  # settled for the target
+    configurations: Array  # id of each configuration [C]
+    observed: Units  # the samples or groups, whatever is resampled
+    units: Units  # what is resampled
+    n_resamples: int  # that the question asks for, or that were handed in
+    trained_share: float  # of the samples, that each model was trained on, by the folds
+    judges: Array | None
+    whole_scorers: Sequence[Scores] = ()  # where folds of predictions are resampled: of their samples
+    members: Array | None = None  # which configurations may be selected, bool [C]; None for all
+    dropped: Array | None = None  # which were dropped from a race, bool [C]; None where there was no race
     reference: int  # position of a race's winner among the finishers
+    final: int | None = None  # position of the winner, where it was selected before the dropped took part
+    family_scorers: Sequence[Scores] | None = None  # of a race, where another selection is asked for
 
     def __init__(
         self,
@@ -120,10 +116,9 @@ class Table:
             wishes = {'`by="fold"`': question.by == "fold", '`aggregate="fold"`': question.aggregate == "fold"}
             wish = next((wish for wish, is_wished in wishes.items() if is_wished), "`within_folds=True`")
             raise SoberError("E113", f"{wish} needs to know the folds. Pass `folds=`, one entry per sample.")
-        self.question = question
+        self.given, self.counts, self.question = predictions, counts, question
         self.predictions = held = predictions if predictions.is_complete else predictions.only_seen()
         self.configurations, self.n_samples = held.configurations, held.n_samples
-        self.is_complete, self.is_replay = predictions.is_complete, counts is not None
         self.judges = None if judges is None else judges[predictions.rows]
         self.observed = self.units = Units(self.n_samples, question.seed, groups=held.groups)
         if self.observed.n < MIN_UNITS:
@@ -138,28 +133,22 @@ class Table:
         if question.procedure is None and scores is None:
             self.scorers  # noqa: B018 - refuses what a metric cannot score
         if question.by == "fold":
-            self._resample_folds(scores, counts)
+            check_partition(held.n_repeats, held.groups, held.fold_of)
+            if scores is None:
+                self.wholes, self.whole_scorers, scores = self.wholes, self.scorers, self.fold_scores()
+            self.scorers = list(map(FoldMeans, scores, question.metrics))
+            drawn = None if counts is None else checked_counts(counts, len(scores[0]))
+            self.n_resamples = self.n_resamples if drawn is None else len(drawn)
+            self.units = Units.of_folds(len(scores[0]), self.n_resamples, question.seed, drawn)
             return
         if question.stratify:
             strata = held.y["event"].astype(np.int64) if held.task == "survival" else held.y
             self.units = replace(self.units, strata=strata)
-        if question.first.max_calls is not None:
-            self.n_resamples = question.first.affordable(self.n_resamples, len(self.configurations))
         if counts is not None:
             drawn = checked_counts(counts, predictions.n_samples)[:, predictions.rows]
             self.units, self.n_resamples = replace(self.units, drawn=drawn), len(drawn)
-
-    def _resample_folds(self, scores: list[Array] | None, counts: Any) -> None:
-        """Score each fold once, and resample folds."""
-        held, said = self.predictions, [""] * len(self.question.metrics)
-        check_partition(held.n_repeats, held.groups, held.fold_of)
-        if scores is None:
-            self.samples, said = copy(self), [getattr(one, "complaint", "") for one in self.scorers]
-            scores, self.wholes = self.fold_scores(), self.samples.wholes
-        self.scorers = [FoldMeans(*each) for each in zip(scores, self.question.metrics, said, strict=True)]
-        drawn = None if counts is None else checked_counts(counts, len(scores[0]))
-        self.n_resamples = self.n_resamples if drawn is None else len(drawn)
-        self.units = Units.of_folds(len(scores[0]), self.n_resamples, self.question.seed, drawn)
+        else:
+            self.n_resamples = question.first.affordable(self.n_resamples, len(self.configurations))
 
     @computed_once
     def scorers(self) -> Sequence[Scores]:
@@ -176,76 +165,66 @@ class Table:
     @one_blas_thread()
     def fold_scores(self) -> list[Array]:
         """For each metric the score of every configuration on every fold of every repeat [F, C]."""
-        return [one.table if isinstance(one, FoldMeans) else self._by_fold(one.metric) for one in self.scorers]
-
-    def _by_fold(self, metric: Metric) -> Array:
-        out = []
-        for r in range(self.predictions.n_repeats):
-            one = self.predictions.take_repeat(r)
+        if isinstance(self.scorers[0], FoldMeans):
+            return [one.table for one in self.scorers if isinstance(one, FoldMeans)]
+        if not self.predictions.folds_known:
+            raise SoberError("E113", "Folds are compared, so they must be known. Pass `folds=`, one entry per sample.")
+        found: list[list[Array]] = [[] for _ in self.scorers]
+        for one in map(self.predictions.take_repeat, range(self.predictions.n_repeats)):
             seen, fold = one.seen[:, 0], one.fold_of[:, 0]
-            out.append(metric.bind(one).scores((seen & (fold == np.unique(fold[seen])[:, None])).view(np.uint8)))
-        return np.concatenate(out)
+            alone = (seen & (fold == np.unique(fold[seen])[:, None])).view(np.uint8)
+            for scores, scorer in zip(found, self.scorers, strict=True):
+                scores.append(scorer.metric.bind(one).scores(alone))
+        return [np.concatenate(scores) for scores in found]
 
-    # ---- resampling ----------------------------------------------------------------------------------------------
-    def kurtoses(self, winner: int) -> list[float]:
-        """For each metric the kurtosis of what a unit adds to the winner's score; 3 where it is not known.
+    def kurtosis(self, metric: int, winner: int) -> float:
+        """Kurtosis of what a unit adds to the winner's score; 3 where it is not known.
 
         One unit after the other is counted twice, to see by how much the score moves.
         """
-        unit, n, found = self.observed.of_entry, self.observed.n, [3.0] * len(self.scorers)
-        for k, scorer in enumerate(self.scorers):
-            if n > MOST_UNITS or scorer.metric.max_calls is not None or self.units.kind == "folds":
-                continue
-            scores = []
-            for start, stop in blocks.cut(n + 1, blocks.UNIT):
-                counts = np.ones((stop - start, self.n_samples), np.uint8)  # the first row is all samples
-                counts += unit == np.arange(start - 1, stop - 1)[:, None]
-                scores.append(scorer.picked(counts, np.full(len(counts), winner)))
-            whole, *others = np.concatenate(scores)
-            moves = np.array(others) - whole
-            moves = moves[~np.isnan(moves)]
-            most = float(np.abs(moves).max(initial=0.0))
-            if 0.0 < most < np.inf:
-                squares = (moves / most) ** 2
-                found[k] = float((squares**2).mean()) / float(squares.mean()) ** 2
-        return found
+        unit, n, scorer, scores = self.observed.of_entry, self.observed.n, self.scorers[metric], []
+        if n > MOST_UNITS or scorer.metric.max_calls is not None or self.units.kind == "folds":
+            return 3.0
+        for start, stop in blocks.cut(n + 1, blocks.UNIT):
+            counts = np.ones((stop - start, self.n_samples), np.uint8)  # the first row is all samples
+            counts += unit == np.arange(start - 1, stop - 1)[:, None]
+            scores.append(scorer.picked(counts, np.full(len(counts), winner)))
+        whole, *others = np.concatenate(scores)
+        moves = np.array(others) - whole
+        moves = moves[~np.isnan(moves)]
+        most = float(np.abs(moves).max(initial=0.0))
+        if not 0.0 < most < np.inf:
+            return 3.0
+        squares = (moves / most) ** 2
+        return float((squares**2).mean()) / float(squares.mean()) ** 2
 
+    # ---- selecting -----------------------------------------------------------------------------------------------
     @computed_once
     def standard_errors(self) -> Array:
         """Standard error of every configuration by the metric that selects: samples are resampled for it [C].
 
         Of given scores, that of the mean over folds.
         """
-        if self.samples is not None and self.dropped is None:
-            return self.samples.standard_errors
-        first = self.scorers[0]
-        if not isinstance(first, FoldMeans):
-            return self.resampled_errors()
-        with np.errstate(invalid="ignore", divide="ignore"):
-            n = (~np.isnan(first.table)).sum(axis=0)
-            return np.asarray(np.nanstd(first.table, axis=0, ddof=1) / np.sqrt(n))
+        first = self.whole_scorers[0] if self.whole_scorers and self.dropped is None else self.scorers[0]
+        if isinstance(first, FoldMeans):
+            with np.errstate(invalid="ignore", divide="ignore"):
+                n = (~np.isnan(first.table)).sum(axis=0)
+                return np.asarray(np.nanstd(first.table, axis=0, ddof=1) / np.sqrt(n))
+        in_race = self.units.kind == "folds" and self.dropped is not None
+        units = self.units if in_race else replace(self.observed, purpose="standard error")
+        with one_blas_thread():
+            return spread(first.scores(units.counts(0, ERRORS)))
 
-    @one_blas_thread()
-    def resampled_errors(self) -> Array:
-        """Standard deviation over resamples of the units, others than those that select [C]."""
-        units = self.units if self.units.kind == "folds" else replace(self.observed, purpose="standard error")
-        return spread(self.scorers[0].scores(units.counts(0, ERRORS)))
+    def absent(self, counts: Array) -> Array:
+        """What judges each resample: the samples (or folds) that are absent from it, as counts."""
+        return (counts == 0 if self.judges is None else (counts == 0) & self.judges).view(np.uint8)
 
-    # ---- selecting -----------------------------------------------------------------------------------------------
-    def asking(self, question: Question, members: Array | None = None) -> Self:
+    def asking(self, question: Question, members: Array | None = None) -> Table:
         """Ask the same predictions and draws for another selection, of some of the configurations; the metrics stay."""
         other = copy(self)
-        other.__dict__.pop("standard_errors", None)
-        other.question, other.members = question, members
-        return other
-
-    def among(self, members: Array) -> Self:
-        """Forget all but some of the configurations, bool [C]; the draws stay."""
-        other = copy(self)
-        for name in ("standard_errors", "scorers", "wholes"):
-            other.__dict__.pop(name, None)
-        other.predictions = self.predictions.take_configurations(members)
-        other.configurations = other.predictions.configurations
+        other.question, other.members, other.final = question, members, None
+        if self.family_scorers is not None:
+            other.scorers = self.family_scorers
         return other
 
     def select(self, scores: Array) -> Array:
@@ -256,8 +235,14 @@ class Table:
         return apply(question.rule_for(self.configurations), scores, question.first.unit, errors)
 
     def winner(self) -> int:
-        """Select on the whole table."""
-        winner = int(self.select(self.wholes[0][None])[0])
+        """Select on the whole table; in a race among the finishers, which alone have a score on all samples."""
+        if self.final is not None:
+            return self.final
+        winner, whole = -1, self.wholes[0]
+        if self.dropped is not None:
+            winner = int(self.select(np.where(self.dropped, np.nan, whole)[None])[0])
+        if winner < 0:  # a family without a finisher
+            winner = int(self.select(whole[None])[0])
         if winner < 0:
             raise SoberError(
                 "E109",
@@ -267,41 +252,32 @@ class Table:
         return winner
 
     # ---- what is said --------------------------------------------------------------------------------------------
-    def estimate(self, metric: int, winner: int, value: float, scores: Array, **more: Any) -> Estimate:
-        """Make an estimate by one metric for the configuration at this position.
-
-        `scores` are those of the configurations that were compared; `more` are fields of `Selected` and `Estimate`.
-        """
+    def estimate(self, metric: int, winner: int, **known: Any) -> Estimate:
+        """Make an estimate by one metric for the configuration at this position; `known` are more of its fields."""
         judge, held, question = self.question.metrics[metric], self.predictions, self.question
-        chosen: dict[str, Any] = {
-            name: more.pop(name) for name in ("configurations", "win_counts", "decision") if name in more
+        usual: dict[str, Any] = {
+            "configurations": self.configurations,
+            "method": "bbc-f" if question.by == "fold" else "bbc",
+            "n_undefined": int(np.isnan(known.get("draws", 0.0)).sum()),
         }
-        chosen = {"winner": int(self.configurations[winner]), "configurations": self.configurations, **chosen}
-        more.setdefault("method", "bbc-f" if question.by == "fold" else "bbc")
-        if "naive" not in more:
-            more["naive"] = float(self.wholes[metric][winner])
-        if "draws" in more:
-            more["n_undefined"] = int(np.isnan(more["draws"]).sum())
         return Estimate(
-            value,
             metric=judge.name,
             positive=judge.positive_of(held.target),
             confidence_level=question.level,
-            selected=Selected(scores=scores, **chosen),
-            data=Data(
-                held.n_samples,
-                held.n_repeats,
-                n_groups=None if held.groups is None else self.observed.n,
-                n_left_out=held.n_left_out,
-                fixed_models=question.fixed_models,
-                seed=question.seed,
-            ),
-            **more,
+            winner=int(self.configurations[winner]),
+            n_samples=held.n_samples,
+            n_repeats=held.n_repeats,
+            n_groups=None if held.groups is None else self.observed.n,
+            n_left_out=held.n_left_out,
+            fixed_models=question.fixed_models,
+            seed=question.seed,
+            **usual | known,
         )
 
     def complaint(self, metric: int) -> str:
         """What a function that scores said when it refused, as a sentence to add to ours; "" where it said nothing."""
-        said = getattr(self.scorers[metric], "complaint", "")
+        scorer = (self.whole_scorers or self.scorers)[metric]
+        said = getattr(getattr(scorer, "inner", scorer), "complaint", "")  # of the finishers of a race
         return f" It says: {said}" if said else ""
 
 
@@ -310,8 +286,7 @@ def check_partition(n_repeats: int, groups: Array | None, fold_of: Array) -> Non
     if n_repeats > 1:
         raise SoberError(
             "E114",
-            f'`by="fold"` resamples the folds of one partition; got {n_repeats} repeats, whose folds share '
-            'samples. Use by="sample", or pass one repeat.',
+            f'`by="fold"` resamples one partition; got {n_repeats} repeats. Use by="sample", or pass one repeat.',
         )
     if groups is None:
         return
@@ -348,10 +323,28 @@ def open_table(
             lacking = notes.left_out(table.n_left_out, table.n_configurations)
             warn(lacking.code, lacking.text)
     if race and table.dropped:
-        from .raced import RacedTable
+        from .raced import race_table
 
-        return RacedTable(table, table.dropped, question, counts)
+        return race_table(table, table.dropped, question, counts)
     return Table(table, question, counts)
+
+
+def ask(y: Any, predictions: Any, metric: Any, *, counts: Any = None, race: bool = True, **options: Any) -> Table:
+    """Open predictions for a question with these options, those of `sobercv.bbc`."""
+    arrays = {name: options.pop(name, None) for name in ARRAYS}
+    return open_table(predictions, Question.ask(metric, **options), y=y, counts=counts, race=race, **arrays)
+
+
+def answered(found: dict[str, Estimate], predictions: Any, question: Question) -> Any:
+    """Return what was found as it was asked: one estimate, or one for each of several metrics; name columns."""
+    columns = getattr(predictions, "columns", None)
+    if columns is not None and not callable(columns) and hasattr(predictions, "shape"):
+        names = [str(name) for name in columns]
+        found = {
+            metric: replace(one, winner_name=names[one.winner], decision=one.decision and one.decision.named(names))
+            for metric, one in found.items()
+        }
+    return found if question.several else next(iter(found.values()))
 
 
 # ---- arithmetic ------------------------------------------------------------------------------------------------------

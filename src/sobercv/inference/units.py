@@ -45,9 +45,7 @@ class Units:
         if drawn is not None:
             return cls(n_folds, seed, drawn=drawn, kind="folds")
         if n_folds < 2:
-            raise SoberError(
-                "E113", f'`by="fold"` resamples folds and needs at least 2 of them; got {n_folds}. Pass `folds`.'
-            )
+            raise SoberError("E113", f'`by="fold"` needs at least 2 folds; got {n_folds}. Pass `folds`.')
         rng = generator(seed, "folds")
         counts = np.zeros((n_resamples, n_folds), np.uint8)
         todo = np.arange(n_resamples)

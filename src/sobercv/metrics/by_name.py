@@ -15,27 +15,25 @@ import ast
 import difflib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..containers import Array, whole_number
 from ..errors import SoberError, warn
 from ..responses import RESPONSES
 from ..targets import TaskName
+from ..threads import ignored_warnings
 from . import clinic, confusion, means, ranks, survival
-from .callables import MAX_CALLS, calling
-from .contract import Metric
+from .contract import Metric, Part, Registry
 
-#: Every metric by name, or what makes it of arguments: the registry.
-METRICS: dict[str, Metric | Callable[..., Metric]] = {
-    **means.METRICS,
-    **confusion.METRICS,
-    **ranks.METRICS,
-    **survival.METRICS,
-    **clinic.METRICS,
-}
+MAX_CALLS = 1000  # of a function in one correction, unless its metric allows more
+#: The registry: every metric by name.
+METRICS: Registry = means.METRICS | confusion.METRICS | ranks.METRICS | survival.METRICS | clinic.METRICS
+#: Names of scikit-learn for a metric with arguments.
+_SHORT = {spelled: name for name, spelled in METRICS.items() if isinstance(spelled, str)}
 
 
 def names() -> list[str]:
@@ -43,10 +41,10 @@ def names() -> list[str]:
     return sorted(n for n in METRICS if all(p.default is not p.empty for p in parameters(n).values()))
 
 
-def parameters(name: str) -> dict[str, inspect.Parameter]:
+def parameters(name: str) -> Mapping[str, inspect.Parameter]:
     """Arguments that a metric of this name takes."""
     metric = METRICS[name]
-    return {} if isinstance(metric, Metric) else dict(inspect.signature(metric).parameters)
+    return inspect.signature(metric).parameters if callable(metric) else {}
 
 
 def get(metric: str | Metric | Callable[..., Any], **arguments: Any) -> Metric:
@@ -79,50 +77,31 @@ def get(metric: str | Metric | Callable[..., Any], **arguments: Any) -> Metric:
         return metric
     if callable(metric):
         return make_metric(metric)
-    raise SoberError(
-        "E105", f"`metric` must be a name, a function or a metric; got {type(metric).__name__}. Write metric='roc_auc'."
-    )
+    raise SoberError("E105", f"`metric` must be a name, a function or a metric; got {type(metric).__name__}.")
 
 
 def make(name: str, arguments: Mapping[str, Any]) -> Metric:
     """Make the metric of a name with arguments, called by what `get` would understand again."""
-    if name not in METRICS:
-        found = _other(name)
-        if not arguments:
-            return found
-        key = next(iter(arguments))
-        raise SoberError("E122", f"{name} takes no arguments by name; got `{key}`. Pass make_scorer(..., {key}=...).")
-    allowed = parameters(name)
+    found = METRICS[name] if name in METRICS else _other(name)
+    allowed = parameters(name) if name in METRICS else {}
     given = {key: _plain(value) for key, value in arguments.items()}
-    unknown = [key for key in given if key not in allowed]
-    if unknown:
-        takes = f"takes {', '.join(allowed)}" if allowed else "takes no arguments"
+    unknown = next((key for key in given if key not in allowed), None)
+    if unknown is not None:
         import sklearn.metrics
 
-        function = getattr(sklearn.metrics, f"{name}_score", None)
-        has_it = function is not None and unknown[0] in inspect.signature(function).parameters
-        hint = f" Pass make_scorer({name}_score, {unknown[0]}=...)." if has_it else ""
-        raise SoberError("E122", f"{name} {takes}; got `{unknown[0]}`.{hint}")
+        function = f"{name.removesuffix('_score')}_score"
+        known = inspect.signature(getattr(sklearn.metrics, function, lambda: None)).parameters
+        hint = f" Pass make_scorer({function}, {unknown}=...)." if unknown in known else ""
+        takes = ", ".join(allowed) or "no arguments"
+        raise SoberError("E122", f"{name} takes {takes}; got `{unknown}`.{hint}")
+    if isinstance(found, str):
+        return get(found)
     missing = [key for key, p in allowed.items() if p.default is p.empty and key not in given]
     if missing:
         raise SoberError("E113", f"{name} needs `{missing[0]}`. Write {name}({missing[0]}=...).")
     told = {key: given[key] for key, p in allowed.items() if key in given and not _same(given[key], p.default)}
     spelled = f"{name}({', '.join(f'{key}={value!r}' for key, value in told.items())})" if told else name
-    metric = METRICS[name]
-    return replace(metric if isinstance(metric, Metric) else metric(**told), name=_SHORT.get(spelled, spelled))
-
-
-#: What scikit-learn has a name of its own for.
-_SHORT = {
-    f"{name}(average='{average}')": f"{name}_{average}"
-    for name in ("f1", "precision", "recall", "jaccard")
-    for average in ("macro", "micro", "weighted")
-} | {
-    "roc_auc(multi_class='ovr')": "roc_auc_ovr",
-    "roc_auc(multi_class='ovo')": "roc_auc_ovo",
-    "roc_auc(average='weighted', multi_class='ovr')": "roc_auc_ovr_weighted",
-    "roc_auc(average='weighted', multi_class='ovo')": "roc_auc_ovo_weighted",
-}
+    return replace(found if isinstance(found, Metric) else found(**told), name=_SHORT.get(spelled, spelled))
 
 
 def _plain(value: Any) -> Any:
@@ -145,10 +124,7 @@ def _parsed(written: str) -> tuple[str, dict[str, Any]]:
             return call.func.id, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
     except (SyntaxError, ValueError):
         pass
-    raise SoberError(
-        "E105",
-        f"{written!r} is not a name with arguments. Write it like 'fbeta(beta=2)': name=value, separated by commas.",
-    )
+    raise SoberError("E105", f"{written!r} is not a name with arguments. Write name=value, by commas: 'fbeta(beta=2)'.")
 
 
 @lru_cache(maxsize=64)
@@ -236,8 +212,7 @@ def make_metric(
         raise SoberError("E105", f"`function` must be callable or a name; got {type(function).__name__}.")
     if response is not None and response not in RESPONSES:
         raise SoberError("E122", f"`response` must be one of {', '.join(RESPONSES)}; got {response!r}.")
-    if isinstance(max_calls, bool) or not isinstance(max_calls, (int, np.integer)) or max_calls < 1:
-        raise SoberError("E108", f"`max_calls` must be a whole number of 1 or more; got {max_calls!r}.")
+    max_calls = whole_number("max_calls", max_calls)
     inside, scorer = unwrap(function), True
     if inside is None:
         inside, scorer = Unwrapped(function, {}, None if response is None else (response,), greater_is_better), False
@@ -246,29 +221,33 @@ def make_metric(
     if not scorer and needs_model(function):
         raise SoberError(
             "E116",
-            f"{label} is a scorer (estimator, X, y): it needs the fitted model, and a table of predictions has none. "
-            "Pass a function (y_true, y_pred), or the name of a metric.",
+            f"The scorer {label} needs the fitted model. Pass a function (y_true, y_pred) or the name of a metric.",
         )
     metric = recognise(inner, inside.arguments, inside.responses)
     if metric is None:
-        responses = inside.responses or ("predict",)
-        return calling(
-            partial(inner, **inside.arguments) if inside.arguments else inner,
-            label,
+        responses, called, pos_label = inside.responses or ("predict",), partial(inner, **inside.arguments), None
+        if scorer and (asked := _signature(called).get("pos_label")) is not None and asked.default is not asked.empty:
+            pos_label = asked.default  # the class whose column a scorer passes to its function
+        return Metric(
             task=task or (None if responses[0] == "predict" else "classification"),
+            core=partial(Calls, function=called, response=responses[0], pos_label=pos_label),
+            name=label,
             responses=responses,
             greater_is_better=inside.greater_is_better is not False,
-            pos_label=_pos_label(inside) if scorer else None,
-            max_calls=int(max_calls),
+            range=(-np.inf, np.inf),
+            max_calls=max_calls,
+            takes_weights="sample_weight" in _signature(called),
+            pos_label=pos_label,
         )
-    if scorer and inside.greater_is_better and not metric.greater_is_better:
+    is_turned = inside.greater_is_better not in (None, metric.greater_is_better)
+    if is_turned and scorer and inside.greater_is_better:
         loss = getattr(inner, "__name__", metric.name)
         warn(
             "W210",
             f"{loss} is a loss, and its scorer says that more is better, so that the worst would win. Write "
             f"make_scorer({loss}, greater_is_better=False).",
         )
-    if inside.greater_is_better not in (None, metric.greater_is_better):  # count up what was counted down, or reverse
+    if is_turned:  # count up what was counted down, or reverse
         low, high = metric.range
         spelled = metric.name.removeprefix("neg_") if inside.greater_is_better else f"neg_{metric.name}"
         metric = replace(
@@ -296,8 +275,7 @@ def name_of(function: Any) -> str | None:
     return next((reading for reading in readings if reading in METRICS), None)
 
 
-@dataclass(frozen=True, eq=False)
-class Unwrapped:
+class Unwrapped(NamedTuple):
     """What `make_scorer` was called with; None of a plain function is what its metric says."""
 
     function: Callable[..., Any]
@@ -325,10 +303,7 @@ def needs_model(function: Callable[..., Any]) -> bool:
     """Whether a callable is a scorer (estimator, X, y), and no function (y_true, y_pred)."""
     if type(function).__module__.partition(".")[0] == "sklearn":
         return True  # a scorer of scikit-learn that was not unwrapped
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return False
+    parameters = list(_signature(function).values())
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if not places and any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return True  # takes anything; scikit-learn would call it with the model
@@ -361,26 +336,69 @@ def recognise(
         metric = make(name, told)
     except SoberError:  # arguments without a fast path; the function itself says what is wrong with them
         return None
-    return metric if responses is None else _computed_from(metric, responses)
-
-
-def _computed_from(metric: Metric, responses: tuple[str, ...]) -> Metric | None:
-    """Compute a metric from what a scorer asks for, where that is possible."""
-    if responses == metric.responses:
+    if responses in (None, metric.responses):
         return metric
+    # What ranks can rank anything; all else is computed from responses of its own.
     ranks_anything = metric.pools_scores and "decision_function" in metric.responses
-    if not ranks_anything and not all(response in metric.responses for response in responses):
+    if not ranks_anything and not set(responses or ()) <= set(metric.responses):
         return None
     most = 2 if responses[0] == "predict" else metric.max_classes  # labels of more classes have no order
     return replace(metric, responses=responses, max_classes=most)
 
 
-def _pos_label(inside: Unwrapped) -> Any:
-    """The class whose column a scorer passes to its function: its own argument, else the default of the function."""
-    if "pos_label" in inside.arguments:
-        return inside.arguments["pos_label"]
+def _signature(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Parameters of a function; none where Python does not know them."""
     try:
-        asked = inspect.signature(inside.function).parameters.get("pos_label")
+        return inspect.signature(function).parameters
     except (TypeError, ValueError):
-        return None
-    return None if asked is None or asked.default is asked.empty else asked.default
+        return {}
+
+
+# ---- functions that are called --------------------------------------------------------------------------------------
+class Calls:
+    """Calls a function on the rows of a part, repeated as often as they were drawn: B x C calls.
+
+    A ValueError is scikit-learn's way of saying "not defined on these samples": the score is NaN, and `complaint` is
+    what the function said first, else "".
+    """
+
+    complaint = ""
+
+    def __init__(self, part: Part, *, function: Callable[..., Any], response: str, pos_label: Any) -> None:
+        self._function, self._weight = function, part.weight
+        self._y, self._values, self._metric = part.y, part.values, part.metric
+        if part.classes is None:
+            return
+        self._y = part.classes[part.y]
+        if response == "predict":
+            self._values = part.classes[part.values]
+        elif part.values.ndim == 2 and pos_label is not None and pos_label == part.classes[0]:
+            self._values = 1.0 - part.values if response == "predict_proba" else -part.values
+
+    def __call__(self, counts: Array, picked: Array | None = None) -> Array:
+        n = self._values.shape[1]
+        asked = np.broadcast_to(np.arange(n), (len(counts), n)) if picked is None else picked[:, None]
+        out = np.full(asked.shape, np.nan)
+        for b, row in enumerate(counts):
+            rows = np.repeat(np.arange(len(row)), row)
+            for j, c in enumerate(asked[b] if len(rows) else ()):
+                out[b, j] = self._score(rows, int(c))
+        return out
+
+    def _score(self, rows: Array, configuration: int) -> float:
+        weight = {} if self._weight is None else {"sample_weight": self._weight[rows]}
+        values = np.ascontiguousarray(self._values[rows, configuration])
+        try:
+            with ignored_warnings():  # thousands of calls on resamples; undefined ones come back as NaN
+                return float(self._function(self._y[rows], values, **weight))
+        except SoberError:
+            raise
+        except ValueError as problem:
+            self.complaint = self.complaint or f"{type(problem).__name__}: {problem}"
+            return float("nan")
+        except Exception as problem:
+            raise SoberError(
+                "E117",
+                f"The metric {self._metric} failed with {type(problem).__name__}: {problem}. It must take "
+                "(y_true, y_pred) and return one number.",
+            ) from problem

@@ -6,23 +6,22 @@ classes. A patient is positive from the threshold on, that included.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..containers import Array
+from ..containers import Array, check_level, is_number
 from ..errors import SoberError
-from . import cuts
-from .confusion import confusion, of_one, of_positive
-from .contract import Core, Metric, Part, is_number
-from .cuts import PRECISION, RECALL, Share
+from . import confusion
+from .confusion import PRECISION, RECALL, SENSITIVITY, SPECIFICITY, AtCuts, Share
+from .contract import Core, Metric, Part, Registry
 from .means import D2_BRIER, pointwise
 
 _SURE = 1e-6  # probabilities are kept this far from 0 and 1, where a logit is infinite
 _PROBABILITY = ("predict_proba",)
+_TWO: dict[str, Any] = {"min_classes": 2, "max_classes": 2, "depends_on_positive": True}
 
 
 def _of_positive(part: Part, values: Array) -> Array:
@@ -32,27 +31,20 @@ def _of_positive(part: Part, values: Array) -> Array:
 
 # ---- shares at a threshold ------------------------------------------------------------------------------------------
 def share_at(
-    share: Share, other: bool, at_cuts: cuts.AtCuts | None, *, threshold: float | None = None, pos_label: Any = None
+    share: Share, other: bool, at_cuts: AtCuts | None, *, threshold: float | None = None, pos_label: Any = None
 ) -> Metric:
     """A share of the positive class or of the other, of the labels, or of probabilities at a threshold."""
-    metric = of_positive(share, other=other, pos_label=pos_label, at_cuts=at_cuts)
+    metric = confusion.of_positive(share, other=other, pos_label=pos_label, at_cuts=at_cuts)
     if threshold is None:
         return metric
-    core = partial(_labelled, formula=partial(of_one, share=share, other=other), threshold=_threshold(threshold))
+    core = partial(_labelled, core=metric.core, threshold=check_level(threshold, "threshold", usual=0.5))
     return replace(metric, core=core, responses=_PROBABILITY, at_cuts=None)  # the cut is given
 
 
-def _labelled(part: Part, *, formula: Callable[..., Array], threshold: float) -> Core:
+def _labelled(part: Part, *, core: Any, threshold: float) -> Core:
     said = _of_positive(part, part.values) >= threshold
     labels = np.where(said, part.positive, 1 - part.positive).astype(np.int8)
-    return confusion(replace(part, values=labels), formula=formula)
-
-
-def _threshold(value: Any) -> float:
-    if not is_number(value) or not 0 < value < 1:
-        hint = f" Write {value / 100:g} for {value:g} %." if isinstance(value, (int, float)) and 1 < value < 100 else ""
-        raise SoberError("E108", f"`threshold` must lie strictly between 0 and 1; got {value!r}.{hint}")
-    return float(value)
+    return core(replace(part, values=labels))
 
 
 # ---- net benefit and costs ------------------------------------------------------------------------------------------
@@ -66,17 +58,10 @@ def net_benefit(*, threshold: float, pos_label: Any = None) -> Metric:
 
     From the threshold on one would treat: it says how many unnecessary treatments one needed is worth.
     """
-    at = _threshold(threshold)
-    return pointwise(
-        "classification",
-        partial(_benefit, threshold=at),
-        responses=_PROBABILITY,
-        greater_is_better=True,
-        range=(-at / (1.0 - at), 1.0),
-        max_classes=2,
-        depends_on_positive=True,
-        pos_label=pos_label,
-    )
+    at = check_level(threshold, "threshold", usual=0.2)
+    loss, range_ = partial(_benefit, threshold=at), (-at / (1.0 - at), 1.0)
+    declared: dict[str, Any] = {"responses": _PROBABILITY, "greater_is_better": True, "pos_label": pos_label}
+    return pointwise("classification", loss, range=range_, **declared, **_TWO)
 
 
 def _cost(part: Part, values: Array, *, missed: float, alarm: float) -> Array:
@@ -89,16 +74,8 @@ def neg_cost(*, missed: float, alarm: float = 1.0, pos_label: Any = None) -> Met
         if not is_number(value) or not 0 < value < np.inf:
             raise SoberError("E108", f"`{name}` must be a cost above 0; got {value!r}. Write missed=5, alarm=1.")
     costs: dict[str, Any] = {"missed": float(missed), "alarm": float(alarm)}
-    return pointwise(
-        "classification",
-        partial(_cost, **costs),
-        range=(-max(costs.values()), 0.0),
-        min_classes=2,
-        max_classes=2,
-        depends_on_positive=True,
-        pos_label=pos_label,
-        at_cuts=cuts.cost(**costs),
-    )
+    declared: dict[str, Any] = {"range": (-max(costs.values()), 0.0), "at_cuts": confusion.cost(**costs)}
+    return pointwise("classification", partial(_cost, **costs), pos_label=pos_label, **declared, **_TWO)
 
 
 # ---- calibration ----------------------------------------------------------------------------------------------------
@@ -114,7 +91,7 @@ def calibration(part: Part, *, slope: bool) -> Core:
     true, weight = (part.y == part.positive).astype(np.float64), part.weights
 
     def scores(counts: Array, picked: Array | None = None) -> Array:
-        from .kernels.lines import logistic_lines  # numba takes a while to import
+        from .kernels.fits import logistic_lines  # numba takes a while to import
 
         b, c = np.indices((len(counts), len(logits) if picked is None else 1), np.int64)
         which = c if picked is None else picked.astype(np.int64)[:, None]
@@ -126,22 +103,15 @@ def calibration(part: Part, *, slope: bool) -> Core:
 
 
 def _calibration(slope: bool) -> Metric:
-    return Metric(
-        task="classification",
-        core=partial(calibration, slope=slope),
-        responses=_PROBABILITY,
-        range=(-np.inf, np.inf),
-        selects=False,
-        min_classes=2,
-        max_classes=2,
-        depends_on_positive=not slope,
-    )
+    core, declared = partial(calibration, slope=slope), {**_TWO, "depends_on_positive": not slope}
+    range_ = (-np.inf, np.inf)
+    return Metric(task="classification", core=core, responses=_PROBABILITY, range=range_, selects=False, **declared)
 
 
-#: Every metric of this file by name, or what makes it of arguments.
-METRICS: dict[str, Metric | Callable[..., Metric]] = {
-    "sensitivity": partial(share_at, RECALL, False, cuts.SENSITIVITY),
-    "specificity": partial(share_at, RECALL, True, cuts.SPECIFICITY),
+#: Every metric of this file.
+METRICS: Registry = {
+    "sensitivity": partial(share_at, RECALL, False, SENSITIVITY),
+    "specificity": partial(share_at, RECALL, True, SPECIFICITY),
     "ppv": partial(share_at, PRECISION, False, PRECISION.at_cuts),
     "npv": partial(share_at, PRECISION, True, None),
     "net_benefit": net_benefit,

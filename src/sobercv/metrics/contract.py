@@ -8,8 +8,8 @@ those samples, whatever the configurations predicted.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -20,16 +20,19 @@ from ..predictions import Predictions
 from ..responses import survival_at
 from ..targets import Target, TaskName, guess_task
 from . import blocks
-from .cuts import AtCuts
+
+if TYPE_CHECKING:
+    from .confusion import AtCuts
 
 Aggregate = Literal["pooled", "fold"]
 #: A metric bound to a part, in its natural direction, where a loss stays a loss: (counts [B, N], picked [B] or None) ->
 #: the score of every configuration [B, C], or that of configuration picked[b] in resample b [B, 1].
 Core = Callable[[Array, Array | None], Array]
 
+#: Metrics by name: itself, what makes it of arguments, or the name with arguments that a name is short for.
+Registry = dict[str, "Metric | Callable[..., Metric] | str"]
+
 _FEWEST = 100  # resamples: with fewer an interval of 95 % has no ends
-
-
 #: Responses in words, for messages.
 _WORDS = {
     "predict": "predicted labels or numbers (predict)",
@@ -58,11 +61,6 @@ class Part:
         return 0 if self.classes is None else len(self.classes)
 
     @property
-    def labels(self) -> list[Any]:
-        """The labels of the classes."""
-        return [] if self.classes is None else list(self.classes.tolist())
-
-    @property
     def weights(self) -> Array:
         """Weight of every sample, 1 where none is given [N]."""
         return np.ones(len(self.y)) if self.weight is None else self.weight
@@ -79,11 +77,6 @@ class Part:
         for at, end in blocks.cut(len(self.weight), blocks.ROWS):  # in pieces: counts as floats take eight times more
             out[:, 0] += counts[:, at:end].astype(np.float64) @ self.weight[at:end]
         return out
-
-
-def is_number(value: Any) -> bool:
-    """Whether an argument of a metric is a number; a flag is none."""
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def as_counts(counts: Array) -> Array:
@@ -134,6 +127,16 @@ class Metric:
     #: What it is of true and false positives, for two classes; None where they alone do not tell, or where more of
     #: them is not always better.
     at_cuts: AtCuts | None = None
+    #: For each response that it is computed from, what can stand for it, best first.
+    wanted: tuple[tuple[str, ...], ...] = field(init=False)
+    #: What rounding errors of a score are relative to, beside the score itself: 1 where the range has an end other than
+    #: 0. Otherwise 0: an error has the unit of the target, and in tiny units every difference between two is tiny.
+    unit: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        several = tuple((survival_at(time),) for time in self.times)
+        ends = [end for end in self.range if end != 0 and np.isfinite(end)]
+        self.__dict__.update(wanted=several or ((self.responses,) if self.responses else ()), unit=1.0 if ends else 0.0)
 
     @classmethod
     def given(cls, name: str, task: TaskName | None) -> Metric:
@@ -166,12 +169,8 @@ class Metric:
         n_threads = threads.count(n_jobs)
         scorer = self.bind(predictions, n_jobs=n_jobs)
         counts = as_counts(counts)
-        cut = blocks.ranges(len(counts), predictions.n_samples, n_threads)
-        return np.concatenate(blocks.run(lambda start, stop: scorer.scores(counts[start:stop]), list(cut), n_threads))
-
-    def picked(self, predictions: Predictions, counts: Array, winners: Array) -> Array:
-        """Score configuration `winners[b]` on resample b: [B, N], [B] -> [B]."""
-        return self.bind(predictions).picked(as_counts(counts), np.asarray(winners))
+        cut = blocks.ranges(len(counts), predictions.n_samples, n_threads) or [(0, 0)]
+        return np.concatenate(blocks.run(lambda start, stop: scorer.scores(counts[start:stop]), cut, n_threads))
 
     def bind(
         self,
@@ -185,28 +184,23 @@ class Metric:
         self.check_target(predictions.target)
         if within_folds and not self.pools_scores:
             raise SoberError("E114", f"`within_folds` is for metrics that rank samples; {self.name} does not.")
-        if predictions.sample_weight is not None and not self.takes_weights:
-            raise SoberError(
-                "E114", f"{self.name} takes no `sample_weight`, and ignoring it would mislead. Leave it out."
-            )
+        weight = predictions.sample_weight
+        if weight is not None and not self.takes_weights:
+            raise SoberError("E114", f"{self.name} cannot count `sample_weight`. Leave it out.")
         if self.reads_labels_as_numbers:
             assert predictions.classes is not None
             numbers = predictions.classes.astype(np.float64)
             target, responses = Target("regression", numbers[predictions.y]), {"predict": numbers[predictions.labels()]}
             predictions = replace(predictions, target=target, responses=responses)
-        values, n_threads = self.response_of(predictions), threads.count(n_jobs)
-        weight, target = predictions.sample_weight, predictions.target
-        label, labels = self.positive_of(target), [] if target.classes is None else target.classes.tolist()
-        positive = len(labels) - 1 if target.positive is None else target.positive
-        if label is not None and len(labels) == 2:
-            positive = labels.index(label)
+        values, target = self.response_of(predictions), predictions.target
         assert self.core is not None
-        parts: list[tuple[Array | None, Part]] = []  # rows are None where all samples are in the part
+        places, parts = list[Array | None](), list[Part]()  # rows of each part; None where all samples are in it
         for r in range(predictions.n_repeats):
             seen = np.flatnonzero(predictions.seen[:, r])  # none, in the middle of a race, of repeats to come
             fold = predictions.fold_of[seen, r] if aggregate == "fold" else np.zeros_like(seen)
             for here in (seen[fold == f] for f in np.unique(fold)):
-                rows: Any = slice(None) if len(here) == predictions.n_samples else here
+                places.append(None if len(here) == predictions.n_samples else here)
+                rows: Any = slice(None) if places[-1] is None else here
                 among = np.zeros_like(here)
                 if within_folds:
                     among = np.unique(predictions.fold_of[here, r], return_inverse=True)[1].reshape(-1)
@@ -216,26 +210,16 @@ class Metric:
                     weight=None if weight is None else weight[rows],
                     fold=among,
                     classes=predictions.classes,
-                    positive=positive,
+                    positive=self.positive_index(target),
                     metric=self.name,
-                    n_threads=n_threads,
+                    n_threads=threads.count(n_jobs),
                 )
-                parts.append((None if isinstance(rows, slice) else rows, part))
-        bound: list[tuple[Array | None, Core]]
+                parts.append(part)
         if aggregate == "pooled" and self.linear and predictions.is_complete:
-            bound = [(None, self.core(*(part for _, part in parts)))]
+            bound: list[tuple[Array | None, Core]] = [(None, self.core(*parts))]
         else:
-            bound = [(rows, self.core(part)) for rows, part in parts]
+            bound = list(zip(places, map(self.core, parts), strict=True))
         return Scorer(self, bound, aggregate == "fold", predictions.n_configurations)
-
-    @property
-    def unit(self) -> float:
-        """What rounding errors of a score are relative to, beside the score itself.
-
-        1 where the range has an end other than 0. Otherwise 0: an error has the unit of the target, a score of the
-        user's own any unit at all, and in tiny units every difference between two of them is tiny.
-        """
-        return 1.0 if any(end != 0 and np.isfinite(end) for end in self.range) else 0.0
 
     # ---- the same metric, read otherwise --------------------------------------------------------------------------
     def for_target(self, y: Any) -> Metric:
@@ -257,78 +241,68 @@ class Metric:
         return replace(self, task="classification", reads_labels_as_numbers=True)
 
     # ---- what it needs -------------------------------------------------------------------------------------------
-    @property
-    def wanted(self) -> tuple[tuple[str, ...], ...]:
-        """For each response that it is computed from, what can stand for it, best first."""
-        if self.times:
-            return tuple((survival_at(time),) for time in self.times)
-        return (self.responses,) if self.responses else ()
-
     def response_of(self, predictions: Predictions) -> Array:
         """Pick the response [N, C, R(, K)] that the metric is computed from."""
         held = predictions.responses
         if self.core is None:
             raise SoberError(
-                "E116",
-                f"{self.name} needs the fitted model, and a table of predictions has none. Pass a function "
-                "(y_true, y_pred), or the name of a metric.",
+                "E116", f"{self.name} needs the fitted model. Pass a function (y_true, y_pred) or the name of a metric."
             )
-        asked = self.wanted if self.times else (self.responses,)
-        found = [next((held[name] for name in each if name in held), None) for each in asked]
-        if self.responses[0] == "predict" and found[0] is None and "predict_proba" in held:
-            return predictions.labels()
-        lacking = next((each for each, values in zip(asked, found, strict=True) if values is None), None)
-        if lacking is not None:
-            needed, there = (" or ".join(_WORDS.get(n, n) for n in lacking), ", ".join(_WORDS.get(n, n) for n in held))
-            raise SoberError(
-                "E116",
-                f"{self.name} is computed from {needed}; the table holds only {there}. Add what is needed, or choose "
-                "another metric.",
-            )
-        return np.stack(found, axis=-1) if self.times else found[0]  # type: ignore[arg-type, return-value]
+        found = []
+        for names in self.wanted:
+            name = next((name for name in names if name in held), None)
+            if name is None and names[0] == "predict" and "predict_proba" in held:
+                return predictions.labels()
+            if name is None:
+                needed, there = ([_WORDS.get(each, each) for each in some] for some in (names, held))
+                raise SoberError(
+                    "E116",
+                    f"{self.name} is computed from {' or '.join(needed)}; the table holds only {', '.join(there)}. Add "
+                    "what is needed, or choose another metric.",
+                )
+            found.append(held[name])
+        return np.stack(found, axis=-1) if self.times else found[0]
 
     def check_target(self, target: Target) -> None:
         """Refuse a kind of target, a number of classes, or classes of which the metric cannot know the positive one."""
-        k, name, labels = target.n_classes, self.name, [] if target.classes is None else target.classes.tolist()
+        k, name, labels, told = target.n_classes, self.name, target.labels, self.pos_label
+        are_numbers = target.classes is None or target.classes.dtype.kind in "biuf"
         if self.core is None:
             return  # a scorer of models has seen its target
         if target.values.ndim > 1:
-            raise SoberError(
-                "E112",
-                f"{name} needs one entry per sample in `y`; got {target.values.shape[1]}. BBCSearchCV takes several, "
-                "with the scorers of scikit-learn.",
-            )
-        if self.reads_labels_as_numbers and target.classes is not None and target.classes.dtype.kind not in "biuf":
+            n = target.values.shape[1]
+            problem = f"{name} needs one entry per sample in `y`; got {n}. BBCSearchCV takes scikit-learn's scorers."
+            raise SoberError("E112", problem)
+        if self.reads_labels_as_numbers and not are_numbers:
             raise SoberError("E116", f"{name} needs numbers; the classes are {labels[:3]}. Choose another metric.")
         if self.task not in (None, target.task):
-            raise SoberError(
-                "E116", f"{name} is a metric for {self.task}; the target is one of {target.task}. Choose another."
-            )
+            problem = f"{name} is a metric for {self.task}; the target is one of {target.task}. Choose another."
+            raise SoberError("E116", problem)
         if k < self.min_classes:
-            raise SoberError(
-                "E116",
-                f"{name} needs at least {self.min_classes} classes in `y`; got {k}. Check the target, or choose a "
-                "metric that is defined for one class, such as accuracy.",
-            )
+            problem = f"{name} needs at least {self.min_classes} classes in `y`; got {k}. Check `y`, or use accuracy."
+            raise SoberError("E116", problem)
         if self.max_classes is not None and k > self.max_classes:
-            several = {"roc_auc": "roc_auc_ovr", **{name: f"{name}_macro" for name in ("f1", "precision", "recall")}}
-            instead = several.get(name, "balanced_accuracy")
-            raise SoberError(
-                "E116", f"{name} is for {self.max_classes} classes; `y` has {k}. Choose {instead} or another metric."
-            )
-        if not self.depends_on_positive or k != 2:
-            return
-        one, other = map(repr, labels)
-        if self.pos_label is None and target.positive is None:
-            raise SoberError(
-                "E120",
-                f"{name} depends on which class is the positive one, and {one} and {other} do not tell. Pass "
-                f"pos_label={one} or pos_label={other}.",
-            )
-        if self.pos_label is not None and self.pos_label not in labels:
-            raise SoberError(
-                "E110", f"`pos_label` must be one of the classes ({one}, {other}); got {self.pos_label!r}."
-            )
+            several = {
+                "roc_auc": "roc_auc_ovr",
+                "f1": "f1_macro",
+                "precision": "precision_macro",
+                "recall": "recall_macro",
+            }
+            problem = f"{name} is for {self.max_classes} classes; `y` has {k}. Choose "
+            raise SoberError("E116", f"{problem}{several.get(name, 'balanced_accuracy')} or another metric.")
+        if self.depends_on_positive and k == 2 and told is None and target.positive is None:
+            one, other = labels
+            problem = f"{name} depends on which class is the positive one, and {one!r} and {other!r} do not tell. Pass "
+            raise SoberError("E120", f"{problem}pos_label={one!r} or pos_label={other!r}.")
+        if self.depends_on_positive and k == 2 and told is not None and told not in labels:
+            one, other = labels
+            raise SoberError("E110", f"`pos_label` must be one of the classes ({one!r}, {other!r}); got {told!r}.")
+
+    def positive_index(self, target: Target) -> int:
+        """Return the index of the positive class; of the last one where nothing tells."""
+        if self.depends_on_positive and self.pos_label is not None and target.n_classes == 2:
+            return target.labels.index(self.pos_label)
+        return target.n_classes - 1 if target.positive is None else target.positive
 
     def positive_of(self, target: Target) -> Any:
         """Return the class that a score is of, where it depends on which class is the positive one; else None."""

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..containers import Array
+from ..containers import Array, whole_number
 from ..errors import SoberError
 from ..targets import TaskName
-from . import blocks, cuts
+from . import blocks
 from .blocks import product
-from .contract import Core, Metric, Part
+from .confusion import ACCURACY
+from .contract import Core, Metric, Part, Registry
 
 #: (part, values [C, N(, K)]) -> [C, N]
 Loss = Callable[[Part, Array], Array]
@@ -25,17 +26,16 @@ Loss = Callable[[Part, Array], Array]
 Constant = Callable[[Array], Array]
 
 _TOGETHER = 1 << 15  # losses computed at a time: what is written down on the way stays in the cache of a core
-_EPS = np.finfo(np.float64).eps
 
 
 # ---- what a single prediction costs: (part, values [C, N(, K)]) -> [C, N] --------------------------------------------
-def hit(part: Part, values: Array) -> Array:
+def _hit(part: Part, values: Array) -> Array:
     """1 where the label is right."""
     return values == part.y
 
 
 # ---- probabilities and decision values; of two classes, those of the second ------------------------------------------
-def log_loss(part: Part, values: Array) -> Array:
+def _log_loss(part: Part, values: Array) -> Array:
     """Minus the logarithm of the probability of what happened."""
     smallest = np.finfo(values.dtype).eps
     if values.ndim == 3:
@@ -45,60 +45,54 @@ def log_loss(part: Part, values: Array) -> Array:
     return -np.log(np.clip(true, smallest, 1.0 - smallest))
 
 
-def brier_loss(part: Part, values: Array) -> Array:
+def _brier_loss(part: Part, values: Array) -> Array:
     """Squared distance to what happened, over all classes; of two classes half of it, as in scikit-learn."""
     if values.ndim == 2:
         return (values - (part.y == 1)) ** 2  # the same for both classes
-    truth = np.arange(part.n_classes) == part.y[:, None]
-    return np.sum((values - truth) ** 2, axis=2)
+    return np.sum((values - (np.arange(part.n_classes) == part.y[:, None])) ** 2, axis=2)
 
 
-def among_first(part: Part, values: Array, *, k: int) -> Array:
+def _among_first(part: Part, values: Array, *, k: int) -> Array:
     """1 where the true class is among the k with the highest values; of equals the later class is ahead."""
     true = np.take_along_axis(values, part.y[None, :, None], axis=2)
     later = np.arange(part.n_classes) > part.y[:, None]
-    ahead = (values > true) | ((values == true) & later)
-    return ahead.sum(axis=2) < k
+    return ((values > true) | ((values == true) & later)).sum(axis=2) < k
 
 
 # ---- numbers --------------------------------------------------------------------------------------------------------
-def squared(part: Part, values: Array) -> Array:
-    """Squared error."""
+def _squared(part: Part, values: Array) -> Array:
     return (part.y - values) ** 2
 
 
-def absolute(part: Part, values: Array) -> Array:
-    """Absolute error."""
+def _absolute(part: Part, values: Array) -> Array:
     return np.abs(part.y - values)
 
 
-def relative(part: Part, values: Array) -> Array:
+def _relative(part: Part, values: Array) -> Array:
     """Absolute error as a share of the truth."""
-    return np.abs(part.y - values) / np.maximum(np.abs(part.y), _EPS)
+    return np.abs(part.y - values) / np.maximum(np.abs(part.y), np.finfo(np.float64).eps)
 
 
-def squared_log(part: Part, values: Array) -> Array:
+def _squared_log(part: Part, values: Array) -> Array:
     """Squared error of log(1 + value)."""
-    _check_above(part, -1.0, part.y, values)
+    _check_above(part, -1.0, values)
     return (np.log1p(part.y) - np.log1p(values)) ** 2
 
 
-def poisson_deviance(part: Part, values: Array) -> Array:
-    """Deviance of a Poisson distribution."""
+def _poisson_deviance(part: Part, values: Array) -> Array:
     y = part.y
-    _check_above(part, 0.0, y, values, zero_counts=True)
+    _check_above(part, 0.0, values, zero_counts=True)
     return 2.0 * (np.where(y > 0, y * np.log(np.where(y > 0, y, 1.0) / values), 0.0) - y + values)
 
 
-def gamma_deviance(part: Part, values: Array) -> Array:
-    """Deviance of a gamma distribution."""
-    _check_above(part, 0.0, part.y, values)
+def _gamma_deviance(part: Part, values: Array) -> Array:
+    _check_above(part, 0.0, values)
     return 2.0 * (np.log(values / part.y) + part.y / values - 1.0)
 
 
-def _check_above(part: Part, low: float, y: Array, values: Array, zero_counts: bool = False) -> None:
+def _check_above(part: Part, low: float, values: Array, zero_counts: bool = False) -> None:
     """Refuse numbers for which a loss does not exist; with `zero_counts` the truth may be the bound itself."""
-    for what, array, allowed in (("`y`", y, zero_counts), ("predictions", values, False)):
+    for what, array, allowed in (("`y`", part.y, zero_counts), ("predictions", values, False)):
         least = float(array.min())
         if least < low or (least == low and not allowed):
             bound = f"of {low:g} or more" if allowed else f"above {low:g}"
@@ -143,15 +137,10 @@ def pointwise(
     task: TaskName, loss: Loss, *, link: Callable[[Array], Array] | None = None, exact: bool = False, **declared: Any
 ) -> Metric:
     """Declare a mean over samples of a loss; it is exact where the loss is 0 or 1, so that samples are counted."""
-    core = partial(mean, loss=loss, link=link, exact=exact)
-    least = 2 if declared.get("responses") == _PROBABILITY else 0
-    usual: dict[str, Any] = {
-        "greater_is_better": False,
-        "range": (-np.inf, 0.0),
-        "min_classes": least,
-        "linear": link is None,
-    }
-    return Metric(task=task, core=core, **usual | declared)
+    usual: dict[str, Any] = {"greater_is_better": False, "range": (-np.inf, 0.0), "linear": link is None}
+    if declared.get("responses") == _PROBABILITY:
+        usual["min_classes"] = 2
+    return Metric(task=task, core=partial(mean, loss=loss, link=link, exact=exact), **usual | declared)
 
 
 # ---- how much of a loss is explained: 1 - (what is left) / (what the best constant guess would leave) ----------------
@@ -222,11 +211,8 @@ def best_shares(part: Part, surprise: bool) -> Constant:
 
 # ---- all of them ----------------------------------------------------------------------------------------------------
 _PROBABILITY = ("predict_proba",)
-_SHARE: dict[str, Any] = {"greater_is_better": True, "range": (0.0, 1.0)}
-
-
-def _regression(loss: Loss, link: Callable[[Array], Array] | None = None) -> Metric:
-    return pointwise("regression", loss, link=link)
+_SHARE: dict[str, Any] = {"greater_is_better": True, "range": (0.0, 1.0), "exact": True}
+_regression = partial(pointwise, "regression")
 
 
 def _explained(task: TaskName, core: Callable[..., Core], **declared: Any) -> Metric:
@@ -240,33 +226,31 @@ def _explained_classes(loss: Loss, surprise: bool) -> Metric:
 
 def top_k(*, k: int = 2) -> Metric:
     """Share of samples whose class is among the k likeliest; for more than two classes."""
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise SoberError("E108", f"`k` must be a whole number of 1 or more; got {k!r}.")
-    loss, ranked = partial(among_first, k=int(k)), ("decision_function", "predict_proba")
-    return pointwise("classification", loss, exact=True, responses=ranked, min_classes=3, **_SHARE)
+    loss, ranked = partial(_among_first, k=whole_number("k", k)), ("decision_function", "predict_proba")
+    return pointwise("classification", loss, responses=ranked, min_classes=3, **_SHARE)
 
 
-D2_BRIER = _explained_classes(brier_loss, surprise=False)
+D2_BRIER = _explained_classes(_brier_loss, surprise=False)
 
-#: Every metric of this file by name, or what makes it of arguments.
-METRICS: dict[str, Metric | Callable[..., Metric]] = {
-    "accuracy": pointwise("classification", hit, exact=True, at_cuts=cuts.ACCURACY, **_SHARE),
+#: Every metric of this file.
+METRICS: Registry = {
+    "accuracy": pointwise("classification", _hit, at_cuts=ACCURACY, **_SHARE),
     "top_k_accuracy": top_k,
-    "neg_log_loss": pointwise("classification", log_loss, responses=_PROBABILITY),
+    "neg_log_loss": pointwise("classification", _log_loss, responses=_PROBABILITY),
     "neg_brier_score": pointwise(
-        "classification", brier_loss, responses=_PROBABILITY, range=(-2.0, 0.0), halved_for_two=True
+        "classification", _brier_loss, responses=_PROBABILITY, range=(-2.0, 0.0), halved_for_two=True
     ),
-    "neg_mean_squared_error": _regression(squared),
-    "neg_root_mean_squared_error": _regression(squared, np.sqrt),
-    "neg_mean_absolute_error": _regression(absolute),
-    "neg_mean_absolute_percentage_error": _regression(relative),
-    "neg_mean_squared_log_error": _regression(squared_log),
-    "neg_root_mean_squared_log_error": _regression(squared_log, np.sqrt),
-    "neg_mean_poisson_deviance": _regression(poisson_deviance),
-    "neg_mean_gamma_deviance": _regression(gamma_deviance),
+    "neg_mean_squared_error": _regression(_squared),
+    "neg_root_mean_squared_error": _regression(_squared, link=np.sqrt),
+    "neg_mean_absolute_error": _regression(_absolute),
+    "neg_mean_absolute_percentage_error": _regression(_relative),
+    "neg_mean_squared_log_error": _regression(_squared_log),
+    "neg_root_mean_squared_log_error": _regression(_squared_log, link=np.sqrt),
+    "neg_mean_poisson_deviance": _regression(_poisson_deviance),
+    "neg_mean_gamma_deviance": _regression(_gamma_deviance),
     "r2": _explained("regression", partial(spread, centred=False)),
     "explained_variance": _explained("regression", partial(spread, centred=True)),
-    "d2_absolute_error_score": _explained("regression", partial(explained, loss=absolute, constant=best_number)),
-    "d2_log_loss_score": _explained_classes(log_loss, surprise=True),
+    "d2_absolute_error_score": _explained("regression", partial(explained, loss=_absolute, constant=best_number)),
+    "d2_log_loss_score": _explained_classes(_log_loss, surprise=True),
     "d2_brier_score": D2_BRIER,
 }

@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from ..containers import Array
 from ..errors import SoberError
 from . import blocks
 from .blocks import product
-from .contract import Core, Metric, Part
+from .contract import Core, Metric, Part, Registry
 
 #: Scans of sorted samples: (samples, actions, where the scan of each configuration ends).
 Steps = tuple[Array, Array, Array]
@@ -51,15 +50,13 @@ class SortedScans:
         self._where = np.ascontiguousarray(stratum, np.int32), np.ascontiguousarray(role, np.int8), starts, begins
         self._room = int((role >= 0).sum() + (role == 1).sum())  # steps of a scan at the most
         self._scores, self.n = scores, len(scores)
-        self._n_threads, self._kept, self._lock = n_threads, list[Piece](), Lock()
+        self._kept: list[Piece] | None = None
+        if self._room * self.n * 5 <= _KEPT:
+            self._kept = blocks.run(self._make, blocks.cut(self.n, -(-self.n // (4 * n_threads))), n_threads)
 
     def pieces(self, wanted: Array | None = None) -> Iterable[Piece]:
         """Return the scans, some configurations at a time; where they are not kept, those wanted are made."""
-        if self._room * self.n * 5 <= _KEPT:
-            with self._lock:
-                if not self._kept:
-                    some = blocks.cut(self.n, -(-self.n // (4 * self._n_threads)))
-                    self._kept = blocks.run(self._make, some, self._n_threads)
+        if self._kept is not None:
             return self._kept
         return (self._make(int(c), int(c) + 1) for c in (range(self.n) if wanted is None else wanted))
 
@@ -157,10 +154,10 @@ def area(part: Part) -> Core:
     ranked = np.ascontiguousarray(part.values.T, None if part.values.dtype.kind == "f" else np.float64)  # labels rank
     scans = SortedScans(ranked, stratum[None], part.y.astype(np.int8)[None], part.n_threads)
     sides = np.stack([(part.y == side) & (stratum == f) for side in (1, 0) for f in range(stratum.max() + 1)])
-    weights = part.weighted(sides)  # [2 F, N]
+    sides = sides if part.weight is None else sides * part.weight  # [2 F, N]
 
     def scores(counts: Array, picked: Array | None = None) -> Array:
-        positives, negatives = np.split(product(counts, weights), 2, axis=1)
+        positives, negatives = np.split(product(counts, sides), 2, axis=1)
         return scans.share_right(counts, picked, part.weight, 2.0 * (positives * negatives).sum(axis=1))
 
     return scores
@@ -227,9 +224,7 @@ def sorted_scan(part: Part, values: Array, sign: int, finish: Callable[..., Arra
 
 def _average_precision(part: Part, *, average: str) -> Core:
     if part.fold.any():
-        raise SoberError(
-            "E114", f"{part.metric} is no metric of pairs, so it cannot compare `within_folds`; roc_auc can."
-        )
+        raise SoberError("E114", f"{part.metric} compares no pairs, `within_folds` or not; roc_auc does.")
     if part.values.ndim == 3:
         return over_classes(part, _precision, average)
     values = part.values if part.positive == 1 else -part.values
@@ -300,11 +295,11 @@ def _errors(share: float, sign: int) -> Metric:
     return Metric(task="regression", core=core, greater_is_better=False, range=(-np.inf, 0.0))
 
 
-#: Every metric of this file by name, or what makes it of arguments.
-METRICS: dict[str, Metric | Callable[..., Metric]] = {
+#: Every metric of this file.
+METRICS: Registry = {
     "roc_auc": roc_auc,
-    **{f"roc_auc_{each}": roc_auc(multi_class=each) for each in ("ovr", "ovo")},
-    **{f"roc_auc_{each}_weighted": roc_auc(multi_class=each, average="weighted") for each in ("ovr", "ovo")},
+    **{f"roc_auc_{each}": f"roc_auc(multi_class={each!r})" for each in ("ovr", "ovo")},
+    **{f"roc_auc_{each}_weighted": f"roc_auc(average='weighted', multi_class={each!r})" for each in ("ovr", "ovo")},
     "average_precision": average_precision,
     "neg_median_absolute_error": _errors(0.5, 1),
     "neg_max_error": _errors(0.0, -1),

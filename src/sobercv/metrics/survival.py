@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from ..containers import Array
+from ..containers import Array, is_number
 from ..errors import SoberError
 from ..responses import survival_at
 from . import blocks
 from .blocks import product
-from .contract import Core, Metric, Part, is_number
+from .contract import Core, Metric, Part, Registry
 from .ranks import SortedScans, Steps, right_pairs
 
 _TOGETHER = 1 << 22  # weights of samples in resamples made at a time
@@ -232,8 +232,8 @@ def _brier(times: Sequence[float]) -> Metric:
     )
 
 
-#: Every metric of this file by name, or what makes it of arguments.
-METRICS: dict[str, Metric | Callable[..., Metric]] = {
+#: Every metric of this file.
+METRICS: Registry = {
     "concordance_index": _pairs(concordance),
     "concordance_index_ipcw": uno_concordance,
     "cumulative_dynamic_auc": auc_at,

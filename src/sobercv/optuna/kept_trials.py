@@ -14,7 +14,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 from ..errors import SoberError
 from ..training import Configuration, Experiment, MemoryStore, Plan, Problem, kept_outcomes
-from ..training.fit.task import Outcome
+from ..training.fit.task import Outcome, Task
 from ..training.keep.cache import OutcomeCache
 from ..training.keep.fingerprint import digest
 
@@ -79,7 +79,7 @@ class KeptTrials:
             cache = self._cache(place, experiment)
         if cache is not None:
             with cache:
-                recalled = [cache.recall(ALONE.index, split) for split in self._plan.splits]
+                recalled = [cache.recall(Task(split, ALONE)) for split in self._plan.splits]
             found = [outcome for outcome in recalled if outcome is not None]
             if len(found) == self._plan.n_splits:
                 self._outcomes[place] = found

@@ -262,11 +262,7 @@ class Objective:
             notes.append(adaptive(table.units.n, len(table.configurations)))
         params = dict(trials[next(iter(found.values())).winner].params)
         told = {
-            name: replace(
-                one.with_winner(winner_params=params),
-                notes=(*one.notes, *notes),
-                data=replace(one.data, n_left_out=0),
-            )
+            name: replace(one, winner_params=params, notes=(*one.notes, *notes), n_left_out=0)
             for name, one in found.items()
         }
         return told if question.several else next(iter(told.values()))

@@ -87,7 +87,6 @@ def replay(
         if learns_from_scores(study):
             notes.append(adaptive(estimate.n_groups or estimate.n_samples, len(complete)))
         name, params = f"trial {winner.number}", dict(winner.params)
-        known = estimate.with_winner(winner_name=name, winner_params=params)
-        return replaced(known, notes=(*estimate.notes, *notes))
+        return replaced(estimate, winner_name=name, winner_params=params, notes=(*estimate.notes, *notes))
 
     return {name: named(one) for name, one in found.items()} if isinstance(found, dict) else named(found)

@@ -147,7 +147,7 @@ def _check_target(task: str, y: Any, X: Any) -> None:
     if y is None:
         raise SoberError("E112", "A preset needs y: pass the true values.")
     target = Target.read(y, task_name(task))
-    n, k = len(target), target.n_classes
+    n, k = len(target.values), target.n_classes
     if (task == "binary" and k != 2) or (task == "multiclass" and k < 2):
         raise SoberError("E112", f"The task {task!r} does not fit a target with {k} classes; choose another task.")
     rows = X.shape[0] if hasattr(X, "shape") else len(X)

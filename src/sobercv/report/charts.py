@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from ..containers import Array
+from ..inference import Estimate
 from ..inference.procedures import Threshold
 from ..metrics import get
 from ..predictions import Predictions
 from ..search.results import estimate_of
 from ..targets import Target
 from .evidence import Evidence, bin_means, binned, line_of, padded
-from .records import Box, Chart, Mark, Table
+from .records import Box, Chart, Line, Mark, Race, Score, Table
 from .svg import ticks
 from .words import between, class_name, clean, count, metric_label, number, percent, share_with_interval
 
@@ -33,28 +34,24 @@ SHARES, DIAGONAL = (0.0, 1.0), (0.0, 0.0, 1.0, 1.0)
 
 
 # ---- classes -------------------------------------------------------------------------------------------------------
-def counter(scores: Array, positive: Array, cuts: Array) -> Callable[[Array], tuple[Array, Array, float, float]]:
-    """Sort scores [N] into ascending cuts once, to count them again in every resample.
-
-    The function returned takes weights [N] and returns samples found and false alarms [G], where a score reaches each
-    of the cuts, and how many samples of either kind there are.
-    """
-    place = np.searchsorted(cuts, scores, side="right")
-
-    def counted(weight: Array) -> tuple[Array, Array, float, float]:
-        both = (np.bincount(place, weight * side, len(cuts) + 1) for side in (positive, ~positive))
-        found, alarms = (np.cumsum(each[::-1])[::-1][1:] for each in both)
-        return found, alarms, float(weight @ positive), float(weight @ ~positive)
-
-    return counted
-
-
 def by_cuts(
     values: Array, positive: Array, cuts: Array | None, formula: Callable[..., Array]
 ) -> Callable[[int, Array], Array]:
-    """Return the statistic that a formula of counts makes of values [N, R]; `cuts`: default, every value."""
-    counters = [counter(column, positive, np.unique(column) if cuts is None else cuts) for column in values.T]
-    return lambda repeat, weight: formula(*counters[repeat](weight))
+    """Return the statistic that a formula makes of counts of values [N, R], which are sorted into the cuts only once.
+
+    The formula takes samples found and false alarms [G], where a value reaches each of the ascending cuts (default:
+    every value), and how many samples of either kind there are.
+    """
+    grids = [np.unique(column) if cuts is None else cuts for column in values.T]
+    places = [np.searchsorted(grid, column, side="right") for grid, column in zip(grids, values.T, strict=True)]
+
+    def statistic(repeat: int, weight: Array) -> Array:
+        size = len(grids[repeat]) + 1
+        both = (np.bincount(places[repeat], weight * side, size) for side in (positive, ~positive))
+        found, alarms = (np.cumsum(each[::-1])[::-1][1:] for each in both)
+        return formula(found, alarms, float(weight @ positive), float(weight @ ~positive))
+
+    return statistic
 
 
 def roc_curve(found: Array, alarms: Array, *_: float) -> Array:
@@ -86,8 +83,8 @@ def shares(found: Array, alarms: Array, ill: float, well: float) -> Array:
 
 def roc(evidence: Evidence) -> Parts:
     """ROC curve; with more than two classes, one for each class against the rest."""
-    scores, classes, marks = evidence.scores(), evidence.classes, []
-    if scores is None or classes is None or len(classes) < 2:
+    scores, labels, classes, marks = evidence.scores, evidence.labels, evidence.classes, []
+    if scores is None or len(classes) < 2:
         return ()
     ranked = {1: scores} if scores.ndim == 2 else {k: scores[:, :, k] for k in range(min(len(classes), MOST_CLASSES))}
     lines = []
@@ -96,8 +93,7 @@ def roc(evidence: Evidence) -> Parts:
         text = f"AUC {number(band[0, -1])}, {between(band[1:, -1])}"
         lines.append(line_of(class_name(classes[code]), GRID, band[:, :-1], text))
     sentence = "How many true cases are found (up) for how many false alarms (right). The dashed line is guessing."
-    labels = evidence.labels() if evidence.is_binary else None
-    if labels is not None:
+    if labels is not None and evidence.is_binary:
         sensitivity, specificity = evidence.banded(by_cuts(labels, evidence.y == 1, np.ones(1), shares))[0, :2]
         if not np.isnan(sensitivity + specificity):
             words = f"sensitivity {sensitivity:.2f}, specificity {specificity:.2f}"
@@ -112,8 +108,8 @@ def roc(evidence: Evidence) -> Parts:
 
 def precision_recall(evidence: Evidence) -> Parts:
     """Precision at every recall; two classes only."""
-    scores = evidence.scores()
-    if scores is None or not evidence.is_binary or evidence.classes is None:
+    scores = evidence.scores
+    if scores is None or not evidence.is_binary:
         return ()
     band = evidence.banded(by_cuts(scores, evidence.y == 1, None, precision_curve))
     text = f"average precision {number(band[0, -1])}, {between(band[1:, -1])}"
@@ -131,8 +127,8 @@ def precision_recall(evidence: Evidence) -> Parts:
 
 def calibration(evidence: Evidence) -> Parts:
     """Predicted probability against observed share in bins of equal size, with slope and intercept of the logits."""
-    chances = _chances(evidence)
-    if chances is None or evidence.classes is None:
+    chances = evidence.chances
+    if chances is None:
         return ()
     (k, bins), truth = binned(chances, evidence.seen), (evidence.y == 1).astype(float)
     band = evidence.banded(lambda r, weight: bin_means(bins[:, r], k, weight, truth))
@@ -161,8 +157,8 @@ def calibration(evidence: Evidence) -> Parts:
 
 def decision(evidence: Evidence) -> Parts:
     """Net benefit by threshold, and a table of sensitivity, specificity and predictive values."""
-    chances = _chances(evidence)
-    if chances is None or evidence.classes is None:
+    chances = evidence.chances
+    if chances is None:
         return ()
     name, ill, odds = class_name(evidence.classes[1]), evidence.y == 1, CUTS / (1.0 - CUTS)
 
@@ -199,8 +195,8 @@ def decision(evidence: Evidence) -> Parts:
 
 def confusion(evidence: Evidence) -> Parts:
     """Of each true class, the share predicted as each class: a chart, and a table with intervals."""
-    labels = evidence.labels()
-    if labels is None or evidence.classes is None or len(evidence.classes) > MOST_CLASSES:
+    labels = evidence.labels
+    if labels is None or len(evidence.classes) > MOST_CLASSES:
         return ()
     k, cells = len(evidence.classes), evidence.y[:, None] * len(evidence.classes) + labels
 
@@ -235,9 +231,9 @@ def confusion(evidence: Evidence) -> Parts:
 
 def tuned_threshold(evidence: Evidence, search: Any) -> Parts:
     """Draw the score over thresholds, where one was tuned and is a probability."""
-    estimate, formula, chances = estimate_of(search), search.question_.first.at_cuts, _chances(evidence)
+    estimate, formula, chances = estimate_of(search), search.question_.first.at_cuts, evidence.chances
     tuned = estimate.decision
-    if not isinstance(tuned, Threshold) or chances is None or evidence.classes is None or formula is None:
+    if not isinstance(tuned, Threshold) or chances is None or formula is None:
         return ()
     if tuned.response != "predict_proba" or not 0.0 < tuned.value < 1.0:
         return ()
@@ -256,11 +252,6 @@ def tuned_threshold(evidence: Evidence, search: Any) -> Parts:
               "honest score is the corrected one. Where the line is flat, another threshold is as good.",
               marks=(mark,)),
     )  # fmt: skip
-
-
-def _chances(evidence: Evidence) -> Array | None:
-    """Probabilities [N, R] of the second of two classes."""
-    return evidence.responses.get("predict_proba") if evidence.is_binary else None
 
 
 # ---- numbers and survival times ------------------------------------------------------------------------------------
@@ -341,8 +332,84 @@ def risk_groups(risk: Array) -> tuple[Array, list[str]]:
     return group, names[int(group.max()) + 1]
 
 
-#: The charts of each task, by name, in the order of the page.
-CHARTS: dict[str, tuple[str, Callable[[Evidence], Parts]]] = {
+# ---- the selection -------------------------------------------------------------------------------------------------
+def draws_chart(estimate: Estimate, score: Score) -> tuple[Chart, ...]:
+    """Histogram of the draws in some 30 bins, with the honest score and what plain CV claims; none without draws."""
+    known = np.empty(0) if estimate.draws is None else estimate.draws[~np.isnan(estimate.draws)]
+    if not len(known):
+        return ()
+    low, high, n_bins = float(known.min()), float(known.max()), int(np.clip(np.sqrt(len(known)), 5, 30))
+    if high - low < 1e-12:  # all draws are equal: one bar in the middle
+        low, high, n_bins = low - 0.5, high + 0.5, 25
+    heights, edges = np.histogram(known, bins=n_bins, range=(low, high))
+    first, last = score.interval or (low, high)
+    boxes = []
+    for left, right, n in zip(edges.tolist(), edges[1:].tolist(), heights.tolist(), strict=False):
+        inside = first <= (left + right) / 2 <= last or left <= score.value <= right
+        hint = f"{n} draws from {number(left, 4)} to {number(right, 4)}"
+        boxes.append(Box(float(f"{left:.6g}"), 0.0, float(f"{right:.6g}"), float(n), 0 if inside else 2, hint))
+    top, ends = float(heights.max()) * 1.16, (min(low, score.naive), max(high, score.naive))
+    room, marked = (
+        0.03 * (ends[1] - ends[0]),
+        {f"honest {score.honest}": score.value, f"plain CV {score.claim}": score.naive},
+    )
+    lines = tuple(Line(name, (x, x), *3 * ((0.0, top),)) for name, x in marked.items())
+    # What is tuned is not judged by the mean of the draws, see docs/evidence/tuned.md.
+    honest = "their mean, the honest number" if estimate.decision is None else "the honest number"
+    undefined = f" {estimate.n_undefined} draws were undefined and left out." if estimate.n_undefined else ""
+    sentence = (
+        f"{score.n_draws:,} times the choice was made again on a resample, and the chosen configuration scored on what "
+        f"the resample had left out. The solid line marks {honest}; the dotted line, what plain cross-validation "
+        f"claims; grey bars lie outside the interval.{undefined}"
+    )
+    return (
+        Chart("draws", "Draws", score.label, "resamples", (ends[0] - room, ends[1] + room), (0.0, top), lines,
+              sentence, boxes=tuple(boxes)),
+    )  # fmt: skip
+
+
+def race_of(search: Any) -> tuple[Race, Chart]:
+    """Say what dropping came to, and draw one column per round: configurations that stayed, were dropped or failed."""
+    log, rule, boxes = search.race_, search.drop_rule_, []
+    race = Race(
+        len(log.status), int(log.n_fits), int(log.n_fits_saved), rule="" if rule is None else clean(rule),
+        reason=str(getattr(rule, "reason", f"{clean(rule)} found inferior")), counted=bool(search.predictions_.dropped),
+    )  # fmt: skip
+    before, alive = race.n_start, log.alive_by_round.tolist()
+    for i, stayed in enumerate(alive):
+        dropped = int((log.dropped_at == i).sum())
+        sizes, floor = (stayed, dropped, before - stayed - dropped), 0
+        told = f"Round {i + 1}: {stayed} still in the race, {dropped} dropped, {sizes[2]} failed"
+        for series, size in enumerate(sizes):
+            if size:
+                boxes.append(Box(i + 0.61, float(floor), i + 1.39, float(floor + size), series, told))
+            floor += size
+        before = stayed
+    dropped = int((log.status == "dropped").sum())
+    if not race.rule:
+        folds = "every fold" if search.is_complete_ else "every fold that was reached before the run was ended"
+        text = f"No configuration was to be dropped: all {race.n_start:,} ran on {folds}, {race.n_trained:,} models."
+    elif not dropped:
+        text = f"After each round, configurations could be dropped that {race.reason}; none were."
+    else:
+        counted = " The dropped took part in the correction with the predictions that they had." * race.counted
+        text = (
+            f"After each round, configurations that {race.reason} were dropped: {dropped:,} of {race.n_start:,}, and "
+            f"{race.n_saved:,} of {race.n_saved + race.n_trained:,} models were never needed.{counted} The table below "
+            "says when each was dropped."
+        )
+    return race, Chart(
+        "race", "Race", "round of the cross-validation", "configurations", (0.4, len(alive) + 0.6),
+        (0.0, race.n_start * 1.08), boxes=tuple(boxes), sentence=text,
+        series=("still in the race", "dropped" * bool(race.n_saved), "failed" * bool(log.failures)),
+    )  # fmt: skip
+
+
+#: Every chart by name: those of a task from the winner's predictions, in the order of the page, those of none from the
+#: search.
+CHARTS: dict[str, tuple[str, Callable[[Any], tuple[Any, ...]]]] = {
+    "draws": ("", lambda search: draws_chart(estimate_of(search), Score.of(estimate_of(search)))),
+    "race": ("", lambda search: race_of(search)[1:]),
     "roc": ("classification", roc),
     "precision_recall": ("classification", precision_recall),
     "calibration": ("classification", calibration),

@@ -10,7 +10,7 @@ from collections import defaultdict
 
 from .notes import LIMITATIONS
 from .records import Summary, Table
-from .words import between, count, number
+from .words import count
 
 ITEMS = (
     ("1", "Title: a prediction model, its population and its outcome"),
@@ -60,12 +60,11 @@ FILLED = (
 
 def checklist(summary: Summary) -> Table:
     """Fill in what the run knows."""
-    fact = defaultdict(lambda: "?", ((f.label, f.text) for f in summary.data))
+    fact = defaultdict(lambda: "?", summary.data)
     score, names = summary.scores[0], [section.name for section in summary.sections]
     tried = 0 if summary.race is None else summary.race.n_start
-    version = next((f.text for f in summary.versions if f.label == "sobercv"), "?")
-    level = f"{100 * score.level:g} % interval"
-    held = "" if score.interval is None else f" ({level} {between(score.interval, score.digits)})"
+    version = summary.versions.get("sobercv", "?")
+    interval = f" ({100 * score.level:g} % interval {score.ends})" if score.interval else ""
     shown = [c.title for section in summary.sections if section.name == "curves" for c in section.charts]
     by = [table for table in summary.tables if table.name.startswith("by-")]
     grouped = f"Groups ({fact['Groups']})." if "Groups" in fact else ""
@@ -75,17 +74,16 @@ def checklist(summary: Summary) -> Table:
         "4": "Development with internal validation.",
         "12a": f"All samples were used for both, by cross-validation ({fact['Cross-validation']}).",
         "12b": "Encoded, imputed and scaled inside the training folds only." if summary.columns else "",
-        "12c": f"{summary.method} {count(tried, 'configuration')} compared; the winner: {summary.winner.label}.",
+        "12c": f"{summary.method} {count(tried, 'configuration')} compared; the winner: {summary.winner}.",
         "12d": f"{grouped}{apart}".strip(),
         "12e": f"{', '.join(s.label for s in summary.scores)}; plots: {', '.join(shown) or 'none'}.",
         "12g": "Out-of-sample: each sample by models that were trained without it.",
         "18f": f"{summary.command} (seed {summary.seed}; sobercv {version}).",
         "20": f"{fact['Samples']} samples; {fact['Target']}.",
         "21": f"{fact['Samples']} samples; {fact['Target']}; {fact['Columns']} candidate predictors.",
-        "22": f"{summary.winner.label}; trained on all samples." if "importance" in names else "",
-        "23a": f"{score.label} {number(score.value, score.digits)}{held}, corrected for the choice among "
-        f"{count(tried, 'configuration')}; plain cross-validation would claim "
-        f"{number(score.naive, score.digits)}.",
+        "22": f"{summary.winner}; trained on all samples." if "importance" in names else "",
+        "23a": f"{score.label} {score.honest}{interval}, corrected for the choice among "
+        f"{count(tried, 'configuration')}; plain cross-validation would claim {score.claim}.",
         "23b": " ".join(table.sentence for table in by),
         "26": " ".join(n.text for n in summary.notes if n.code in LIMITATIONS),
     }

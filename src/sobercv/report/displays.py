@@ -5,6 +5,7 @@ Every plot is a `Chart`, the record that the page draws, and one function draws 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from .charts import CHARTS
 from .evidence import Evidence
 from .model_charts import importance, importance_chart
 from .records import Chart
-from .summary import draws_chart, estimates_of, race_chart, score_of
 
 BLUE, GREEN, VERMILLION, GREY, LIGHT = "#0072B2", "#00785A", "#D55E00", "#57606A", "#D9DDE1"
 SERIES = ((BLUE, "-"), (GREEN, ":"), (VERMILLION, "--"))
@@ -24,7 +24,8 @@ BOXES = (BLUE, VERMILLION, "#B8BDC2")
 class Plots:
     """Plots of a fitted search; each draws on `ax` (default: a new figure) and returns the axes.
 
-    Beside the methods below, each chart of the report has a plot of its name: `roc` and `confusion` for classes,
+    Beside `importance`, each chart of the report has a plot of its name: `draws`, the histogram of the bootstrap draws,
+    and `race`, how many configurations were still in the race after each round; `roc` and `confusion` for classes,
     `precision_recall`, `calibration` and `decision` for two of them, `predicted` for numbers, `survival` for survival
     times.
     """
@@ -34,23 +35,11 @@ class Plots:
 
     def __getattr__(self, name: str) -> Any:
         if name not in CHARTS:
-            names = ", ".join(CHARTS)
-            raise AttributeError(f"There is no plot {name!r}. Plots are draws, race, importance, {names}.")
-        return lambda ax=None: self._chart(name, ax)
+            raise AttributeError(f"There is no plot {name!r}. Plots are importance, {', '.join(CHARTS)}.")
+        return partial(self._chart, name)
 
     def __dir__(self) -> list[str]:
         return sorted([*super().__dir__(), *CHARTS])
-
-    def draws(self, ax: Any = None) -> Any:
-        """Histogram of the bootstrap draws with the honest and the naive score."""
-        first = estimates_of(self._search)[0]
-        for chart in draws_chart(first, score_of(first)):
-            return draw(chart, ax)
-        raise SoberError("E116", "The protocol of this search makes no draws.")
-
-    def race(self, ax: Any = None) -> Any:
-        """How many configurations were still in the race after each round."""
-        return draw(race_chart(self._search), ax)
 
     def importance(self, X: Any, y: Any, ax: Any = None, *, n_permutations: int = 10) -> Any:
         """Permutation importance of the final model on the data given."""
@@ -59,20 +48,20 @@ class Plots:
             raise SoberError("E116", said or "`n_permutations` is 0, so there is nothing to draw.")
         return draw(importance_chart(bars, said), ax)
 
-    def _chart(self, name: str, ax: Any) -> Any:
-        (task, make), evidence = CHARTS[name], Evidence.of(self._search)
-        if evidence.task != task:
+    def _chart(self, name: str, ax: Any = None) -> Any:
+        (task, make), search = CHARTS[name], self._search
+        evidence = Evidence.of(search) if task else search
+        if task and evidence.task != task:
             raise SoberError(
                 "E116", f"`{name}` is a plot for {task}; this search is one of {evidence.task}. Choose another plot."
             )
-        made = make(evidence)
-        if not made or not isinstance(made[0], Chart):
-            raise SoberError(
-                "E116",
-                f"The search did not keep the predictions that `{name}` needs, or there are not two classes. "
-                'Search with keep="all", or choose another plot.',
-            )
-        return draw(made[0], ax)
+        for chart in make(evidence)[:1]:
+            return draw(chart, ax)
+        raise SoberError(
+            "E116",
+            f"The search did not keep the predictions that `{name}` needs, or there are not two classes. "
+            'Search with keep="all", or choose another plot.',
+        )
 
 
 def draw(chart: Chart, ax: Any = None) -> Any:

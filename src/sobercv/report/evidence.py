@@ -19,7 +19,6 @@ from ..inference.units import Units
 from ..metrics.blocks import UNIT
 from ..predictions import Predictions
 from ..targets import obvious_positive
-from ..training import Configuration
 from ..training.fit.response import method_of
 from ..training.fit.task import build
 from .records import Line
@@ -36,7 +35,7 @@ class Evidence:
     seen: Array  # [N, R]
     weight: Array  # [N]
     groups: Array | None  # [N]
-    classes: Array | None  # [K]
+    classes: Any  # [K]; None where the target is no class
     task: str
     level: float  # share of the resamples that a band holds
     seed: int
@@ -52,26 +51,23 @@ class Evidence:
             )
         # What a metric asks for is kept under the first of its alternatives: a ranking metric asks for decisions and
         # takes probabilities from a model that has none. Only the winner can tell which of the two these are.
-        unfitted = build(search.estimator, Configuration(0, search.best_params_))
+        unfitted = build(search.estimator, search.best_params_)
         winner = getattr(search, "best_estimator_", unfitted)
         asked = {metric.responses[0]: metric.responses for metric in search.question_.metrics if metric.responses}
         responses = {
             method_of(winner, asked.get(name, (name,))) or name: tensor[:, 0]
             for name, tensor in table.responses.items()
         }
-        y, classes = table.y, table.classes
-        if classes is not None and len(classes) == 2:
-            positive = table.target.positive
-            named = obvious_positive(classes.tolist()) if positive is None else classes[positive]
-            if named == classes[0]:  # what is said of the second class is said of the first
-                y, classes = 1 - y, classes[::-1]
-                responses = {n: -v if n == "decision_function" else 1 - v for n, v in responses.items()}
+        y, classes, positive = table.y, table.classes, positive_of(table)
+        if classes is not None and positive is not None and positive == classes[0]:
+            y, classes = 1 - y, classes[::-1]  # what is said of the second class is said of the first
+            responses = {n: -v if n == "decision_function" else 1 - v for n, v in responses.items()}
         return cls(
             y=y,
             responses=responses,
             seen=table.seen,
             weight=np.ones(table.n_samples) if table.sample_weight is None else table.sample_weight,
-            groups=None if table.groups is None else np.unique(table.groups, return_inverse=True)[1].reshape(-1),
+            groups=table.groups,
             classes=classes,
             task=table.task,
             level=search.confidence_level,
@@ -84,17 +80,22 @@ class Evidence:
         """Whether there are two classes."""
         return self.classes is not None and len(self.classes) == 2
 
+    @property
+    def chances(self) -> Array | None:
+        """Probabilities [N, R] of the second of two classes."""
+        return self.responses.get("predict_proba") if self.is_binary else None
+
+    @property
     def scores(self) -> Array | None:
-        """Return what ranks samples: [N, R] for two classes, [N, R, K] for more; None where only labels are known."""
+        """What ranks samples: [N, R] for two classes, [N, R, K] for more; None where only labels are known."""
         return next((self.responses[n] for n in ("decision_function", "predict_proba") if n in self.responses), None)
 
+    @property
     def labels(self) -> Array | None:
         """Predicted class indices [N, R], as given or the likeliest class."""
-        if "predict" in self.responses:
-            return self.responses["predict"]
-        values = self.responses.get("predict_proba", self.scores())
-        if values is None:
-            return None
+        values = self.responses.get("predict_proba", self.scores)
+        if "predict" in self.responses or values is None:
+            return self.responses.get("predict")
         middle = 0.5 if "predict_proba" in self.responses else 0.0
         return values.argmax(axis=2) if values.ndim == 3 else (values > middle).astype(int)
 
@@ -129,17 +130,22 @@ class Evidence:
         """Put a band around shares [G] of wholes, each of rows [N, R]; Wilson's bound where a share is 0 or 1."""
         centre, low, high = self.banded(share)
         square = NormalDist().inv_cdf(0.5 + self.level / 2.0) ** 2
-        n = np.maximum([self._units(rows) for rows in wholes], 1.0)
+        # How many samples, or groups of them, are in each whole: the mean over repeats.
+        unit = np.arange(len(self.y)) if self.groups is None else self.groups
+        n = np.array([np.mean([len(np.unique(unit[held])) for held in (rows & self.seen).T]) for rows in wholes])
+        n = np.maximum(n, 1.0)
         low = np.where(centre == 1.0, np.minimum(low, n / (n + square)), low)
         high = np.where(centre == 0.0, np.maximum(high, square / (n + square)), high)
         return np.stack([centre, low, high])
 
-    def _units(self, rows: Array) -> float:
-        """Return how many samples, or groups of them, are among rows [N, R]: the mean over repeats."""
-        held = rows & self.seen
-        if self.groups is None:
-            return float(held.sum(axis=0).mean())
-        return float(np.mean([len(np.unique(self.groups[column])) for column in held.T]))
+
+def positive_of(table: Predictions) -> Any:
+    """Return the positive one of two classes, by choice or by name, else the second; None where there are not two."""
+    if table.n_classes != 2 or table.classes is None:
+        return None
+    classes, label = table.classes.tolist(), table.target.positive_label
+    label = obvious_positive(classes) if label is None else label
+    return classes[1] if label is None else label
 
 
 def binned(values: Array, seen: Array, most: int = 10) -> tuple[int, Array]:

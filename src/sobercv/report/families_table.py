@@ -22,10 +22,10 @@ def families_table(search: Any) -> Table | None:
     labels, table = labels_of(search, None), search.predictions_
     if len({labels[int(c)] for part in (table, *table.dropped) for c in part.configurations}) < 2:
         return None
-    found = families(search.predictions_, search.question_, labels)
-    digits = digits_for([family.estimate.value for family in found])
-    label = metric_label(found[0].estimate.metric, found[0].estimate.positive)
-    head = ("Kind of model", "Tried", f"Honest {within(label)}", "Interval", "Difference", "Its interval", "Won")
+    found = families(table, search.question_, labels)
+    first = found[0].estimate
+    digits, label = digits_for([f.estimate.value for f in found]), within(metric_label(first.metric, first.positive))
+    head = ("Kind of model", "Tried", f"Honest {label}", "Interval", "Difference", "Its interval", "Won")
     rows = (
         (clean(f.name, 60), str(len(f.configurations)), number(f.estimate.value, digits),
          "" if f.estimate.interval is None else between(f.estimate.interval, digits),
@@ -61,24 +61,22 @@ def _sentence(search: Any, found: list[Family]) -> str:
     return text.replace("  ", " ")
 
 
-def labels_of(search: Any, by: Any) -> dict[int, str]:
-    """Name the group of every configuration; `by` as for `BBCSearchCV.families`."""
+def labels_of(search: Any, by: Any) -> list[str]:
+    """Return the label of every configuration, see `BBCSearchCV.families`."""
     listed: list[Mapping[str, Any]] = search.cv_results_["params"]
-    if by is None:
-        return {i: family_of(_model(search.estimator, params)) for i, params in enumerate(listed)}
-    if callable(by):
-        return {i: str(by(params)) for i, params in enumerate(listed)}
     if isinstance(by, str):
         if not any(by in params for params in listed):
             known = ", ".join(sorted({name for params in listed for name in params}))
             raise SoberError("E122", f"`by` must be a parameter of the search, one of {known}; got {by!r}.")
-        return {i: f"{by}={params[by]!r}" if by in params else f"no {by}" for i, params in enumerate(listed)}
+        return [f"{by}={params[by]!r}" if by in params else f"no {by}" for params in listed]
+    if by is None or callable(by):
+        return [str(family_of(_model(search.estimator, params)) if by is None else by(params)) for params in listed]
     labels = as_array(by, "by")[0]
     if labels.shape != (len(listed),):
         raise SoberError(
             "E101", f"`by` must have a label for each of the {len(listed)} configurations; got shape {labels.shape}."
         )
-    return {i: str(label) for i, label in enumerate(labels.tolist())}
+    return list(map(str, labels.tolist()))
 
 
 def _model(estimator: Any, params: Mapping[str, Any]) -> Any:
@@ -86,5 +84,4 @@ def _model(estimator: Any, params: Mapping[str, Any]) -> Any:
     if hasattr(estimator, "steps"):
         name, last = estimator.steps[-1]
         return _model(params.get(name, last), {})
-    given = [value for name, value in params.items() if "__" not in name and hasattr(value, "fit")]
-    return given[0] if given else estimator
+    return next((value for name, value in params.items() if "__" not in name and hasattr(value, "fit")), estimator)

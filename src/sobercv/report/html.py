@@ -13,11 +13,12 @@ from dataclasses import replace
 from importlib.resources import files
 
 from ..errors import SoberError
-from . import svg, words
+from . import svg
 from .checklist import checklist
 from .evidence import padded
 from .records import Chart, Score, Summary, Whisker
 from .tables import configurations_table, scores_table
+from .words import within
 
 #: Spaces at which no line may end: before a percent sign, and between a parameter and its value.
 _BREAKS = re.compile(r"(?<=\d) (?=%)|(?<=\([a-zA-Z]) (?=\d)|(?<=, [a-zA-Z]) (?=\d)|(?<=alpha) (?=\d)")
@@ -91,21 +92,17 @@ def to_html(summary: Summary) -> str:
         style=Markup(style),
         script=Markup(script),
         json=Markup(data),
-        num=words.number,
-        within=words.within,
-        gap=words.gap,
-        between=words.between,
+        within=within,
     )
     return made
 
 
 def score_chart(score: Score) -> Chart:
     """Draw the honest number with its interval above what plain cross-validation claims."""
-    honest, naive = (words.number(value, score.digits) for value in (score.value, score.naive))
     low, high = score.interval or (score.value, score.value)
-    names = f"honest {honest}", f"plain CV {naive}"
+    names = f"honest {score.honest}", f"plain CV {score.claim}"
     whiskers = (Whisker(0.0, low, high, score.value), Whisker(1.0, score.naive, score.naive, score.naive, hollow=True))
-    return Chart("scale", f"Honest score {honest}, plain cross-validation {naive}", "", "",
+    return Chart("scale", f"Honest score {score.honest}, plain cross-validation {score.claim}", "", "",
                  padded([low, high, score.value, score.naive], 0.18), (1.5, -0.5), whiskers=whiskers,
                  y_names=names)  # fmt: skip
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from time import monotonic, perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -22,9 +21,8 @@ from sklearn.utils import check_array
 from .. import seeds
 from ..containers import Array
 from ..errors import Note
-from ..targets import obvious_positive
 from ..training.fit.problem import take
-from .evidence import line_of, padded
+from .evidence import line_of, padded, positive_of
 from .records import Box, Chart, Section, Table, Whisker
 from .words import class_name, clean, count, metric_label, number, within
 
@@ -39,10 +37,10 @@ EFFECT = (
     "Mean of the final model's predictions when all samples are given that value (partial dependence): what the model "
     "does, not what causes the outcome."
 )
+EVERYWHERE: Any = slice(None)  # all rows
 
 
-@dataclass(frozen=True)
-class Bar:
+class Bar(NamedTuple):
     """A column: how much the score falls when it is shuffled, and the standard deviation over shuffles."""
 
     label: str
@@ -72,12 +70,10 @@ def model_section(
     except Exception as error:  # any estimator may raise anything; the rest of the report stands
         cause = f"{type(error).__name__}: {clean(error, 160)}"
         notes.append(Note("W704", f"The effects of columns were left out: the model refused changed ones ({cause})."))
-    rows = (("Column", "Score falls by", "SD over shuffles"),
-            *((bar.label, number(bar.value, 4), number(bar.spread, 4)) for bar in bars))  # fmt: skip
-    tables = [Table("importance", "Permutation importance", rows, said, folded=True)]
-    linear = coefficients(search)
-    tables += [] if linear is None else [linear]
-    return Section("importance", "What the final model leans on", tuple(charts), tuple(tables)), tuple(notes)
+    rows = ((bar.label, number(bar.value, 4), number(bar.spread, 4)) for bar in bars)
+    head = ("Column", "Score falls by", "SD over shuffles")
+    tables = (Table("importance", "Permutation importance", (head, *rows), said, folded=True), *coefficients(search))
+    return Section("importance", "What the final model leans on", tuple(charts), tables), tuple(notes)
 
 
 def importance(
@@ -100,15 +96,14 @@ def importance(
             return (), left_out.format(reason)
     try:
         X = X if hasattr(X, "iloc") else check_array(X, ensure_all_finite="allow-nan", dtype=None)
-        n_rows = X.shape[0]
+        n_rows, weights = X.shape[0], {} if sample_weight is None else {"sample_weight": sample_weight}
         if n_rows > MOST_ROWS:
             rows = np.sort(seeds.generator(search.seed_, "permutation").permutation(n_rows)[:MOST_ROWS])
-            X, y = take(X, rows), take(y, rows)
-            sample_weight = None if sample_weight is None else take(sample_weight, rows)
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            X, y, weights = take(X, rows), take(y, rows), {name: take(w, rows) for name, w in weights.items()}
         start = perf_counter()
         search.score(X, y, **weights)
-        columns = closest(X, _predictions(search, X))
+        method = next(m for m in ("decision_function", "predict_proba", "predict") if hasattr(search, m))
+        columns = closest(X, np.asarray(getattr(search, method)(X)))
         n_scorings = max_seconds / (perf_counter() - start + 1e-9)  # that the time allows
         if n_scorings < 1:
             return (), left_out.format("the time limit was reached")
@@ -124,14 +119,15 @@ def importance(
                 table[:, columns] = some
             return float(search.score(table, y, **weights))
 
-        some = X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
-        seed = seeds.integer(search.seed_, "permutation")
+        seed, some = seeds.integer(search.seed_, "permutation"), take(X, EVERYWHERE, columns)
         falls = permutation_importance(search, some, y, scoring=score, n_repeats=times, random_state=seed).importances
     except Exception as error:  # any estimator may raise anything; the rest of the report stands
         reason = f"the model refused shuffled data ({type(error).__name__}: {clean(error, 160)})"
         return (), left_out.format(reason)
-    six = [(float(f"{fall.mean():.6g}"), float(f"{fall.std():.6g}")) for fall in falls]
-    bars = (Bar(names[c], *each) for c, each in zip(columns, six, strict=True))
+    bars = (
+        Bar(names[c], float(f"{fall.mean():.6g}"), float(f"{fall.std():.6g}"))
+        for c, fall in zip(columns, falls, strict=True)
+    )
     n, total = len(columns), len(names)
     chosen = f"{n} of {total:,} columns were shuffled, those that correlate most with the model's predictions. "
     return tuple(sorted(bars, key=lambda bar: -bar.value)[:TOP]), (
@@ -143,40 +139,29 @@ def importance(
     )
 
 
-def closest(X: Any, predictions: Array) -> Array:
+def closest(X: Any, predicted: Array) -> Array:
     """Columns by how strongly they correlate with predictions, the closest first; text columns before all."""
+    if predicted.dtype.kind not in "iufb":
+        predicted = np.unique(predicted, return_inverse=True)[1]
     numeric, strength = np.flatnonzero(is_numeric(X)), np.full(X.shape[1], np.inf)
     if len(numeric):
-        values = np.asarray(X.iloc[:, numeric] if hasattr(X, "iloc") else X[:, numeric], np.float64)
+        values = np.asarray(take(X, EVERYWHERE, numeric), np.float64)
         filled = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(values)
-        targets = predictions.reshape(len(predictions), -1)
+        targets = predicted.reshape(len(predicted), -1).astype(np.float64)
         strength[numeric] = np.abs(scale(filled).T @ scale(targets)).max(axis=1)
     return np.argsort(-strength, kind="stable")
 
 
 def is_numeric(X: Any) -> Array:
     """Which columns hold numbers or flags, bool [P]."""
-    if hasattr(X, "dtypes"):
-        return np.array([dtype.kind in "iufb" for dtype in X.dtypes])
-    return np.full(X.shape[1], X.dtype.kind in "iufb")
+    dtypes = X.dtypes if hasattr(X, "dtypes") else [X.dtype] * X.shape[1]
+    return np.array([dtype.kind in "iufb" for dtype in dtypes])
 
 
 def column_names(X: Any) -> list[str]:
     """Names of the columns as text, or their numbers; empty where X has no columns."""
     shape: tuple[int, ...] = getattr(X, "shape", ())
-    if len(shape) != 2:
-        return []
-    columns = getattr(X, "columns", None)
-    return [clean(name, 200) for name in (columns if columns is not None else range(shape[1]))]
-
-
-def _predictions(search: Any, X: Any) -> Array:
-    """What the model predicts for each row, in numbers: [N], or [N, K] for several classes."""
-    for method in ("decision_function", "predict_proba"):
-        if hasattr(search, method):
-            return np.asarray(getattr(search, method)(X), dtype=np.float64)
-    found = np.asarray(search.predict(X))
-    return found.astype(np.float64) if found.dtype.kind in "iufb" else np.unique(found, return_inverse=True)[1] * 1.0
+    return [clean(name, 200) for name in getattr(X, "columns", range(shape[1]))] if len(shape) == 2 else []
 
 
 def importance_chart(bars: tuple[Bar, ...], sentence: str) -> Chart:
@@ -225,8 +210,8 @@ def effects(search: Any, X: Any, labels: Iterable[str], max_seconds: float = mat
     for column in columns[:N_COLUMNS]:
         if monotonic() > end:
             break
-        values = X.iloc[:, column] if hasattr(X, "iloc") else X[:, column]
-        known = np.asarray(values, np.float64)
+        values = np.asarray(take(X, EVERYWHERE, np.array([column]))).ravel()
+        known = values.astype(np.float64)
         known = known[np.isfinite(known)]
         places = np.unique(np.quantile(known, np.linspace(0.02, 0.98, N_PLACES))) if len(known) else known
         places = places if values.dtype.kind == "f" else np.unique(np.round(places))
@@ -255,21 +240,14 @@ def _named(search: Any, means: Array) -> tuple[dict[str, Array], str]:
         order = np.argsort(-np.bincount(table.y, minlength=len(classes)), kind="stable")[:MOST_CLASSES]
         shown = [table.classes.tolist()[i] for i in sorted(order)]
         return {class_name(label): means[classes.index(label)] for label in shown}, what
-    positive = _positive(search)
-    if positive != classes[0]:
-        return {"mean": means[0]}, f"{what} of {class_name(positive)}"
-    return {"mean": 1.0 - means[0] if what == "probability" else -means[0]}, f"{what} of {class_name(positive)}"
+    positive, line = positive_of(table), means[0]
+    if positive == classes[0]:
+        line = 1.0 - line if what == "probability" else -line
+    return {"mean": line}, f"{what} of {class_name(positive)}"
 
 
-def _positive(search: Any) -> Any:
-    """Return which of two classes is the positive one: as named, by its name, or the second of the model's."""
-    named, classes = search.predictions_.target.positive_label, search.classes_.tolist()
-    named = obvious_positive(classes) if named is None else named
-    return classes[named != classes[0]]
-
-
-def coefficients(search: Any) -> Table | None:
-    """Tabulate the coefficients of a linear model with one equation, of the positive class; None for any other."""
+def coefficients(search: Any) -> tuple[Table, ...]:
+    """Tabulate the coefficients of a linear model with one equation, of the positive class; none for any other."""
     model = search.best_estimator_
     while type(model).__name__ in ("FixedThresholdClassifier", "FrozenEstimator"):
         model = model.estimator
@@ -277,9 +255,8 @@ def coefficients(search: Any) -> Table | None:
     weights = np.asarray(getattr(last, "coef_", ()), dtype=np.float64)
     weights = weights[0] if weights.ndim == 2 and len(weights) == 1 else weights
     if weights.ndim != 1 or not len(weights):
-        return None
-    classes = list(getattr(search, "classes_", ()))
-    positive = _positive(search) if len(classes) == 2 else None
+        return ()
+    positive, classes = positive_of(search.predictions_), list(getattr(search, "classes_", ()))
     sign = -1.0 if positive is not None and positive == classes[0] else 1.0  # the equation is that of the second
     try:
         names = list(model[:-1].get_feature_names_out() if hasattr(model, "steps") else model.feature_names_in_)
@@ -295,4 +272,4 @@ def coefficients(search: Any) -> Table | None:
     sentence += "" if positive is None else f" What is above 0 speaks for {class_name(positive)}."
     sentence += f" {count(zero, 'term has', 'terms have')} a coefficient of 0." if zero else ""
     title = "Coefficients of the final model"
-    return Table("coefficients", title, (("Term", "Coefficient"), *rows), sentence, folded=True)
+    return (Table("coefficients", title, (("Term", "Coefficient"), *rows), sentence, folded=True),)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..containers import Array
 from ..errors import Note
 from ..inference import Estimate
 from ..search.results import estimate_of, unreached
@@ -41,8 +42,8 @@ def notes(search: Any, checked: Iterable[Note] = ()) -> list[Note]:
     `checked` is what checks of the table found; what the estimate says under the same code is said once.
     """
     estimates = search.estimate_.values() if search.multimetric_ else [search.estimate_]
-    noted = list(dict.fromkeys(note for estimate in estimates for note in estimate.notes))
-    noted = [note for note in noted if note.code != "W217"]  # no caveat; the chart of the race says it
+    once = dict.fromkeys(note for estimate in estimates for note in estimate.notes)
+    noted = [note for note in once if note.code != "W217"]  # no caveat; the chart of the race says it
     said = {note.code for note in noted}
     found = [*(note for note in checked if note.code not in said), *noted]
     failures, total, table = search.race_.failures, len(search.race_.status), search.predictions_
@@ -70,8 +71,8 @@ def judged(estimate: Estimate, chance: float | None = None) -> list[Note]:
             "would score."
         )
         found.append(Note("W701", text))
-    share = wins_of_winner(estimate)
-    if share is not None and share < OFTEN:
+    share = float(win_shares(estimate)[estimate.configurations == estimate.winner].sum())
+    if share < OFTEN:
         text = (
             f"The winner won only {percent(share)} of the resamples: other configurations are about as good, so read "
             "little into its parameters. The honest score allows for this."
@@ -80,11 +81,12 @@ def judged(estimate: Estimate, chance: float | None = None) -> list[Note]:
     return found
 
 
-def wins_of_winner(estimate: Estimate) -> float | None:
-    """Share of the resamples that the winner won."""
-    if estimate.win_counts is None or not estimate.win_counts.sum():
-        return None
-    return float(estimate.win_counts[estimate.configurations == estimate.winner].sum() / estimate.win_counts.sum())
+def win_shares(estimate: Estimate) -> Array:
+    """Share of the resamples that each configuration won [C]; NaN where it is not known."""
+    counts = estimate.win_counts
+    if counts is None or not counts.sum():
+        return np.full(len(estimate.configurations), np.nan)
+    return np.asarray(counts / counts.sum())
 
 
 def edge_of_grid(search: Any) -> Note | None:
@@ -121,20 +123,19 @@ def _is_number(value: Any) -> bool:
 def missing_charts(evidence: Evidence, charts: tuple[Chart, ...]) -> list[Note]:
     """Say which charts the reader may miss, and what would bring them."""
     found, is_classes = [], evidence.classes is not None
-    if is_classes and evidence.scores() is None:
+    if is_classes and evidence.scores is None:
         found.append(
-            "Of the winner only labels are known, so there is no ROC curve: it gives neither probabilities nor scores, "
-            'or they were not kept (in Python, pass keep="all" or name roc_auc as a metric).'
+            "Only labels of the winner are known, so there is no ROC curve: the model predicts no probabilities or "
+            'scores, or they were not kept (in Python, pass keep="all" or name roc_auc as a metric).'
         )
     elif is_classes and "predict_proba" not in evidence.responses:
         found.append(
-            "The winner gives no probabilities, so there is no chart or table that needs them. With neg_log_loss as a "
-            "second metric, sober fit calibrates such models."
+            "Charts and tables that need probabilities are left out: the winner predicts none, or they were not kept "
+            '(in Python, pass keep="all"). With neg_log_loss as a second metric, sober fit keeps them, and calibrates '
+            "models that have none."
         )
     if is_classes and all(chart.name != "confusion" for chart in charts):
-        found.append(
-            f"With more than {MOST_CLASSES} classes there is no confusion matrix, and ROC curves for some only."
-        )
+        found.append(f"With more than {MOST_CLASSES} classes there is no confusion matrix, and few ROC curves.")
     if evidence.task == "survival" and not charts:
         found.append("No risks were kept, or no sample had the event, so there are no survival curves.")
     return [Note("W704", text) for text in found]

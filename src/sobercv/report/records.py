@@ -6,17 +6,20 @@ draw every chart with one function.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from ..errors import Note
+from ..inference import Estimate
+from .words import between, clean, digits_for, metric_label, number, signed
 
 Numbers = tuple[float, ...]
+Facts = dict[str, str]  # by label
 
 
 @dataclass(frozen=True)
 class Score:
-    """One metric, judged at the winner; `digits` are enough to tell the honest number from the naive one."""
+    """One metric, judged at the winner."""
 
     metric: str
     label: str
@@ -27,53 +30,98 @@ class Score:
     optimism: float
     n_draws: int
     n_undefined: int
-    digits: int
+    digits: int  # enough to tell the honest number from the naive one
     positive: str | None = None  # the class that the score is of, where it depends on one
     interval_method: str | None = None  # "percentile" or "calibrated"
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> Score:
+        """Write an estimate as the score that readers see, with as many digits as it needs."""
+        return cls(
+            metric=estimate.metric,
+            label=metric_label(estimate.metric, estimate.positive),
+            value=float(estimate.value),
+            interval=None if estimate.interval is None else tuple(map(float, estimate.interval)),
+            level=estimate.confidence_level,
+            naive=float(estimate.naive),
+            optimism=float(estimate.optimism),
+            n_draws=0 if estimate.draws is None else len(estimate.draws),
+            n_undefined=estimate.n_undefined,
+            digits=digits_for((estimate.value, estimate.naive, *(estimate.interval or ())), estimate.optimism),
+            positive=None if estimate.positive is None else clean(estimate.positive, 60),
+            interval_method=estimate.interval_method,
+        )
+
+    @property
+    def honest(self) -> str:
+        """The honest number as it is written."""
+        return number(self.value, self.digits)
+
+    @property
+    def claim(self) -> str:
+        """What plain cross-validation claims, as it is written."""
+        return number(self.naive, self.digits)
+
+    @property
+    def ends(self) -> str:
+        """The interval as it is written; empty where there is none."""
+        return between(self.interval, self.digits) if self.interval else ""
+
+    @property
+    def off_by(self) -> str:
+        """How far plain cross-validation is off: the difference of the numbers as they are written."""
+        return signed(round(self.naive, self.digits) - round(self.value, self.digits), self.digits)
+
+    @property
+    def gap(self) -> str:
+        """How far it is off, in words."""
+        if not self.off_by.strip("+0."):
+            return "the same to the last digit shown"
+        return f"{self.off_by[1:]} {'too good' if self.off_by[0] == '+' else 'lower'}"
 
 
 @dataclass(frozen=True)
 class Race:
-    """How many configurations started, why some were dropped, whether they were corrected for, what dropping saved."""
+    """What dropping configurations early came to."""
 
-    n_start: int
-    n_trained: int
-    n_saved: int
+    n_start: int  # configurations
+    n_trained: int  # models
+    n_saved: int  # models that were not needed
     rule: str
-    reason: str
-    counted: bool
+    reason: str  # why some were dropped
+    counted: bool  # whether the dropped take part in the correction
 
 
 @dataclass(frozen=True)
 class ConfigurationRow:
-    """What became of a configuration; `dropped_after` is a round counted from 1, `wins` a share of the resamples."""
+    """What became of a configuration; None where nothing is known."""
 
     index: int
     params: str
     status: str
     is_winner: bool
     rank: int
-    pooled: float | None
-    mean: float | None
-    spread: float | None
-    wins: float | None
-    seconds: float | None
-    dropped_after: int | None
-    p: float | None
+    pooled: float | None = None
+    mean: float | None = None
+    spread: float | None = None
+    wins: float | None = None  # share of the resamples
+    seconds: float | None = None
+    dropped_after: int | None = None  # round, counted from 1
+    p: float | None = None
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a chart with its bootstrap band; None where undefined. `stepped` and `marked` say how it is drawn."""
+    """A line of a chart with its bootstrap band; None where undefined."""
 
     label: str
     x: Numbers
     y: tuple[float | None, ...]
     low: tuple[float | None, ...]
     high: tuple[float | None, ...]
-    text: str = ""
+    text: str = ""  # what a key says beside the label
     stepped: bool = False
-    marked: bool = False
+    marked: bool = False  # whether its points are drawn
 
     @property
     def said(self) -> str:
@@ -92,19 +140,16 @@ class Mark:
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle of a chart: a bar, or a cell with words. `series` is a place in `Chart.series`.
-
-    `tint` makes a cell of it, as dark as the share says; `words` are the lines inside, `hint` is a tooltip.
-    """
+    """A rectangle of a chart: a bar, or a cell with words."""
 
     x0: float
     y0: float
     x1: float
     y1: float
-    series: int = 0
-    hint: str = ""
-    tint: float | None = None
-    words: tuple[str, ...] = ()
+    series: int = 0  # place in `Chart.series`
+    hint: str = ""  # tooltip
+    tint: float | None = None  # of a cell: how dark it is
+    words: tuple[str, ...] = ()  # lines inside a cell
 
 
 @dataclass(frozen=True)
@@ -121,12 +166,7 @@ class Whisker:
 
 @dataclass(frozen=True)
 class Chart:
-    """Lines, points, boxes and whiskers over two axes, drawn alike by every renderer.
-
-    `reference` holds the two ends of a line to compare with (x0, y0, x1, y1); `below` is a small table under the chart,
-    its first row the head. `series` names kinds of boxes. `y_names` and `x_names` replace the numbers of an axis by
-    names at 0, 1, 2, ...; names of the vertical axis run downwards. `apart` draws each line in a panel of its own.
-    """
+    """Lines, points, boxes and whiskers over two axes, drawn alike by every renderer."""
 
     name: str
     title: str
@@ -136,28 +176,29 @@ class Chart:
     y_range: Numbers
     lines: tuple[Line, ...] = ()
     sentence: str = ""
-    reference: Numbers | None = None
+    reference: Numbers | None = None  # the ends of a line to compare with (x0, y0, x1, y1)
     points_x: Numbers = ()
     points_y: Numbers = ()
-    below: tuple[tuple[str, ...], ...] = ()
+    below: tuple[tuple[str, ...], ...] = ()  # a small table under the chart, its first row the head
     marks: tuple[Mark, ...] = ()
     boxes: tuple[Box, ...] = ()
-    series: tuple[str, ...] = ()
+    series: tuple[str, ...] = ()  # kinds of boxes
     whiskers: tuple[Whisker, ...] = ()
+    #: What replaces the numbers of an axis at 0, 1, 2, ...; those of the vertical axis run downwards.
     x_names: tuple[str, ...] = ()
     y_names: tuple[str, ...] = ()
-    apart: bool = False
+    apart: bool = False  # whether each line is drawn in a panel of its own
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of words and numbers as readers see them: its first row is the head. `folded` opens on a click."""
+    """A table of words and numbers as readers see them."""
 
     name: str
     title: str
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str, ...], ...]  # the first is the head
     sentence: str = ""
-    folded: bool = False
+    folded: bool = False  # whether it opens on a click
 
 
 @dataclass(frozen=True)
@@ -172,42 +213,30 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Fact:
-    """A label and its text."""
-
-    label: str
-    text: str
-
-
-@dataclass(frozen=True)
 class Summary:
-    """Everything that a report says, and nothing else.
-
-    `scores[0]` is the metric that selected. `sections` hold charts and tables, as many as the input allows. `notes` are
-    what the reader should know, each with a code that has a page. `promise` says what the interval means.
-    `race` is None where nothing is known of the training, as for an estimate from predictions.
-    """
+    """Everything that a report says, and nothing else."""
 
     title: str
     task: str
     created: str
     headline: str
     why: str
-    scores: tuple[Score, ...]
-    winner: Fact
-    data: tuple[Fact, ...]
-    versions: tuple[Fact, ...]
+    scores: tuple[Score, ...]  # the first is the metric that selected
+    winner: str
+    about_winner: str
+    data: Facts
+    versions: Facts
     method: str
     citation: str
     seed: int
     command: str
-    notes: tuple[Note, ...] = ()
-    race: Race | None = None
+    notes: tuple[Note, ...] = ()  # what the reader should know, each with a code that has a page
+    race: Race | None = None  # None where nothing is known of the training, as for an estimate from predictions
     configurations: tuple[ConfigurationRow, ...] = ()
     table_note: str = ""
-    sections: tuple[Section, ...] = ()
-    timing: tuple[Fact, ...] = ()
-    promise: str = ""
+    sections: tuple[Section, ...] = ()  # as many as the input allows
+    timing: Facts = field(default_factory=dict)
+    promise: str = ""  # what the interval means
     columns: Table | None = None
     tuning: str = ""  # whether it was worth it
     excess: float | None = None  # the factor on the variance of a calibrated interval
@@ -222,15 +251,13 @@ class Summary:
         """All tables of the sections, in the order of the page."""
         return tuple(table for section in self.sections for table in section.tables)
 
-    def fact(self, label: str, default: str = "") -> str:
-        """Return the text of a fact about the data."""
-        return next((fact.text for fact in self.data if fact.label == label), default)
+    def with_section(self, section: Section | None) -> Summary:
+        """Return a copy with one more section; None, or one that holds nothing, is left out."""
+        if section is None or not (section.charts or section.tables):
+            return self
+        return replace(self, sections=(*self.sections, section))
 
-    def with_section(self, section: Section) -> Summary:
-        """Return a copy with one more section; one that holds nothing is left out."""
-        return replace(self, sections=(*self.sections, section)) if section.charts or section.tables else self
-
-    def with_notes(self, more: Any) -> Summary:
+    def with_notes(self, more: Iterable[Note]) -> Summary:
         """Return a copy with more notes; suggestions stay last."""
         found = sorted((*self.notes, *more), key=lambda note: note.severity == "suggestion")
         return replace(self, notes=tuple(found))

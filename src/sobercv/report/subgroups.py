@@ -8,8 +8,7 @@ exactly (Viechtbauer 2007; Nagashima, Noma and Furukawa 2019). docs/tutorials/su
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -21,7 +20,7 @@ from ..metrics import Metric
 from ..predictions import Predictions
 from .evidence import padded
 from .records import Chart, Section, Table, Whisker
-from .summary import FEW_GROUPS, estimates_of
+from .summary import FEW_GROUPS
 from .words import between, clean, count, digits_for, metric_label, number, within
 
 N_RESAMPLES = 400
@@ -29,8 +28,7 @@ N_RESAMPLES = 400
 MOST = 40
 
 
-@dataclass(frozen=True)
-class Subgroup:
+class Subgroup(NamedTuple):
     """The winner's score on the rows of one subgroup that were predicted by models trained without them."""
 
     label: str
@@ -42,8 +40,7 @@ class Subgroup:
     variance: float | None = None
 
 
-@dataclass(frozen=True)
-class Heterogeneity:
+class Heterogeneity(NamedTuple):
     """How much subgroups differ: mean, DerSimonian and Laird's standard deviation, interval for a new one."""
 
     mean: float
@@ -79,17 +76,14 @@ def scores_by(
 ) -> list[Subgroup]:
     """Score the winner's predictions within each subgroup, with a bootstrap of the rows, or groups, inside it."""
     found, scorer = [], metric.bind(table, within_folds=within_folds and metric.pools_scores, n_jobs=1)
-    is_event = None
-    if table.task == "survival":
-        is_event = table.y["event"]
-    elif table.classes is not None and len(table.classes) == 2:
+    is_event = table.y["event"] if table.task == "survival" else None
+    if table.n_classes == 2:
         is_event = table.y == (1 if table.target.positive is None else table.target.positive)
     for label in sorted(set(labels.tolist())):
-        here = labels == label
-        rows = np.flatnonzero(here & table.seen.any(axis=1))
+        rows = np.flatnonzero((labels == label) & table.seen.any(axis=1))
         if not len(rows):
             continue
-        inside = table.groups[rows] if table.groups is not None else None
+        inside = None if table.groups is None else table.groups[rows]
         n_groups = 0 if inside is None else len(np.unique(inside))
         # A centre is resampled by its rows. A bootstrap of a few groups can be far too narrow, so that rows are
         # resampled as well there, and what varies more counts.
@@ -98,13 +92,13 @@ def scores_by(
         counts[0, rows] = 1
         resampled = [Units(len(rows), seed, "subgroups", groups=each).counts(0, N_RESAMPLES) for each in units]
         counts[1:, rows] = np.concatenate(resampled)
-        values = scorer.scores(counts)[:, 0]
-        defined = [d[~np.isnan(d)] for d in np.split(values[1:], len(units))]
-        draws = max((d for d in defined if len(d) > N_RESAMPLES // 2), key=lambda d: d.var(ddof=1), default=None)
+        score, *values = scorer.scores(counts)[:, 0]
+        defined = (d[~np.isnan(d)] for d in np.split(np.array(values), len(units)))
+        draws = max((d for d in defined if len(d) > N_RESAMPLES // 2), key=np.var, default=None)
         numbers: list[float] = []
-        if not np.isnan(values[0]) and draws is not None:
-            ends = np.quantile(draws, ((1.0 - level) / 2.0, (1.0 + level) / 2.0))
-            numbers = [float(v) for v in (values[0], *ends, draws.var(ddof=1))]
+        if not np.isnan(score) and draws is not None:
+            low, high = np.quantile(draws, ((1.0 - level) / 2.0, (1.0 + level) / 2.0))
+            numbers = [float(v) for v in (score, low, high, draws.var(ddof=1))]
         events = None if is_event is None else int(is_event[rows].sum())
         found.append(Subgroup(clean(label, 60), len(rows), events, *numbers))
     return found
@@ -115,34 +109,33 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
 
     `held_out`: whether each subgroup was predicted by models trained without all of it.
     """
-    if not 2 <= len(set(labels.tolist())) <= MOST or not search.winner_predictions_.responses:
+    table, question, level = search.winner_predictions_, search.question_, search.confidence_level
+    if not 2 <= len(set(labels.tolist())) <= MOST or not table.responses:
         return None
-    estimates, metrics, level = estimates_of(search), list(search.question_.metrics)[:3], search.confidence_level
+    estimates = list(search.estimate_.values())[:3] if search.multimetric_ else [search.estimate_]
     by_metric = [
-        scores_by(search.winner_predictions_, labels, metric, level, search.seed_, search.question_.within_folds)
-        for metric in metrics
+        scores_by(table, labels, metric, level, search.seed_, question.within_folds)
+        for metric, _ in zip(question.metrics, estimates, strict=False)
     ]
     scored = [s for s in by_metric[0] if s.score is not None]
     if len(scored) < 2:
         return None
     digits = digits_for([v for s in scored for v in (s.score, s.low, s.high) if v is not None])
-    spread = _spread(scored, estimates[0], metrics[0]) if len(scored) > 2 else None
-    column, first, *others = (
-        clean(column, 40),
-        *(metric_label(e.metric, e.positive) for e in estimates[: len(metrics)]),
-    )
+    spread = _spread(scored, estimates[0], question.first) if len(scored) > 2 else None
+    column, first, *others = clean(column, 40), *(metric_label(e.metric, e.positive) for e in estimates)
     name = f"by-{'-'.join(column.lower().split())}"
     title = f"Each {column} held out" if held_out else f"Scores by {column}"
-    is_counted = scored[0].events is not None
-    rows: list[tuple[str, ...]] = [(column, "Rows", *["Events"] * is_counted, first, "Interval", *others)]
+    rows: list[tuple[str, ...]] = [
+        (column, "Rows", *["Events"] * (scored[0].events is not None), first, "Interval", *others)
+    ]
     for one, *rest in zip(*by_metric, strict=True):
         interval = "" if one.low is None else between((one.low, one.high), digits)
-        counted = [f"{n:,}" for n in (one.n, one.events) if n is not None]
+        counted = (f"{n:,}" for n in (one.n, one.events) if n is not None)
         scores = (number(other.score, digits) for other in rest)
         rows.append((one.label, *counted, number(one.score, digits), interval, *scores))
     told = _sentence(column, first, scored, spread, digits, held_out, level)
-    chart = _forest(f"{first} by {column}", first, scored, spread, digits)
-    return Section(name, title, (replace(chart, name=name),), (Table(name, title, tuple(rows), told),))
+    chart = _forest(name, f"{first} by {column}", first, scored, spread, digits)
+    return Section(name, title, (chart,), (Table(name, title, tuple(rows), told),))
 
 
 def _spread(scored: list[Subgroup], estimate: Estimate, metric: Metric) -> Heterogeneity:
@@ -161,7 +154,9 @@ def _spread(scored: list[Subgroup], estimate: Estimate, metric: Metric) -> Heter
     return Heterogeneity(mean, found.between, min(low, ends[0]), max(high, ends[1]))
 
 
-def _forest(title: str, label: str, scored: list[Subgroup], spread: Heterogeneity | None, digits: int) -> Chart:
+def _forest(
+    name: str, title: str, label: str, scored: list[Subgroup], spread: Heterogeneity | None, digits: int
+) -> Chart:
     """Draw each subgroup with its interval and, below, the mean with the interval for a new one."""
     names, new = [f"{s.label} ({s.n:,})" for s in scored], ""
     whiskers = [
@@ -174,7 +169,7 @@ def _forest(title: str, label: str, scored: list[Subgroup], spread: Heterogeneit
         names.append("a new one")
         new = " The diamond is their mean with the prediction interval for a new one."
     return Chart(
-        "", title, label, "", padded(np.array([(w.low, w.high) for w in whiskers])), (len(whiskers) - 0.5, -0.5),
+        name, title, label, "", padded(np.array([(w.low, w.high) for w in whiskers])), (len(whiskers) - 0.5, -0.5),
         whiskers=tuple(whiskers), y_names=tuple(names),
         sentence=f"The winner's score on the rows of each, with a bootstrap interval; in brackets, rows.{new}",
     )  # fmt: skip

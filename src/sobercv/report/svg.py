@@ -24,25 +24,29 @@ BOXES = ("bar s1", "hatch s2", "bar faint")
 DARKEST = 0.5
 
 
-def tag(name: str, *content: str, hint: str = "", **attributes: str | float) -> str:
-    """Write an element; attributes are escaped, content is markup already. `class_` is class, `_` becomes `-`.
-
-    `hint` appears under the pointer, and screen readers say it.
-    """
-    values = {k: v if isinstance(v, str) else f"{v:.1f}" for k, v in attributes.items()}
-    written = "".join(f' {k.rstrip("_").replace("_", "-")}="{escape(v)}"' for k, v in values.items())
-    title = f"<title>{escape(hint)}</title>" if hint else ""
-    return f"<{name}{written}>{title}{''.join(content)}</{name}>"
-
-
-def text(words: str, x: float, y: float, class_: str = "label", anchor: str = "middle", **more: str) -> str:
-    """Write a line of text."""
-    return tag("text", escape(words), x=x, y=y, class_=class_, text_anchor=anchor, **more)
-
-
 def path(points: Iterable[tuple[float, float]], class_: str, end: str = "") -> str:
     """Draw a line through points; "Z" as its end closes it."""
-    return tag("path", d="M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in points) + end, class_=class_)
+    return f'<path d="M{"L".join(f"{x:.1f},{y:.1f}" for x, y in points)}{end}" class="{class_}"></path>'
+
+
+def circle(at: tuple[float, float], radius: float, class_: str) -> str:
+    """Draw a point."""
+    return f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{radius:.1f}" class="{class_}"></circle>'
+
+
+def rect(x: float, y: float, wide: float, high: float, more: str = "") -> str:
+    """Draw a rectangle; `more` are attributes."""
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}"{more}></rect>'
+
+
+def text(words: str, x: float, y: float, class_: str = "label", anchor: str = "middle", more: str = "") -> str:
+    """Write a line of text; `more` are attributes."""
+    return f'<text x="{x:.1f}" y="{y:.1f}" class="{class_}" text-anchor="{anchor}"{more}>{escape(words)}</text>'
+
+
+def group(hint: str, *parts: str) -> str:
+    """Put a hint on parts: it appears under the pointer, and screen readers say it."""
+    return f"<g>{f'<title>{escape(hint)}</title>' if hint else ''}{''.join(parts)}</g>"
 
 
 def ticks(ends: Sequence[float], wanted: int = 5, is_whole: bool = False) -> list[tuple[float, str]]:
@@ -113,61 +117,55 @@ class Frame:
 def draw(chart: Chart) -> str:
     """Draw a chart."""
     frame, drawn = Frame.of(chart), []
+    left, right, top, bottom = frame.left, frame.width - frame.right, frame.top, frame.height - frame.bottom
     if chart.reference is not None:
         drawn.append(path(frame.at(chart.reference[::2], chart.reference[1::2]), "reference"))
     drawn += [_box(frame, box) for box in chart.boxes]
-    dots = frame.at(chart.points_x, chart.points_y)
-    drawn += [tag("circle", cx=x, cy=y, r=2, class_="dot") for x, y in dots]
+    drawn += [circle(at, 2, "dot") for at in frame.at(chart.points_x, chart.points_y)]
     for i, line in enumerate(chart.lines):
         drawn += _line(frame, line, SERIES[i % 3])
     for whisker in chart.whiskers:  # an interval and, unless a bar shows it, its value
-        y = frame.y(whisker.y)
-        parts = path([(frame.x(v), y) for v in (whisker.low, whisker.high)], "whisker" if chart.boxes else "stroke s1")
+        y, kind = frame.y(whisker.y), "whisker" if chart.boxes else "stroke s1"
+        parts = [path([(frame.x(whisker.low), y), (frame.x(whisker.high), y)], kind)]
         if whisker.value is not None:
             x = frame.x(whisker.value)
-            corners = [(x, y - 7), (x + 7, y), (x, y + 7), (x - 7, y)]
-            parts += (
-                path(corners, "hollow s2", "Z") if whisker.hollow else tag("circle", cx=x, cy=y, r=5, class_="fill s1")
-            )
-        drawn.append(tag("g", parts, hint=whisker.hint))
+            diamond = path([(x, y - 7), (x + 7, y), (x, y + 7), (x - 7, y)], "hollow s2", "Z")
+            parts.append(diamond if whisker.hollow else circle((x, y), 5, "fill s1"))
+        drawn.append(group(whisker.hint, *parts))
     marks = []  # not cut off where they lie on an axis
     for mark in chart.marks:
-        x, y, edge = frame.x(mark.x), frame.y(mark.y), frame.width - frame.right
-        marks.append(tag("g", tag("circle", cx=x, cy=y, r=6, class_="hollow s2"), hint=mark.text))
-        place = (x + 11, y + 16) if x + 11 + 6.6 * len(mark.text) < edge else (edge, y + 20)
-        marks.append(text(mark.text, *place, "label mark-text", "start" if place[0] < edge else "end"))
-    room = 3  # for half the width of a line that runs along the edge
-    area = tag(
-        "rect", x=frame.left - room, y=frame.top - room, width=frame.width - frame.left - frame.right + 2 * room,
-        height=frame.height - frame.top - frame.bottom + 2 * room,
-    )  # fmt: skip
-    clip = tag("clipPath", area, id=f"clip-{chart.name}")
-    inside = tag("g", *drawn, clip_path=f"url(#clip-{chart.name})")
+        x, y = frame.x(mark.x), frame.y(mark.y)
+        fits = x + 11 + 6.6 * len(mark.text) < right
+        place = (x + 11, y + 16) if fits else (right, y + 20)
+        marks.append(group(mark.text, circle((x, y), 6, "hollow s2")))
+        marks.append(text(mark.text, *place, "label mark-text", "start" if fits else "end"))
+    # Half the width of a line that runs along the edge is within the area that is not cut off.
+    area, clip = rect(left - 3, top - 3, right - left + 6, bottom - top + 6), escape(f"clip-{chart.name}")
     told = "; ".join([line.said for line in chart.lines] + [mark.text for mark in chart.marks])
     axes = _names_of_cells(frame, chart) if chart.x_names else _axes(frame, chart)
-    box = f"0 0 {WIDTH} {frame.height:.1f}"
-    return tag("svg", clip, *axes, inside, *marks, hint=f"{chart.title}. {told}".strip(), viewBox=box, role="img",
-               class_="chart")  # fmt: skip
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {frame.height:.1f}" role="img" class="chart">'
+        f"<title>{escape(f'{chart.title}. {told}'.strip())}</title>"
+        f'<clipPath id="{clip}">{area}</clipPath>{"".join(axes)}'
+        f'<g clip-path="url(#{clip})">{"".join(drawn)}</g>{"".join(marks)}</svg>'
+    )
 
 
 def _box(frame: Frame, box: Box) -> str:
     """Draw a bar, or a cell with the words that have room in it."""
-    (left, right), (top, bottom) = (sorted(map(frame.x, (box.x0, box.x1))), sorted(map(frame.y, (box.y0, box.y1))))
-    wide, high, middle = right - left, bottom - top, (left + right) / 2
+    (left, right), (top, bottom) = sorted(map(frame.x, (box.x0, box.x1))), sorted(map(frame.y, (box.y0, box.y1)))
+    wide, high, x, y = right - left, bottom - top, (left + right) / 2, (top + bottom) / 2 + 4
     if box.tint is None:
-        gap = 0.5 if wide > 4 else 0.0
-        bar = tag("rect", x=left + gap, y=top, width=max(wide - 2 * gap, 0.5), height=high, class_=BOXES[box.series])
-        return tag("g", bar, hint=box.hint)
-    cell = tag("rect", x=left + 1, y=top + 1, width=wide - 2, height=high - 2, rx=3, class_="cell s1",
-               fill_opacity=f"{DARKEST * box.tint:.2f}")  # fmt: skip
+        gap, kind = 0.5 if wide > 4 else 0.0, BOXES[box.series]
+        return group(box.hint, rect(left + gap, top, max(wide - 2 * gap, 0.5), high, f' class="{kind}"'))
+    style = f' rx="3.0" class="cell s1" fill-opacity="{DARKEST * box.tint:.2f}"'
     first, *others = box.words
     if wide <= 50:  # the small print needs room
-        words = [text(first.removesuffix("\u202f%"), middle, (top + bottom) / 2 + 4, "")] if wide > 20 else []
+        words = [text(first.removesuffix("\u202f%"), x, y, "")] if wide > 20 else []
     else:
-        place = (top + bottom) / 2 + 4 - 7 * len(others)
-        small = (text(line, middle, place + 15 * (i + 1), "small") for i, line in enumerate(others))
-        words = [text(first, middle, place, "big"), *small]
-    return tag("g", cell, *words, hint=box.hint)
+        y -= 7 * len(others)
+        words = [text(first, x, y, "big"), *(text(more, x, y + 15 * i, "small") for i, more in enumerate(others, 1))]
+    return group(box.hint, rect(left + 1, top + 1, wide - 2, high - 2, style), *words)
 
 
 def _line(frame: Frame, line: Line, series: str) -> list[str]:
@@ -178,8 +176,7 @@ def _line(frame: Frame, line: Line, series: str) -> list[str]:
         around = [*frame.at(x, high, line.stepped), *reversed(frame.at(x, low, line.stepped))]
         drawn.append(path(around, f"band {series}", "Z"))
     drawn.append(path(frame.at(line.x, line.y, line.stepped), f"stroke {series}"))
-    points = frame.at(line.x, line.y) if line.marked else []
-    return drawn + [tag("circle", cx=x, cy=y, r=3.5, class_=f"fill {series}") for x, y in points]
+    return drawn + [circle(at, 3.5, f"fill {series}") for at in frame.at(line.x, line.y) if line.marked]
 
 
 def _axes(frame: Frame, chart: Chart) -> list[str]:
@@ -187,35 +184,38 @@ def _axes(frame: Frame, chart: Chart) -> list[str]:
     bottom, right, parts = frame.height - frame.bottom, frame.width - frame.right, []
     is_whole = len(chart.series) > 1  # rounds and configurations
     for v, words in ticks(frame.x_range, is_whole=is_whole):
-        top, kind = (frame.top, "grid") if chart.y_names else (bottom + 4, "axis")
-        parts += [path([(frame.x(v), top), (frame.x(v), bottom)], kind), text(words, frame.x(v), bottom + 17)]
+        x, (top, kind) = frame.x(v), (frame.top, "grid") if chart.y_names else (bottom + 4, "axis")
+        parts += [path([(x, top), (x, bottom)], kind), text(words, x, bottom + 17)]
     for i, name in enumerate(chart.y_names):
         label = text(clean(name, 50), frame.left + 4, frame.y(i - 0.27) - 5, "label row-name", "start")
-        parts.append(tag("g", label, hint=name))
+        parts.append(group(name, label))
     if not chart.y_names:
         for v, words in ticks(frame.y_range, is_whole=is_whole):
-            parts.append(path([(frame.left, frame.y(v)), (right, frame.y(v))], "grid"))
-            parts.append(text(words, frame.left - 6, frame.y(v) + 4, anchor="end"))
+            y = frame.y(v)
+            parts += [path([(frame.left, y), (right, y)], "grid"), text(words, frame.left - 6, y + 4, anchor="end")]
         parts.append(path([(frame.left, bottom), (right, bottom)], "axis"))
-        middle = frame.top + (bottom - frame.top) / 2
-        parts.append(text(chart.y_label, 12, middle, "name", transform=f"rotate(-90 12 {middle:.1f})"))
+        parts.append(_upright(chart.y_label, 12, frame.top + (bottom - frame.top) / 2))
     elif frame.x_range[0] <= 0 <= frame.x_range[1]:
         parts.insert(0, path([(frame.x(0), frame.top), (frame.x(0), bottom)], "axis"))
     name = text(chart.x_label, frame.left + (right - frame.left) / 2, frame.height - 7, "name")
     return [*parts, name] if chart.x_label else parts
 
 
+def _upright(words: str, x: float, y: float) -> str:
+    """Write the name of a vertical axis."""
+    return text(words, x, y, "name", more=f' transform="rotate(-90 {x} {y:.1f})"')
+
+
 def _names_of_cells(frame: Frame, chart: Chart) -> list[str]:
     """Write names above the columns and beside the rows of cells; numbers stand for names that have no room."""
     side, n = frame.x(1) - frame.x(0), len(chart.x_names)
-    middle = frame.top + side * n / 2
     parts = [text(chart.x_label, frame.left + side * n / 2, 12, "name")]
-    parts.append(text(chart.y_label, 14, middle, "name", transform=f"rotate(-90 14 {middle:.1f})"))
+    parts.append(_upright(chart.y_label, 14, frame.top + side * n / 2))
     is_numbered = any(len(name) > int(side / 6.5) for name in chart.x_names)
     for i, name in enumerate(chart.x_names):
         head, row = (str(i + 1), f"{i + 1}: {clean(name, 8)}") if is_numbered else (name, clean(name, 11))
-        parts.append(tag("g", text(head, frame.x(i), 28), hint=name))
-        parts.append(tag("g", text(row, frame.left - 8, frame.y(i) + 4, anchor="end"), hint=name))
+        parts.append(group(name, text(head, frame.x(i), 28)))
+        parts.append(group(name, text(row, frame.left - 8, frame.y(i) + 4, anchor="end")))
     return parts
 
 
@@ -224,7 +224,6 @@ def key(chart: Chart) -> list[tuple[str, str]]:
     found = [(f'<i class="box b{i + 1}"></i>', name) for i, name in enumerate(chart.series) if name]
     if len(chart.lines) > 1 or (chart.lines and chart.lines[0].text):
         for i, line in enumerate(chart.lines):
-            piece = tag("svg", path([(1, 6), (27, 6)], f"stroke {SERIES[i % 3]}"), viewBox="0 0 28 12",
-                        class_="swatch", aria_hidden="true")  # fmt: skip
-            found.append((piece, line.said))
+            stroke = path([(1, 6), (27, 6)], f"stroke {SERIES[i % 3]}")
+            found.append((f'<svg viewBox="0 0 28 12" class="swatch" aria-hidden="true">{stroke}</svg>', line.said))
     return found

@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import SoberError
 from .checklist import checklist
 from .records import Summary, Table
-from .words import NOTHING, between, clean, md, number, off_by, percent, seconds, tex
+from .words import NOTHING, clean, md, number, percent, seconds, tex
 
 #: How a form escapes text, and what stands before, between and after the cells of a row.
 FORMATS: dict[str, Any] = {"md": (md, "| ", " | ", " |"), "tex": (tex, "", " & ", r" \\"), "csv": ()}
@@ -32,7 +32,7 @@ def tables_of(summary: Summary) -> tuple[Table, ...]:
         *(Table(c.name, c.title, c.below) for c in summary.charts if c.below),
         *([configurations_table(summary)] if summary.configurations else []),
         *([] if summary.columns is None else [summary.columns]),
-        Table("data", "Data", (("", ""), *((f.label, f.text) for f in summary.data))),
+        Table("data", "Data", (("", ""), *summary.data.items())),
     ]
     return (*made, checklist(summary)) if summary.race is not None else tuple(made)
 
@@ -40,11 +40,9 @@ def tables_of(summary: Summary) -> tuple[Table, ...]:
 def scores_table(summary: Summary) -> Table:
     """Write the scores of the winner by every metric."""
     level = f"{100 * summary.scores[0].level:g} % interval"
-    rows = [("Metric", "Honest", level, "Plain CV", "Plain CV is off by")]
-    for s in summary.scores:
-        interval = NOTHING if s.interval is None else between(s.interval, s.digits)
-        rows.append((s.label, number(s.value, s.digits), interval, number(s.naive, s.digits), off_by(s)))
-    return Table("scores", "Scores of the winner", tuple(rows), summary.why)
+    head = ("Metric", "Honest", level, "Plain CV", "Plain CV is off by")
+    rows = ((s.label, s.honest, s.ends or NOTHING, s.claim, s.off_by) for s in summary.scores)
+    return Table("scores", "Scores of the winner", (head, *rows), summary.why)
 
 
 def configurations_table(summary: Summary) -> Table:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..targets import titled
-from .records import Score
 
 LABELS = {
     "roc_auc": "ROC AUC",
@@ -78,19 +77,6 @@ def number(value: float | None, digits: int = 3) -> str:
 def signed(value: float, digits: int = 3) -> str:
     """Write a difference."""
     return f"{value:+z,.{digits}f}"
-
-
-def off_by(score: Score) -> str:
-    """Write how far plain cross-validation is off: the difference of the numbers as they are written."""
-    return signed(round(score.naive, score.digits) - round(score.value, score.digits), score.digits)
-
-
-def gap(score: Score) -> str:
-    """Say how far plain cross-validation is off."""
-    difference = off_by(score)
-    if not difference.strip("+0."):
-        return "the same to the last digit shown"
-    return f"{difference[1:]} {'too good' if difference[0] == '+' else 'lower'}"
 
 
 def between(bounds: Iterable[float | None], digits: int = 3) -> str:

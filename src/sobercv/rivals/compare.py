@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from html import escape
 from numbers import Integral
 from typing import Any
@@ -14,40 +13,20 @@ from typing import Any
 import numpy as np
 
 from .. import seeds
+from ..containers import frame_of
 from ..errors import Note, SoberError, also
-from ..inference import Estimate
 from ..inference.bootstrap import corrected
-from ..inference.tables import Table, open_table
+from ..inference.estimate import METHODS
+from ..inference.tables import Table
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.design import design, known_task
 from ..search.scoring import Routed, metrics_of
 from ..targets import has_several_outputs, titled
-from .from_predictions import naive_scores, tibshirani_scores
+from .from_predictions import judged
 from .nested_cv import check_partition, nested_cv
-from .power_law import power_law_score
-from .weighted_means import weighted_scores
 
 #: Every protocol, in the order in which it is shown.
-PROTOCOLS = {
-    "naive": "plain CV of the winner (optimistic)",
-    "tt": "Tibshirani and Tibshirani's correction",
-    "ncv": "nested cross-validation",
-    "bbc": "bootstrap bias corrected CV",
-    "bbc-f": "bootstrap over folds",
-    "632+": "between plain CV and BBC-CV",
-    "wmc": "mean of all, by their chance to win",
-    "wmcs": "the same of shrunken scores",
-    "ipl": "power law of winners on fewer samples",
-    "bced": "BBC-CV with early dropping",
-    "bbc-repeated": "BBC-CV over repeated partitions",
-}
-#: Those that need nothing but a table of predictions.
-_OF_TABLES: dict[str, Callable[[Table], Estimate | dict[str, Estimate]]] = {
-    "naive": naive_scores,
-    "tt": tibshirani_scores,
-    "ipl": power_law_score,
-    **{name: partial(weighted_scores, method=name) for name in ("wmc", "wmcs")},
-}
+PROTOCOLS = {**METHODS, "bced": "BBC-CV with early dropping", "bbc-repeated": "BBC-CV over repeated partitions"}
 #: Options of a search that all protocols can follow.
 SEARCH_OPTIONS = (
     "scoring", "pos_label", "cv", "select", "aggregate", "within_folds", "stratify", "interval",
@@ -111,31 +90,24 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """Return the table as a pandas data frame."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise SoberError(
-                "E403", "A data frame needs pandas, which is not installed. Write: pip install pandas."
-            ) from None
-        return pd.DataFrame([vars(row) for row in self.rows]).set_index("protocol")
+        columns = {each.name: [getattr(row, each.name) for row in self.rows] for each in fields(ProtocolRow)}
+        return frame_of(columns).set_index("protocol")
 
     def _cells(self) -> list[tuple[str, ...]]:
         """The table as text, with its heads."""
         interval = f"{100 * self.confidence_level:g} % interval"
         cells: list[tuple[str, ...]] = [("protocol", self.title, interval, "models (paper)", "models", "seconds")]
         for row in self.rows:
-            interval = "" if row.interval is None else f"[{row.interval[0]:.4f}, {row.interval[1]:.4f}]"
+            interval = "" if row.interval is None else "[{:.4f}, {:.4f}]".format(*row.interval)
             numbers = (f"{row.models_paper:,}", f"{row.models:,}", f"{row.seconds:.2f}")
             cells.append((row.protocol, f"{row.score:.4f}", interval, *numbers))
         return cells
 
     def __str__(self) -> str:
-        columns = []
-        for i, column in enumerate(zip(*self._cells(), strict=True)):
-            width = max(map(len, column))
-            columns.append([cell.ljust(width) if i in (0, 2) else cell.rjust(width) for cell in column])
-        lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+        widths = [max(map(len, column)) for column in zip(*self._cells(), strict=True)]
+        line = "  ".join(f"{{:{'<' if i in (0, 2) else '>'}{width}}}" for i, width in enumerate(widths))
         head = f"{self.n_samples} samples, {self.n_configurations} configurations, {self.n_folds} folds"
+        lines = [line.format(*cells).rstrip() for cells in self._cells()]
         return "\n".join([head, "", *lines, *(f"note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
@@ -195,8 +167,7 @@ def compare(
         plain = BBCSearchCV(estimator, param_grid, drop=None, **options)
         repeated = BBCSearchCV(estimator, param_grid, drop=None, n_repeats=n_repeats, **options)
         routed = Routed.plain(estimator, groups, sample_weight)
-        if "bbc-repeated" in protocols and not isinstance(plain.cv, Integral):
-            # refuses, before any fit, splits that cannot be repeated
+        if "bbc-repeated" in protocols:  # refuses, before any fit, splits that cannot be repeated
             design(repeated, X, y, routed, plain.random_state)
         made = design(plain, X, y, routed, plain.random_state)
     made.question.rule_for(np.arange(1))  # refuses a threshold or an ensemble, which the others cannot judge
@@ -206,7 +177,7 @@ def compare(
     if not isinstance(plain.cv, Integral):  # split once: a splitter without a seed gives other folds each time
         plain.set_params(cv=splits)
     plain.fit(X, y, **data)
-    rows: list[ProtocolRow] = []
+    whole, rows = plain.estimate_, list[ProtocolRow]()
     for protocol in (known for known in PROTOCOLS if known in protocols):
         start = time.perf_counter()
         models, models_paper, shared = plain.race_.n_fits + 1, None, plain.race_.seconds
@@ -222,9 +193,14 @@ def compare(
                 search = BBCSearchCV(estimator, param_grid, **again)
             estimate = search.fit(X, y, **data).estimate_
             models, shared = search.race_.n_fits + 1, 0.0
+        elif protocol in ("bbc", "632+"):
+            estimate = whole if protocol == "bbc" else whole.as_632plus()
+            shared += plain.judge_time_  # their bootstrap is the search's
+        elif protocol == "bbc-f":  # folds are drawn as they are, so there are no strata
+            by_fold = replace(plain.question_, by="fold", stratify=False)
+            (estimate,) = corrected(Table(plain.predictions_, by_fold)).values()
         else:
-            estimate = _on_predictions(protocol, plain)
-            shared += plain.judge_time_ if protocol in ("bbc", "632+") else 0.0  # their bootstrap is the search's
+            (estimate,) = judged(Table(plain.predictions_, plain.question_), protocol).values()
         seconds = time.perf_counter() - start + shared
         claim = (protocol, estimate.value, estimate.interval, estimate.winner)
         rows.append(ProtocolRow(*claim, models_paper or models, models, seconds))
@@ -236,8 +212,8 @@ def compare(
         n_folds=plain.n_splits_,
         confidence_level=plain.confidence_level,
         interval_method=plain.interval,
-        notes=plain.estimate_.notes,
-        positive=plain.estimate_.positive,
+        notes=whole.notes,
+        positive=whole.positive,
     )
 
 
@@ -245,22 +221,8 @@ def _one_metric(search: BBCSearchCV, y: Any) -> Any:
     """Return the metric that all protocols score predictions by; refuse several, and what needs the model."""
     found = metrics_of(search.scoring, known_task(search, y), estimator=search.estimator)
     if y is None or has_several_outputs(y):
-        raise SoberError(
-            "E112", "`compare` scores predictions, so `y` must have one entry per sample; got several or none."
-        )
+        raise SoberError("E112", "`compare` needs one entry per sample in `y`; got several or none.")
     if len(found) > 1:
         raise SoberError("E114", f"`compare` judges by one metric; got {', '.join(found)} in `scoring`. Name one.")
     (metric,) = found.values()
     return search.scoring if search.scoring is None or isinstance(search.scoring, str) else metric
-
-
-def _on_predictions(protocol: str, search: BBCSearchCV) -> Estimate:
-    """Judge the predictions of plain cross-validation, which is all that these protocols need."""
-    estimate: Estimate = search.estimate_
-    if protocol in ("bbc", "632+"):
-        return estimate if protocol == "bbc" else estimate.as_632plus()
-    predictions, question = search.predictions_, search.question_
-    if protocol == "bbc-f":  # folds are drawn as they are, so there are no strata
-        return next(iter(corrected(open_table(predictions, replace(question, by="fold", stratify=False))).values()))
-    found = _OF_TABLES[protocol](Table(predictions, question))
-    return found if isinstance(found, Estimate) else next(iter(found.values()))

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..containers import Array
+from ..containers import Array, check_level, whole_number
 from ..errors import SoberError
 from ..inference import DropVerdict, Question
 from ..inference.dropping import check_sizes
-from ..inference.intervals import check_level
+from ..inference.selection import Described
 from ..inference.units import Units
 from ..predictions import Predictions
 from ..seeds import generator
 
+_BETS = ("loss", "bet", "square", "wealth", "peak")  # the state of the bets, by configuration id
 _TOGETHER = 256  # samples scored at a time: each by counts that hold it alone
 
 
-class _OnLosses:
+class _OnLosses(Described):
     """A rule on the losses of single samples; refuses what is not a mean over samples of something bounded."""
 
     by_groups = False  # whether it can take groups as wholes
@@ -32,9 +33,8 @@ class _OnLosses:
         if not metric.linear or not np.isfinite(metric.range).all() or question.aggregate != "pooled":
             raise SoberError(
                 "E114",
-                f"{self} serves metrics that are means over samples of a bounded loss, such as accuracy and "
-                f"neg_brier_score, pooled over folds; got {metric.name}, aggregate={question.aggregate!r}. {use} "
-                "serves every metric.",
+                f"{self} serves means over samples of a bounded loss, such as accuracy and neg_brier_score, pooled; "
+                f"got {metric.name}, aggregate={question.aggregate!r}. {use} serves every metric.",
             )
         got = {
             f"{predictions.n_repeats} repeats": predictions.n_repeats > 1,
@@ -43,9 +43,7 @@ class _OnLosses:
         }
         unfit = ", ".join(what for what, is_there in got.items() if is_there)
         if unfit:
-            raise SoberError(
-                "E114", f"{self} takes samples that count once each, alone; got {unfit}. {use} takes them."
-            )
+            raise SoberError("E114", f"{self} takes samples that count once each; got {unfit}. {use} takes them.")
 
 
 def row_losses(table: Predictions, question: Question) -> Array:
@@ -72,9 +70,8 @@ class HoeffdingDrop(_OnLosses):
     """
 
     def __init__(self, chance: float = 0.05, rounds: int = 10) -> None:
-        if rounds < 1:
-            raise SoberError("E108", f"`rounds` must be 1 or more; got {rounds!r}. Write the number of folds.")
-        self.chance, self.rounds = check_level(chance, "chance"), rounds
+        self.chance = check_level(chance, "chance", usual=0.05)
+        self.rounds = whole_number("rounds", rounds, " Write the number of folds.")
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
         """Compare the intervals of the mean losses."""
@@ -88,9 +85,6 @@ class HoeffdingDrop(_OnLosses):
 
     def _half_width(self, losses: Array, n: int, log: float) -> Array:
         return np.full(losses.shape[1], np.sqrt(log / (2 * n)))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(chance={self.chance}, rounds={self.rounds})"
 
 
 class BernsteinDrop(HoeffdingDrop):
@@ -124,7 +118,7 @@ class ConfidenceDrop(_OnLosses):
 
     def __init__(self, level: float = 0.01, min_predictions: int = 50, n_bootstraps: int = 200) -> None:
         check_sizes(min_predictions, n_bootstraps, 1)
-        self.level = check_level(level, "level")
+        self.level = check_level(level, "level", usual=0.01)
         self.min_predictions, self.n_bootstraps = min_predictions, n_bootstraps
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
@@ -141,9 +135,6 @@ class ConfidenceDrop(_OnLosses):
         best = int(np.argmin(mean))
         keep = (p >= self.level) | (mean <= mean[best])
         return DropVerdict(keep, 1.0 - p, best)
-
-    def __repr__(self) -> str:
-        return f"ConfidenceDrop(level={self.level}, min_predictions={self.min_predictions})"
 
 
 def _refuted(losses: Array, j: int, draws: Array) -> float:
@@ -175,49 +166,36 @@ class BettingDrop(_OnLosses):
     """
 
     by_groups = True
+    _memory: dict[str, Array] | None = None  # of the rule of one race: the units bet on, and the state of the bets
 
     def __init__(self, chance: float = 0.05) -> None:
-        self.chance = check_level(chance, "chance")
+        self.chance = check_level(chance, "chance", usual=0.05)
 
-    def for_race(self) -> Bets:
+    def for_race(self) -> BettingDrop:
         """Return a rule that remembers its bets through one race: the leader of a round may be dropped in the next."""
-        return Bets(self.chance)
+        rule = BettingDrop(self.chance)
+        rule._memory = {}
+        return rule
 
     def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
-        """Bet on all that has been predicted, as if it were one round."""
-        return Bets(self.chance)(predictions, question, round_index)
-
-    def __repr__(self) -> str:
-        return f"BettingDrop(chance={self.chance})"
-
-
-class Bets(BettingDrop):
-    """The bets of one race."""
-
-    def __init__(self, chance: float) -> None:
-        super().__init__(chance)
-        self._done = np.zeros(0, bool)  # units that have been bet on
-        self._state: dict[str, Array] = {}  # by configuration id
-
-    def __call__(self, predictions: Predictions, question: Question, round_index: int) -> DropVerdict:
-        """Bet on the new units, and drop configurations against which enough was won."""
+        """Bet on the new units (without a race, on all), and drop configurations against which enough was won."""
         self.check(predictions, question)
         who, rows = predictions.configurations, predictions.rows
         units = Units(predictions.n_samples, question.seed, groups=predictions.groups)
         unit, n = units.of_entry, units.n
-        if not self._state:
-            self._done = np.zeros(n, bool)
-            self._state = {name: np.zeros(int(who.max()) + 1) for name in ("loss", "bet", "square", "wealth", "peak")}
+        memory = {} if self._memory is None else self._memory
+        if not memory:
+            memory.update({name: np.zeros(int(who.max()) + 1) for name in _BETS}, done=np.zeros(n, bool))
         losses = np.zeros((n, len(who)))
         np.add.at(losses, unit[rows], row_losses(predictions.only_seen(), question) / np.bincount(unit).max())
         whole = np.bincount(unit[rows], minlength=n) == np.bincount(unit, minlength=n)
-        new = generator(question.seed, "bets", round_index).permutation(np.flatnonzero(whole & ~self._done))
-        mine = {name: values[who] for name, values in self._state.items()}
-        for t, u in enumerate(new, int(self._done.sum())):
+        new = generator(question.seed, "bets", round_index).permutation(np.flatnonzero(whole & ~memory["done"]))
+        mine = {name: memory[name][who] for name in _BETS}
+        for t, u in enumerate(new, int(memory["done"].sum())):
             _bet(mine, losses[u], t, n)
         for name, values in mine.items():
-            self._state[name][who] = values
-        self._done[new] = True
+            memory[name][who] = values
+        memory["done"][new] = True
         best = int(np.argmin(mine["loss"]))
         keep = (mine["peak"] < -np.log(self.chance)) | (mine["loss"] <= mine["loss"][best])
         return DropVerdict(keep, 1.0 - np.exp(-np.maximum(mine["peak"], 0.0)), best)

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from ..containers import Array
 from ..errors import SoberError
-from ..inference import Estimate, Question
-from ..inference.estimate import with_names
-from ..inference.question import MetricLike
-from ..inference.tables import ARRAYS, Table, open_table
+from ..inference import Estimate
+from ..inference.tables import ARRAYS, Table, answered, ask
+from .power_law import power_law
+from .weighted_means import weighted_means
 
 OPTIONS = {*ARRAYS, "select", "aggregate", "within_folds", "random_state", "n_jobs"}
 
@@ -44,7 +45,7 @@ def naive(y: Any, predictions: Any, metric: Any = "roc_auc", **options: Any) -> 
     >>> sobercv.naive(y, [[0, 1], [0, 0], [1, 1], [0, 1]], "accuracy").value  # two configurations
     0.75
     """
-    return _judged(naive_scores, y, predictions, metric, **options)
+    return _asked("naive", y, predictions, metric, options)
 
 
 def tibshirani(y: Any, predictions: Any, metric: Any = "roc_auc", **options: Any) -> Any:
@@ -61,86 +62,92 @@ def tibshirani(y: Any, predictions: Any, metric: Any = "roc_auc", **options: Any
     >>> bool(found.value < found.naive)
     True
     """
-    return _judged(tibshirani_scores, y, predictions, metric, **options)
+    return _asked("tt", y, predictions, metric, options)
 
 
-def nested(y: Any, predictions: Any, metric: MetricLike = "roc_auc", **options: Any) -> Estimate:
+def nested(y: Any, predictions: Any, metric: Any = "roc_auc", **options: Any) -> Any:
     """Select on all folds but one and score on that one; the mean over folds, as in the paper's simulation.
 
-    This is nested cross-validation without training again; `sobercv.compare` trains again. `folds`
-    are needed, and one metric is judged; all else is as for `naive`.
+    This is nested cross-validation without training again; `sobercv.compare` trains again. `folds` are needed; all else
+    is as for `naive`.
     """
-    return _judged(nested_scores, y, predictions, metric, **options)
+    return _asked("ncv", y, predictions, metric, options)
 
 
-def _judged(
-    protocol: Callable[[Table], dict[str, Estimate]], y: Any, predictions: Any, metric: Any, **given: Any
-) -> Any:
-    """Open what a user passed, and judge it."""
-    unknown = sorted(given.keys() - OPTIONS)
+def _asked(protocol: str, y: Any, predictions: Any, metric: Any, options: dict[str, Any]) -> Any:
+    unknown = sorted(options.keys() - OPTIONS)
     if unknown:
         raise TypeError(f"There is no option {unknown[0]!r} here; the options are {', '.join(sorted(OPTIONS))}.")
-    arrays = {name: given.pop(name, None) for name in ARRAYS}
-    question = Question.ask(metric, **given)
-    found = with_names(protocol(open_table(predictions, question, y=y, race=False, **arrays)), predictions)
-    return found if question.several else next(iter(found.values()))
+    table = ask(y, predictions, metric, race=False, **options)
+    return answered(judged(table, protocol), predictions, table.question)
 
 
 # ---- the protocols ---------------------------------------------------------------------------------------------------
-def naive_scores(table: Table) -> dict[str, Estimate]:
+#: What a protocol says of a table: for each metric (or for the first alone) a score, and of how many folds or draws it
+#: is the mean though they are undefined.
+Claims = list[tuple[float, int]]
+
+
+def judged(table: Table, protocol: str) -> dict[str, Estimate]:
+    """Judge the winner of a table: an estimate without draws by metric."""
+    winner, found = table.winner(), {}
+    for k, (value, n_undefined) in enumerate(PROTOCOLS[protocol](table)):
+        scores = table.wholes[k]
+        about = {"scores": scores, "naive": float(scores[winner]), "method": protocol, "n_undefined": n_undefined}
+        found[table.question.metrics[k].name] = table.estimate(k, winner, value=value, **about)
+    return found
+
+
+def naive_scores(table: Table) -> Claims:
     """Judge the winner by the scores that selected it."""
     winner = table.winner()
-    return {
-        metric.name: estimate_of(table, "naive", float(table.wholes[k][winner]), k)
-        for k, metric in enumerate(table.question.metrics)
-    }
+    return [(float(scores[winner]), 0) for scores in table.wholes]
 
 
-def tibshirani_scores(table: Table) -> dict[str, Estimate]:
+def tibshirani_scores(table: Table) -> Claims:
     """Take off what the configuration that the rule selects in each fold is better by, on average.
 
     The metric that selects selects in the folds, too; the other metrics judge the same choices.
     """
-    need_folds(table, "tibshirani")
     winner, folds = table.winner(), table.fold_scores()
-    chosen = table.select(folds[0])  # one per fold; -1 where the first metric is undefined
-    found = {}
-    for k, (metric, by_fold) in enumerate(zip(table.question.metrics, folds, strict=True)):
-        lead = by_fold[np.arange(len(by_fold)), chosen] - by_fold[:, winner]  # [K]
-        defined = (chosen >= 0) & ~np.isnan(lead)
-        if not defined.any():
-            raise SoberError(
-                "E109", f"{metric.name} is undefined on every fold, so TT cannot be computed. Use sobercv.bbc."
-            )
-        value = float(table.wholes[k][winner] - lead[defined].mean())
-        found[metric.name] = estimate_of(table, "tt", value, k, int((~defined).sum()))
+    chosen = table.select(folds[0])
+    found = []
+    for metric, by_fold, whole in zip(table.question.metrics, folds, table.wholes, strict=True):
+        lead, n_undefined = mean_of_folds(_taken(by_fold, chosen) - by_fold[:, winner], metric.name)
+        found.append((float(whole[winner] - lead), n_undefined))
     return found
 
 
-def nested_scores(table: Table) -> dict[str, Estimate]:
+def nested_scores(table: Table) -> Claims:
     """Select without each fold, judge on it."""
-    need_folds(table, "nested")
-    name, n_repeats = table.question.first.name, table.predictions.n_repeats
+    folds, n_repeats = table.fold_scores(), table.predictions.n_repeats
     if n_repeats > 1:
         raise SoberError("E114", f"`nested` works on one repeat; got {n_repeats}. Pass them one by one.")
     fold_of = table.predictions.fold_of[:, 0]
     kept = (fold_of != np.unique(fold_of)[:, None]).view(np.uint8)  # [K, N]: everything but one fold
     chosen = table.select(table.scorers[0].scores(kept))
-    by_fold = table.fold_scores()[0][np.arange(len(kept)), chosen]
-    by_fold = by_fold[(chosen >= 0) & ~np.isnan(by_fold)]
-    if len(by_fold) == 0:
+    each = zip(folds, table.question.metrics, strict=True)
+    return [mean_of_folds(_taken(by_fold, chosen), metric.name) for by_fold, metric in each]
+
+
+def _taken(by_fold: Array, chosen: Array) -> Array:
+    """Score on each fold [K, C] of what was chosen for it [K]; NaN where nothing was (-1)."""
+    return np.where(chosen >= 0, by_fold[np.arange(len(by_fold)), chosen], np.nan)
+
+
+def mean_of_folds(scores: Array, name: str) -> tuple[float, int]:
+    """Mean of the scores [K] that are defined, and how many are not."""
+    defined = scores[~np.isnan(scores)]
+    if not len(defined):
         raise SoberError("E109", f"{name} is undefined on every fold. Use fewer folds, or sobercv.bbc.")
-    return {name: estimate_of(table, "ncv", float(by_fold.mean()), 0, len(kept) - len(by_fold))}
+    return float(defined.mean()), len(scores) - len(defined)
 
 
-def need_folds(table: Table, protocol: str) -> None:
-    """Refuse a table whose folds are not known."""
-    if not table.predictions.folds_known:
-        raise SoberError(
-            "E113", f"`{protocol}` compares folds, so it needs to know them. Pass `folds=`, one entry per sample."
-        )
-
-
-def estimate_of(table: Table, method: str, value: float, metric: int = 0, n_undefined: int = 0) -> Estimate:
-    """Make an estimate without draws, at the winner of the whole table."""
-    return table.estimate(metric, table.winner(), value, table.wholes[metric], method=method, n_undefined=n_undefined)
+PROTOCOLS: dict[str, Callable[[Table], Claims]] = {
+    "naive": naive_scores,
+    "tt": tibshirani_scores,
+    "ncv": nested_scores,
+    "wmc": lambda table: weighted_means(table)[:1],
+    "wmcs": lambda table: weighted_means(table)[1:],
+    "ipl": power_law,
+}

@@ -12,9 +12,7 @@ import numpy as np
 from .. import seeds
 from ..containers import Array
 from ..errors import SoberError
-from ..inference import Estimate
 from ..inference.tables import Table
-from .from_predictions import estimate_of
 
 #: Shares of the samples on which a winner is selected, and how often for each.
 SHARES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -23,8 +21,8 @@ N_DRAWS = 100
 EXPONENTS = np.linspace(0.05, 2.0, 40)
 
 
-def power_law_score(table: Table) -> Estimate:
-    """Judge a table by its first metric; whole groups are selected on or judged on."""
+def power_law(table: Table) -> list[tuple[float, int]]:
+    """Score of a table by its first metric, and undefined draws; whole groups are selected on or judged on."""
     unit_of, n_units, scorer = table.observed.of_entry, table.observed.n, table.scorers[0]
     sizes, scores, n_undefined = [], [], 0
     for k, share in enumerate(SHARES):
@@ -38,11 +36,9 @@ def power_law_score(table: Table) -> Estimate:
             sizes.append(m)
             scores.append(float(np.nanmean(judged)))
     if len(sizes) < 3:
-        raise SoberError(
-            "E109", f"{table.question.first.name} is undefined on parts of this table, so there is no curve to read."
-        )
+        raise SoberError("E109", f"{table.question.first.name} is undefined on parts of this table: no curve.")
     value = float(np.clip(read_at(np.array(sizes), np.array(scores), n_units), *table.question.first.range))
-    return estimate_of(table, "ipl", value, n_undefined=n_undefined)
+    return [(value, n_undefined)]
 
 
 def read_at(sizes: Array, scores: Array, n: int) -> float:

@@ -12,33 +12,27 @@ import numpy as np
 from .. import seeds
 from ..containers import Array
 from ..errors import SoberError
-from ..inference import Estimate
 from ..inference.tables import Table
-from .from_predictions import estimate_of, need_folds
 
 N_DRAWS = 10_000
 #: Two configurations that are right and wrong together would share all chances: their correlation is taken for this.
 HIGHEST = 0.9
 
 
-def weighted_scores(table: Table, method: str) -> Estimate:
-    """Judge a table by its first metric and "wmc" or "wmcs"."""
-    need_folds(table, method)
+def weighted_means(table: Table) -> list[tuple[float, int]]:
+    """WMC and WMCS of a table by its first metric, each with the number of undefined folds."""
     by_fold = table.fold_scores()[0]
     defined = by_fold[~np.isnan(by_fold).any(axis=1)]
     if len(defined) < 2:
-        raise SoberError(
-            "E109", f"{table.question.first.name} is defined on fewer than two folds, so {method} has no spread."
-        )
+        raise SoberError("E109", f"{table.question.first.name} is defined on fewer than the two folds of WMC.")
     draws = seeds.generator(table.question.seed, "wmc").standard_normal((N_DRAWS, by_fold.shape[1]))
     # A root of the nearest covariance: few folds give negative eigenvalues.
     values, vectors = np.linalg.eigh(covariance(defined, 1.0 - table.trained_share))
     noise = draws @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
-    wmc, wmcs = weighted_means(defined.mean(axis=0), noise)
-    return estimate_of(table, method, wmc if method == "wmc" else wmcs, n_undefined=len(by_fold) - len(defined))
+    return [(value, len(by_fold) - len(defined)) for value in averaged(defined.mean(axis=0), noise)]
 
 
-def weighted_means(mean: Array, noise: Array) -> tuple[float, float]:
+def averaged(mean: Array, noise: Array) -> tuple[float, float]:
     """Average scores over folds [C], weighted by the chance of each to be the best: WMC and WMCS.
 
     `noise` [B, C] is what another sample of the same size would add to them.

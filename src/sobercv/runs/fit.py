@@ -12,36 +12,42 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
 
 from ..checks import PlannedSearch
 from ..errors import Note
-from ..inference import Estimate, best_with_threshold
-from ..predictions import Predictions
+from ..inference import Estimate
+from ..report.evidence import positive_of
 from ..report.html import to_html
 from ..report.model_charts import MOST_COLUMNS, model_section
 from ..report.notes import AFTER_THE_RUN
-from ..report.records import Fact, Summary, Table
+from ..report.records import Summary, Table
 from ..report.subgroups import subgroup_section
 from ..report.summary import finished, summarize_numbers, versions, with_charts
 from ..report.words import clean, count, digits_for, family_of, number
 from ..search.bbc_search_cv import BBCSearchCV
 from ..search.results import estimate_of, trained
 from ..tables import Dataset
-from ..targets import obvious_positive
 from ..training.pool import call_in_process
 from . import model
-from .deadline import Deadline
 from .folder import RunFolder
 from .methods import methods
 from .predictions_file import FILE, long_table
-from .prepare import Prepared, noted
+from .prepare import Prepared, judging, noted
 from .record import RESULTS, ModelFacts, RunRecord
 from .refit import SCRIPT
 from .survival_curve import SurvivalCurve
 
+#: How much later than asked for a command may end, to write files whole: the larger of seconds and a share of the time.
+LATE_SECONDS, LATE_SHARE = 10.0, 0.10
+#: What is kept for judging, the final model and the report, out of the time left when training begins: this share,
+#: but no more than so many seconds and a small share of a long time.
+AFTER_SHARE, AFTER_SECONDS, AFTER_LONG = 0.4, 60.0, 0.05
+#: Seconds that training gets at the least, as far as the tolerance goes.
+FIRST_FITS = 5.0
 #: Seconds for all that follows when a signal has ended the training: the sender does not wait long.
 HURRY = 20.0
 #: Parameters of our own models in words.
@@ -58,6 +64,29 @@ EFFECT_SECONDS, EFFECT_SHARE = 20.0, 0.2
 CHART_SECONDS = 3e-4
 
 
+class Deadline:
+    """The end of a command, so many seconds (default: never) after it began, by `time.monotonic` (default: now)."""
+
+    def __init__(self, seconds: float | None = None, began: float | None = None) -> None:
+        self.seconds = math.inf if seconds is None else seconds
+        self._end = self.seconds + (monotonic() if began is None else began)
+
+    def left(self, share: float = 1.0) -> float:
+        """Seconds until the end, or a share of them; 0 after it, infinite where there is none."""
+        return max(0.0, share * (self._end - monotonic()))
+
+    def for_training(self) -> float | None:
+        """Seconds that the race may take, so that the rest gets its share; None where there is no end."""
+        if self.seconds == math.inf:
+            return None
+        left = self.left()
+        after = min(AFTER_SHARE * left, AFTER_SECONDS + AFTER_LONG * left)
+        # Where hardly any time is left, half of the tolerance goes to the first fits: a number is worth more than the
+        # rest. A search refuses zero; it ends at once either way.
+        tolerance = max(LATE_SECONDS, LATE_SHARE * self.seconds)
+        return max(left - after, min(FIRST_FITS, self._end - monotonic() + tolerance / 2), 0.001)
+
+
 def execute(
     prepared: Prepared,
     folder: RunFolder,
@@ -71,19 +100,28 @@ def execute(
     `report`: "fast" leaves out what takes long, the importance of columns and charts; "none" writes no report.html
     either. `on_event` is called with the events of the race, `on_phase` with what begins after it.
     """
+    import pyarrow.parquet as parquet
+
     with noted() as notes:
         search = tune(prepared, folder / "run.sqlite", deadline, on_event)
     if search.stopped_ in ("interrupted", "terminated"):
-        deadline = Deadline(min(HURRY, deadline.left))
+        deadline = Deadline(min(HURRY, deadline.left()))
     notes += choice_noted(estimate_of(search), ended_early=bool(search.stopped_))
     on_phase(f"training the final model on {count(prepared.data.n_rows, 'row')}")
-    notes += train_final_model(search, prepared.data, deadline.share(0.8))
+    notes += train_final_model(search, prepared.data, deadline.left(0.8))
     with noted():  # what a model warns of while it is asked again was reported before
         summary = summarize_run(search, prepared, deadline, report, on_phase)
     notes += [note for note in summary.notes if note.code in AFTER_THE_RUN]
     on_phase("writing the files")
     record = record_of(search, prepared, summary, notes)
-    _write(record, search, prepared, folder, report != "none")
+    table, has_model = long_table(search.predictions_, prepared.data.rows), record.model is not None
+    folder.write(FILE, lambda file: parquet.write_table(table, file))
+    # What is not written now is removed: it belongs to an earlier result.
+    folder.write(model.MODEL, model.packed(search.best_estimator_) if has_model else None)
+    folder.write("refit.py", SCRIPT if has_model else None)
+    folder.write("METHODS.md", methods(record))
+    folder.write("report.html", None if report == "none" else to_html(record.summary))
+    folder.write_record(RESULTS, record)
     return record
 
 
@@ -103,14 +141,9 @@ def tune(
         cv=planned.splitter,
         drop=None if settings.no_drop else "auto",
         n_repeats=settings.repeats,
-        aggregate=settings.aggregate,
-        stratify=settings.stratify,
-        within_folds=settings.within_folds,
-        select=best_with_threshold() if settings.tune_threshold else "best",
-        interval=settings.interval,
+        **judging(settings),
         refit=False,
         n_jobs=settings.jobs,
-        random_state=settings.seed,
         store=store,
         max_seconds=None if deadline is None else deadline.for_training(),
         on_event=on_event,
@@ -171,17 +204,26 @@ def summarize_run(
     command = replace(settings, data=settings.data and Path(settings.data).name).command()
     title = f"{' and '.join(data.target)} in {prepared.table.name}"
     summary = summarize_numbers(search, data.X, title=title, command=command, notes=prepared.findings)
-    summary = _with_columns(summary, prepared)
+    facts = prepared.facts
+    rows = [("Column", "Role", "Kind", "Read as", "Values", "Missing")]
+    for c in facts["columns_read"]:
+        about = c["role"], c["kind"], c["read_as"], clean(c["values"], 80)
+        rows.append((clean(c["name"], 200), *about, f"{c['n_missing']:,}"))
+    missing = f"{facts['missing_cells']:,} of {data.X.size:,} in {count(data.X.shape[1], 'predictor')}"
+    if data.n_without_target:
+        missing += f"; {count(data.n_without_target, 'row')} without a target left out"
+    columns = Table("columns", "How each column was read", tuple(rows), folded=True)
+    summary = replace(summary, columns=columns, data={**summary.data, "Missing cells": missing})
     if report != "full":
         asked = "--no-report" if report == "none" else "--fast"
         note = Note("W704", f"Charts and the importance of columns were left out: {asked}.")
         return finished(summary.with_notes([note]), search)
     on_phase("drawing the charts")
-    if deadline.left > CHART_SECONDS * search.predictions_.seen.sum():
+    if deadline.left() > CHART_SECONDS * search.predictions_.seen.sum():
         summary = with_charts(summary, search, clean(settings.time or "time", 60))
         for name, labels in prepared.subgroups.items():
             found = subgroup_section(search, name, labels, name == settings.group)
-            summary = summary if found is None else summary.with_section(found)
+            summary = summary.with_section(found)
     else:
         summary = summary.with_notes([Note("W704", "Charts were left out: the time limit was reached.")])
     n_columns = min(data.X.shape[1], MOST_COLUMNS)
@@ -190,29 +232,28 @@ def summarize_run(
     section, notes = model_section(
         search, data.X, data.y, sample_weight=data.weight,
         n_permutations=10 if is_numeric else max(1, min(10, ENCODED_SHUFFLES // n_columns)),
-        seconds=min(IMPORTANCE_SECONDS, deadline.share(IMPORTANCE_SHARE)),
-        effect_seconds=min(EFFECT_SECONDS, deadline.share(EFFECT_SHARE)),
+        seconds=min(IMPORTANCE_SECONDS, deadline.left(IMPORTANCE_SHARE)),
+        effect_seconds=min(EFFECT_SECONDS, deadline.left(EFFECT_SHARE)),
     )  # fmt: skip
-    return finished(summary if section is None else summary.with_section(section), search, notes)
-
-
-def _with_columns(summary: Summary, prepared: Prepared) -> Summary:
-    """Add how each column of the table was read, and how much is missing in those that models see."""
-    facts, data = prepared.facts, prepared.data
-    rows = [("Column", "Role", "Kind", "Read as", "Values", "Missing")]
-    for c in facts["columns_read"]:
-        about = c["role"], c["kind"], c["read_as"], clean(c["values"], 80)
-        rows.append((clean(c["name"], 200), *about, f"{c['n_missing']:,}"))
-    missing = f"{facts['missing_cells']:,} of {data.X.size:,} in {count(data.X.shape[1], 'predictor')}"
-    if data.n_without_target:
-        missing += f"; {count(data.n_without_target, 'row')} without a target left out"
-    table = Table("columns", "How each column was read", tuple(rows), folded=True)
-    return replace(summary, columns=table, data=(*summary.data, Fact("Missing cells", missing)))
+    return finished(summary.with_section(section), search, notes)
 
 
 def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Note]) -> RunRecord:
     """Put everything together; the search is fitted, with or without a final model."""
     status, families = [row.status for row in summary.configurations], _families(prepared.plan)
+    table, facts, curve = search.predictions_, None, None
+    if hasattr(search, "best_estimator_"):
+        if table.task == "survival":  # by the winner's risks of rows that it was not trained on
+            here, column = table.seen[:, 0], int(np.flatnonzero(table.configurations == search.best_index_)[0])
+            weight = None if table.sample_weight is None else table.sample_weight[here]
+            curve = SurvivalCurve.fit(table.responses["predict"][here, column, 0], table.y[here], weight)
+        facts = ModelFacts(
+            columns=tuple(str(name) for name in prepared.data.X.columns),
+            classes=tuple(prepared.data.classes),
+            positive=positive_of(table),
+            threshold=getattr(estimate_of(search).decision, "value", None),
+            survival=curve,
+        )
     return RunRecord(
         score=summary.scores[0],
         others=summary.scores[1:],
@@ -222,11 +263,11 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
         n_failed=status.count("failed"),
         n_fits=int(search.n_fits_ + search.n_recalled_),  # of the whole run, whatever part `resume` or `extend` trained
         n_folds=prepared.plan.cv,
-        n_judged=len(search.predictions_.rows),
+        n_judged=len(table.rows),
         is_complete=bool(search.is_complete_),
         families=tuple(families),
         space=tuple(families.values()),
-        winner=summary.winner.label,
+        winner=summary.winner,
         stopped=search.stopped_,
         signal=int(getattr(search, "signal_", 0) or 0),
         warnings=tuple(dict.fromkeys(notes)),
@@ -236,7 +277,7 @@ def record_of(search: Any, prepared: Prepared, summary: Summary, notes: list[Not
         schema=prepared.table.schema,
         findings=tuple(prepared.findings),
         versions=versions(),
-        model=_model_facts(search, prepared.data) if hasattr(search, "best_estimator_") else None,
+        model=facts,
         summary=summary,
     )
 
@@ -269,41 +310,3 @@ def _range(name: str, tried: list[Any]) -> str:
         low, high = min(distinct), max(distinct)
         return f"{name} {low:.4g}" + (f" to {high:.4g}" if low != high else "")
     return f"{name} {' or '.join(map(str, distinct))}" if distinct else ""
-
-
-def _model_facts(search: Any, data: Dataset) -> ModelFacts:
-    table, curve = search.predictions_, None
-    if table.task == "survival":  # by the winner's risks of rows that it was not trained on
-        here, column = table.seen[:, 0], int(np.flatnonzero(table.configurations == search.best_index_)[0])
-        weight = None if table.sample_weight is None else table.sample_weight[here]
-        curve = SurvivalCurve.fit(table.responses["predict"][here, column, 0], table.y[here], weight)
-    return ModelFacts(
-        columns=tuple(str(name) for name in data.X.columns),
-        classes=tuple(data.classes),
-        positive=positive_of(table),
-        threshold=getattr(estimate_of(search).decision, "value", None),
-        survival=curve,
-    )
-
-
-def positive_of(table: Predictions) -> Any:
-    """The one of two classes whose probability decides: the positive one by choice or by name, else the second."""
-    if table.classes is None or len(table.classes) != 2:
-        return None
-    classes, label = table.classes.tolist(), table.target.positive_label
-    label = obvious_positive(classes) if label is None else label
-    return classes[1] if label is None else label
-
-
-def _write(record: RunRecord, search: Any, prepared: Prepared, folder: RunFolder, with_report: bool) -> None:
-    """Write the files of a run; what is not written now is removed, since it belongs to an earlier result."""
-    import pyarrow.parquet as parquet
-
-    table = long_table(search.predictions_, prepared.data.rows)
-    folder.write(FILE, lambda file: parquet.write_table(table, file))
-    has_model = record.model is not None
-    folder.write(model.MODEL, model.packed(search.best_estimator_) if has_model else None)
-    folder.write("refit.py", SCRIPT if has_model else None)
-    folder.write("METHODS.md", methods(record))
-    folder.write("report.html", to_html(record.summary) if with_report else None)
-    folder.write_record(RESULTS, record)

@@ -29,7 +29,7 @@ FILES = frozenset({
     "refit.py", "data.csv", "data.xlsx", "data.parquet", "data.arrow",
 })  # fmt: skip
 #: The layout of a run folder; another one is refused.
-FORMAT = 3
+FORMAT = 4
 #: The disk's fault, not that of the path.
 _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
 
@@ -118,19 +118,13 @@ class RunFolder:
             hint = f"Go on with: sober resume {self.path}, or write over it with --overwrite."
             raise SoberError("E809", f"{self._name} already holds a run. {hint}")
 
-    def make(self) -> None:
-        """Make the folder, unless it is there."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except (OSError, ValueError) as error:
-            raise _not_written(self.path, error) from None
-
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other runs out while this one lives."""
-        is_ordinary(self / LOCK)
+        """Keep other runs out while this one lives; the folder is made where there is none."""
         lock = FileLock(self / LOCK, timeout=0)
         try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            is_ordinary(self / LOCK)
             lock.acquire()
         except Timeout:
             raise SoberError(
@@ -139,7 +133,7 @@ class RunFolder:
         except NotImplementedError:  # the file system has no locks: the run goes on without
             pass
         except OSError as error:
-            raise _not_written(self / LOCK, error) from None
+            raise _not_written(self.path, error) from None
         try:
             yield
         finally:

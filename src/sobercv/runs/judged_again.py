@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from .. import metrics
 from ..checks.planned_search import positive_label
 from ..errors import SoberError
-from ..inference import Estimate, Question, best_with_threshold
+from ..inference import Estimate, Question
 from ..inference.bootstrap import corrected
 from ..inference.tables import open_table
 from ..predictions import Predictions
 from ..targets import Target, task_name
 from .folder import RunFolder
 from .predictions_file import stored_predictions
+from .prepare import judging
 from .record import RESULTS, RunRecord
 
 
@@ -41,31 +41,24 @@ def judge_again(
     classes = [] if table.classes is None else table.classes.tolist()
     label = positive_label(classes, list(asked.values()), positive or settings.positive)
     if positive is not None:
-        _check_positive(asked[own[0]], label, positive_label(classes, [asked[own[0]]], settings.positive))
+        selecting = asked[own[0]]
+        chosen = positive_label(classes, [selecting], settings.positive)
+        chosen = 1 if chosen is None else chosen  # of 0 and 1 it is 1
+        if selecting.depends_on_positive and selecting.pos_label is None and str(label) != str(chosen):
+            raise SoberError(
+                "E808",
+                f"The run selected by {selecting.name} of {str(chosen)!r}; by {selecting.name} of {str(label)!r} it "
+                "may have selected another winner. Leave --positive out, or run sober fit with --positive "
+                f"{label}.",
+            )
     table = table if label is None else _with_positive(table, label)
     for metric in asked.values():
         metric.check_target(table.target)
         _check_kept(metric, table)
-    select = best_with_threshold() if settings.tune_threshold else "best"
-    question = Question.ask(
-        list(asked.values()), select=select, aggregate=settings.aggregate, stratify=settings.stratify,
-        within_folds=settings.within_folds, interval=settings.interval, random_state=settings.seed, n_jobs=jobs,
-    )  # fmt: skip
-    found = corrected(open_table(table, question))
+    found = corrected(open_table(table, Question.ask(list(asked.values()), n_jobs=jobs, **judging(settings))))
     if not any(row.is_winner and row.index == found[own[0]].winner for row in results.summary.configurations):
         raise folder.damaged(RESULTS, "its winner is not that of predictions.parquet")
     return results, {metric.name: found[metric.name] for metric in wanted}
-
-
-def _check_positive(selecting: metrics.Metric, label: Any, own: Any) -> None:
-    """Refuse a positive class with which the run would have selected by another score; of 0 and 1 it is 1."""
-    own = 1 if own is None else own
-    if selecting.depends_on_positive and selecting.pos_label is None and str(label) != str(own):
-        raise SoberError(
-            "E808",
-            f"The run selected by {selecting.name} of {str(own)!r}; by {selecting.name} of {str(label)!r} it may have "
-            f"selected another winner. Leave --positive out, or run sober fit with --positive {label}.",
-        )
 
 
 def _check_kept(metric: metrics.Metric, table: Predictions) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from ..inference.intervals import CROSS_VALIDATED
 from ..report.notes import LIMITATIONS
-from ..report.records import Summary
 from ..report.words import between, clean, count, md, metric_label, number, within
 from .record import RunRecord
 
@@ -27,6 +26,16 @@ def methods(record: RunRecord) -> str:
     others = {name: version for name, version in record.versions.items() if name != "sobercv"}
     software = ", ".join(f"{'Python' if name == 'python' else name} {version}" for name, version in others.items())
     limitations = [md(clean(note.text, 1000)) for note in summary.notes if note.code in LIMITATIONS]
+    below = next((chart.below for chart in summary.charts if chart.name == "calibration"), ())
+    calibration, coefficients = [], []
+    if len(below) > 1:
+        values = ", ".join(f"{name} {value}" for name, value in zip(below[0], below[1], strict=True))
+        calibration = [f"Calibration of its out-of-sample probabilities: {values}."]
+    for found in (table for table in summary.tables if table.name == "coefficients"):
+        head, *rows = (f"| {' | '.join(md(cell) for cell in row)} |" for row in found.rows)
+        coefficients = ["\n".join([head, "|" + " --- |" * len(found.rows[0]), *rows]), md(found.sentence)]
+        if len(rows) >= MOST_COEFFICIENTS:
+            coefficients = [f"It has {len(rows):,} terms; the report lists them."]
     paragraphs = [
         "# Methods",
         f"**Data.** {_outcome(record)} {_predictors(record)}",
@@ -36,10 +45,10 @@ def methods(record: RunRecord) -> str:
         f"repeated by: {md(clean(summary.command, 1000))} (seed {summary.seed}).",
         "# Results",
         f"{_performance(record)} {md(summary.tuning)}".rstrip(),
-        *_calibration(summary),
+        *calibration,
         *(md(table.sentence) for table in summary.tables if table.name.startswith("by-")),
         f"The selected model is {md(record.winner)}.",
-        *_coefficients(summary),
+        *coefficients,
         *(["# Limitations that the run noted", *limitations] if limitations else []),
         "# Reference",
         summary.citation,
@@ -60,7 +69,7 @@ def _outcome(record: RunRecord) -> str:
     if data["groups"]:
         named = _name(settings.group or settings.id)
         rows += f" of {count(data['groups'], 'group')} ({named}), whose rows were kept together in folds and resamples"
-    if data.get("weights"):
+    if data["weights"]:
         low, high = data["weights"]
         rows += (
             f" (weighted by {_name(settings.weight)}, from {low:.4g} to {high:.4g}, in model fits and in every score, "
@@ -72,7 +81,7 @@ def _outcome(record: RunRecord) -> str:
         times = f"Times range from {low:.4g} to {high:.4g}, with a median of {middle:.4g}."
         return f"The outcome was the time to an event ({names}); the event was observed in {seen} of {rows}. {times}"
     if "classes" not in data:
-        return f"The outcome was {names} ({record.summary.fact('Target')}), in {rows}."
+        return f"The outcome was {names} ({record.summary.data['Target']}), in {rows}."
     sizes = sorted(data["classes"].items(), key=lambda each: -each[1])
     shown = ", ".join(f"{_name(label)}: {n:,} ({100 * n / data['rows']:.1f} %)" for label, n in sizes[:6])
     return f"The outcome was {names} ({shown}{' and others' if len(sizes) > 6 else ''}), in {rows}."
@@ -195,23 +204,3 @@ def _performance(record: RunRecord) -> str:
     first, *others = parts
     text = f"The winner, selected by {md(within(record.score.label))}, has a corrected {first}."
     return text + (f" By other metrics: {'. '.join(o[:1].upper() + o[1:] for o in others)}." if others else "")
-
-
-def _calibration(summary: Summary) -> list[str]:
-    """Write the numbers below the chart of calibration, where there is one."""
-    below = next((chart.below for chart in summary.charts if chart.name == "calibration"), ())
-    if len(below) < 2:
-        return []
-    values = ", ".join(f"{name} {value}" for name, value in zip(below[0], below[1], strict=True))
-    return [f"Calibration of its out-of-sample probabilities: {values}."]
-
-
-def _coefficients(summary: Summary) -> list[str]:
-    """Write the coefficients of a linear winner, where they are few."""
-    found = next((table for table in summary.tables if table.name == "coefficients"), None)
-    if found is None:
-        return []
-    if len(found.rows) > MOST_COEFFICIENTS:
-        return [f"It has {len(found.rows) - 1:,} terms; the report lists them."]
-    head, *rows = (f"| {' | '.join(md(cell) for cell in row)} |" for row in found.rows)
-    return ["\n".join([head, "|" + " --- |" * len(found.rows[0]), *rows]), md(found.sentence)]

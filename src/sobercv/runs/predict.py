@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import Note, SoberError
-from ..tables import ReadingOptions, read
+from ..tables import Settings, read
 from .folder import RunFolder
 from .model import load
 from .record import ModelFacts, RunRecord
@@ -56,15 +56,16 @@ def predict(
         )  # fmt: skip
     if times and facts.survival is None:
         raise SoberError("E808", f"--at is for survival times; this run predicts a {task} target.")
+    last = 0.0 if facts.survival is None else facts.survival.last
     for time in times:
-        if facts.survival is not None and not 0 < time <= facts.survival.last:
+        if not 0 < time <= last:
             raise SoberError(
-                "E808", f"--at must lie above 0 and be no more than {facts.survival.last:g}, the longest time "
-                f"in training; got {time:g}.",
-            )  # fmt: skip
+                "E808",
+                f"--at must lie above 0 and be no more than {last:g}, the longest time in training; got {time:g}.",
+            )
     model, columns = load(folder), list(facts.columns)
     copied = [name for name, column in record.schema.columns.items() if column.role in ("id", "group")]
-    table = read(source, ReadingOptions(sheet=sheet), schema=record.schema.only([*columns, *copied]))
+    table = read(source, Settings(sheet=sheet), schema=record.schema.only([*columns, *copied]))
     frame = table.frame
     missing = [name for name in columns if name not in frame.columns]
     if missing:
@@ -79,7 +80,11 @@ def predict(
             "training.",
         ) from error  # fmt: skip
     if task == "survival":
-        meaning = _survival(found, facts, times)
+        if facts.survival is not None:
+            for time in times:
+                found[f".pred_survival_{time:g}"] = facts.survival.survival(found[".pred"], time)
+        given = "; .pred_survival_ is the probability of no event until then" if times else ""
+        meaning = f"the greater .pred (the risk), the earlier the event{given}"
     else:
         meaning = _label(found, getattr(model, "classes_", [None])[0], facts, threshold)
     for name in reversed([name for name in copied if name in frame.columns]):
@@ -101,15 +106,6 @@ def _predicted(model: Any, X: Any, task: str) -> Any:
     if task == "binary" and hasattr(model, "decision_function"):
         found[".score"] = model.decision_function(X)
     return found
-
-
-def _survival(found: Any, facts: ModelFacts, times: Sequence[float]) -> str:
-    """Add the probabilities of survival, and say which risk is the greater."""
-    for time in times:
-        if facts.survival is not None:
-            found[f".pred_survival_{time:g}"] = facts.survival.survival(found[".pred"], time)
-    given = "; .pred_survival_ is the probability of no event until then" if times else ""
-    return f"the greater .pred (the risk), the earlier the event{given}"
 
 
 def _label(found: Any, first: Any, facts: ModelFacts, threshold: float | None) -> str:

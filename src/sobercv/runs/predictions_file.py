@@ -102,7 +102,7 @@ def stored_predictions(folder: RunFolder, task: TaskName) -> Predictions:
 
 
 def _predictions(table: Any, task: TaskName) -> Predictions:
-    rows, sample = np.unique(_numbers(table[".row"]), return_inverse=True)
+    rows, sample = np.unique(table[".row"].to_numpy(), return_inverse=True)
     sample = sample.reshape(-1)
     names, configuration = _codes(table[".config"])
     repeats, repeat = _codes(table["id"])
@@ -115,24 +115,23 @@ def _predictions(table: Any, task: TaskName) -> Predictions:
         responses={name: _spread(values, at, (n, c, r)) for name, values in _responses(table, target).items()},
         seen=np.asarray(present.any(axis=1)),
         fold_of=_spread(_codes(table["id2"])[1], (sample, repeat), (n, r)),
-        groups=_spread(_numbers(table[GROUP]).astype(np.int64), (sample,), (n,)) if GROUP in has else None,
-        sample_weight=_spread(_numbers(table[WEIGHT]), (sample,), (n,)) if WEIGHT in has else None,
+        groups=_spread(table[GROUP].to_numpy().astype(np.int64), (sample,), (n,)) if GROUP in has else None,
+        sample_weight=_spread(table[WEIGHT].to_numpy(), (sample,), (n,)) if WEIGHT in has else None,
         configurations=np.array([int(name.removeprefix("Configuration")) for name in names]),
     )
     patterns, which = np.unique(np.moveaxis(present, 1, 0).reshape(c, -1), axis=0, return_inverse=True)
-    parts = [
-        replace(_in_common(whole.take_configurations(np.flatnonzero(which == k)), seen), seen=seen)
-        for k, seen in enumerate(patterns.reshape(-1, n, r))
-    ]
+    parts = []
+    for k, seen in enumerate(patterns.reshape(-1, n, r)):
+        part = whole.take_configurations(np.flatnonzero(which == k))
+        sample_at, repeat_at = np.nonzero(seen)
+        common = {  # the responses that all configurations of a part have
+            name: values
+            for name, values in part.responses.items()
+            if values.dtype.kind != "f" or not np.isnan(values[sample_at, :, repeat_at]).any()
+        }
+        parts.append(replace(part, responses=common, seen=seen))
     finished = max(range(len(parts)), key=lambda k: int(parts[k].seen.sum()))
     return replace(parts[finished], dropped=tuple(part for k, part in enumerate(parts) if k != finished))
-
-
-def _in_common(part: Predictions, seen: Array) -> Predictions:
-    """Keep the responses that all configurations of a part have."""
-    at = np.nonzero(seen)
-    has = {k: v for k, v in part.responses.items() if v.dtype.kind != "f" or not np.isnan(v[at[0], :, at[1]]).any()}
-    return replace(part, responses=has)
 
 
 def _spread(values: Array, at: tuple[Array, ...], shape: tuple[int, ...]) -> Array:
@@ -147,17 +146,17 @@ def _responses(table: Any, target: Target) -> dict[str, Array]:
     columns = set(table.column_names)
     labels = [] if target.classes is None else target.classes.tolist()
     found = {
-        name.removeprefix(PREDICTED + "_"): _numbers(table[name])
+        name.removeprefix(PREDICTED + "_"): table[name].to_numpy()
         for name in columns
         if name.startswith(f"{PREDICTED}_survival_at(")
     }
     if PREDICTED in columns:
-        found["decision_function" if labels else "predict"] = _numbers(table[PREDICTED])
+        found["decision_function" if labels else "predict"] = table[PREDICTED].to_numpy()
     if f"{PREDICTED}_class" in columns:
         found["predict"] = _codes(table[f"{PREDICTED}_class"])[1].astype(np.int8 if len(labels) < 128 else np.int32)
     for start, name in ((PREDICTED, "predict_proba"), (DECISION, "decision_function")):
         if labels and {f"{start}_{label}" for label in labels} <= columns:
-            values = np.stack([_numbers(table[f"{start}_{label}"]) for label in labels], axis=1)
+            values = np.stack([table[f"{start}_{label}"].to_numpy() for label in labels], axis=1)
             found[name] = values[:, 1] if len(labels) == 2 else values
     return found
 
@@ -165,17 +164,13 @@ def _responses(table: Any, target: Target) -> dict[str, Array]:
 def _target(table: Any, sample: Array, n: int, task: TaskName) -> Target:
     if task == "survival":
         y = np.zeros(n, SURVIVAL)
-        y["time"][sample], y["event"][sample] = _numbers(table["truth_time"]), table["truth_event"].to_numpy()
+        y["time"][sample], y["event"][sample] = table["truth_time"].to_numpy(), table["truth_event"].to_numpy()
         return Target(task, y)
     if task == "regression":
-        return Target(task, _spread(_numbers(table["truth"]).astype(np.float64), (sample,), (n,)))
+        return Target(task, _spread(table["truth"].to_numpy().astype(np.float64), (sample,), (n,)))
     labels, truth = _codes(table["truth"])
     positive = 1 if len(labels) == 2 and labels[1] == "1" else None
     return Target(task, _spread(truth, (sample,), (n,)), np.array(labels, dtype=object), positive)
-
-
-def _numbers(column: Any) -> Array:
-    return np.asarray(column.to_numpy())
 
 
 def _codes(column: Any) -> tuple[list[str], Array]:

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from .. import metrics
 from ..checks import PlannedSearch, check_dataset, plan_search
 from ..checks.planned_search import DEFAULT_METRICS
@@ -19,13 +17,11 @@ from ..errors import Note, SoberError, SoberWarning
 from ..inference import Question, best_with_threshold
 from ..report.subgroups import MOST as MOST_SUBGROUPS
 from ..report.summary import versions
-from ..tables import Dataset, ReadingOptions, Roles, Table, assign, read
-from ..tables.column_facts import column_facts
+from ..tables import Dataset, Settings, Table, assign, read
+from ..tables.facts import TableFacts, facts_of
 from ..tables.roles import find
-from ..targets import Target, task_name
 from .folder import SETTINGS, RunFolder
 from .record import Begun
-from .settings import Settings
 
 #: Below so many groups, each is held out in turn.
 FEW_GROUPS = 10
@@ -51,36 +47,21 @@ class Prepared:
         return self.planned
 
     @cached_property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> TableFacts:
         """What is in the table, as plain data."""
-        table, data = self.table, self.data
-        kinds = [_KINDS.get(dtype.kind, "text") for dtype in data.X.dtypes]
-        found: dict[str, Any] = {
-            "file": table.name,
-            "format": table.format,
-            "sha256": table.sha256,
-            "rows": data.n_rows,
-            "rows_without_target": data.n_without_target,
-            "columns": data.X.shape[1],
-            "kinds": {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)},
-            "missing_cells": int(data.X.isna().sum().sum()),
-            "target": list(data.target),
-            "task": data.task,
-            "weights": None if data.weight is None else [float(data.weight.min()), float(data.weight.max())],
-            "groups": data.n_groups or None,
-            "columns_read": column_facts(table, data),
-        }
-        if data.task == "survival":
-            found["events"] = int(data.y["event"].sum())
-            found["times"] = [float(v) for v in np.quantile(data.y["time"], (0.0, 0.5, 1.0))]
-        elif data.classes:
-            found["classes"] = {str(c): int((data.y == c).sum()) for c in data.classes}
-        else:
-            found["range"] = [float(data.y.min()), float(data.y.max())]
-        return found
+        return facts_of(self.table, self.data)
 
 
-_KINDS = {"M": "dates", "b": "flags", "i": "numbers", "u": "numbers", "f": "numbers"}
+def judging(settings: Settings) -> dict[str, Any]:
+    """Return how a search is judged, by the names that the library gives these options."""
+    return {
+        "select": best_with_threshold() if settings.tune_threshold else "best",
+        "aggregate": settings.aggregate,
+        "stratify": settings.stratify,
+        "within_folds": settings.within_folds,
+        "interval": settings.interval,
+        "random_state": settings.seed,
+    }
 
 
 def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
@@ -93,54 +74,36 @@ def prepare(settings: Settings, sha256: str | None = None) -> Prepared:
                 "--tune-threshold needs the metric that the threshold is tuned for. Write --metric balanced_accuracy, "
                 'or f1, youden, matthews_corrcoef, accuracy or "neg_cost(missed=5)".',
             )
-        Question.ask(  # refuses what no threshold can be tuned for
-            settings.metric[0], select=best_with_threshold(), aggregate=settings.aggregate,
-            within_folds=settings.within_folds,
-        )  # fmt: skip
-    roles = Roles.of(settings)
-    table = read(str(settings.data), ReadingOptions.of(settings), roles=roles)
+        Question.ask(settings.metric[0], **judging(settings))  # refuses what no threshold can be tuned for
+    table = read(str(settings.data), settings)
     if sha256 is not None and table.sha256 != sha256:
         raise SoberError(
             "E502",
             f"{table.name} has changed since the run began, so its stored fits belong to other data. Name the right "
             "file with --data, or begin a new run.",
         )
-    data = assign(table.frame, roles)
+    data = assign(table.frame, settings)
     folds = data.n_folds(settings.cv)
-    if data.groups is not None and folds == data.n_groups and not (settings.cv == folds >= FEW_GROUPS):
+    if folds == data.n_groups and not (settings.cv == folds >= FEW_GROUPS):
         # Samples of different centres are not ranked against each other: their levels differ, and a new centre is one.
         ranks = asked or [metrics.get(DEFAULT_METRICS[data.task])]
-        settings = settings.with_(cv="groups", within_folds=any(metric.pools_scores for metric in ranks))
-    subgroups = _subgroups(settings, table, data)
-    findings = check_dataset(data, cv=folds, notes=[*table.notes, *data.notes])
-    planned = None
-    if not any(f.severity == "error" for f in findings):
-        planned = plan_search(
-            data, preset=settings.preset, scoring=settings.metric, cv=folds, repeats=settings.repeats,
-            seed=settings.seed, configurations=settings.configurations, positive=settings.positive,
-            probabilities=settings.tune_threshold,
-        )  # fmt: skip
-        if settings.tune_threshold:
-            target = Target.read(data.y, task_name(data.task), pos_label=planned.positive)
-            best_with_threshold().check_table(target, settings.repeats)
-    return Prepared(settings, table, data, findings, planned, subgroups)
-
-
-def _subgroups(settings: Settings, table: Table, data: Dataset) -> dict[str, Array]:
-    """Labels [N] of the subgroups that are scored apart, by column: those of --by, and groups where they are few."""
-    found = {}
-    for name in dict.fromkeys((*settings.by, *([settings.group] if settings.group else []))):
+        settings = replace(settings, cv="groups", within_folds=any(metric.pools_scores for metric in ranks))
+    subgroups = {}
+    for name in dict.fromkeys((*settings.by, *filter(None, [settings.group]))):
         find(table.frame, name)
-        labels = table.frame[name].iloc[data.rows].astype(str).to_numpy(object)
+        labels = table.frame[name].iloc[data.rows]
+        labels = labels.astype(str).astype(object).where(labels.notna().to_numpy(), "missing").to_numpy()
         n = len(set(labels.tolist()))
         if 2 <= n <= MOST_SUBGROUPS:
-            found[name] = labels
+            subgroups[name] = labels
         elif name in settings.by:
             raise SoberError(
                 "E808", f"--by {name} has {n:,} different values; 2 to {MOST_SUBGROUPS} can be scored apart. Put them "
                 "into classes first.",
             )  # fmt: skip
-    return found
+    findings = check_dataset(data, cv=folds, notes=[*table.notes, *data.notes])
+    is_fit = not any(found.severity == "error" for found in findings)
+    return Prepared(settings, table, data, findings, plan_search(data, settings) if is_fit else None, subgroups)
 
 
 def begin(folder: RunFolder, prepared: Prepared) -> Prepared:
@@ -152,7 +115,7 @@ def begin(folder: RunFolder, prepared: Prepared) -> Prepared:
     if path is None:
         path = folder / f"data.{'csv' if table.format in ('csv', 'tsv') else table.format}"
         folder.write(path.name, table.raw)
-    settings = prepared.settings.with_(data=str(path.resolve()))
+    settings = replace(prepared.settings, data=str(path.resolve()))
     folder.write_record(SETTINGS, Begun(settings, table.sha256, versions()))
     return replace(prepared, settings=settings)
 

@@ -13,9 +13,9 @@ import msgspec
 
 from ..errors import CODES, Note
 from ..report.records import Score, Summary
-from ..tables.schema import Schema
+from ..tables import Schema, Settings
+from ..tables.facts import TableFacts
 from .folder import FORMAT, SETTINGS, RunFolder
-from .settings import Settings
 from .survival_curve import SurvivalCurve
 
 RESULTS = "results.json"
@@ -66,7 +66,7 @@ class RunRecord:
     warnings: tuple[Note, ...]  # what the user was told
     command: str  # that repeats the run
     settings: Settings
-    data: dict[str, Any]  # what is in the table
+    data: TableFacts  # what is in the table
     schema: Schema  # how each column was read; `sober predict` reads new rows in the same way
     findings: tuple[Note, ...]  # of the checks of the table
     versions: dict[str, str]

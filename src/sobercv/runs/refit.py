@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from ..tables import Dataset, ReadingOptions, Roles, assign, read
+from ..tables import Dataset, assign, read
 from .folder import RunFolder
 from .model import load
 from .record import RunRecord
@@ -41,8 +41,7 @@ def refit(folder: str | Path, table: str | Path | None = None) -> tuple[Any, Dat
     run = RunFolder(folder)
     record = RunRecord.read(run)
     settings = record.settings
-    options = ReadingOptions.of(settings)
-    data = assign(read(str(table or settings.data), options, schema=record.schema).frame, Roles.of(settings))
+    data = assign(read(str(table or settings.data), settings, schema=record.schema).frame, settings)
     model = clone(load(run))
     if isinstance(getattr(model, "estimator", None), FrozenEstimator):  # a tuned threshold around the pipeline
         model.set_params(estimator=clone(model.estimator.estimator))

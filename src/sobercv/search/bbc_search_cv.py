@@ -170,9 +170,7 @@ class Search(FittedSearch):
         self.n_fits_, self.n_recalled_ = log.n_fits - log.n_recalled, log.n_recalled
         params, codes = dict(configurations[first.winner].params), {note.code for note in notes}
         return {  # a note takes the place of one of the same code
-            name: replace(
-                e.with_winner(winner_params=params), notes=(*(n for n in e.notes if n.code not in codes), *notes)
-            )
+            name: replace(e, winner_params=params, notes=(*(n for n in e.notes if n.code not in codes), *notes))
             for name, e in estimates.items()
         }
 
@@ -219,7 +217,7 @@ class Search(FittedSearch):
         start, decision = time.perf_counter(), estimate_of(self).decision
         models = []
         for index in decision.configurations if isinstance(decision, Mix) else [self.best_index_]:
-            model = build(self.estimator, Configuration(index, self.cv_results_["params"][index]))
+            model = build(self.estimator, self.cv_results_["params"][index])
             models.append(train(model, X, y, **fit_params))
         self.best_estimator_ = best = models[0] if decision is None else as_decided(decision, models, X, y)
         self.refit_time_ = time.perf_counter() - start
@@ -314,8 +312,8 @@ class BBCSearchCV(Search):
         A file that keeps every fit as soon as it is done. The same call with the same file goes on where it stopped;
         with more repeats or more configurations it fits only what is new.
     max_seconds : float, optional
-        Stop training after this time, and judge by what is complete then. Cheap configurations are fitted first. Fits
-        under way are ended; for that, one job runs in a process of its own too. (Threads and clusters look at the
+        Stop training after this time, and judge by what is complete then. Later folds begin with quick configurations.
+        Fits under way are ended; for that, one job runs in a process of its own too. (Threads and clusters look at the
         clock when something comes back.)
     fit_timeout : float, optional
         End a fit that takes longer than so many seconds; its configuration counts as failed. Needs processes.

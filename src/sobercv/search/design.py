@@ -178,7 +178,7 @@ def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Desig
     for metric in question.metrics:
         metric.check_target(problem.target)
     if question.procedure is not None:
-        question.procedure.check_table(problem.target, plan.n_repeats)
+        question.procedure.check_table(problem.target)
     return Design(problem, plan, scoring, question)
 
 

@@ -114,7 +114,7 @@ def score_model(metric: Metric, known: Target, fitted: Any, X: Any, y: Any = Non
     """Score a fitted model on rows by a metric of predictions; `known` has the classes of the search, no rows."""
     problem = Problem.build(X, y, task=known.task, sample_weight=sample_weight)
     target = known.read_new(y)
-    n = len(target)
+    n = len(target.values)
     answers = responses_of(replace(problem, target=target), fitted, X, n, metric.wanted)
     table = Predictions(
         target=target,

@@ -7,19 +7,19 @@ from ..late_imports import late
 if TYPE_CHECKING:
     from .column import Column
     from .read_table import Table, read
-    from .roles import Dataset, Roles, assign
-    from .schema import ReadingOptions, Schema
+    from .roles import Dataset, assign
+    from .schema import Schema
+    from .settings import Settings
 
-__all__ = ["Column", "Dataset", "ReadingOptions", "Roles", "Schema", "Table", "assign", "read"]
+__all__ = ["Column", "Dataset", "Schema", "Settings", "Table", "assign", "read"]
 
 __getattr__ = late(
     __name__,
     {
         "Column": "column",
         "Dataset": "roles",
-        "ReadingOptions": "schema",
-        "Roles": "roles",
         "Schema": "schema",
+        "Settings": "settings",
         "Table": "read_table",
         "assign": "roles",
         "read": "read_table",

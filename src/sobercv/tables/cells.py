@@ -38,6 +38,7 @@ _HEAD = 1_000_000
 _BLOCK = 1_000_000
 #: Numbers as Python writes them, and no codes: neither zeros in front nor more digits than a number holds.
 _PLAIN = r"^[+-]?(?:(?:0|[1-9][0-9]{0,17})(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]*([eE][+-]?[0-9]+)?")
 EMPTY = "is empty. Pass a table with a header and at least one row."
 
 
@@ -108,6 +109,7 @@ def whole_numbers(cells: Any, values: Array) -> Array:
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return a name of its own for every column as pandas makes them, and the names that occurred more than once."""
+    names = [name or f"Unnamed: {i}" for i, name in enumerate(names)]
     taken, times, out = set(names), Counter[str](), []
     for name in names:
         new = name
@@ -118,13 +120,6 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
         taken.add(new)
         out.append(new)
     return out, sorted({name for name, new in zip(names, out, strict=True) if name != new})
-
-
-def _names(first: list[str], has_header: bool) -> tuple[list[str], list[str]]:
-    """Name columns by the first row, or col1, col2, ... without a header; see `unique_names`."""
-    if has_header:
-        return unique_names([cell or f"Unnamed: {i}" for i, cell in enumerate(first)])
-    return [f"col{i + 1}" for i in range(len(first))], []
 
 
 @contextmanager
@@ -154,7 +149,7 @@ def read_delimited(raw: bytes, name: str, delimiter: str | None = None, has_head
         columns, more = _padded(utf8, delimiter, name)
         notes += more
     _check_last_quote(utf8, delimiter, columns, name)
-    names, twice = _names(first, has_header)
+    names, twice = unique_names(first if has_header else [f"col{i + 1}" for i in range(len(first))])
     found = {name: column[int(has_header) :] for name, column in zip(names, columns, strict=True)}
     return Cells(found, first, twice, suggests_commas=delimiter == ";", notes=notes)
 
@@ -171,10 +166,8 @@ def _utf8(raw: bytes, name: str) -> tuple[bytes, tuple[Note, ...]]:
         line = raw.count(b"\n", 0, error.start) + 1
     if said is not None:
         raise SoberError("E801", f"{name} says that it is {said} but is not. Save it again as UTF-8.")
+    text = f"{name} is not UTF-8 (line {line}), so it was read as Windows-1252. Look at accents, or save it as UTF-8."
     try:
-        text = (
-            f"{name} is not UTF-8 (line {line}), so it was read as Windows-1252. Look at accents, or save it as UTF-8."
-        )
         return raw.decode("cp1252").encode(), (Note("W801", text),)
     except UnicodeDecodeError:
         raise SoberError("E801", f"{name} is neither UTF-8 nor Windows-1252 (line {line}). Save it as UTF-8.") from None
@@ -200,17 +193,13 @@ def sniff(head: bytes) -> str:
         # Not all rows need agree (ragged files get their own message), but columns in half of them are no columns.
         if width > 1 and times >= 0.7 * len(rows):
             names_fit = len(rows[0]) == width
-            if names_fit and delimiter != "," and _has_decimal_commas(rows[1:]):
-                return delimiter
+            if names_fit and delimiter != ",":
+                commas = [cell.strip() for row in rows[1:] for cell in row if "," in cell]
+                if commas and all(_DECIMAL_COMMA.fullmatch(cell) for cell in commas):
+                    return delimiter
             if (names_fit, width) > most:
                 best, most = delimiter, (names_fit, width)
     return best
-
-
-def _has_decimal_commas(rows: list[list[str]]) -> bool:
-    """Whether commas in cells, where there are any, are decimal commas of numbers."""
-    cells = [cell.strip() for row in rows for cell in row if "," in cell]
-    return bool(cells) and all(re.fullmatch(r"[+-]?[0-9]*,[0-9]*([eE][+-]?[0-9]+)?", cell) for cell in cells)
 
 
 def _tokenised(utf8: bytes, delimiter: str, width: int) -> list[Any] | None:
@@ -272,15 +261,6 @@ def _check_last_quote(utf8: bytes, delimiter: str, columns: list[Any], name: str
 
 
 # ---- Excel ---------------------------------------------------------------------------------------------------------
-def is_workbook(raw: bytes) -> bool:
-    """Whether bytes are an Excel workbook of today's format, and not just any zip file."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            return "xl/workbook.xml" in archive.namelist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError):
-        return False
-
-
 def read_workbook(raw: bytes, name: str, sheet: str | None = None, has_header: bool = True) -> Cells:
     """Read the cells of a sheet, which must be named where several hold something; `name` is for messages.
 
@@ -293,7 +273,17 @@ def read_workbook(raw: bytes, name: str, sheet: str | None = None, has_header: b
     as_they_are: dict[str, Any] = {"header": None, "dtype": object, "keep_default_na": False, "na_values": [""]}
     with _undamaged(name, "Excel"), pd.ExcelFile(io.BytesIO(raw), engine="openpyxl") as book:
         starts = pd.read_excel(book, sheet_name=None, nrows=2, **as_they_are)
-        chosen = _chosen(sheet, {str(s): len(rows) > 0 for s, rows in starts.items()}, name)
+        is_filled = {str(s): len(rows) > 0 for s, rows in starts.items()}
+        filled = [s for s in is_filled if is_filled[s]]
+        if not filled:
+            raise SoberError("E801", f"{name} {EMPTY}")
+        # The sheet that was asked for, capitals aside, or the only one that holds something.
+        found = [s for s in filled if sheet is None or s.casefold() == sheet.casefold()]
+        if sheet not in found and len(found) != 1:
+            said = f"{len(filled)} filled sheets" if sheet is None else f"no sheet {sheet[:40]!r}, or it is empty"
+            sheets = ", ".join(repr(s[:30]) for s in list(is_filled)[:8])
+            raise SoberError("E808", f"{name} has {said}. The sheets are {sheets}. Write --sheet NAME.")
+        chosen = sheet if sheet in found else found[0]
         cells = pd.read_excel(book, sheet_name=chosen, **as_they_are)
     first = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0].tolist()]
     if has_header and sum(not cell.strip() for cell in first) * 2 > len(first):
@@ -301,36 +291,11 @@ def read_workbook(raw: bytes, name: str, sheet: str | None = None, has_header: b
             "E801", f"The first row of sheet {chosen[:40]!r} names fewer than half of the columns. Put the names of "
             "the columns into the first row, and nothing above them.",
         )  # fmt: skip
-    names, twice = _names(first, has_header)
+    names, twice = unique_names(first if has_header else [f"col{i + 1}" for i in range(len(first))])
     rows = cells.iloc[int(has_header) :].set_axis(names, axis=1)
     nameless = [n for n in names if n.startswith("Unnamed: ") and rows[n].isna().all()]
     rows = rows.drop(columns=nameless).dropna(how="all")
-    return Cells({n: _typed(rows[n]) for n in rows.columns}, first, twice)
-
-
-def _chosen(sheet: str | None, is_filled: dict[str, bool], name: str) -> str:
-    """Return the sheet that was asked for, capitals aside, or the only one that holds something."""
-    filled = [s for s in is_filled if is_filled[s]]
-    if not filled:
-        raise SoberError("E801", f"{name} {EMPTY}")
-    found = [s for s in filled if sheet is None or s.casefold() == sheet.casefold()]
-    if sheet in found or len(found) == 1:
-        return sheet if sheet in found else found[0]
-    names = ", ".join(repr(s[:30]) for s in list(is_filled)[:8])
-    if sheet is None:
-        said = f"{name} has {len(filled)} sheets with something in them: {names}. Write --sheet NAME."
-    else:
-        said = f"{name} has no sheet {sheet[:40]!r}, or it is empty. The sheets are {names}."
-    raise SoberError("E808", said)
-
-
-def _typed(column: Any) -> Any:
-    """Return cells of Excel as an Arrow array of the type that they all have, or as text."""
-    try:
-        return _plain(pa.array(column, from_pandas=True), str(column.name))
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # cells of several types, or of many digits
-        texts = [None if pd.isna(v) else f"{v:.15g}" if isinstance(v, float) else str(v) for v in column]
-        return pa.array(texts, pa.string())
+    return Cells({n: _typed(rows[n], n) for n in rows.columns}, first, twice)
 
 
 # ---- Parquet and Arrow ---------------------------------------------------------------------------------------------
@@ -343,20 +308,22 @@ def read_columnar(raw: bytes, kind: str, name: str) -> Cells:
             open_arrow = pa.ipc.open_file if raw.startswith(b"ARROW1") else pa.ipc.open_stream
             frame = open_arrow(io.BytesIO(raw)).read_all().to_pandas()
     notes: tuple[Note, ...] = ()
-    if frame.index.names == [None] and frame.index.dtype.kind in "iuf":  # they only count the rows
-        if not isinstance(frame.index, pd.RangeIndex):
-            text = "The row labels of the file are unnamed numbers and were left out. Give them a name to keep them."
-            notes = (Note("W801", text),)
-        frame = frame.reset_index(drop=True)
-    else:
-        frame = frame.reset_index()
+    only_counts = frame.index.names == [None] and frame.index.dtype.kind in "iuf"
+    if only_counts and not isinstance(frame.index, pd.RangeIndex):
+        text = "The row labels of the file are unnamed numbers and were left out. Give them a name to keep them."
+        notes = (Note("W801", text),)
+    frame = frame.reset_index(drop=only_counts)
     names, twice = unique_names([str(c) for c in frame.columns])
-    columns = {n: _plain(pa.array(frame.iloc[:, i], from_pandas=True), n) for i, n in enumerate(names)}
-    return Cells(columns, named_twice=twice, notes=notes)
+    return Cells({n: _typed(frame.iloc[:, i], n) for i, n in enumerate(names)}, named_twice=twice, notes=notes)
 
 
-def _plain(column: Any, name: str) -> Any:
-    """Return a column as one of the types that `Cells` has; refuse what no model can use."""
+def _typed(values: Any, name: str) -> Any:
+    """Return a column as an Arrow array of one of the types that `Cells` has; refuse what no model can use."""
+    try:
+        column = pa.array(values, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # cells of several types, or of many digits
+        texts = [None if pd.isna(v) else f"{v:.15g}" if isinstance(v, float) else str(v) for v in values]
+        return pa.array(texts, pa.string())
     kind, types = column.type, pa.types
     if types.is_integer(kind) or types.is_boolean(kind) or types.is_timestamp(kind) or types.is_dictionary(kind):
         return column

@@ -5,11 +5,13 @@ Never chooses between two readings that fit: that takes the rest of the file.
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -121,7 +123,7 @@ _DATE = (
     "^(?:[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4})"
     "(?:[T ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)?$"
 )
-_DATE_WORDS = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%M": "minute", "%S": "second"}
+_DATE_WORDS = {"Y": "year", "m": "month", "d": "day", "H": "hour", "M": "minute", "S": "second"}
 
 
 def date_formats(values: Any) -> list[str]:
@@ -134,8 +136,6 @@ def date_formats(values: Any) -> list[str]:
 
 def dates(text: Any, name: str) -> Any:
     """Read text as dates of one format; what does not fit becomes a gap."""
-    import pandas as pd
-
     return pd.to_datetime(pd.Series(text.to_pylist(), dtype=object), format=name, errors="coerce")
 
 
@@ -149,17 +149,12 @@ class Column(msgspec.Struct, frozen=True, omit_defaults=True):
     #: What limits such as `<0.5` and `>100` count as: the number itself, half of a lower one, or a gap; empty where
     #: there are none.
     limits: Literal["", "value", "half", "missing"] = ""
-    #: For a column that is made, not read: -1, 0 or 1 where this column holds a lower limit, a number, an upper limit.
-    flags_of: str = ""
-    date_format: str = ""  # of dates that were text; empty where the file itself knew that they are dates
+    #: Of dates that were text, one of `FORMATS`; empty where the file itself knew that they are dates.
+    date_format: Annotated[str, msgspec.Meta(pattern="^(%[Ymd][-/.]%[md][-/.]%[Ymd]([ T]%H:%M(:%S)?)?)?$")] = ""
     #: Words that were found to stand for a gap here, beside those that do in every column of numbers.
     missing: tuple[str, ...] = ()
     is_code: bool = False  # text that looks like numbers: models must take it as categories
     levels: tuple[str, ...] = ()  # the categories of text that has a few, in sorted order
-
-    def __post_init__(self) -> None:
-        if self.date_format not in ("", *FORMATS):
-            raise ValueError(f"there is no date format {self.date_format[:20]!r}")
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -169,17 +164,13 @@ class Column(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def described(self) -> str:
         """What is special about this reading, in words; empty where nothing is."""
-        date = self.date_format
-        for code, word in _DATE_WORDS.items():
-            date = date.replace(code, word)
         limits = {"value": "limits as numbers", "half": "half of limits", "missing": "limits missing"}
         parts = (
-            "decimal comma" if self.marks.decimal == "," else "",
+            "decimal comma" * (self.marks.decimal == ","),
             f"thousands {_SIGN_NAMES[self.marks.thousands]}" if self.marks.thousands else "",
             limits.get(self.limits, ""),
-            f"-1 below, 1 above a limit of {self.flags_of[:40]}" if self.flags_of else "",
-            date,
-            "codes" if self.is_code else "",
+            re.sub("%(.)", lambda found: _DATE_WORDS[found[1]], self.date_format),
+            "codes" * self.is_code,
             f"{', '.join(self.missing[:3])} missing" if self.missing else "",
         )
         return "; ".join(filter(None, parts))
@@ -206,7 +197,15 @@ def readings(cells: Cells, name: str, role: Role) -> list[Column]:
     words = sorted(values.filter(pa.array(is_word)).to_pylist())
     if not is_word.all() and 2 * counts[is_word].sum() <= counts.sum():
         missing = tuple(word for word in words if role == "target" or word not in USUAL_GAPS)
-        if found := _other_than_text(values.filter(pa.array(~is_word)), role, missing):
+        others = values.filter(pa.array(~is_word))
+        if pc.all(pc.is_in(others, value_set=pa.array([*TRUE_WORDS, *FALSE_WORDS]))).as_py():
+            return [Column("boolean", role, missing=missing)]
+        found = [Column("number", role, marks, missing=missing) for marks in conventions(others)]
+        if not found and _are_amounts(others).sum() >= FEWEST_AMOUNTS:
+            fitting = conventions(without_limits(others))
+            found = [Column("number", role, marks, "value", missing=missing) for marks in fitting]
+        found = found or [Column("date", role, date_format=each, missing=missing) for each in date_formats(others)]
+        if found:
             return found
     # Where most rows look like numbers, a part of the rows could be taken for numbers.
     looks_like_numbers = 2 * counts[np.asarray(PLAIN.matches(values))].sum() >= counts.sum()
@@ -216,45 +215,33 @@ def readings(cells: Cells, name: str, role: Role) -> list[Column]:
 
 
 def _are_gaps(values: Any) -> Any:
+    """Return which values are words for gaps."""
     return np.asarray(pc.is_in(pc.utf8_lower(values), value_set=GAP_WORDS))
 
 
-def _other_than_text(values: Any, role: Role, missing: tuple[str, ...]) -> list[Column]:
-    """Return readings other than text that fit all values."""
-    if pc.all(pc.is_in(values, value_set=pa.array([*TRUE_WORDS, *FALSE_WORDS]))).as_py():
-        return [Column("boolean", role, missing=missing)]
-    found = [Column("number", role, marks, missing=missing) for marks in conventions(values)]
-    if not found and len(values) - np.count_nonzero(_are_strays(values)) >= FEWEST_AMOUNTS:
-        fitting = conventions(without_limits(values))
-        found = [Column("number", role, marks, "value", missing=missing) for marks in fitting]
-    return found or [Column("date", role, date_format=each, missing=missing) for each in date_formats(values)]
-
-
-def _are_strays(values: Any) -> Any:
-    """Return which values are neither written in one of the ways to write a number nor words for gaps."""
-    return ~np.any([np.asarray(marks.matches(values)) for marks in CONVENTIONS] + [_are_gaps(values)], axis=0)
+def _are_amounts(values: Any) -> Any:
+    """Return which values are written in one of the ways to write a number."""
+    return np.any([np.asarray(marks.matches(values)) for marks in CONVENTIONS], axis=0)
 
 
 def amounts_with_strays(cells: Cells, name: str) -> list[str]:
     """Return the cells that keep a column of amounts from being one: at most half of its rows."""
     values, counts = cells.distinct(name)
-    is_stray = _are_strays(values)
-    is_amount = np.count_nonzero(~is_stray & ~_are_gaps(values)) >= FEWEST_AMOUNTS
+    is_amount = _are_amounts(values)
+    is_stray = ~(is_amount | _are_gaps(values))
+    if is_amount.sum() < FEWEST_AMOUNTS or 2 * counts[is_stray].sum() > counts.sum() or are_codes(values):
+        return []
     found: list[str] = values.filter(pa.array(is_stray)).to_pylist()
-    return found if is_amount and 2 * counts[is_stray].sum() <= counts.sum() and not are_codes(values) else []
+    return found
 
 
 # ---- converted -----------------------------------------------------------------------------------------------------
 def convert(cells: Cells, name: str, column: Column) -> tuple[Any, list[str]]:
     """Read a column of a table; what does not fit becomes a gap, and is returned, too."""
-    if column.flags_of:
-        return sides_of_limits(pc.utf8_trim_whitespace(cells.text(column.flags_of))), []
     if column.kind == "number" and column.marks == PLAIN and name in cells.plain_numbers:
         return cells.plain_numbers[name], []
-    held = cells.columns[name]
-    if cells.known_kind(name) == column.kind:
-        if column.kind == "boolean":
-            return _booleans(np.asarray(held.fill_null(False)), np.asarray(held.is_valid()), column), []
+    if cells.known_kind(name) == column.kind and column.kind in ("date", "number"):
+        held = cells.columns[name]
         return held.to_pandas() if column.kind == "date" else held.to_numpy(zero_copy_only=False), []
     return read_text(cells.text(name), column)
 
@@ -272,41 +259,32 @@ def read_text(text: Any, column: Column) -> tuple[Any, list[str]]:
     if column.kind == "text":
         # Not if_else: up to pyarrow 18 at least it garbles the last cells of a sliced array.
         found = pc.replace_with_mask(text, is_gap, _NOTHING).to_pandas()
-        is_category = column.is_code or not _WORDS_OF_SKRUB.isdisjoint(column.levels or ())
+        is_category = column.is_code or not _WORDS_OF_SKRUB.isdisjoint(column.levels)
         return found.astype("category") if is_category else found, []
     cells = pc.replace_with_mask(cells, is_gap, _NOTHING)
     if column.kind == "date":
         made = dates(cells, column.date_format or "%Y-%m-%d")
         fits = made.notna().to_numpy()
     elif column.kind == "boolean":
-        is_true, is_false = (np.asarray(pc.is_in(cells, value_set=pa.array(w))) for w in (TRUE_WORDS, FALSE_WORDS))
-        made, fits = _booleans(is_true, is_true | is_false, column), is_true | is_false
+        is_true = np.asarray(pc.is_in(cells, value_set=pa.array(TRUE_WORDS)))
+        fits = is_true | np.asarray(pc.is_in(cells, value_set=pa.array(FALSE_WORDS)))
+        # With gaps 1, 0 and NaN, but labels of a target stay true and false.
+        with_gaps = (is_true.astype(object), None) if column.role == "target" else (is_true, np.nan)
+        made = is_true if fits.all() else np.where(fits, *with_gaps)
     else:
-        made = _numbers(cells, column)
+        plain = without_limits(cells) if column.limits else cells
+        found = column.marks.numbers(plain)
+        made = found.to_numpy(zero_copy_only=False)
         fits = ~np.isnan(made)
+        with np.errstate(invalid="ignore"):  # infinite ones are not whole
+            is_whole = found.null_count == 0 and len(made) and (made % 1 == 0).all()
+        if column.limits == "half":
+            made = np.where(sides_of_limits(cells) < 0, made / 2, made)
+        elif is_whole:
+            made = whole_numbers(column.marks.rewritten(plain), made)
     return made, cells.filter(pa.array(~fits & ~np.asarray(is_gap))).to_pylist()
-
-
-def _numbers(cells: Any, column: Column) -> Any:
-    plain = without_limits(cells) if column.limits else cells
-    found = column.marks.numbers(plain)
-    values = found.to_numpy(zero_copy_only=False)
-    if column.limits == "half":
-        return np.where(sides_of_limits(cells) < 0, values / 2, values)
-    with np.errstate(invalid="ignore"):  # infinite ones are not whole
-        is_whole = found.null_count == 0 and len(values) and (values % 1 == 0).all()
-    return whole_numbers(column.marks.rewritten(plain), values) if is_whole else values
 
 
 def number_of(cell: str, column: Column) -> float:
     """Return the number that a cell of a column stands for, a limit for itself."""
     return float(column.marks.numbers(without_limits(pa.array([cell])))[0].as_py() or 0.0)
-
-
-def _booleans(is_true: Any, is_known: Any, column: Column) -> Any:
-    """Return booleans; with gaps 1, 0 and NaN, but labels of a target stay true and false."""
-    if is_known.all():
-        return is_true
-    if column.role == "target":
-        return np.where(is_known, is_true.astype(object), None)
-    return np.where(is_known, is_true, np.nan)

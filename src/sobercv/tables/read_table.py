@@ -6,7 +6,10 @@ file can be read in two ways.
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
@@ -17,11 +20,11 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from ..errors import Note, SoberError
-from .cells import EMPTY, USUAL_GAPS, Cells, is_workbook, read_columnar, read_delimited, read_workbook
+from .cells import EMPTY, USUAL_GAPS, Cells, read_columnar, read_delimited, read_workbook
 from .column import GAP_WORDS, PLAIN, Column, read_text
 from .naming import some
-from .roles import Roles
-from .schema import ReadingOptions, Schema, unseen
+from .schema import Schema, unseen
+from .settings import Settings
 from .source_bytes import source_bytes
 
 #: Suffixes, and the formats they promise. What the first bytes say counts more.
@@ -54,31 +57,27 @@ class Table:
     raw: bytes  # what was read, unpacked
 
 
-def read(
-    source: str | Path,
-    options: ReadingOptions | None = None,
-    *,
-    roles: Roles | None = None,
-    schema: Schema | None = None,
-) -> Table:
+def read(source: str | Path, settings: Settings | None = None, *, schema: Schema | None = None) -> Table:
     """Read a table.
 
     `source`: "-" is standard input. The format is told by the first bytes, then by the suffix; gzip is unpacked.
-    `roles`: what the columns are for: ids and groups are never read as numbers. `schema`: read the columns that it
-    names as they were read then, instead of recognising them.
+    `settings`: what the columns are for (ids and groups are never read as numbers), and how to read what can be read in
+    two ways. `schema`: read the columns that it names as they were read then, instead of recognising them.
     """
     path = None if str(source) == "-" else Path(source)
     name = "standard input" if path is None else path.name
     raw = source_bytes(path)
     if not raw.strip():
         raise SoberError("E801", f"{name} {EMPTY}")
-    options = options or ReadingOptions()
+    settings = settings or Settings()
     kind = _format(raw, path, name)
-    if options.sheet is not None and kind != "xlsx":
-        raise SoberError("E808", f"{name} is no Excel file: it has no sheet {options.sheet[:40]!r}. Leave --sheet out.")
-    has_header = options.header is not False if schema is None else schema.has_header
+    if settings.sheet is not None and kind != "xlsx":
+        raise SoberError(
+            "E808", f"{name} is no Excel file: it has no sheet {settings.sheet[:40]!r}. Leave --sheet out."
+        )
+    has_header = settings.header is not False if schema is None else schema.has_header
     if kind == "xlsx":
-        cells = read_workbook(raw, name, options.sheet, has_header)
+        cells = read_workbook(raw, name, settings.sheet, has_header)
     elif kind in ("parquet", "arrow"):
         cells = read_columnar(raw, kind, name)
     else:
@@ -95,10 +94,10 @@ def read(
         frame, lost = schema.apply(cells)
         notes = (*notes, *lost, *unseen(cells, schema.columns, frame))
     else:
-        schema, inferred = Schema.infer(cells, {} if roles is None else roles.by_column(), options)
+        schema, inferred = Schema.infer(cells, settings)
         frame, lost = schema.apply(cells)
         notes = (*notes, *inferred, *lost)
-        if options.header is None and _first_row_is_data(cells, frame, schema.columns):
+        if settings.header is None and _first_row_is_data(cells, frame, schema.columns):
             row = ", ".join(c.strip()[:15] for c in cells.first_row[:4]) + (", ..." if len(cells.first_row) > 4 else "")
             raise SoberError(
                 "E808", f"The first row of {name} looks like data ({row}), not like names of columns. Write "
@@ -112,8 +111,10 @@ def _format(raw: bytes, path: Path | None, name: str) -> str:
         return "parquet"
     if raw.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return "arrow"
-    if raw.startswith(b"PK\x03\x04") and is_workbook(raw):
-        return "xlsx"
+    if raw.startswith(b"PK\x03\x04"):
+        with suppress(zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError):
+            if "xl/workbook.xml" in zipfile.ZipFile(io.BytesIO(raw)).namelist():
+                return "xlsx"
     for start, what in FOREIGN.items():
         if raw.lstrip()[:16].startswith(start):
             raise SoberError("E801", f"{name} is {what}. Save the table as {_KNOWN}.")
@@ -138,17 +139,12 @@ def _first_row_is_data(cells: Cells, frame: Any, columns: Mapping[str, Column]) 
         if all(read_text(pa.array([above[name]]), way)[1] for way in ways) and frame[name].notna().any():
             return False  # a name
     if typed := [name for name in typed if frame[name].notna().any()]:
-        return not _count_on([above[name] for name in typed])
+        # Numbers that count on or grow are names, too: rows of data seldom do.
+        with suppress(ValueError):
+            steps = [b - a for a, b in pairwise(float(above[name]) for name in typed)]
+            counts = len(typed) >= LEAST_COUNTING and all(step == 1 for step in steps)
+            return not (counts or (len(typed) >= LEAST_GROWING and all(step > 0 for step in steps)))
+        return True
     # Text only: cells that occur again below, in every column of few categories, are no names.
     few = [name for name in above if 1 < frame[name].nunique() <= len(frame) // 2]
     return bool(few) and all((frame[name].astype(str).str.strip() == above[name]).any() for name in few)
-
-
-def _count_on(cells: list[str]) -> bool:
-    """Whether the cells are numbers in a growing order, as names of columns may be and rows of data seldom are."""
-    try:
-        steps = [b - a for a, b in pairwise(map(float, cells))]
-    except ValueError:
-        return False
-    counts = len(cells) >= LEAST_COUNTING and all(step == 1 for step in steps)
-    return counts or (len(cells) >= LEAST_GROWING and all(step > 0 for step in steps))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,48 +17,7 @@ from ..containers import Array
 from ..errors import Note, SoberError
 from ..targets import LARGEST, MOST_CLASSES, TABLE_TASKS, guess_task, survival_of
 from .naming import closest, listed
-
-
-@dataclass(frozen=True)
-class Roles:
-    """What the columns of a table are for; names are those of the long options."""
-
-    target: str | None = None  # the column to predict
-    #: time, event: for survival, instead of `target`: how long, and whether the event was seen (1) or not (0).
-    time: str | None = None
-    event: str | None = None
-    #: What the event column holds where the event was seen, if not 1; all else counts as not seen.
-    event_value: str | None = None
-    #: Tells samples apart. Models never see it; where values occur more than once, those rows stay together.
-    id: str | None = None
-    #: Rows with the same value stay together. Models never see it.
-    group: str | None = None
-    #: How much each row counts in fits and scores. Models never see it.
-    weight: str | None = None
-    ignore: tuple[str, ...] = ()  # columns that models must not see
-    task: str | None = None  # default: inferred from the target
-
-    @classmethod
-    def of(cls, settings: Any) -> Roles:
-        """Take the roles from an object that has attributes of their names."""
-        return cls(**{f.name: getattr(settings, f.name) for f in fields(cls)})
-
-    @property
-    def target_names(self) -> list[str]:
-        """Return [target] or [time, event]; empty where neither is named."""
-        return [name for name in (self.target, self.time, self.event) if name is not None]
-
-    def by_column(self) -> dict[str, str]:
-        """Return the role of every column that models must not see; the target can have no other."""
-        found = dict.fromkeys(self.target_names, "target")
-        named = [(self.id, "id"), (self.group, "group"), (self.weight, "weight")]
-        for name, role in [*named, *((n, "ignored") for n in self.ignore)]:
-            if name is None:
-                continue
-            if found.get(name) == "target" or (role == "weight" and name in found):
-                raise SoberError("E808", f"{name!r} cannot be both the {found[name]} and {role}. Name another column.")
-            found.setdefault(name, role)
-        return found
+from .settings import Settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +67,11 @@ class Dataset:
         return np.unique(self.y).tolist() if self.task in ("binary", "multiclass") else []
 
 
-def assign(frame: Any, roles: Roles | None = None, **given: Any) -> Dataset:
-    """Give the columns of a table their roles, by a `Roles` or by its names."""
-    roles = roles or Roles(**given)
-    check_target(roles, frame.columns)
-    names, others = roles.target_names, roles.by_column()
+def assign(frame: Any, settings: Settings | None = None, **given: Any) -> Dataset:
+    """Give the columns of a table their roles, by `Settings` or by names of theirs."""
+    settings = settings or Settings(**given)
+    check_target(settings, frame.columns)
+    names, others = settings.target_names, settings.roles()
     for name in others:
         find(frame, name)
     keep = ~frame[names].isna().any(axis=1).to_numpy()
@@ -124,17 +83,17 @@ def assign(frame: Any, roles: Roles | None = None, **given: Any) -> Dataset:
     kept = frame.loc[keep]
     notes: tuple[Note, ...] = ()
     if len(names) == 2:
-        y, notes = survival_target(kept, names, roles.event_value)
+        y, notes = survival_target(kept, names, settings.event_value)
         task, is_guess = "survival", False
     else:
-        y, task, is_guess = _labels_or_numbers(kept[names[0]].infer_objects(), names[0], roles.task)
+        y, task, is_guess = _labels_or_numbers(kept[names[0]].infer_objects(), names[0], settings.task)
     X = kept.drop(columns=list(others)).reset_index(drop=True)
     if not len(X.columns):
         raise SoberError("E818", "No column is left to learn from. The table needs columns beside the target.")
     return Dataset(
-        X, y, _groups(kept, roles), task, tuple(names), np.flatnonzero(keep), int((~keep).sum()), is_guess, others,
+        X, y, _groups(kept, settings), task, tuple(names), np.flatnonzero(keep), int((~keep).sum()), is_guess, others,
         notes, kept[[c for c, role in others.items() if role == "ignored"]].reset_index(drop=True),
-        None if roles.weight is None else _weights(kept[roles.weight], roles.weight),
+        None if settings.weight is None else _weights(kept[settings.weight], settings.weight),
     )  # fmt: skip
 
 
@@ -172,9 +131,9 @@ def words_of(name: str) -> list[str]:
     return re.findall(r"[a-z]+", unicodedata.normalize("NFKD", apart).encode("ascii", "ignore").decode().lower())
 
 
-def check_target(roles: Roles, columns: Iterable[Any]) -> None:
+def check_target(settings: Settings, columns: Iterable[Any]) -> None:
     """Refuse roles of the target that do not go together; list the columns where none is named."""
-    target, time, event, task = roles.target, roles.time, roles.event, roles.task
+    target, time, event, task = settings.target, settings.time, settings.event, settings.task
     times = {time, event} - {None}
     lacks, guess = ("event" if event is None else "time"), listed(columns)
     if times and None in (time, event):
@@ -182,7 +141,7 @@ def check_target(roles: Roles, columns: Iterable[Any]) -> None:
         guess = f"By its name it may be {' or '.join(map(repr, likely[:3]))}." if likely else guess
     for is_wrong, text in (
         (target and times, "Give --target, or --time and --event for survival, but not both."),
-        (roles.event_value is not None and event is None,
+        (settings.event_value is not None and event is None,
          "--event-value says which value of --event COLUMN is the event. Name that column, too."),
         (target and task == "survival", "Survival needs --time and --event instead of --target."),
         (not target and not times,
@@ -199,20 +158,14 @@ def check_target(roles: Roles, columns: Iterable[Any]) -> None:
 
 
 # ---- the values of roles -------------------------------------------------------------------------------------------
-def kind_of(column: Any) -> str:
+def kind_of(dtype: Any) -> str:
     """Return date, flag, number or text."""
-    import pandas as pd
-
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return "date"
-    if pd.api.types.is_bool_dtype(column.dtype):
-        return "flag"
-    return "number" if pd.api.types.is_numeric_dtype(column.dtype) else "text"
+    return {"M": "date", "b": "flag", "i": "number", "u": "number", "f": "number"}.get(dtype.kind, "text")
 
 
 def _labels_or_numbers(column: Any, name: str, task: str | None) -> tuple[Array, str, bool]:
     """Return the target, a column without gaps, as labels or numbers, its task, and whether that was a guess."""
-    kind = kind_of(column)
+    kind = kind_of(column.dtype)
 
     def refuse(what: str) -> SoberError:
         return SoberError("E112", f"The target {name!r} {what}")
@@ -260,7 +213,7 @@ def survival_target(kept: Any, names: list[str], value: str | None = None) -> tu
     """
     time, times = names[0], kept[names[0]]
     seen, notes = _events(kept[names[1]], names[1], value)
-    if kind_of(times) != "number":
+    if kind_of(times.dtype) != "number":
         raise SoberError("E112", f"The time {time!r} must hold numbers, such as days. Convert it.")
     times = times.to_numpy(np.float64)
     if not np.isfinite(times).all() or (times < 0).any():
@@ -317,7 +270,7 @@ def _counted(counts: Any, most: int = 6) -> str:
 
 def _weights(column: Any, name: str) -> Array:
     """Return the weights of rows; refuse what is no weight, with the first row that is wrong."""
-    if kind_of(column) != "number":
+    if kind_of(column.dtype) != "number":
         raise SoberError("E107", f"The weights {name!r} must be numbers; the column holds other values. Convert it.")
     values = np.asarray(column.to_numpy(np.float64))
     for wrong, what in ((np.isnan(values), "missing"), (np.isinf(values), "infinite"), (values < 0, "negative")):
@@ -333,9 +286,9 @@ def _weights(column: Any, name: str) -> Array:
     return values
 
 
-def _groups(kept: Any, roles: Roles) -> Array | None:
+def _groups(kept: Any, settings: Settings) -> Array | None:
     """Number the groups: by --group, else by an id that occurs more than once."""
-    name = roles.group or roles.id
+    name = settings.group or settings.id
     if name is None:
         return None
     column = kept[name]
@@ -344,7 +297,7 @@ def _groups(kept: Any, roles: Roles) -> Array | None:
         rows = "row" if n == 1 else "rows"
         raise SoberError("E107", f"{name!r} is missing in {n} {rows}. Give every row one, or leave those rows out.")
     codes = column.astype(str).factorize()[0]
-    if roles.group is None and codes.max() + 1 == len(codes):
+    if settings.group is None and codes.max() + 1 == len(codes):
         return None
     if codes.max() < 2:
         how_many = "one value" if codes.max() == 0 else "two different values"

@@ -8,11 +8,11 @@ and a number that can be read in two ways is a question that names the option.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from typing import Any
 
 import msgspec
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from ..errors import Note, SoberError
 from .cells import USUAL_GAPS, Cells
 from .column import GERMAN, PLAIN, Column, Marks, amounts_with_strays, convert, number_of, readings, sides_of_limits
 from .naming import held_by, some
+from .settings import Settings
 
 #: Limits in more rows than this, and in a larger share of the rows, are more than a few: the user is asked.
 FEW_LIMITS, FEW_LIMITS_SHARE = 5, 0.05
@@ -29,30 +30,6 @@ LIMITS = {
     "value": "the limit itself", "half": "half of a lower limit, upper ones as the limit itself", "missing": "missing",
 }  # fmt: skip
 _MARK_NAMES = {",": "commas", ".": "points", " ": "spaces", "'": "apostrophes"}
-_DECIMALS = {".": ".", "point": ".", "dot": ".", ",": ",", "comma": ","}
-
-
-@dataclass(frozen=True)
-class ReadingOptions:
-    """How to read a file, where it can be read in two ways."""
-
-    sheet: str | None = None  # of a workbook
-    decimal: str | None = None  # the decimal mark of columns that can be read in two ways; also "point" and "comma"
-    header: bool | None = None  # whether the first row holds the names (default: looked at)
-    limits: str | None = None  # what limits such as `<0.5` count as; asked for where a column has more than a few
-    limit_flags: bool = False  # whether a column that marks limits is added for every column of features that has some
-
-    @classmethod
-    def of(cls, settings: Any) -> ReadingOptions:
-        """Take the options from an object that has attributes of their names."""
-        return cls(**{field.name: getattr(settings, field.name) for field in fields(cls)})
-
-    def __post_init__(self) -> None:
-        if self.decimal is not None:
-            known = _DECIMALS.get(self.decimal.strip().lower())
-            if known is None:
-                raise SoberError("E122", f"--decimal takes . or , (point or comma); got {self.decimal[:20]!r}.")
-            object.__setattr__(self, "decimal", known)
 
 
 class Schema(msgspec.Struct, frozen=True):
@@ -62,14 +39,11 @@ class Schema(msgspec.Struct, frozen=True):
     has_header: bool = True
 
     @classmethod
-    def infer(cls, cells: Cells, roles: Mapping[str, Any], options: ReadingOptions) -> tuple[Schema, tuple[Note, ...]]:
-        """Recognise the columns of a table.
-
-        `roles`: "target", "id", "group", "weight" or "ignored" for columns that are no features. Ids and groups stay
-        text.
-        """
+    def infer(cls, cells: Cells, settings: Settings) -> tuple[Schema, tuple[Note, ...]]:
+        """Recognise the columns of a table; ids and groups stay text, and columns without a role are features."""
+        roles: dict[str, Any] = settings.roles()
         possible = {name: readings(cells, name, roles.get(name, "feature")) for name in cells.columns}
-        wanted = _decimal_mark(cells, possible, options.decimal)
+        wanted = _decimal_mark(cells, possible, settings.decimal)
         # Dates that can be read in one order only say which one the others have.
         sure = {found[0].date_format[:5] for found in possible.values() if len(found) == 1 and found[0].date_format}
         says_day = bool(sure & {"%d/%m", "%d-%m"}) and not sure & {"%m/%d", "%m-%d"}
@@ -77,32 +51,29 @@ class Schema(msgspec.Struct, frozen=True):
         chosen = {name: _choose(cells, name, found, wanted, day_first) for name, found in possible.items()}
         for name, column in [(name, column) for name, column in chosen.items() if column.limits]:
             example, n = _limits_in(cells, name)
-            if options.limits is not None:
-                chosen[name] = replace(column, limits=options.limits)
+            if settings.limits is not None:
+                chosen[name] = replace(column, limits=settings.limits)
             elif column.role != "ignored" and n > max(FEW_LIMITS, FEW_LIMITS_SHARE * cells.n_rows):
                 raise SoberError(
                     "E808",
                     f"Column {name[:40]!r} holds limits such as {example!r} in {n} of {cells.n_rows} rows. Say what "
                     "they count as: --limits value (the limit itself), --limits half (of a lower limit) or --limits "
-                    "missing; --limit-flags adds a column that marks them.",
+                    "missing.",
                 )
-            if options.limit_flags and column.role == "feature":
-                chosen[f"{name} limit"] = Column("number", flags_of=name)
         unsure_dates = [name for name, found in possible.items() if found[0].kind == "date" and len(found) > 1]
-        return cls(chosen, options.header is not False), tuple(_inferred(cells, chosen, unsure_dates))
+        return cls(chosen, settings.header is not False), tuple(_inferred(cells, chosen, unsure_dates))
 
     def apply(self, cells: Cells) -> tuple[Any, tuple[Note, ...]]:
         """Convert the columns that both have; values that do not fit become gaps, and a note counts them."""
-        import pandas as pd  # slow, and not needed by all who read a record
-
         made: dict[str, Any] = {}
         lost: dict[str, list[str]] = {}
-        flags = {column.flags_of: name for name, column in self.columns.items() if column.flags_of}
-        names = [name for name in cells.columns if name in self.columns]
-        for name in [*names, *(flags[name] for name in cells.columns if name in flags)]:
+        for name in [name for name in cells.columns if name in self.columns]:
             column = self.columns[name]
             made[name], bad = convert(cells, name, column)
-            if 2 * len(bad) > (cells.distinct(name)[1].sum() if bad else 0):
+            if not bad:
+                continue
+            lost[name] = bad
+            if 2 * len(bad) > cells.distinct(name)[1].sum():
                 how = f" ({column.described})" if column.described else ""
                 what = {"number": "numeric", "date": "a date", "boolean": "true or false"}[column.kind]
                 raise SoberError(
@@ -110,22 +81,19 @@ class Schema(msgspec.Struct, frozen=True):
                     f"Column {name[:40]!r} was {what}{how} in training but contains {bad[0][:30]!r} now; correct the "
                     "file.",
                 )
-            if bad:
-                lost[name] = bad
         frame = pd.DataFrame(made, index=pd.RangeIndex(cells.n_rows))
         frame.attrs["named_twice"] = cells.named_twice
-        typed = [name for name in names if cells.known_kind(name) in ("number", "date")]
-        retyped = [n for n in typed if self.columns[n].kind == "text" and self.columns[n].role == "feature"]
+        texts = [name for name in made if self.columns[name].kind == "text" and self.columns[name].role == "feature"]
+        retyped = [name for name in texts if cells.known_kind(name) in ("number", "date")]
         more = ". Read as text; look whether zeros in front were lost."
         notes = held_by("W844", retyped, "numbers or dates now but held text in training", more)
         if lost:
             n = sum(map(len, lost.values()))
             parts = [f"{len(bad)} of {name[:40]!r} ({bad[0][:20]!r})" for name, bad in lost.items()]
             more = f" and {len(lost) - 4} more columns" if len(lost) > 4 else ""
-            what = (
-                "One value does not fit its column's kind" if n == 1 else f"{n} values do not fit their columns' kinds"
-            )
-            text = f"{what} in training and {'counts' if n == 1 else 'count'} as missing: {', '.join(parts[:4])}{more}."
+            what = f"{n} values do not fit their columns' kinds in training and count"
+            what = "One value does not fit its column's kind in training and counts" if n == 1 else what
+            text = f"{what} as missing: {', '.join(parts[:4])}{more}."
             notes = [Note("W844", text, (*lost,)), *notes]
         return frame, tuple(notes)
 

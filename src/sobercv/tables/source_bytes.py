@@ -43,7 +43,19 @@ def source_bytes(path: Path | None) -> bytes:
     """Read a file, or standard input where there is no path; unpack gzip."""
     name = "Standard input" if path is None else path.name
     if path is not None:
-        packed = _file(path)
+        check_source(path)
+        try:
+            if path.is_file():
+                packed = path.read_bytes()
+            else:
+                with path.open("rb") as stream:
+                    packed = _limited(stream, f"{str(path)!r} returns more than {{}}. Write the table to a file first.")
+        except SoberError:
+            raise
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            said = f"{str(path)!r} cannot be opened: {reason}. Name a file that you may read."
+            raise SoberError("E801", said) from None
     elif sys.stdin is None or sys.stdin.isatty():
         raise SoberError("E801", "Standard input is empty. Write: cat data.csv | sober check - --target y")
     else:
@@ -56,20 +68,6 @@ def source_bytes(path: Path | None) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         reason = str(error).rpartition(": ")[2].rstrip(".")
         raise SoberError("E801", f"{name} is a damaged gzip file ({reason}). Pack it again.") from None
-
-
-def _file(path: Path) -> bytes:
-    check_source(path)
-    try:
-        if path.is_file():
-            return path.read_bytes()
-        with path.open("rb") as stream:
-            return _limited(stream, f"{str(path)!r} returns more than {{}}. Write the table to a file first.")
-    except SoberError:
-        raise
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise SoberError("E801", f"{str(path)!r} cannot be opened: {reason}. Name a file that you may read.") from None
 
 
 def _limited(stream: Any, too_much: str) -> bytes:

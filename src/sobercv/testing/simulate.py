@@ -1,8 +1,4 @@
-"""Simulated out-of-sample predictions whose truth is known.
-
-`Simulated` is a table as a search would have made it, and the true score of every
-configuration. Paper: section 6.1.
-"""
+"""Simulated out-of-sample predictions whose truth is known (paper, section 6.1)."""
 
 from __future__ import annotations
 
@@ -17,25 +13,13 @@ from ..seeds import generator
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """A table of predictions with the truth beside it.
+    """A table of predictions as a search would have made it, with the truth beside it."""
 
-    Attributes
-    ----------
-    y : array [N]
-    predictions : array [N, C]
-    folds : int array [N]
-        Ten folds of equal size (as near as can be).
-    truth : array [C]
-        The score that each configuration has on new samples.
-    metric : str
-        The metric that `truth` is about.
-    """
-
-    y: Array
-    predictions: Array
-    folds: Array
-    truth: Array
-    metric: str
+    y: Array  #: [N]
+    predictions: Array  #: [N, C]
+    folds: Array  #: int [N]: ten folds of equal size (as near as can be)
+    truth: Array  #: [C]: the score that each configuration has on new samples
+    metric: str  #: the metric that `truth` is about
 
 
 def _labels(right: Array, truth: Array, rng: np.random.Generator, k: int) -> Simulated:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Protocol
 
@@ -25,7 +25,6 @@ from .fit_queue import FitQueue
 from .keep.cache import OutcomeCache
 from .keep.store import MemoryStore
 from .pool.base import Pool
-from .pool.batches import cheap_first
 from .stopping import Stop
 
 #: Why configurations are set aside that were not reached in time.
@@ -48,7 +47,7 @@ class Decision(Protocol):
 DropRule = Callable[[Predictions, int], Decision | None]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class RaceLog:
     """What happened to every configuration.
 
@@ -85,11 +84,11 @@ class RaceLog:
     status: Array
     dropped_at: Array
     p: Array
-    failures: Mapping[int, Failure]
-    n_fits: int
-    n_fits_saved: int
-    alive_by_round: Array
-    seconds: float
+    failures: dict[int, Failure] = field(default_factory=dict)
+    n_fits: int = 0
+    n_fits_saved: int = 0
+    alive_by_round: Array = field(default_factory=lambda: np.zeros(0, int))
+    seconds: float = 0.0
     stopped: str = "finished"
     n_fits_left: int = 0
     signal: int | None = None
@@ -126,140 +125,104 @@ def race(
     at once, split by split. What listeners do or raise changes nothing; only `stop`, or an exception, ends the race
     early.
     """
-    start, tell, state = perf_counter(), teller(on_event), _State(len(configurations))
+    start, tell, n = perf_counter(), teller(on_event), len(configurations)
+    log, doubt = RaceLog(np.full(n, "finished", "<U8"), np.full(n, -1), np.full(n, np.nan)), np.zeros(n)
     stop = Stop(catch_signals=False) if stop is None else stop
     rounds = plan.rounds if rule is not None else (plan.splits,)
-    n_fits = len(configurations) * plan.n_splits
-    with stop, cache or nullcontext(), pool.opened(experiment, n_fits) as workers:
+    with stop, cache or nullcontext(), pool.opened(experiment, n * plan.n_splits) as workers:
         queue = FitQueue(experiment, configurations, rounds, workers, cache, stop.until)
         for index, splits in enumerate(rounds):
-            tell(RoundStarted(index, len(rounds), state.n_alive))
-            ordered = configurations if stop.until is None else cheap_first(experiment, configurations, _seconds(store))
-            tasks = _tasks(plan, splits, ordered, state.alive, store)
+            tell(RoundStarted(index, len(rounds), int(log.finishers.sum())))
+            if stop.until is not None:  # the quickest first, once they are measured
+                seconds = (store.fit_seconds + store.predict_seconds).sum(axis=1) / store.done.sum(axis=1).clip(1)
+                configurations = sorted(configurations, key=lambda c: seconds[c.index])
+            tasks = _missing(log, store, splits, configurations)
             for outcomes in stop.watch(queue.run(tasks, index)) if tasks else ():
                 for outcome in queue.take(outcomes):
                     store.record(outcome)
                     tell(Fitted(outcome.configuration, outcome.repeat, outcome.fold, outcome.failure is None))
-            for configuration, failure in state.set_aside(store.failures):
+            for configuration, failure in _set_aside(log, store.failures):
                 tell(Failed(configuration, index, failure))
-            if stop.reason is not None and _tasks(plan, splits, configurations, state.alive, store):
+            if stop.reason is not None and _missing(log, store, splits, configurations):
                 break  # an abandoned round is not judged; what it has recorded stays recorded
             if rule is not None:
-                for configuration, p in state.drop(rule(store.predictions(state.alive), index), index):
+                for configuration, p in _drop(log, rule(store.predictions(log.finishers), index), index, doubt):
                     tell(Dropped(configuration, index, p))
-                queue.expect(state.alive, state.doubt)
-            state.alive_by_round.append(state.n_alive)
-            done, saved, _ = state.count(store)
-            tell(RoundEnded(index, len(rounds), state.n_alive, done, perf_counter() - start, saved))
+                queue.expect(log.finishers, doubt)
+            log.alive_by_round = np.append(log.alive_by_round, log.finishers.sum())
+            _count(log, store)
+            n_alive, seconds_so_far = int(log.alive_by_round[-1]), perf_counter() - start
+            tell(RoundEnded(index, len(rounds), n_alive, log.n_fits, seconds_so_far, log.n_fits_saved))
             if index + 1 < len(rounds) and stop.is_time():
                 break
         if stop.reason == "max_seconds":
-            for configuration, failure in state.leave_out_unreached(plan, store):
-                tell(Failed(configuration, len(state.alive_by_round), failure))
-    return state.close(store, perf_counter() - start, stop, queue)
+            for configuration, failure in _set_aside(log, _unreached(log, store)):
+                tell(Failed(configuration, len(log.alive_by_round), failure))
+    _count(log, store)
+    log.stopped = stop.reason if stop.reason is not None and log.n_fits_left else "finished"
+    log.seconds, log.signal = perf_counter() - start, stop.signal
+    log.n_fits_discarded, log.n_recalled = len(queue.held), queue.n_recalled
+    return log
 
 
-class _State:
-    """Which configurations are alive, and when and why the others are not."""
-
-    def __init__(self, n: int) -> None:
-        self.alive = np.ones(n, bool)
-        self.dropped_at = np.full(n, -1)
-        self.p = np.full(n, np.nan)
-        self.doubt = np.zeros(n)  # how sure the rule was, when it spoke last, that each is worse than the best
-        self.failures: dict[int, Failure] = {}
-        self.alive_by_round: list[int] = []
-        self.unreached = np.zeros(n, bool)
-
-    @property
-    def n_alive(self) -> int:
-        return int(self.alive.sum())
-
-    def set_aside(self, failures: Mapping[int, Failure]) -> list[tuple[int, Failure]]:
-        """Take the failed out of the race; where none is left, raise what happened first."""
-        new = [(c, failure) for c, failure in failures.items() if c not in self.failures]
-        self.failures.update(new)
-        self.alive[list(self.failures)] = False
-        if not self.alive.any():
-            first, cause = next(iter(self.failures.items()))
-            who = "The only configuration" if len(self.alive) == 1 else f"All {len(self.alive)} configurations"
-            raise also(_common_type(self.failures))(
-                "E315", f"{who} failed; the first cause is, for configuration {first} in {cause}"
-            )
-        return new
-
-    def drop(self, decision: Decision | None, index: int) -> list[tuple[int, float]]:
-        """Take out what the rule does not keep."""
-        if decision is None:
-            return []
-        live = np.flatnonzero(self.alive)
-        keep, p = np.asarray(getattr(decision, "keep", None)), np.asarray(getattr(decision, "p", None), float)
-        if keep.shape != live.shape or keep.dtype != bool or p.shape != live.shape or not keep.any():
-            kept = f" with {int(keep.sum())} kept" if keep.dtype == bool else ""
-            got = f"keep {keep.dtype}{list(keep.shape)}{kept} and p {list(p.shape)}"
-            raise SoberError(
-                "E117",
-                f"A drop rule must answer with `keep` (booleans, not all False) and `p` for {len(live)} configurations;"
-                f" got {got if hasattr(decision, 'keep') else repr(decision)}.",
-            )
-        gone = live[~keep]
-        self.alive[gone] = False
-        self.dropped_at[gone] = index
-        self.p[gone] = p[~keep]
-        self.doubt[live] = p
-        return [(int(c), float(self.p[c])) for c in gone]
-
-    def leave_out_unreached(self, plan: Plan, store: MemoryStore) -> list[tuple[int, Failure]]:
-        """Where time ran out before all were fitted on one split, go on with those that were."""
-        done = store.done & self.alive[:, None]
-        counts = done.sum(axis=0)
-        position = int(counts.argmax())
-        if not 0 < counts[position] < self.n_alive:
-            return []
-        split = plan.splits[position]
-        reason = Failure("timed out", UNREACHED, "", split.repeat, split.fold)
-        self.unreached = self.alive & ~done[:, position]
-        self.alive &= ~self.unreached
-        new = {int(c): reason for c in np.flatnonzero(self.unreached)}
-        self.failures.update(new)
-        return list(new.items())
-
-    def count(self, store: MemoryStore) -> tuple[int, int, int]:
-        """How many fits are done, saved because their configuration is out of the race, and left."""
-        missing, wanted = ~store.done, self.alive | self.unreached
-        return int(store.done.sum()), int(missing[~wanted].sum()), int(missing[wanted].sum())
-
-    def close(self, store: MemoryStore, seconds: float, stop: Stop, queue: FitQueue) -> RaceLog:
-        status = np.where(self.alive, "finished", "dropped").astype("<U8")
-        status[list(self.failures)] = "failed"
-        done, saved, left = self.count(store)
-        return RaceLog(
-            status, self.dropped_at, self.p, dict(self.failures), done, saved, np.asarray(self.alive_by_round), seconds,
-            stop.reason if stop.reason is not None and left else "finished", left, stop.signal, len(queue.held),
-            queue.n_recalled,
-        )  # fmt: skip
-
-
-def _seconds(store: MemoryStore) -> dict[int, float]:
-    """Return the mean time of a fit of each configuration that has been fitted."""
-    done, seconds = store.done, store.fit_seconds + store.predict_seconds
-    return {int(c): float(seconds[c][done[c]].mean()) for c in np.flatnonzero(done.any(axis=1))}
-
-
-def _common_type(failures: Mapping[int, Failure]) -> type[Exception]:
-    """Return the exception type of Python that all failures have in common; ValueError where there is none."""
-    names = {failure.error for failure in failures.values()}
-    kind = getattr(builtins, names.pop(), None) if len(names) == 1 else None
-    return kind if isinstance(kind, type) and issubclass(kind, Exception) else ValueError
-
-
-def _tasks(
-    plan: Plan, splits: Sequence[Split], configurations: Sequence[Configuration], alive: Array, store: MemoryStore
+def _missing(
+    log: RaceLog, store: MemoryStore, splits: Sequence[Split], configurations: Sequence[Configuration]
 ) -> list[Task]:
-    """Make the tasks of a round: the live configurations on each split, less what the store has."""
-    tasks = []
+    """List the fits of a round: of the configurations in the race on each split, less what the store has."""
+    tasks: list[Task] = []
     for split in splits:
-        missing = alive & ~store.done[:, plan.positions[split.repeat, split.fold]]
-        if missing.any():
-            tasks.append(Task(split, tuple(c for c in configurations if missing[c.index])))
+        missing = (log.finishers & ~store.done[:, store.plan.positions[split.repeat, split.fold]]).tolist()
+        tasks += [Task(split, configuration) for configuration in configurations if missing[configuration.index]]
     return tasks
+
+
+def _set_aside(log: RaceLog, failures: Mapping[int, Failure]) -> list[tuple[int, Failure]]:
+    """Take the failed out of the race; where none is left, raise what happened first."""
+    new = [(c, failure) for c, failure in failures.items() if c not in log.failures]
+    log.failures.update(new)
+    log.status[[c for c, _ in new]] = "failed"
+    if not log.finishers.any():
+        first, cause = next(iter(log.failures.items()))
+        names = {failure.error for failure in log.failures.values()}
+        kind = getattr(builtins, names.pop(), None) if len(names) == 1 else None  # that all have in common
+        kind = kind if isinstance(kind, type) and issubclass(kind, Exception) else ValueError
+        who = "The only configuration" if len(log.status) == 1 else f"All {len(log.status)} configurations"
+        raise also(kind)("E315", f"{who} failed; the first cause is, for configuration {first} in {cause}")
+    return new
+
+
+def _drop(log: RaceLog, decision: Decision | None, index: int, doubt: Array) -> list[tuple[int, float]]:
+    """Take out what the rule does not keep; `doubt` says how sure it was, when it spoke last, of each."""
+    if decision is None:
+        return []
+    live = np.flatnonzero(log.finishers)
+    keep, p = np.asarray(getattr(decision, "keep", None)), np.asarray(getattr(decision, "p", None), float)
+    if keep.shape != live.shape or keep.dtype != bool or p.shape != live.shape or not keep.any():
+        kept = f" with {int(keep.sum())} kept" if keep.dtype == bool else ""
+        got = f"keep {keep.dtype}{list(keep.shape)}{kept} and p {list(p.shape)}"
+        raise SoberError(
+            "E117",
+            f"A drop rule must answer with `keep` (booleans, not all False) and `p` for {len(live)} configurations;"
+            f" got {got if hasattr(decision, 'keep') else repr(decision)}.",
+        )
+    gone = live[~keep]
+    log.status[gone], log.dropped_at[gone], log.p[gone] = "dropped", index, p[~keep]
+    doubt[live] = p
+    return [(int(c), float(log.p[c])) for c in gone]
+
+
+def _unreached(log: RaceLog, store: MemoryStore) -> dict[int, Failure]:
+    """Where time ran out before all were fitted on one split, go on with those that were; return the others."""
+    done = store.done & log.finishers[:, None]
+    position = int(done.sum(axis=0).argmax())
+    split, left = store.plan.splits[position], np.flatnonzero(log.finishers & ~done[:, position])
+    reason = Failure("timed out", UNREACHED, "", split.repeat, split.fold)
+    return {int(c): reason for c in left} if done[:, position].any() else {}
+
+
+def _count(log: RaceLog, store: MemoryStore) -> None:
+    """Count the fits that are done, saved because their configuration is out of the race, and left."""
+    wanted, missing = log.finishers, ~store.done
+    wanted[[c for c, failure in log.failures.items() if failure.message == UNREACHED]] = True
+    log.n_fits, log.n_fits_left = int(store.done.sum()), int(missing[wanted].sum())
+    log.n_fits_saved = int(missing.sum()) - log.n_fits_left

@@ -9,8 +9,7 @@ import pytest
 
 import sobercv
 from sobercv.inference import Question, best
-from sobercv.inference.intervals import DOUBT
-from sobercv.inference.procedures import Decider, Decision, Decisions, SelectionProcedure
+from sobercv.inference.procedures import Decision, Decisions, SelectionProcedure
 from sobercv.inference.selection import apply
 from sobercv.testing import simulate
 
@@ -28,13 +27,22 @@ class Column(Decision):
         return {"kind": "column", "configuration": self.configuration}
 
 
-class ColumnDecider(Decider):
-    def __init__(self, table, scorer, rule):
-        self._table, self._scorer, self._rule = table, scorer, rule
+class by_rule(SelectionProcedure):
+    """A rule as a procedure: the smallest example of one."""
+
+    counts_once = False
+
+    def __init__(self, rule):
+        self.rule = rule
+
+    def bind(self, predictions, question):
+        bound = by_rule(self.rule)
+        bound._table, bound._scorer = predictions, question.bind(predictions)
+        return bound
 
     def decide(self, counts):
         scores = self._scorer.scores(counts)
-        winners = apply(self._rule, scores, self._scorer.metric.unit)
+        winners = apply(self.rule, scores, self._scorer.metric.unit)
         return Decisions(winners, scores, winners)
 
     def predictions(self, decisions):
@@ -45,19 +53,6 @@ class ColumnDecider(Decider):
 
     def alternatives(self):
         return self._table
-
-
-class by_rule(SelectionProcedure):
-    """A rule as a procedure: the smallest example of one."""
-
-    doubt = DOUBT
-    counts_once = False
-
-    def __init__(self, rule):
-        self.rule = rule
-
-    def bind(self, predictions, question):
-        return ColumnDecider(predictions, question.bind(predictions), self.rule)
 
     def __repr__(self):
         return "by_rule(best)"

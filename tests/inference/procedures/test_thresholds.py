@@ -232,7 +232,7 @@ def test_rivals_refuse_what_they_cannot_select():
 
 @pytest.mark.parametrize(
     ("wrong", "code"),
-    [({"min_precision": 90}, "E108"), ({"at_sensitivity": 0}, "E108"), ({"response": "predict"}, "E122")],
+    [({"min_precision": 90}, "E108"), ({"at_sensitivity": 0}, "E108")],
 )
 def test_wrong_arguments(wrong, code):
     with pytest.raises(sobercv.SoberError) as caught:

@@ -10,8 +10,9 @@ from sklearn.svm import SVC
 
 from sobercv.presets.sklearn_models import CappedSVC, CappedSVR, RootForestRegressor
 from sobercv.training import Experiment, Plan, Problem, expand
-from sobercv.training.fit.prefix import digest_of, fit_predict_shared
-from sobercv.training.fit.task import Task, fit_predict
+from sobercv.training.fit.steps import digest_of, fit_predict
+
+from ..training_estimators import fit_whole, tasks_of
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = X[:, 0] + np.random.default_rng(1).normal(size=60)
@@ -40,17 +41,17 @@ class Noisy(RegressorMixin, BaseEstimator):
 def outcomes(way, model, grid):
     pipe = Pipeline([("scale", StandardScaler()), ("model", model)])
     problem = Problem.build(X, Y, estimator=pipe)
-    task = Task(Plan.build(problem, 3).splits[0], tuple(expand(grid)))
-    found = list(way(Experiment(problem, pipe, (("predict",),)), task))
+    tasks = tasks_of(Plan.build(problem, 3).splits[0], expand(grid))
+    found = list(way(Experiment(problem, pipe, (("predict",),)), tasks))
     return {outcome.configuration: outcome.responses["predict"] for outcome in found}
 
 
 def test_equal_fits_are_made_once():
     Noisy.fits = 0
     grid = {"scale": SAME_ROWS, "model__shift": [0.0, 1.0]}
-    found = outcomes(fit_predict_shared, Noisy(), grid)
+    found = outcomes(fit_predict, Noisy(), grid)
     assert Noisy.fits == 2
-    alone = outcomes(fit_predict, Noisy(), grid)
+    alone = outcomes(fit_whole, Noisy(), grid)
     assert found.keys() == alone.keys() == set(range(4))
     for index, values in alone.items():
         np.testing.assert_array_equal(found[index], values)
@@ -61,14 +62,14 @@ def test_equal_fits_are_made_once():
 def test_other_rows_are_fitted_anew():
     Noisy.fits = 0
     grid = {"scale": [StandardScaler(), StandardScaler(with_mean=False)], "model__shift": [0.0, 1.0]}
-    outcomes(fit_predict_shared, Noisy(), grid)
+    outcomes(fit_predict, Noisy(), grid)
     assert Noisy.fits == 4
 
 
 def test_models_that_draw_anew_are_fitted_each():
     Noisy.fits = 0
     grid = {"scale": SAME_ROWS, "model__shift": [0.0, 1.0]}
-    found = outcomes(fit_predict_shared, Noisy(random_state=None), grid)
+    found = outcomes(fit_predict, Noisy(random_state=None), grid)
     assert Noisy.fits == 4
     assert found[0][0] != found[2][0]
 
@@ -78,9 +79,9 @@ def test_forests_whose_roots_are_the_same_number_of_columns(monkeypatch):
     fit = RootForestRegressor.fit
     monkeypatch.setattr(RootForestRegressor, "fit", lambda self, *given: made.append(self.roots) or fit(self, *given))
     grid = {"scale": SAME_ROWS, "model__roots": [0.5, 1.0, 1.5, 2.0], "model__min_samples_leaf": [1, 5]}
-    found = outcomes(fit_predict_shared, RootForestRegressor(3, random_state=0), grid)
+    found = outcomes(fit_predict, RootForestRegressor(3, random_state=0), grid)
     assert len(made) == 2 * 3  # of three columns, one, two and all are tried
-    alone = outcomes(fit_predict, RootForestRegressor(3, random_state=0), grid)
+    alone = outcomes(fit_whole, RootForestRegressor(3, random_state=0), grid)
     for index, values in alone.items():
         np.testing.assert_array_equal(found[index], values)
 
@@ -93,9 +94,9 @@ def test_costs_and_scales_of_a_polynomial_kernel_that_are_one_model(monkeypatch)
     for scalers, times in ((SAME_ROWS, 1), ([StandardScaler()], 1)):  # also where the first steps have no rival
         made.clear()
         grid = {"scale": scalers, "model__C": [0.01, 0.1, 1.0], "model__gamma": [0.1, 1.0]}
-        found = outcomes(fit_predict_shared, svm, grid)
+        found = outcomes(fit_predict, svm, grid)
         assert len(made) == 5 * times  # 1 at 0.1 is 0.01 at 1
-        alone = outcomes(fit_predict, svm, grid)
+        alone = outcomes(fit_whole, svm, grid)
         for index, values in alone.items():
             np.testing.assert_array_equal(found[index], values)
 

@@ -93,7 +93,7 @@ def test_fit_arguments_are_cut_where_they_have_one_entry_a_sample():
     assert cut["sample_weight"].tolist() == [5, 1, 4]
     unweighted = Problem.build(GRID, np.arange(6), task="regression", sample_weight=np.ones(6), weighted_fit=False)
     assert unweighted.fit_arguments(ROWS) == {}
-    assert not unweighted.has_fit_arguments
+    assert not unweighted.fit_arguments(np.arange(1))
 
 
 def test_pairwise_is_asked_of_the_estimator():
@@ -130,6 +130,6 @@ def test_several_outputs_and_no_target_are_left_to_the_models():
     assert several.target.values.shape == GRID.shape
     assert none.target.values.shape == (len(GRID), 0)
     assert several.classes is none.classes is None
-    assert len(several.target) == len(none.target) == len(GRID)
+    assert several.n_samples == none.n_samples == len(GRID)
     with pytest.raises(SoberError, match="one entry per sample"):
         get("accuracy").check_target(several.target)

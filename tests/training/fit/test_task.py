@@ -16,7 +16,8 @@ from sklearn.svm import SVC
 
 from sobercv.errors import SoberError
 from sobercv.training import Configuration, Experiment, Plan, Problem
-from sobercv.training.fit.task import Task, fit_predict
+from sobercv.training.fit.steps import fit_predict
+from sobercv.training.fit.task import Task
 
 from ..training_estimators import LABELS, PROBABILITIES, RANKS, Troubled, WritingRegressor
 
@@ -30,8 +31,8 @@ def collect(problem, estimator, cv, wanted, params=None):
     name = wanted[0][0]
     out = None
     for split in Plan.build(problem, cv).splits:
-        task = Task(split, (Configuration(0, params or {}),))
-        (outcome,) = fit_predict(Experiment(problem, estimator, wanted), task)
+        task = Task(split, Configuration(0, params or {}))
+        (outcome,) = fit_predict(Experiment(problem, estimator, wanted), [task])
         assert outcome.failure is None, outcome.failure
         values = outcome.responses[name]
         out = np.zeros((problem.n_samples, *values.shape[1:])) if out is None else out
@@ -122,8 +123,8 @@ def test_parameters_that_are_estimators_are_not_fitted_themselves():
 def test_rows_written_to_do_not_reach_the_next_fit():
     problem = Problem.build(XN, YN, estimator=WritingRegressor())
     split = Plan.build(problem, 3).splits[0]
-    task = Task(split, (Configuration(0), Configuration(1)))
-    twice = list(fit_predict(Experiment(problem, WritingRegressor(), LABELS), task))
+    tasks = [Task(split, Configuration(0)), Task(split, Configuration(1))]
+    twice = list(fit_predict(Experiment(problem, WritingRegressor(), LABELS), tasks))
     np.testing.assert_array_equal(twice[0].responses["predict"], twice[1].responses["predict"])
     assert twice[0].responses["predict"].std() > 0
 
@@ -133,7 +134,7 @@ SMALL = Problem.build(np.arange(40.0).reshape(20, 2), np.arange(20) % 2, estimat
 
 def outcome_of(params, wanted=LABELS, **options):
     split = Plan.build(SMALL, StratifiedKFold(4)).splits[2]
-    (outcome,) = fit_predict(Experiment(SMALL, Troubled(), wanted, **options), Task(split, (Configuration(7, params),)))
+    (outcome,) = fit_predict(Experiment(SMALL, Troubled(), wanted, **options), [Task(split, Configuration(7, params))])
     return outcome
 
 
@@ -176,8 +177,8 @@ def test_interrupts_are_not_swallowed():
 
 def test_tasks_and_outcomes_travel():
     split = Plan.build(SMALL, 2).splits[0]
-    task = pickle.loads(pickle.dumps(Task(split, (Configuration(0, {"size": 3}),))))
-    (outcome,) = pickle.loads(pickle.dumps(list(fit_predict(Experiment(SMALL, Troubled(), LABELS), task))))
+    task = pickle.loads(pickle.dumps(Task(split, Configuration(0, {"size": 3}))))
+    (outcome,) = pickle.loads(pickle.dumps(list(fit_predict(Experiment(SMALL, Troubled(), LABELS), [task]))))
     assert outcome.responses["predict"].shape == (10,)
     assert outcome.fit_seconds > 0
     assert outcome.predict_seconds > 0

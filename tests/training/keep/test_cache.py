@@ -13,14 +13,13 @@ import numpy as np
 import pytest
 
 from sobercv.errors import SoberError
-from sobercv.training import Experiment, MemoryStore, Plan, Problem, expand, stored_seed
-from sobercv.training.fit.task import Failure, Outcome
-from sobercv.training.keep.cache import SCHEMA, OutcomeCache
-from sobercv.training.keep.manifest import Manifest
+from sobercv.training import Configuration, Experiment, MemoryStore, Plan, Problem, expand, stored_seed
+from sobercv.training.fit.task import Failure, Outcome, Task
+from sobercv.training.keep.cache import SCHEMA, Manifest, OutcomeCache
 
 from ..training_estimators import RANKS, Troubled
 
-FILES = ("fingerprint", "manifest", "cache")
+FILES = ("fingerprint", "cache")
 rng = np.random.default_rng(0)
 N = 24
 X = rng.normal(size=(N, 2))
@@ -51,7 +50,8 @@ def fill(path, **options):
 
 
 def recalled(store):
-    return [store.recall(c, s) for s in store.plan.splits for c in range(len(store.manifest.configurations))]
+    configurations = [Configuration(c) for c in range(len(store.manifest.configurations))]
+    return [store.recall(Task(split, c)) for split in store.plan.splits for c in configurations]
 
 
 def test_what_was_kept_is_recalled(tmp_path):
@@ -75,7 +75,7 @@ def brought_back(path, outcome):
     with made(path) as store:
         store.keep(outcome)
     with made(path) as store:
-        return store.recall(outcome.configuration, store.plan.splits[outcome.fold])
+        return store.recall(Task(store.plan.splits[outcome.fold], Configuration(outcome.configuration)))
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def test_passing_failures_are_tried_again(tmp_path):
         store.keep(Outcome(1, 0, 0, {}, 0.0, 0.0, Failure("raised", "no luck")))
         store.keep(Outcome(2, 0, 0, {}, 0.0, 0.0, Failure("raised", "no memory", by_machine=True)))
     with store:
-        assert store.recall(0, store.plan.splits[0]) is None
-        assert store.recall(1, store.plan.splits[0]).failure.message == "no luck"
-        assert store.recall(2, store.plan.splits[0]) is None
+        first, second, third = (store.recall(Task(store.plan.splits[0], Configuration(c))) for c in range(3))
+        assert first is third is None
+        assert second.failure.message == "no luck"
 
 
 @pytest.mark.parametrize("column", ["configuration", "split", "form", "data", "checksum"])

@@ -25,8 +25,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from sobercv.errors import SoberError
+from sobercv.training.keep.cache import Manifest
 from sobercv.training.keep.fingerprint import digest, fingerprint
-from sobercv.training.keep.manifest import Manifest
 
 
 class Mine(TransformerMixin, BaseEstimator):

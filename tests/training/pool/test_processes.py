@@ -202,25 +202,18 @@ def test_where_fits_cannot_be_ended_that_is_said():
 
 # ---- a limit for all ------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("n_jobs", [pytest.param(1, marks=pytest.mark.soak), 2])
-def test_a_time_limit_ends_fits_under_way_and_the_cheap_ones_give_a_number(n_jobs):
-    pipe = Pipeline([("first", SlowStep()), ("model", Expensive())])
-    grid = [{"model__how": ["sleep"]}, {"model": [Odd()], "model__column": [1, 2]}]
+def test_a_time_limit_ends_fits_under_way_and_the_others_give_a_number(n_jobs):
+    pipe = Pipeline([("first", SlowStep()), ("model", Odd())])
+    grid = [{"model__column": [1, 2]}, {"model__how": ["sleep"]}]
     run({"column": [0] * 20}, n_jobs, max_seconds=FOREVER)  # processes that have started wait for the next search
     store, log = run(grid, n_jobs, pipe, max_seconds=6)
     assert log.stopped == "max_seconds"
-    assert log.status.tolist() == ["failed", "finished", "finished"]
-    assert log.failures[0].kind == "timed out"
-    assert "not fitted before max_seconds" in str(log.failures[0])
+    assert log.status.tolist() == ["finished", "finished", "failed"]
+    assert log.failures[2].kind == "timed out"
+    assert "not fitted before max_seconds" in str(log.failures[2])
     assert log.n_fits_left > 0
     assert log.n_fits_saved == 0
     assert labels(store, log).shape[1] == 2
-
-
-class Expensive(Odd):
-    """Known to be slow by its name."""
-
-
-Expensive.__name__ = "MLPOdd"
 
 
 @pytest.mark.parametrize("limit", ["max_seconds", "fit_timeout"])
@@ -306,9 +299,10 @@ def test_processes_wait_for_the_next_search(tmp_path, monkeypatch):
 def test_workers_outlive_fits_that_no_one_needs_unless_these_do_not_end(tmp_path, monkeypatch, how):
     """A race can end while a speculative fit of a configuration that was dropped is under way."""
     pids(tmp_path, monkeypatch)
+    wait_until(lambda: len(waiting()) == 2)  # on a busy machine the second may take a while to start
     before = waiting()
     problem = Problem.build(X, Y, task="classification")
-    task = Task(Plan.build(problem, 3).splits[0], tuple(expand([{"how": [how]}])))
+    task = Task(Plan.build(problem, 3).splits[0], expand([{"how": [how]}])[0])
     with make_pool(2).opened(Experiment(problem, Odd(), LABELS), 12) as pool:
         pool.submit(0, (task,), is_speculative=True)
         wait_until(lambda: any(tmp_path.iterdir()))
@@ -369,6 +363,7 @@ def test_idle_workers_do_not_keep_code_that_was_replaced(tmp_path, monkeypatch, 
 def test_many_searches_leave_nothing_behind():
     def state():
         run(COLUMNS, 2)
+        wait_until(lambda: len(waiting()) == 2)  # on a busy machine the second may take a while to start
         files = len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0
         return threading.active_count(), files, len(waiting()), len(multiprocessing.active_children())
 

@@ -1,11 +1,10 @@
 """Selection procedures: how more than a column is selected. A file a kind of decision."""
 
-from .contract import Decider, Decision, Decisions, SelectionProcedure
+from .contract import Decision, Decisions, SelectionProcedure
 from .ensembles import Mix, average_of_best, greedy_ensemble, stacked_ensemble
 from .thresholds import Threshold, best_with_threshold
 
 __all__ = [
-    "Decider",
     "Decision",
     "Decisions",
     "Mix",

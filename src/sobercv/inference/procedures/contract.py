@@ -10,14 +10,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ...containers import Array
 from ...errors import Note
 from ...metrics import Metric
 from ...predictions import Predictions
 from ...targets import Target
-from ..intervals import DOUBT_TUNED
+from ..selection import Described
 
 if TYPE_CHECKING:
     from ..question import Question
@@ -51,8 +51,20 @@ class Decisions:
     tuned: Any = None  # what was tuned beside the column: thresholds [B], weights [B, C]
 
 
-class Decider(ABC):
-    """A procedure bound to a table."""
+class SelectionProcedure(Described, ABC):
+    """How more than a column is selected; pass it as `select=`. What `bind` returns decides and predicts."""
+
+    #: Whether the best single configuration is judged beside the decision, with the difference between the two.
+    stands_beside = False
+    #: Whether a sample that was drawn several times is decided on once. What is tuned would suit it several times as
+    #: well: a resample of N draws tunes as N / 2 other samples would, its distinct samples as 0.63 N.
+    counts_once = True
+    #: Whether it makes labels of scores.
+    makes_labels = False
+
+    @abstractmethod
+    def bind(self, predictions: Predictions, question: Question) -> Self:
+        """Return a copy for many resamples of one table, in which every sample has been predicted in some repeat."""
 
     @abstractmethod
     def decide(self, counts: Array) -> Decisions:
@@ -70,32 +82,14 @@ class Decider(ABC):
     def alternatives(self) -> Predictions:
         """What every configuration predicts when it is decided on alone, with all samples: as many configurations."""
 
-
-class SelectionProcedure(ABC):
-    """How more than a column is selected; pass it as `select=`."""
-
-    #: Whether the best single configuration is judged beside the decision, with the difference between the two.
-    stands_beside = False
-    #: How well its correction is known; see `intervals.DOUBT`.
-    doubt = DOUBT_TUNED
-    #: Whether a sample that was drawn several times is decided on once. What is tuned would suit it several times as
-    #: well: a resample of N draws tunes as N / 2 other samples would, its distinct samples as 0.63 N.
-    counts_once = True
-    #: Whether it makes labels of scores.
-    makes_labels = False
-
-    @abstractmethod
-    def bind(self, predictions: Predictions, question: Question) -> Decider:
-        """Prepare for many resamples of a table in which every sample has been predicted in some repeat."""
-
     # What a procedure may refuse before anything is trained: a question, a target. By default nothing.
-    def check(self, question: Question) -> None:  # noqa: B027
+    def check(self, question: Question) -> None:
         """Refuse a question that the procedure cannot serve."""
 
-    def check_table(self, target: Target, n_repeats: int) -> None:  # noqa: B027
+    def check_table(self, target: Target) -> None:
         """Refuse data that the procedure cannot serve."""
 
-    def for_estimator(self, estimator: Any) -> SelectionProcedure:
+    def for_estimator(self, estimator: Any) -> Self:
         """Settle what was left open by what an estimator can give."""
         return self
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from ...containers import Array
+from ...containers import Array, whole_number
 from ...errors import Note, SoberError
 from ...metrics import Metric
 from ...predictions import Predictions
 from ..selection import best
-from .contract import Decider, Decision, Decisions, SelectionProcedure
+from .contract import Decision, Decisions, SelectionProcedure
 
 if TYPE_CHECKING:
     from ..question import Question
@@ -47,15 +48,37 @@ class Mix(Decision):
         return replace(self, names=tuple(names[configuration] for configuration in self.configurations))
 
 
-class MixDecider(Decider):
-    """Responses bound to a way to mix them; what is tuned are the weights, and the winner is the best one alone."""
+class Ensemble(SelectionProcedure):
+    """Mix configurations. The best one alone is judged beside the mix, and is the winner; weights are tuned."""
 
-    def __init__(self, table: Predictions, procedure: Ensemble, question: Question) -> None:
-        self._name = "predict" if table.task == "regression" else "predict_proba"
-        self.table = replace(table, responses={self._name: table.responses[self._name]})
-        self._procedure = procedure
-        self.scorer = question.bind(self.table)
-        values = np.moveaxis(np.asarray(table.responses[self._name], np.float64), 1, -1)  # [N, R(, K), C]
+    stands_beside = True
+
+    @abstractmethod
+    def weights(self, counts: Array, scores: Array) -> Array:
+        """Weights [C] for one resample, by its counts [N] and the score of every configuration on it [C]."""
+
+    def check(self, question: Question) -> None:
+        if question.first.task == "survival":
+            raise SoberError("E114", "Risks of models have no common scale and are not mixed. Write select='best'.")
+
+    def wanted(self, metric: Metric) -> tuple[tuple[str, ...], ...]:
+        """Probabilities; numbers are what a metric of regression asks for already."""
+        return (("predict_proba",),) if metric.task == "classification" else ()
+
+    def bind(self, predictions: Predictions, question: Question) -> Self:
+        needed = "predict" if predictions.task == "regression" else "predict_proba"
+        if needed not in predictions.responses:
+            held = ", ".join(predictions.responses)
+            raise SoberError(
+                "E116", f"An ensemble is a mean of {needed}; the table holds only {held}. Pass probabilities."
+            )
+        bound = copy(self)
+        bound._bind(replace(predictions, responses={needed: predictions.responses[needed]}), needed, question)
+        return bound
+
+    def _bind(self, table: Predictions, response: str, question: Question) -> None:
+        self.table, self._response, self.scorer = table, response, question.bind(table)
+        values = np.moveaxis(np.asarray(table.responses[response], np.float64), 1, -1)  # [N, R(, K), C]
         self._shape = values.shape[:-1]
         self._columns = np.ascontiguousarray(values.reshape(-1, values.shape[-1]))  # [M, C]
         truth: Array = table.y
@@ -73,7 +96,7 @@ class MixDecider(Decider):
 
     def decide(self, counts: Array) -> Decisions:
         scores = self.scorer.scores(counts)
-        weights = [self._procedure.weights(self, row, score) for row, score in zip(counts, scores, strict=True)]
+        weights = [self.weights(row, score) for row, score in zip(counts, scores, strict=True)]
         return Decisions(best(scores, unit=self.scorer.metric.unit), scores, np.stack(weights))
 
     def products(self, counts: Array) -> Array:
@@ -87,17 +110,17 @@ class MixDecider(Decider):
 
     def minimised(self, kernel: str, counts: Array, steps: int) -> Array:
         """Weights [C] that a kernel finds in so many steps for the squared error on what is present."""
-        from ...metrics.kernels import mixes  # numba takes a while to import
+        from ...metrics.kernels import fits  # numba takes a while to import
 
         found = np.zeros(self._columns.shape[1])
-        getattr(mixes, kernel)(self.products(counts), steps, found)
+        getattr(fits, kernel)(self.products(counts), steps, found)
         return found
 
     def predictions(self, decisions: Decisions) -> Predictions:
         """Mix the responses; one product each, so that no mix depends on others."""
         columns = [(self._columns @ row).reshape(self._shape) for row in decisions.tuned]
         values = np.stack(columns, axis=1)  # [N, B, R(, K)]
-        return replace(self.table, responses={self._name: values}, configurations=np.arange(len(columns)))
+        return replace(self.table, responses={self._response: values}, configurations=np.arange(len(columns)))
 
     def decision(self, final: Decisions, winners: Array, tuned: Array) -> Mix:
         weights = final.tuned[0]
@@ -106,39 +129,6 @@ class MixDecider(Decider):
 
     def alternatives(self) -> Predictions:
         return self.table
-
-
-class Ensemble(SelectionProcedure):
-    """Mix configurations. The best one alone is judged beside the mix."""
-
-    stands_beside = True
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in vars(self).items())})"
-
-    @abstractmethod
-    def weights(self, decider: MixDecider, counts: Array, scores: Array) -> Array:
-        """Weights [C] for one resample, by its counts [N] and the score of every configuration on it [C]."""
-
-    def check(self, question: Question) -> None:
-        if question.first.task == "survival":
-            raise SoberError(
-                "E114", "Risks of different models have no common scale, so they are not mixed. Write select='best'."
-            )
-
-    def wanted(self, metric: Metric) -> tuple[tuple[str, ...], ...]:
-        """Probabilities; numbers are what a metric of regression asks for already."""
-        return (("predict_proba",),) if metric.task == "classification" else ()
-
-    def bind(self, predictions: Predictions, question: Question) -> MixDecider:
-        needed = "predict" if predictions.task == "regression" else "predict_proba"
-        if needed not in predictions.responses:
-            raise SoberError(
-                "E116",
-                f"An ensemble is a mean of {needed}; the table holds only {', '.join(predictions.responses)}. Pass "
-                "probabilities.",
-            )
-        return MixDecider(predictions, self, question)
 
     def notes(self, decision: Decision) -> tuple[Note, ...]:
         text = (
@@ -168,17 +158,17 @@ class greedy_ensemble(Ensemble):
     """
 
     def __init__(self, size: int = 25) -> None:
-        self.size = _whole("size", size)
+        self.size = whole_number("size", size)
 
-    def weights(self, decider: MixDecider, counts: Array, scores: Array) -> Array:
-        return decider.minimised("greedy_mix", counts, self.size)
+    def weights(self, counts: Array, scores: Array) -> Array:
+        return self.minimised("greedy_mix", counts, self.size)
 
 
 class stacked_ensemble(Ensemble):
     """Take the weights, none negative and with the sum 1, whose mix has the smallest squared error."""
 
-    def weights(self, decider: MixDecider, counts: Array, scores: Array) -> Array:
-        return decider.minimised("least_squares_mix", counts, _MOST_STEPS)
+    def weights(self, counts: Array, scores: Array) -> Array:
+        return self.minimised("least_squares_mix", counts, _MOST_STEPS)
 
 
 class average_of_best(Ensemble):
@@ -191,18 +181,12 @@ class average_of_best(Ensemble):
     """
 
     def __init__(self, k: int = 5) -> None:
-        self.k = _whole("k", k)
+        self.k = whole_number("k", k)
 
-    def weights(self, decider: MixDecider, counts: Array, scores: Array) -> Array:
+    def weights(self, counts: Array, scores: Array) -> Array:
         """Take the best, then the best of the rest; of equals the first."""
         left, found = np.array(scores, np.float64), np.zeros(len(scores))
         for _ in range(min(self.k, int((~np.isnan(scores)).sum()))):
-            chosen = int(best(left[None], unit=decider.scorer.metric.unit)[0])
+            chosen = int(best(left[None], unit=self.scorer.metric.unit)[0])
             found[chosen], left[chosen] = 1.0, np.nan
         return found / max(found.sum(), 1.0)
-
-
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise SoberError("E108", f"`{name}` must be a whole number of 1 or more; got {value!r}.")
-    return int(value)

@@ -9,27 +9,27 @@ mean of models.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ...containers import Array
+from ...containers import Array, check_level
 from ...errors import Note, SoberError
-from ...metrics import Metric
+from ...metrics import Metric, blocks
 from ...predictions import Predictions
 from ...targets import Target
 from ..selection import TIE, best
-from .contract import Decider, Decision, Decisions, SelectionProcedure
+from .contract import Decision, Decisions, SelectionProcedure
 
 if TYPE_CHECKING:
     from ..question import Question
 
 SCORES = ("predict_proba", "decision_function")
 _VECTOR = 64  # resamples are scanned in whole vectors
-_WEIGHTED = 64  # resamples at a time where counts are numbers with a point, which take eight times the memory
 _FEW = 20  # resamples that a range of thresholds is made of
 #: Thresholds that every score reaches, and that none does.
 _ENDS = {
@@ -65,133 +65,6 @@ class Threshold(Decision):
         return plain
 
 
-class ThresholdDecider(Decider):
-    """All cuts of all configurations: samples are sorted once, and one scan of them serves all resamples.
-
-    The first metric is the one that the threshold is tuned for.
-    """
-
-    def __init__(
-        self, table: Predictions, metrics: Sequence[Metric], response: str, floors: Mapping[str, float | None]
-    ) -> None:
-        from ...metrics.kernels.cuts import make_cuts  # numba takes a while to import
-
-        metric = metrics[0]
-        assert metric.at_cuts is not None
-        self.table, self.response, self._floors = table, response, floors
-        self._formula, self._unit = metric.at_cuts, metric.unit
-        self._asks_scores = any("predict" not in each.responses for each in metrics)
-        positive = metric.pos_label if metric.pos_label is not None else table.target.positive_label
-        labels = [] if table.classes is None else table.classes.tolist()
-        self._k = labels.index(positive) if positive in labels else len(labels) - 1
-        self.positive_label = labels[self._k]
-        values = np.moveaxis(table.responses[response], 1, 0)  # [C, N, R]
-        if self._k == 0:  # the table holds scores of the second class
-            values = 1.0 - values if response == "predict_proba" else -values
-        # What a repeat has not predicted lies below all others, and never counts.
-        values = np.where(table.seen, values, -np.inf)
-        n, repeats = table.seen.shape
-        self._scores = np.ascontiguousarray(values.reshape(-1, n * repeats), np.float64)  # [C, N R]
-        self._positive = np.repeat(table.y == self._k, repeats)
-        self._weight = None if table.sample_weight is None else np.repeat(table.sample_weight, repeats)
-        self._samples, self._actions = np.empty(self._scores.shape, np.int32), np.empty(self._scores.shape, np.int8)
-        # Equal scores are taken together, so that their order changes no count; sums of weights it may round.
-        order = np.argsort(self._scores, axis=1, kind=None if self._weight is None else "stable")
-        make_cuts(order, self._scores, self._positive, self._samples, self._actions)
-
-    def decide(self, counts: Array) -> Decisions:
-        """Find the best cut of every configuration, select by it, and place the threshold of the winner."""
-        counts = self._of_repeats(counts)
-        step = len(counts) if self._weight is None else _WEIGHTED
-        scores = np.concatenate([self._best(counts[at : at + step]) for at in range(0, len(counts), max(1, step))])
-        winners = best(scores, unit=self._unit)
-        return Decisions(winners, scores, self._placed(counts, winners))
-
-    def predictions(self, decisions: Decisions) -> Predictions:
-        """Return the labels, and the scores where a metric asks for them."""
-        return self._labelled(np.maximum(decisions.winners, 0), decisions.tuned)
-
-    def decision(self, final: Decisions, winners: Array, tuned: Array) -> Threshold:
-        """Return the threshold, and the range of those of resamples in which the same configuration won."""
-        winner = int(final.winners[0])
-        same = np.sort(tuned[winners == winner])
-        ends = np.quantile(same, (0.025, 0.975), method="inverted_cdf") if len(same) >= _FEW else None
-        return Threshold(
-            configuration=int(self.table.configurations[winner]),
-            value=float(final.tuned[0]),
-            response=self.response,
-            positive=self.positive_label,
-            range=None if ends is None else (float(ends[0]), float(ends[1])),
-        )
-
-    def _of_repeats(self, counts: Array) -> Array:
-        """Counts of samples as those of their predictions, one per repeat: [B, N] -> [B, N R]."""
-        if self.table.n_repeats == 1 and self.table.is_complete:
-            return counts
-        return (counts[:, :, None] * self.table.seen).reshape(len(counts), -1)
-
-    def _best(self, counts: Array) -> Array:
-        """The best score over all cuts, of every configuration in every resample [B, C]; NaN where there is none."""
-        from ...metrics.kernels.cuts import best_cuts
-
-        n_resamples, n = counts.shape
-        wide = -(-n_resamples // _VECTOR) * _VECTOR
-        numbers, floors, total = self._numbers(counts, wide)
-        kind = np.float64 if self._weight is not None else np.uint16 if total < 2**16 else np.uint32
-        turned = np.zeros((n, wide), counts.dtype if self._weight is None else np.float64)
-        turned[:, :n_resamples] = counts.T if self._weight is None else counts.T * self._weight[:, None]
-        out = np.empty((len(self._scores), n_resamples))
-        bounded = any(value is not None for value in self._floors.values())
-        best_cuts(
-            self._formula.kind, self._samples, self._actions, turned, turned.ctypes.data, numbers, floors,
-            self._floors["min_precision"] or 0.0, bounded, np.empty(wide, kind), np.empty(wide, kind), out,
-        )  # fmt: skip
-        return out.T
-
-    def _placed(self, counts: Array, picked: Array) -> Array:
-        """The threshold of configuration picked[b] in resample b [B]."""
-        from ...metrics.kernels.cuts import place_cuts
-
-        numbers, floors, _ = self._numbers(counts, len(counts))
-        weight = np.ones(counts.shape[1]) if self._weight is None else self._weight
-        out = np.empty(len(counts))
-        place_cuts(
-            self._formula.kind, self._samples, self._actions, self._scores, counts, weight, numbers, floors,
-            self._floors["min_precision"] or 0.0, picked.astype(np.int64), TIE, np.array([-np.inf, np.inf]), out,
-        )  # fmt: skip
-        return np.clip(out, *_ENDS[self.response])  # infinite where no sample parts from another
-
-    def _numbers(self, counts: Array, wide: int) -> tuple[Array, Array, float]:
-        """What the formula comes to in each resample, and the weight of the largest resample.
-
-        Between them the least weight of true positives and the most of false ones that the constraints allow [2, B].
-        """
-        sides = np.zeros((2, wide))
-        for side, here in zip(sides, (self._positive, ~self._positive), strict=True):
-            if self._weight is None:
-                side[: len(counts)] = counts[:, here].sum(axis=1, dtype=np.float64)
-            else:  # row by row, because a product of all rounds by the number of rows
-                side[: len(counts)] = [row.astype(np.float64) @ self._weight[here] for row in counts[:, here]]
-        least = (self._floors["at_sensitivity"] or 0.0) * sides[0] * (1.0 - 1e-12)  # rounding must not cost a sample
-        most = (1.0 - (self._floors["at_specificity"] or 0.0)) * sides[1] + 1e-12 * sides[1]
-        total = float(sides.sum(axis=0).max(initial=0))
-        return self._formula.coefficients(*sides), np.stack([least, most]), total
-
-    def alternatives(self) -> Predictions:
-        c = np.arange(len(self._scores))
-        once = np.ones((len(c), self.table.n_samples), np.uint8)
-        return self._labelled(c, self._placed(self._of_repeats(once), c))
-
-    def _labelled(self, columns: Array, thresholds: Array) -> Predictions:
-        """Return these columns as configurations that predict by these thresholds; NaN predicts no positive."""
-        reached = self._scores[columns] >= np.where(np.isnan(thresholds), np.inf, thresholds)[:, None]  # [B, N R]
-        labels = np.where(reached, self._k, 1 - self._k).astype(np.int8).reshape(len(columns), *self.table.seen.shape)
-        responses = {"predict": np.moveaxis(labels, 0, 1)}  # [N, B, R]
-        if self._asks_scores:
-            responses[self.response] = self.table.responses[self.response][:, columns]
-        return replace(self.table, responses=responses, configurations=np.arange(len(columns)))
-
-
 class best_with_threshold(SelectionProcedure):
     """Select the configuration and its decision threshold together, and correct for both.
 
@@ -206,11 +79,11 @@ class best_with_threshold(SelectionProcedure):
         Only thresholds with at least this sensitivity.
     at_specificity : float, optional
         Only thresholds with at least this specificity.
-    response : {"auto", "predict_proba", "decision_function"}
-        What the threshold is one of; "auto" takes probabilities where there are any.
 
     Notes
     -----
+    A threshold is one of probabilities where there are any, else of decision values.
+
     Constraints hold on the samples that a threshold is tuned on, not on new ones: list them after the selecting metric,
     as in ``metric=["sensitivity", "specificity"]``, to see how well they are kept.
 
@@ -232,21 +105,12 @@ class best_with_threshold(SelectionProcedure):
         min_precision: float | None = None,
         at_sensitivity: float | None = None,
         at_specificity: float | None = None,
-        response: str = "auto",
     ) -> None:
-        self.floors = {
-            "min_precision": min_precision, "at_sensitivity": at_sensitivity, "at_specificity": at_specificity
-        }  # fmt: skip
-        for name, value in self.floors.items():
-            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-            if value is not None and (not number or not 0 < value <= 1):
-                hint = f" Write {value / 100:g} for {value:g} %." if number and 1 < value < 100 else ""
-                raise SoberError("E108", f"`{name}` must lie above 0 and not above 1; got {value!r}.{hint}")
-        if response not in ("auto", *SCORES):
-            raise SoberError(
-                "E122", f'`response` must be "auto", "predict_proba" or "decision_function"; got {response!r}.'
-            )
-        self.response = response
+        self.min_precision, self.at_sensitivity, self.at_specificity = min_precision, at_sensitivity, at_specificity
+        for name in signature(type(self)).parameters:
+            if getattr(self, name) is not None:
+                check_level(getattr(self, name), name, usual=0.9, may_be_one=True)
+        self.allowed: tuple[str, ...] = SCORES  # what the threshold may be one of, best first
 
     def check(self, question: Question) -> None:
         first = question.first
@@ -257,42 +121,154 @@ class best_with_threshold(SelectionProcedure):
                 f"matthews_corrcoef, accuracy or neg_cost(missed=5); {first.name} is none. Choose one of them.",
             )
         needed = first.at_cuts.one_sided
-        if needed and all(self.floors[name] is None for name in needed):
-            raise SoberError(
-                "E114",
-                f"{first.name} alone has no best threshold: add a constraint. Write best_with_threshold("
-                f"{needed[0]}=0.9).",
-            )
+        if needed and all(getattr(self, name) is None for name in needed):
+            advice = f"add a constraint. Write best_with_threshold({needed[0]}=0.9)."
+            raise SoberError("E114", f"{first.name} alone has no best threshold: {advice}")
 
     def wanted(self, metric: Metric) -> tuple[tuple[str, ...], ...]:
-        return (SCORES if self.response == "auto" else (self.response,),)
+        return (self.allowed,)
 
-    def check_table(self, target: Target, n_repeats: int) -> None:
+    def check_table(self, target: Target) -> None:
         if target.n_classes != 2:
-            raise SoberError(
-                "E114", f"A threshold separates two classes; `y` has {target.n_classes}. Leave best_with_threshold out."
-            )
+            raise SoberError("E114", f"A threshold separates two classes; `y` has {target.n_classes}. Leave it out.")
 
-    def for_estimator(self, estimator: Any) -> best_with_threshold:
+    def for_estimator(self, estimator: Any) -> Self:
         """Take probabilities, unless an estimator has decision values alone: all configurations share one scale."""
-        if self.response != "auto":
-            return self
         values = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
         made = copy(self)
-        made.response = "decision_function" if values else "predict_proba"
+        made.allowed = ("decision_function" if values else "predict_proba",)
         return made
 
-    def bind(self, predictions: Predictions, question: Question) -> ThresholdDecider:
-        self.check_table(predictions.target, predictions.n_repeats)
-        allowed = SCORES if self.response == "auto" else (self.response,)
-        response = next((name for name in allowed if name in predictions.responses), None)
+    def bind(self, predictions: Predictions, question: Question) -> Self:
+        """Sort the samples of every configuration once; one scan of all cuts serves all resamples."""
+        self.check_table(predictions.target)
+        response = next((name for name in self.allowed if name in predictions.responses), None)
         if response is None:
             raise SoberError(
                 "E116",
-                f"A threshold is one of {' or '.join(allowed)}; the table holds only "
+                f"A threshold is one of {' or '.join(self.allowed)}; the table holds only "
                 f"{', '.join(predictions.responses)}. Pass scores or probabilities instead of labels.",
             )
-        return ThresholdDecider(predictions, question.metrics, response, self.floors)
+        bound = copy(self)
+        bound._sort(predictions, question.metrics, response)
+        return bound
+
+    def _sort(self, table: Predictions, metrics: Sequence[Metric], response: str) -> None:
+        from ...metrics.kernels.cuts import make_cuts  # numba takes a while to import
+
+        metric = metrics[0]
+        assert metric.at_cuts is not None
+        self.table, self.response, self._formula, self._unit = table, response, metric.at_cuts, metric.unit
+        self._asks_scores = any("predict" not in each.responses for each in metrics)
+        self._k = metric.positive_index(table.target)
+        values = np.moveaxis(table.responses[response], 1, 0)  # [C, N, R]
+        if self._k == 0:  # the table holds scores of the second class
+            values = 1.0 - values if response == "predict_proba" else -values
+        # What a repeat has not predicted lies below all others, and never counts.
+        values = np.where(table.seen, values, -np.inf)
+        n, repeats = table.seen.shape
+        self._scores = np.ascontiguousarray(values.reshape(-1, n * repeats), np.float64)  # [C, N R]
+        self._positive = np.repeat(table.y == self._k, repeats)
+        self._weight = None if table.sample_weight is None else np.repeat(table.sample_weight, repeats)
+        self._samples, self._actions = np.empty(self._scores.shape, np.int32), np.empty(self._scores.shape, np.int8)
+        # Equal scores are taken together, so that their order changes no count; sums of weights it may round.
+        order = np.argsort(self._scores, axis=1, kind=None if self._weight is None else "stable")
+        make_cuts(order, self._scores, self._positive, self._samples, self._actions)
+
+    def decide(self, counts: Array) -> Decisions:
+        """Find the best cut of every configuration, select by it, and place the threshold of the winner."""
+        counts = self._of_repeats(counts)
+        step = len(counts) if self._weight is None else _VECTOR  # numbers with a point take eight times the memory
+        scores = np.concatenate([self._best(counts[a:b]) for a, b in blocks.cut(len(counts), step)])
+        winners = best(scores, unit=self._unit)
+        return Decisions(winners, scores, self._placed(counts, winners))
+
+    def predictions(self, decisions: Decisions) -> Predictions:
+        """Return the labels, and the scores where a metric asks for them."""
+        return self._labelled(np.maximum(decisions.winners, 0), decisions.tuned)
+
+    def decision(self, final: Decisions, winners: Array, tuned: Array) -> Threshold:
+        """Return the threshold, and the range of those of resamples in which the same configuration won."""
+        winner = int(final.winners[0])
+        same = np.sort(tuned[winners == winner])
+        ends = np.quantile(same, (0.025, 0.975), method="inverted_cdf") if len(same) >= _FEW else None
+        return Threshold(
+            configuration=int(self.table.configurations[winner]),
+            value=float(final.tuned[0]),
+            response=self.response,
+            positive=self.table.target.labels[self._k],
+            range=None if ends is None else (float(ends[0]), float(ends[1])),
+        )
+
+    def _of_repeats(self, counts: Array) -> Array:
+        """Counts of samples as those of their predictions, one per repeat: [B, N] -> [B, N R]."""
+        if self.table.n_repeats == 1 and self.table.is_complete:
+            return counts
+        return (counts[:, :, None] * self.table.seen).reshape(len(counts), -1)
+
+    def _best(self, counts: Array) -> Array:
+        """The best score over all cuts, of every configuration in every resample [B, C]; NaN where there is none."""
+        from ...metrics.kernels.cuts import best_cuts
+
+        n_resamples, n = counts.shape
+        wide = -(-n_resamples // _VECTOR) * _VECTOR
+        numbers, floors = self._numbers(counts, wide)
+        if self._weight is None:
+            turned = np.zeros((n, wide), counts.dtype)
+            turned[:, :n_resamples] = counts.T
+            kind: Any = np.uint16 if counts.sum(axis=1, dtype=np.int64).max(initial=0) < 2**16 else np.uint32
+        else:
+            turned, kind = np.zeros((n, wide)), np.float64
+            turned[:, :n_resamples] = counts.T * self._weight[:, None]
+        out = np.empty((len(self._scores), n_resamples))
+        bounded = any(floor is not None for floor in (self.min_precision, self.at_sensitivity, self.at_specificity))
+        best_cuts(
+            self._formula.kind, self._samples, self._actions, turned, turned.ctypes.data, numbers, floors,
+            self.min_precision or 0.0, bounded, np.empty(wide, kind), np.empty(wide, kind), out,
+        )  # fmt: skip
+        return out.T
+
+    def _placed(self, counts: Array, picked: Array) -> Array:
+        """The threshold of configuration picked[b] in resample b [B]."""
+        from ...metrics.kernels.cuts import place_cuts
+
+        numbers, floors = self._numbers(counts, len(counts))
+        weight = np.ones(counts.shape[1]) if self._weight is None else self._weight
+        out = np.empty(len(counts))
+        place_cuts(
+            self._formula.kind, self._samples, self._actions, self._scores, counts, weight, numbers, floors,
+            self.min_precision or 0.0, picked.astype(np.int64), TIE, np.array([-np.inf, np.inf]), out,
+        )  # fmt: skip
+        return np.clip(out, *_ENDS[self.response])  # infinite where no sample parts from another
+
+    def _numbers(self, counts: Array, wide: int) -> tuple[Array, Array]:
+        """What the formula comes to in each resample [4, B]; what the constraints allow [2, B].
+
+        That is the least weight of true positives, and the most of false ones.
+        """
+        sides = np.zeros((2, wide))
+        for side, here in zip(sides, (self._positive, ~self._positive), strict=True):
+            if self._weight is None:
+                side[: len(counts)] = counts[:, here].sum(axis=1, dtype=np.float64)
+            else:  # row by row, because a product of all rounds by the number of rows
+                side[: len(counts)] = [row.astype(np.float64) @ self._weight[here] for row in counts[:, here]]
+        least = (self.at_sensitivity or 0.0) * sides[0] * (1.0 - 1e-12)  # rounding must not cost a sample
+        most = (1.0 - (self.at_specificity or 0.0)) * sides[1] + 1e-12 * sides[1]
+        return self._formula.coefficients(*sides), np.stack([least, most])
+
+    def alternatives(self) -> Predictions:
+        c = np.arange(len(self._scores))
+        once = np.ones((len(c), self.table.n_samples), np.uint8)
+        return self._labelled(c, self._placed(self._of_repeats(once), c))
+
+    def _labelled(self, columns: Array, thresholds: Array) -> Predictions:
+        """Return these columns as configurations that predict by these thresholds; NaN predicts no positive."""
+        reached = self._scores[columns] >= np.where(np.isnan(thresholds), np.inf, thresholds)[:, None]  # [B, N R]
+        labels = np.where(reached, self._k, 1 - self._k).astype(np.int8).reshape(len(columns), *self.table.seen.shape)
+        responses = {"predict": np.moveaxis(labels, 0, 1)}  # [N, B, R]
+        if self._asks_scores:
+            responses[self.response] = self.table.responses[self.response][:, columns]
+        return replace(self.table, responses=responses, configurations=np.arange(len(columns)))
 
     def notes(self, decision: Decision) -> tuple[Note, ...]:
         text = (
@@ -300,8 +276,3 @@ class best_with_threshold(SelectionProcedure):
             "resample, so that the score is corrected for it."
         )
         return (Note("W218", text),)
-
-    def __repr__(self) -> str:
-        given = {**self.floors, "response": None if self.response == "auto" else self.response}
-        words = (f"{name}={value!r}" for name, value in given.items() if value is not None)
-        return f"best_with_threshold({', '.join(words)})"

@@ -4,8 +4,6 @@ Tied samples fall on one side of every cut. One scan of the samples of a configu
 resamples.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -47,7 +45,7 @@ def make_cuts(order, score, positive, samples, actions):
 
 @inlined
 def score_at(kind, gain, hits, loss, rest, tp, fp):
-    """One formula at one cut; see `metrics.cuts`. MATTHEWS: gain and loss are the classes' weights, hits is tiny."""
+    """One formula at one cut, see `AtCuts`. MATTHEWS: gain and loss are the weights of the classes, hits is tiny."""
     if kind == 0:
         return gain * tp - loss * fp + rest
     if kind == 1:

@@ -1,7 +1,5 @@
 """Drawing resamples, and picking the best of each: what every bootstrap does, whatever the metric."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...compiled import compiled

@@ -5,8 +5,6 @@ every resample then only adds and multiplies. Counts are `[N, B]` where a scan s
 over b), and `[B, N]` where every resample is scanned on its own. Pairs count within a stratum only.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...compiled import compiled, fetch, inlined

@@ -1,7 +1,5 @@
 """Scans of sorted samples for all resamples at once: orders `[C, N]` and counts `[N, B]` in, `[C, B]` out."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...compiled import compiled

@@ -5,11 +5,10 @@ Axes: N samples, R repeats.
 
 from __future__ import annotations
 
-import operator
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -28,15 +27,7 @@ MAX_ROUNDS = 20
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One fold of one repeat.
-
-    Attributes
-    ----------
-    repeat, fold : int
-        Counted from 0.
-    train, test : int array
-        Row numbers.
-    """
+    """One fold of one repeat, both counted from 0, as row numbers."""
 
     repeat: int
     fold: int
@@ -49,20 +40,22 @@ class Split:
         return f"fold {self.fold + 1} of repeat {self.repeat + 1}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Plan:
-    """All splits of a search, in the order in which they are run.
-
-    Attributes
-    ----------
-    n_samples, n_repeats : int
-    rounds : tuple of tuples of Split
-        After each round the drop rule is asked. Usually one split; several where a repeat has very many.
-    """
+    """All splits of a search, in the order in which they are run."""
 
     n_samples: int
     n_repeats: int
-    rounds: tuple[tuple[Split, ...], ...]
+    rounds: tuple[tuple[Split, ...], ...]  # after each the drop rule is asked; of one split, or of several where many
+
+    def __post_init__(self) -> None:
+        self.splits = tuple(split for part in self.rounds for split in part)
+        self.n_splits, self.n_rounds = len(self.splits), len(self.rounds)
+        self.positions = {(split.repeat, split.fold): i for i, split in enumerate(self.splits)}  # in `splits`
+        # The fold in which each sample is held out [N, R]; 0 and meaningless where it never is.
+        self.fold_of = np.zeros((self.n_samples, self.n_repeats), np.int64)
+        for split in self.splits:
+            self.fold_of[split.test, split.repeat] = split.fold
 
     @classmethod
     def build(
@@ -89,39 +82,10 @@ class Plan:
         _check(plan, problem)
         return plan
 
-    @cached_property
-    def splits(self) -> tuple[Split, ...]:
-        """Every split, in scikit-learn's order."""
-        return tuple(split for part in self.rounds for split in part)
-
-    @property
-    def n_splits(self) -> int:
-        """Number of splits over all repeats."""
-        return len(self.splits)
-
-    @property
-    def n_rounds(self) -> int:
-        """Number of times that the drop rule can be asked."""
-        return len(self.rounds)
-
-    @cached_property
-    def positions(self) -> Mapping[tuple[int, int], int]:
-        """From (repeat, fold) to the place in `splits`."""
-        return {(split.repeat, split.fold): i for i, split in enumerate(self.splits)}
-
-    @cached_property
-    def fold_of(self) -> Array:
-        """The fold in which each sample is held out [N, R]; 0 and meaningless where it never is."""
-        folds = np.zeros((self.n_samples, self.n_repeats), np.int64)
-        for split in self.splits:
-            folds[split.test, split.repeat] = split.fold
-        return folds
-
-    def seen(self, positions: Sequence[int] | Array) -> Array:
+    def seen(self, positions: Iterable[int]) -> Array:
         """Which samples the splits at these positions predict, bool [N, R]."""
         mask = np.zeros((self.n_samples, self.n_repeats), bool)
-        for position in positions:
-            split = self.splits[position]
+        for split in (self.splits[position] for position in positions):
             mask[split.test, split.repeat] = True
         return mask
 
@@ -179,12 +143,19 @@ def _check(plan: Plan, problem: Problem) -> None:
 
 def _pairs(problem: Problem, cv: Any, n_repeats: int, seed: int, split_params: Mapping[str, Any] | None) -> list[Pair]:
     """Return the (train, test) pairs, checked."""
-    n_folds = 5 if cv is None else _as_int(cv)
-    if isinstance(n_repeats, bool) or not isinstance(n_repeats, (int, np.integer)) or n_repeats < 1:
-        raise SoberError("E108", f"`n_repeats` must be a whole number of at least 1; got {n_repeats!r}.")
+    cv = 5 if cv is None else cv
+    is_number = isinstance(cv, Integral) and not isinstance(cv, bool)
     name = type(cv).__name__ if hasattr(cv, "split") else "This list of splits"
-    if n_folds is not None:
-        pairs = _by_number(problem, n_folds, int(n_repeats), seed)
+    if cv < 2 if is_number else isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+        raise SoberError(
+            "E307",
+            "`cv` must be a number of folds (at least 2), a scikit-learn splitter or a list of (train, test) rows; got "
+            f"{cv!r}, so write cv=10.",
+        )
+    if isinstance(n_repeats, bool) or not isinstance(n_repeats, Integral) or n_repeats < 1:
+        raise SoberError("E108", f"`n_repeats` must be a whole number of at least 1; got {n_repeats!r}.")
+    if is_number:
+        pairs = _by_number(problem, int(cv), int(n_repeats), seed)
     elif n_repeats > 1:
         raise SoberError(
             "E114",
@@ -210,22 +181,6 @@ def _pairs(problem: Problem, cv: Any, n_repeats: int, seed: int, split_params: M
             "pass blocks of time as `groups` with a number of folds.",
         )
     return checked
-
-
-def _as_int(cv: Any) -> int | None:
-    """Return the number of folds; None where `cv` makes splits itself."""
-    is_number = hasattr(cv, "__index__") and not isinstance(cv, (bool, np.bool_)) and getattr(cv, "ndim", 0) == 0
-    if hasattr(cv, "split") and not isinstance(cv, str):
-        return None
-    if isinstance(cv, (str, float)) or not (is_number or isinstance(cv, Iterable)):
-        raise SoberError(
-            "E307",
-            f"`cv` must be a number of folds, a scikit-learn splitter or a list of (train, test) rows; got {cv!r}, so "
-            "write cv=10.",
-        )
-    if is_number and operator.index(cv) < 2:
-        raise SoberError("E307", f"`cv` must be at least 2 folds; got {cv}, so write cv=10.")
-    return operator.index(cv) if is_number else None
 
 
 def _by_number(problem: Problem, n_folds: int, n_repeats: int, seed: int) -> list[Pair]:

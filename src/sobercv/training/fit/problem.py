@@ -7,62 +7,29 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
-from sklearn.utils import get_tags
+from sklearn.utils import get_tags, indexable
 
 from ...containers import Array, codes_of, weights_of
 from ...errors import SoberError
 from ...targets import Target, TaskName, has_several_outputs, is_survival
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Problem:
-    """The data of a search. Use `Problem.build`; the constructor trusts what it is given.
+    """The data of a search. Use `Problem.build`; the constructor trusts what it is given."""
 
-    Attributes
-    ----------
-    X : array-like [N, ...]
-        As given: numpy, pandas, polars, scipy sparse or a list. (Sparse formats without rows become CSR.)
-    y : array-like [N], or None
-        As given; estimators see it unchanged.
-    target : Target
-        `y`, read: the task, the encoded values, the classes.
-    groups : array-like [N] or None
-        As given, for splitters.
-    group_codes : int array [N] or None
-        The groups, numbered.
-    sample_weight : float array [N] or None
-        Travels with the predictions; also goes to `fit` where `weighted_fit` says so.
-    fit_params : dict
-        More arguments for `fit`. Those with one entry per sample are cut to the training rows.
-    weighted_fit : bool
-        Whether `fit` receives `sample_weight`.
-    """
-
-    X: Any
-    y: Any
-    target: Target
-    groups: Any = None
-    group_codes: Array | None = None
-    sample_weight: Array | None = None
-    fit_params: Mapping[str, Any] = field(default_factory=dict)
+    X: Any  # as given: numpy, pandas, polars, scipy sparse or a list; sparse formats without rows become CSR
+    y: Any  # as given, or None; estimators see it unchanged
+    target: Target  # `y`, read: the task, the encoded values, the classes
+    groups: Any = None  # as given, for splitters
+    group_codes: Array | None = None  # numbered
+    sample_weight: Array | None = None  # travels with the predictions; also goes to `fit` if `weighted_fit`
+    fit_params: Mapping[str, Any] = field(default_factory=dict)  # more arguments of `fit`
     weighted_fit: bool = True
 
-    @property
-    def n_samples(self) -> int:
-        """Number of samples, N."""
-        return len(self.target)
-
-    @property
-    def task(self) -> TaskName:
-        """What is predicted."""
-        return self.target.task
-
-    @property
-    def classes(self) -> Array | None:
-        """The labels of a classification."""
-        return self.target.classes
+    def __post_init__(self) -> None:
+        self.n_samples, self.task, self.classes = len(self.target.values), self.target.task, self.target.classes
 
     @classmethod
     def build(
@@ -82,8 +49,14 @@ class Problem:
         `y` may have several outputs per sample, or be None.
         """
         task = infer_task(estimator, y) if task is None else task
-        X = _with_rows(X)
-        n = _n_rows(X)
+        try:
+            X = indexable(X)[0]
+            n = int(X.shape[0]) if hasattr(X, "shape") else len(X)
+        except TypeError:
+            raise SoberError(
+                "E112",
+                f"X must be a table with one row per sample; got {type(X).__name__}, so pass an array or a data frame.",
+            ) from None
         # Several outputs per sample, or none, are for models and their scorers alone to read.
         of_models = task != "survival" and (y is None or has_several_outputs(y))
         target = Target.of_models(y, task, n) if of_models else Target.read(y, task)
@@ -94,19 +67,11 @@ class Problem:
                 f"Unknown label type: `y` is continuous ({len(classes)} distinct numbers), but the estimator is a "
                 "classifier; use a regressor, or turn the numbers into classes.",
             )
-        y = None if y is None else _with_rows(y)
-        if n != len(target):
-            raise SoberError("E101", f"X has {n} samples but y has {len(target)}; both need one row per sample.")
-        return cls(
-            X=X,
-            y=y,
-            target=target,
-            groups=groups,
-            group_codes=None if groups is None else codes_of(groups, n, "groups"),
-            sample_weight=weights_of(sample_weight, n),
-            fit_params=dict(fit_params or {}),
-            weighted_fit=weighted_fit,
-        )
+        if n != len(target.values):
+            raise SoberError("E101", f"X has {n} samples but y has {len(target.values)}; both need one row per sample.")
+        codes = None if groups is None else codes_of(groups, n, "groups")
+        weights, params = weights_of(sample_weight, n), dict(fit_params or {})
+        return cls(X, indexable(y)[0], target, groups, codes, weights, params, weighted_fit)
 
     def with_positive(self, pos_label: Any) -> Problem:
         """Name the positive one of two classes; None leaves it to the labels."""
@@ -124,11 +89,6 @@ class Problem:
     def cut(self, given: Mapping[str, Any], rows: Array) -> dict[str, Any]:
         """Cut what has one entry per sample to some rows; all else stays as it is."""
         return {name: take(v, rows) if _is_column(v, self.n_samples) else v for name, v in given.items()}
-
-    @property
-    def has_fit_arguments(self) -> bool:
-        """Whether `fit` receives anything beyond X and y."""
-        return bool(self.fit_params) or (self.sample_weight is not None and self.weighted_fit)
 
     @property
     def is_square(self) -> bool:
@@ -183,34 +143,9 @@ def take(X: Any, rows: Array, columns: Array | None = None) -> Any:
     return X[rows] if columns is None else X[rows][:, columns]
 
 
-def _with_rows(X: Any) -> Any:
-    """Return a container whose rows can be taken: X itself wherever that is possible."""
-    if sparse.issparse(X):
-        return X if X.format == "csr" else X.tocsr()
-    if hasattr(X, "iloc") or hasattr(X, "__getitem__"):
-        return X
-    array = np.asarray(X)
-    return array if array.ndim else X
-
-
-def _n_rows(X: Any) -> int:
-    shape = getattr(X, "shape", None)
-    if shape is not None and len(shape) > 0:
-        return int(shape[0])
-    try:
-        return len(X)
-    except TypeError:
-        raise SoberError(
-            "E112",
-            f"X must be a table with one row per sample; got {type(X).__name__}, so pass an array or a data frame.",
-        ) from None
-
-
 def _is_column(value: Any, n: int) -> bool:
     """Whether a value has one entry per sample (a text or a dict never has)."""
     if isinstance(value, (str, bytes, Mapping)):
         return False
     shape = getattr(value, "shape", None)
-    if shape is not None:
-        return len(shape) > 0 and shape[0] == n
-    return hasattr(value, "__len__") and len(value) == n
+    return shape[:1] == (n,) if shape is not None else hasattr(value, "__len__") and len(value) == n

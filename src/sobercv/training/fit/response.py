@@ -14,7 +14,7 @@ import numpy as np
 from ...containers import Array, as_numbers
 from ...errors import SoberError
 from ...responses import time_of, why_impossible, why_too_large
-from ...targets import Target, codes_among
+from ...targets import codes_among
 from .problem import Problem
 
 METHOD = "predict_survival_function"
@@ -22,7 +22,7 @@ METHOD = "predict_survival_function"
 
 def gives_curves(fitted: Any) -> bool:
     """Whether an estimator can be asked for survival curves; a pipeline is as its last step."""
-    return hasattr(_asked(fitted), METHOD)
+    return hasattr(fitted, METHOD) or (hasattr(fitted, "steps") and gives_curves(fitted.steps[-1][1]))
 
 
 def survival_chances(fitted: Any, X: Any, times: Sequence[float]) -> Array:
@@ -32,11 +32,6 @@ def survival_chances(fitted: Any, X: Any, times: Sequence[float]) -> Array:
             X = X if step is None or isinstance(step, str) else step.transform(X)
         return survival_chances(fitted.steps[-1][1], X, times)
     return np.array([_at(curve, np.asarray(times, np.float64)) for curve in getattr(fitted, METHOD)(X)])
-
-
-def _asked(fitted: Any) -> Any:
-    has = hasattr(fitted, METHOD) or not hasattr(fitted, "steps")
-    return fitted if has else _asked(fitted.steps[-1][1])
 
 
 def _at(curve: Any, times: Array) -> Array:
@@ -127,8 +122,8 @@ def _formed(problem: Problem, fitted: Any, method: str, raw: Array, n: int) -> A
         if reason is not None:
             raise Unusable("not finite", f"{method} gave {reason}")
         return numbers
-    columns = _columns(fitted, problem.target, problem.classes)
-    aligned = (_probabilities if method == "predict_proba" else _decisions)(numbers, columns, problem.classes)
+    columns = _columns(fitted, problem.classes)
+    aligned = _aligned(numbers, columns, len(problem.classes), method == "predict_proba")
     if aligned is None:
         raise Unusable("wrong shape", f"{method} gave shape {given} for {n} samples of {len(problem.classes)} classes.")
     if method == "predict_proba":
@@ -152,49 +147,35 @@ def _labels(raw: Array, classes: Array) -> Array:
     raise Unusable("unknown label", f"predict gave the label {strange!r}, which is not among the classes.")
 
 
-def _columns(fitted: Any, target: Target, classes: Array) -> Array | None:
-    """Say where the estimator's classes stand among those of the target; None where they are the same.
+def _columns(fitted: Any, classes: Array) -> Array:
+    """Return where the estimator's classes stand among those of the target.
 
     An estimator that does not name them, or has names of its own, is taken to keep them sorted.
     """
-    for known in (getattr(fitted, "classes_", None), target.sorted_classes):
-        known = np.asarray(known)
-        if known is classes or (known.shape == classes.shape and bool((known == classes).all())):
-            return None
-        places = codes_among(known, classes) if known.ndim == 1 else None
+    for known in (getattr(fitted, "classes_", None), np.sort(classes)):
+        named = np.asarray(known)
+        places = codes_among(named, classes) if named.ndim == 1 else None
         if places is not None:
             return places
-    return None
+    return np.arange(len(classes))
 
 
-def _probabilities(numbers: Array, columns: Array | None, classes: Array) -> Array | None:
-    """Return the probability of every class [n, K], [n] for a single one; a class without training rows has 0."""
-    if columns is not None:
-        numbers = numbers[:, None] if numbers.ndim == 1 else numbers
-        if numbers.shape[1] != len(columns):
-            return None
-        aligned = np.zeros((len(numbers), len(classes)))
-        aligned[:, columns] = numbers
-        numbers = aligned
-    if len(classes) == 1:
+def _aligned(numbers: Array, columns: Array, n_classes: int, are_probabilities: bool) -> Array | None:
+    """Return numbers in the order of the classes; None where they cannot be placed.
+
+    Probabilities are [n, K] ([n] for a single class), 0 for a class without training rows. Decisions are [n] for two
+    classes and [n, K] for more; a class without training rows cannot be placed.
+    """
+    if are_probabilities and n_classes == 1:
         return numbers if numbers.ndim == 1 else None
-    if numbers.ndim != 2 or numbers.shape[1] != len(classes):
-        return None
-    return numbers
-
-
-def _decisions(numbers: Array, columns: Array | None, classes: Array) -> Array | None:
-    """Return one number per sample for two classes, one per class for more; a class left out cannot be placed."""
-    if columns is not None and len(columns) != len(classes):
-        return None
-    if len(classes) <= 2:
-        if numbers.ndim != 1:
+    if not are_probabilities:
+        if len(columns) != n_classes:
             return None
-        return numbers if columns is None else -numbers
-    if numbers.ndim != 2 or numbers.shape[1] != len(classes):
+        if n_classes <= 2:
+            return None if numbers.ndim != 1 else -numbers if columns[0] > 0 else numbers
+    numbers = numbers[:, None] if numbers.ndim == 1 else numbers
+    if numbers.shape[1] != len(columns):
         return None
-    if columns is None:
-        return numbers
-    aligned = np.empty_like(numbers)
+    aligned = np.zeros((len(numbers), n_classes))
     aligned[:, columns] = numbers
     return aligned

@@ -6,21 +6,17 @@ Failure is a value with a name; nothing is written down, and nothing that is giv
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from math import isfinite
-from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
 from ...containers import Array
 from ...errors import SoberError
-from ...forests import Forests, GrownForest
 from .plan import Split
 from .problem import Problem, take
-from .response import Unusable, Wanted, method_of, responses_of
+from .response import Unusable, Wanted
 from .space import Configuration
 
 
@@ -49,72 +45,46 @@ Asks = Callable[[Any, Callable[[], Rows], Callable[[], Rows]], Mapping[str, floa
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """What all fits of a search have in common. A fit adds a configuration and a split.
-
-    Attributes
-    ----------
-    problem : Problem
-        The data.
-    estimator : estimator
-        Never fitted itself: each configuration is set on a clone.
-    wanted : tuple of tuples of str
-        For each response the methods that can give it, best first; empty where no predictions are needed.
-    raise_errors : bool
-        Let the first exception of a fit out instead of turning it into a failure.
-    asks : callable, optional
-        What else is asked of each fitted model, with the rows of its split.
-    """
+    """What all fits of a search have in common. A fit adds a configuration and a split."""
 
     problem: Problem
-    estimator: Any
-    wanted: Wanted
-    raise_errors: bool = False
-    asks: Asks | None = None
+    estimator: Any  # never fitted itself: each configuration is set on a clone
+    wanted: Wanted  # for each response the methods that can give it, best first; empty where none is needed
+    raise_errors: bool = False  # whether the first exception of a fit is let out instead of becoming a failure
+    asks: Asks | None = None  # what else is asked of each fitted model, with the rows of its split
 
 
 #: What a fit is known by: repeat, fold and the index of its configuration.
 Place = tuple[int, int, int]
 
 
-@dataclass(frozen=True, eq=False)
-class Task:
-    """One split and the configurations to fit on it."""
+class Task(NamedTuple):
+    """A fit: of one configuration on one split."""
 
     split: Split
-    configurations: tuple[Configuration, ...]
+    configuration: Configuration
 
     @property
-    def places(self) -> list[Place]:
-        """The places of its fits."""
-        return [(self.split.repeat, self.split.fold, configuration.index) for configuration in self.configurations]
+    def place(self) -> Place:
+        """What the fit is known by."""
+        return self.split.repeat, self.split.fold, self.configuration.index
 
 
 @dataclass(frozen=True)
 class Failure:
     """Why a configuration gave nothing usable.
 
-    Attributes
-    ----------
-    kind : {"raised", "not finite", "wrong shape", "no method", "unknown label",
-        "impossible probabilities", "worker died", "timed out"}
-    message : str
-        The exception's text, or what was wrong with the predictions.
-    error : str
-        The exception's type; empty where nothing was raised.
-    repeat, fold : int
-        Where it happened, counted from 0.
-    traceback : str
-        The last frames, for the curious.
-    by_machine : bool
-        Whether the machine raised it, not the configuration: no memory left, a file or a package missing.
+    `kind` is "raised", "not finite", "wrong shape", "no method", "unknown label", "impossible probabilities",
+    "worker died" or "timed out".
     """
 
     kind: str
-    message: str
-    error: str = ""
-    repeat: int = 0
+    message: str  # the exception's text, or what was wrong with the predictions
+    error: str = ""  # the exception's type; empty where nothing was raised
+    repeat: int = 0  # where it happened, counted from 0
     fold: int = 0
-    traceback: str = field(default="", repr=False, compare=False)
+    traceback: str = field(default="", repr=False, compare=False)  # the last frames, for the curious
+    # Whether the machine raised it, not the configuration: no memory left, a file or a package missing.
     by_machine: bool = field(default=False, repr=False, compare=False)
 
     @property
@@ -129,33 +99,17 @@ class Failure:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one configuration gave on one split.
+    """What one configuration gave on one split."""
 
-    Attributes
-    ----------
-    configuration : int
-        Its index.
-    repeat, fold : int
-        The split.
-    responses : mapping of str to array [n_test] or [n_test, K]
-        Empty where the fit failed.
-    fit_seconds, predict_seconds : float
-    failure : Failure or None
-    answers : mapping of str to float
-        What else was asked of the fitted model, see `Experiment.asks`.
-    is_recalled : bool
-        Whether it was read from a file of an earlier run.
-    """
-
-    configuration: int
+    configuration: int  # its index
     repeat: int
     fold: int
-    responses: Mapping[str, Array]
+    responses: Mapping[str, Array]  # [n_test] or [n_test, K]; empty where the fit failed
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     failure: Failure | None = None
-    answers: Mapping[str, float] = field(default_factory=dict)
-    is_recalled: bool = False
+    answers: Mapping[str, float] = field(default_factory=dict)  # what else was asked, see `Experiment.asks`
+    is_recalled: bool = False  # whether it was read from a file of an earlier run
 
     @property
     def place(self) -> Place:
@@ -163,125 +117,31 @@ class Outcome:
         return self.repeat, self.fold, self.configuration
 
 
-#: Told before a piece of work: for which configurations it is done.
-Begins = Callable[[Sequence[Configuration]], object]
+def build(estimator: Any, params: Mapping[str, Any], safe: bool = True) -> Any:
+    """Set parameters on a clone; those that are estimators are cloned too. `safe` refuses what is no estimator."""
+    built = clone(estimator, safe=safe)
+    return built.set_params(**clone(dict(params), safe=False)) if params else built
 
 
-def fit_predict(experiment: Experiment, task: Task, begins: Begins = lambda configurations: None) -> Iterator[Outcome]:
-    """Fit every configuration of a task on its own, and predict the rows held out; `begins` hears which is next."""
-    forests = Forests()
-    for configuration in task.configurations:
-        begins((configuration,))
-        yield fit_one(experiment, configuration, task.split, forests)
-
-
-def build(estimator: Any, configuration: Configuration) -> Any:
-    """Set a configuration on a clone; parameters that are estimators are cloned too."""
-    built = clone(estimator)
-    return built.set_params(**clone(dict(configuration.params), safe=False)) if configuration.params else built
-
-
-def fit_one(
-    experiment: Experiment, configuration: Configuration, split: Split, forests: Forests | None = None
-) -> Outcome:
-    """Fit one configuration, set on a clone, on the training rows and predict the test rows.
-
-    Random forests are grown faster with `forests`, where nothing but predictions is asked of them.
-    """
-    problem, asks, columns = experiment.problem, experiment.asks, None
-
-    def held_out() -> Any:
-        return take(problem.X, split.test, columns)
-
-    def fit() -> Any:
-        nonlocal columns
-        built = build(experiment.estimator, configuration)
-        columns = split.train if problem.is_pairwise_for(built) else None
-        rows, arguments = Rows.of(problem, split.train, columns), problem.fit_arguments(split.train)
-        if asks is None:
-            return fitted_on(built, rows.X, rows.y, arguments, held_out, experiment.wanted, forests)
-        return fitted_on(built, rows.X, rows.y, arguments)
-
-    def ask(fitted: Any) -> tuple[Mapping[str, Array], Mapping[str, float]]:
-        responses = responses_of(problem, fitted, held_out(), len(split.test), experiment.wanted)
-        if asks is None:
-            return responses, {}
-        sides = (partial(Rows.of, problem, numbers, columns) for numbers in (split.test, split.train))
-        answers = dict(asks(fitted, *sides))
-        for name, value in answers.items():
-            if not isfinite(value):
-                raise Unusable("not finite", f"{name} of the fitted model is {value}.")
-        return responses, answers
-
-    return outcome_of(experiment, configuration, split, fit, ask)
-
-
-def fitted_on(
-    model: Any,
-    X: Any,
-    y: Any,
-    arguments: Mapping[str, Any],
-    rows: Callable[[], Any] | None = None,
-    wanted: Wanted = (),
-    forests: Forests | None = None,
-) -> Any:
-    """Fit a model in place and return it, or a forest that was grown in its place and predicts `rows()` alike."""
-    if forests is not None and rows is not None and not arguments and y is not None:
-        is_answerable = all(method_of(GrownForest, alternatives) is not None for alternatives in wanted)
-        grown = forests.grown(model, X, y, rows) if is_answerable else None
-        if grown is not None:
-            return grown
-    model.fit(X, *(() if y is None else (y,)), **arguments)
-    return model
-
-
-def outcome_of(
-    experiment: Experiment,
-    configuration: Configuration,
-    split: Split,
-    fit: Callable[[], Any],
-    ask: Callable[[Any], tuple[Mapping[str, Array], Mapping[str, float]]],
-) -> Outcome:
-    """Fit, then ask what was fitted; measure both, and turn an exception into a failure."""
-    start, fitted = perf_counter(), None
-    try:
-        model = fit()
-        fitted = perf_counter()
-        responses, answers = ask(model)
-    except BaseException as error:
-        end = perf_counter()
-        seconds = (end - start, 0.0) if fitted is None else (fitted - start, end - fitted)
-        return failed(experiment, configuration, split, error, *seconds)
-    seconds = fitted - start, perf_counter() - fitted
-    return Outcome(configuration.index, split.repeat, split.fold, responses, *seconds, answers=answers)
-
-
-def failed(
-    experiment: Experiment,
-    configuration: Configuration,
-    split: Split,
-    error: BaseException,
-    fit_seconds: float = 0.0,
-    predict_seconds: float = 0.0,
-) -> Outcome:
+def failed(experiment: Experiment, task: Task, error: BaseException, seconds: float = 0.0) -> Outcome:
     """Turn an exception into an outcome, or let it out where that is asked for.
 
     Ctrl-C and its like are always let out. An estimator that calls `sys.exit` has failed; it does not end the run.
     """
     if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
         raise error
+    repeat, fold, index = task.place
     if isinstance(error, Unusable):
-        failure = Failure(error.kind, error.message, "", split.repeat, split.fold)
+        failure = Failure(error.kind, error.message, "", repeat, fold)
         if experiment.raise_errors:
-            raise SoberError("E315", f"Configuration {configuration.index} failed in {failure}") from None
+            raise SoberError("E315", f"Configuration {index} failed in {failure}") from None
     else:
         if experiment.raise_errors:
             raise error
         frames = "".join(traceback.format_exception(error, limit=-4))
-        failure = Failure(
-            "raised", error_text(error), type(error).__name__, split.repeat, split.fold, frames, _is_machines(error)
-        )
-    return Outcome(configuration.index, split.repeat, split.fold, {}, fit_seconds, predict_seconds, failure)
+        kind, by_machine = type(error).__name__, _is_machines(error)
+        failure = Failure("raised", error_text(error), kind, repeat, fold, frames, by_machine)
+    return Outcome(index, repeat, fold, {}, seconds, failure=failure)
 
 
 def _is_machines(error: BaseException | None) -> bool:

@@ -10,19 +10,23 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...errors import SoberError, warn
-from ..fit.plan import Plan, Split
+from ..fit.plan import Plan
+from ..fit.problem import Problem
 from ..fit.space import Configuration
-from ..fit.task import Experiment, Failure, Outcome
-from .manifest import Manifest
+from ..fit.task import Experiment, Failure, Outcome, Task
+from .fingerprint import code_of, digest, fingerprint, versions
 
 #: Says "a store of sober" in the header of the file.
 APPLICATION = 0x50BE7C4
@@ -38,6 +42,131 @@ _LOCK_SECONDS = 1.0
 #: What reading a damaged file can raise: SQLite's messages quote it, and are then no text; sizes in it may be absurd.
 _ERRORS = (sqlite3.Error, UnicodeError, MemoryError)
 _FAILURE = ("kind", "message", "error", "traceback")
+
+
+@dataclass(frozen=True, eq=False)
+class Manifest:
+    """Fingerprints of everything that an outcome depends on: what a stored run is a run of.
+
+    Two may be united where one extends the other: more splits, more configurations.
+
+    Attributes
+    ----------
+    data, code, versions : mapping of str to str
+        Digests of X, y and what goes with them, and of the user's own modules; versions of Python and packages.
+    asked : mapping of str to (digest, text)
+        What else must be the same: the estimator, what scoring asks of it, the seed.
+    splits : sequence of str
+        A key for each split, of its training and test rows, in the order of the plan.
+    configurations : mapping of str to str
+        From a key to the parameters, in the order of the indices.
+    """
+
+    data: Mapping[str, str]
+    code: Mapping[str, str]
+    versions: Mapping[str, str]
+    asked: Mapping[str, Sequence[str]]
+    splits: Sequence[str]
+    configurations: Mapping[str, str]
+
+    @classmethod
+    def build(cls, experiment: Experiment, configurations: Sequence[Configuration], plan: Plan, seed: int) -> Manifest:
+        """Take the fingerprints of a search."""
+        modules: set[str] = set()
+        wanted = ", ".join(" or ".join(alternatives) for alternatives in experiment.wanted)
+        asked = {
+            "the estimator": (fingerprint(experiment.estimator, modules), _text(experiment.estimator)),
+            "what scoring asks of an estimator": (wanted, wanted),
+            "the scorer that is called on every fitted model": (fingerprint(experiment.asks, modules), ""),
+            "the seed": (str(seed), str(seed)),
+        }
+        keyed: dict[str, str] = {}
+        for configuration in configurations:
+            params = dict(configuration.params)
+            key = found = fingerprint(params, modules)[:16]
+            while key in keyed:  # of equal ones, the second has another key than the first
+                key = fingerprint((key, found), set())[:16]
+            keyed[key] = _text(params)
+        data = _data_digests(experiment.problem)
+        code, packages = code_of(modules)
+        splits = [fingerprint((split.train, split.test), set())[:16] for split in plan.splits]
+        return cls(data, code, versions(packages), asked, splits, keyed)
+
+    @property
+    def seed(self) -> int:
+        """The root seed."""
+        return int(self.asked["the seed"][0])
+
+    def differences(self, now: Manifest) -> list[str]:
+        """Say in what `now` differs from this stored run, unless it goes on with it or extends it."""
+        found = []
+        data = [name for name, held in self.data.items() if now.data.get(name) != held]
+        code = sorted(name for name, held in self.code.items() if now.code.get(name, held) != held)
+        other = [name for name, held in self.versions.items() if now.versions.get(name, held) != held]
+        if data:
+            found.append(f"the data ({', '.join(data)})")
+        if code:
+            found.append(f"the code ({', '.join(code)})")
+        if other:
+            listed = ", ".join(f"{name} {self.versions[name]}, now {now.versions[name]}" for name in other)
+            found.append(f"the installed versions ({listed})")
+        for name, (key, was) in self.asked.items():
+            key_now, text = now.asked[name]
+            if key != key_now:
+                found.append(name if was == text else f"{name} ({_first_difference(was, text)})")
+        if any(a != b for a, b in zip(self.splits, now.splits, strict=False)):
+            found.append("the folds")
+        gone = [text for key, text in self.configurations.items() if key not in now.configurations]
+        if gone:
+            n = len(self.configurations)
+            found.append(f"the grid ({len(gone)} of {n} stored configurations are not in it, the first is {gone[0]})")
+        return found
+
+    def united(self, now: Manifest) -> Manifest:
+        """Return the manifest of the file once `now` has joined the stored run."""
+        splits = max(self.splits, now.splits, key=len)
+        return replace(now, splits=splits, versions={**self.versions, **now.versions})
+
+    def to_json(self) -> bytes:
+        """Write as a text; `Manifest(**json.loads(text))` reads it."""
+        return json.dumps(asdict(self)).encode()
+
+
+#: Of problems that are alive: each trial of a study has a manifest of its own, and all have the same data.
+_DIGESTS: WeakKeyDictionary[Problem, dict[str, str]] = WeakKeyDictionary()
+
+
+def _data_digests(problem: Problem) -> dict[str, str]:
+    """Return a digest for each of X, y and what goes with them; taken once for a problem, however often it is asked."""
+    if problem not in _DIGESTS:
+        parts = {
+            "task": problem.task,
+            "X": problem.X,
+            "y": problem.y,
+            # Scores are those of the last class, so outcomes depend on which one that is.
+            "pos_label": None if problem.classes is None else problem.classes.tolist()[-1],
+            "groups": problem.group_codes,
+            "sample_weight": problem.sample_weight,
+            "fit_params": {**problem.fit_params, "weighted_fit": problem.weighted_fit},
+        }
+        _DIGESTS[problem] = {name: digest(part) for name, part in parts.items()}
+    return _DIGESTS[problem]
+
+
+def _text(value: Any) -> str:
+    """Describe an estimator, or parameters, for people."""
+    if not hasattr(value, "get_params"):
+        return re.sub(" at 0x[0-9a-f]+", "", repr(value))
+    params = ", ".join(f"{name}={_text(setting)}" for name, setting in value.get_params(deep=False).items())
+    return f"{type(value).__module__}.{type(value).__qualname__}({params})"
+
+
+def _first_difference(was: str, now: str) -> str:
+    """Show both texts where they part."""
+    same = next((i for i, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), min(len(was), len(now)))
+    start = max(0, same - 40)
+    lead = "..." if start else ""
+    return f"was {lead}{was[start : same + 40]}; is {lead}{now[start : same + 40]}"
 
 
 def kept_outcomes(
@@ -130,26 +259,28 @@ class OutcomeCache:
         if not is_there:
             warn("W501", f"{self.path} was deleted, moved or replaced during the run, which cannot be resumed.")
 
-    def recall(self, configuration: int, split: Split) -> Outcome | None:
+    def recall(self, task: Task) -> Outcome | None:
         """Return a stored outcome, or None. Raises E505 where it is damaged."""
-        key = self._key(configuration, split.repeat, split.fold)
+        key = self._key(*task.place)
         if key not in self._stored:
             return None
         found = self._file.run("SELECT form, data, checksum FROM outcomes WHERE configuration = ? AND split = ?", key)
         for form, data, checksum in found:
             if isinstance(form, bytes) and isinstance(data, bytes) and checksum == self._row_checksum(key, form, data):
-                return _decoded(form, data, configuration, split)
-        raise _refusal("", self.path, f"the outcome of configuration {configuration} on {split.place} is not whole")
+                return _decoded(form, data, task)
+        raise _refusal(
+            "", self.path, f"the outcome of configuration {task.configuration.index} on {task.split.place} is not whole"
+        )
 
     def keep(self, outcome: Outcome) -> None:
         """Write an outcome down; when this returns, no end of the process can lose it, unless the file is deleted."""
         if outcome.failure is not None and outcome.failure.is_transient:
             return  # what the machine did is no verdict: a resumed run tries again
-        key, (form, data) = self._key(outcome.configuration, outcome.repeat, outcome.fold), _encoded(outcome)
+        key, (form, data) = self._key(*outcome.place), _encoded(outcome)
         row = (*key, form, data, self._row_checksum(key, form, data))
         self._file.run("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?)", row)
 
-    def _key(self, configuration: int, repeat: int, fold: int) -> tuple[str, str]:
+    def _key(self, repeat: int, fold: int, configuration: int) -> tuple[str, str]:
         return self._configurations[configuration], self.manifest.splits[self.plan.positions[repeat, fold]]
 
     def _row_checksum(self, key: tuple[str, str], form: bytes, data: bytes) -> bytes:
@@ -169,15 +300,16 @@ def _encoded(outcome: Outcome) -> tuple[bytes, bytes]:
     return json.dumps(form).encode(), b"".join(array.tobytes() for array in arrays.values())
 
 
-def _decoded(form: bytes, data: bytes, configuration: int, split: Split) -> Outcome:
+def _decoded(form: bytes, data: bytes, task: Task) -> Outcome:
     held, responses, start = json.loads(form), {}, 0
-    failure = held["failure"] and Failure(**held["failure"], repeat=split.repeat, fold=split.fold)
+    repeat, fold, index = task.place
+    failure = held["failure"] and Failure(**held["failure"], repeat=repeat, fold=fold)
     for name, dtype, shape in held["arrays"]:
         values = np.frombuffer(data, dtype, int(np.prod(shape)), start).reshape(shape)
         responses[name], start = values, start + values.nbytes
     fit, predict = held["seconds"]
     answers = held["answers"]
-    return Outcome(configuration, split.repeat, split.fold, responses, fit, predict, failure, answers, True)
+    return Outcome(index, repeat, fold, responses, fit, predict, failure, answers, True)
 
 
 def _checksum(body: bytes, key: bytes = b"") -> bytes:

@@ -1,127 +1,80 @@
-"""How tasks are cut for several workers: few messages, equal shares of time, common prefixes together, long ones first.
-
-A race against the clock has cheap configurations first, so that it has something to show early: by a guess before their
-first fit, by measured seconds afterwards.
-"""
+"""How fits are cut for several workers: few messages, equal shares of time, common first steps together."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
-from numbers import Real
-from typing import Any, TypeVar
+from itertools import chain, groupby
+from operator import attrgetter
+from typing import Any
 
-from ..fit.prefix import Keys, prefix_keys
-from ..fit.space import Configuration
+from ..fit.steps import Keys, prefix_keys
 from ..fit.task import Experiment, Outcome, Task
 
 Batch = tuple[Task, ...]
-T = TypeVar("T")
 
 #: Batches for each worker: where cutting is free, where it fits a common prefix again, and at most.
 WHERE_FREE, WHERE_COSTLY, AT_MOST = 6, 3, 16
-#: Words in the names of models, and how long they take: from one pass over the data to many, and to the square of them.
-_RANKS = (
-    (("Dummy",), 0),
-    (("Stacking", "Voting", "Bagging"), 4),
-    (("ElasticNet", "Lasso"), 1),
-    (("GaussianProcess", "MLP", "Kernel", "Neural", "Net"), 5),
-    (("Forest", "ExtraTrees", "Boost", "XGB", "LGBM"), 3),
-    (("LinearSV", "Logistic", "SGD", "Cox", "Tree", "Neighbors"), 1),
-    (("NB", "Ridge", "LinearRegression", "Discriminant", "Centroid"), 0),
-    (("SVC", "SVR", "SurvivalSVM"), 5),
-)
-_UNKNOWN = 2
 
 
 def cut(
-    experiment: Experiment,
-    tasks: Sequence[Task],
-    n_workers: int,
-    seconds: Mapping[int, float] | None = None,
-    cheap_first: bool = False,
+    experiment: Experiment, tasks: Iterable[Task], n_workers: int, seconds: Mapping[int, float], longest_first: bool
 ) -> list[Batch]:
-    """Cut tasks into batches for several workers.
+    """Cut tasks, split by split, into batches for several workers.
 
     Where the seconds that a fit of each configuration has taken so far are all known, batches are cut to equal times,
-    and long ones come first, so that workers become idle together at the end. `cheap_first` keeps the order given,
-    which is that of a race against the clock.
+    and long ones come first, so that workers become idle together at the end; else they keep the order given.
     """
-    if len(tasks) > AT_MOST * n_workers:  # very many small tasks: whole ones, several a message
-        size = -(-len(tasks) // (AT_MOST * n_workers))
-        return [tuple(tasks[i : i + size]) for i in range(0, len(tasks), size)]
-    configurations = list({c.index: c for task in tasks for c in task.configurations}.values())
-    is_known = seconds is not None and all(c.index in seconds for c in configurations)
-    # Every fit takes some time, so that places differ.
-    weights = {c.index: max(seconds[c.index], 1e-6) if is_known and seconds else 1.0 for c in configurations}
-    indices = [c.index for c in configurations]
-    keys = dict(zip(indices, prefix_keys(experiment, configurations), strict=True))
+    splits = by_split(tasks)
+    if len(splits) > AT_MOST * n_workers:  # very many small ones: whole ones, several a message
+        size = -(-len(splits) // (AT_MOST * n_workers))
+        return [tuple(chain(*splits[i : i + size])) for i in range(0, len(splits), size)]
+    configurations = list({task.configuration.index: task.configuration for split in splits for task in split}.values())
+    keys = {c.index: key for c, key in zip(configurations, prefix_keys(experiment, configurations), strict=True)}
+    is_known = seconds.keys() >= keys.keys()
 
-    def weight(part: Sequence[Configuration]) -> float:
-        return sum(weights[c.index] for c in part)
+    def weight(part: Batch) -> float:
+        # Every fit takes some time, so that places differ.
+        return sum(max(seconds[task.configuration.index], 1e-6) if is_known else 1.0 for task in part)
 
     batches: list[Batch] = []
-    for task in tasks:
-        whole, parts = weight(task.configurations), list[Sequence[Configuration]]()
-        for group in _alike(task.configurations, keys):
-            costly = whole * len(tasks) / (WHERE_COSTLY * n_workers)
-            parts += _even(group, lambda c: weights[c.index], costly) if weight(group) > costly else [group]
-        for pieces in _even(parts, weight, whole * len(tasks) / (WHERE_FREE * n_workers)):
-            batches.append((Task(task.split, tuple(c for part in pieces for c in part)),))
-    if is_known and not cheap_first:
-        batches.sort(key=lambda batch: -sum(weight(task.configurations) for task in batch))
-    return batches
+    for split in splits:
+        share, parts = weight(split) * len(splits) / n_workers, list[Batch]()
+        for group in _alike(split, keys):
+            is_costly = weight(group) > share / WHERE_COSTLY
+            parts += _even([(task,) for task in group], weight, share / WHERE_COSTLY) if is_costly else [group]
+        batches += _even(parts, weight, share / WHERE_FREE)
+    return sorted(batches, key=weight, reverse=True) if is_known and longest_first else batches
 
 
-def _even(items: Sequence[T], weight: Callable[[T], float], size: float) -> list[list[T]]:
-    """Put neighbours together whose middles lie in the same piece of this size."""
-    pieces: dict[int, list[T]] = {}
+def by_split(tasks: Iterable[Task]) -> list[Batch]:
+    """Return one batch per split."""
+    return [tuple(part) for _, part in groupby(tasks, attrgetter("split"))]
+
+
+def _even(parts: Sequence[Batch], weight: Callable[[Batch], float], size: float) -> list[Batch]:
+    """Join neighbours whose middles lie in the same piece of this size."""
+    pieces: dict[int, Batch] = {}
     before = 0.0
-    for item in items:
-        pieces.setdefault(int((before + weight(item) / 2) / size), []).append(item)
-        before += weight(item)
+    for part in parts:
+        place = int((before + weight(part) / 2) / size)
+        pieces[place] = pieces.get(place, ()) + part
+        before += weight(part)
     return list(pieces.values())
 
 
-def _alike(configurations: Sequence[Configuration], keys: Mapping[int, Keys]) -> list[list[Configuration]]:
+def _alike(split: Batch, keys: Mapping[int, Keys]) -> list[Batch]:
     """Return configurations with equal first steps together, those with some equal ones side by side."""
     rank: dict[Any, int] = {}  # of first steps, as they come up
 
-    def place(configuration: Configuration) -> list[int]:
-        key = keys[configuration.index]
-        prefixes = [key[:depth] for depth in range(1, len(key) + 1)] or [(configuration.index,)]
+    def place(task: Task) -> list[int]:
+        key = keys[task.configuration.index]
+        prefixes = [key[:depth] for depth in range(1, len(key) + 1)] or [(task.configuration.index,)]
         return [rank.setdefault(prefix, len(rank)) for prefix in prefixes]
 
-    return [list(group) for _, group in groupby(sorted(configurations, key=place), place)]
+    return [tuple(group) for _, group in groupby(sorted(split, key=place), place)]
 
 
 def without(batch: Batch, outcomes: Iterable[Outcome]) -> Batch:
     """Return what is left of a batch when some outcomes are there."""
-    there, left = {outcome.place for outcome in outcomes}, []
-    for task in batch:
-        places = zip(task.configurations, task.places, strict=True)
-        rest = tuple(configuration for configuration, place in places if place not in there)
-        left += [Task(task.split, rest)] if rest else []
-    return tuple(left)
-
-
-def cheap_first(
-    experiment: Experiment, configurations: Sequence[Configuration], seconds: Mapping[int, float]
-) -> list[Configuration]:
-    """Put cheap configurations first, equals in the order given; by what their fits have taken, where all are known."""
-    if all(c.index in seconds for c in configurations):
-        return sorted(configurations, key=lambda c: seconds[c.index])
-    return sorted(configurations, key=lambda c: _guess(experiment.estimator, c.params))
-
-
-def _guess(estimator: Any, params: Mapping[str, Any]) -> tuple[int, float]:
-    """Guess by the name of the model, and by the number of models in it."""
-    prefix = ""
-    steps = getattr(estimator, "steps", None)
-    if isinstance(steps, list) and steps:
-        name, last = steps[-1]
-        estimator, prefix = params.get(name, last), f"{name}__"
-    kind = type(estimator).__name__
-    rank = next((rank for words, rank in _RANKS if any(word in kind for word in words)), _UNKNOWN)
-    size = params.get(f"{prefix}n_estimators", getattr(estimator, "n_estimators", 1))
-    return rank, float(size) if isinstance(size, Real) else 1.0
+    there = {outcome.place for outcome in outcomes}
+    return tuple(task for task in batch if task.place not in there)

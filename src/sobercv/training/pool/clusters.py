@@ -23,10 +23,16 @@ COUNT_SECONDS = 5.0
 IDLE_LOOKS = 2
 
 
-class ClusterPool(FuturePool):
-    """A pool whose workers hold the data; `deaths` are the names of errors that mean a lost worker."""
+#: Errors that mean a lost worker, by name: packages may not be installed.
+DEATHS = {
+    "KilledWorker", "CancelledError", "CommClosedError", "FutureCancelledError", "WorkerCrashedError", "NodeDiedError",
+    "LocalRayletDiedError", "ObjectLostError", "OutOfMemoryError", "RayActorError", "TaskCancelledError",
+    "OwnerDiedError",
+}  # fmt: skip
 
-    deaths: frozenset[str] = frozenset()
+
+class ClusterPool(FuturePool):
+    """A pool whose workers hold the data."""
 
     def __init__(self, n_workers: int) -> None:
         super().__init__(n_workers)
@@ -35,7 +41,6 @@ class ClusterPool(FuturePool):
         self._looked = monotonic()
 
     def wait(self, seconds: float) -> list[Report]:
-        """Return what has come back, and look from time to time whether anything still can."""
         reports = super().wait(seconds)
         if monotonic() - self._looked > COUNT_SECONDS:
             self._looked = monotonic()
@@ -49,11 +54,9 @@ class ClusterPool(FuturePool):
         return []
 
     def death_of(self, error: BaseException) -> str:
-        """Say whether a worker was lost. Packages may not be installed, so errors are known by their names."""
-        return type(error).__name__ if {kind.__name__ for kind in type(error).__mro__} & self.deaths else ""
+        return type(error).__name__ if DEATHS.intersection(kind.__name__ for kind in type(error).__mro__) else ""
 
     def close(self) -> None:
-        """Forget the data."""
         super().close()
         self._data = []
 
@@ -64,8 +67,6 @@ def _gone(name: str, reason: str) -> SoberError:
 
 class DaskPool(ClusterPool):
     """Workers of the dask cluster that joblib's context names; `backend` is joblib's."""
-
-    deaths = frozenset({"KilledWorker", "CancelledError", "CommClosedError", "FutureCancelledError"})
 
     def __init__(self, backend: Any) -> None:
         super().__init__(int(backend.effective_n_jobs(-1)))
@@ -95,7 +96,6 @@ class DaskPool(ClusterPool):
         return future
 
     def wait(self, seconds: float) -> list[Report]:
-        """Return what has come back; refuse to go on without a scheduler."""
         reports = super().wait(seconds)
         if any(report.death for report in reports) and self.client.status != "running":
             raise _gone("dask", "is gone (the scheduler does not answer)")
@@ -117,13 +117,6 @@ class DaskPool(ClusterPool):
 
 class RayPool(ClusterPool):
     """Workers of the ray cluster that this process is connected to; `backend` is joblib's."""
-
-    deaths = frozenset(
-        {
-            "WorkerCrashedError", "NodeDiedError", "LocalRayletDiedError", "ObjectLostError", "OutOfMemoryError",
-            "RayActorError", "TaskCancelledError", "OwnerDiedError",
-        }
-    )  # fmt: skip
 
     def __init__(self, n_workers: int, backend: Any) -> None:
         super().__init__(n_workers)

@@ -8,6 +8,7 @@ that nothing is lost when workers are killed.
 from __future__ import annotations
 
 import atexit
+import json
 import multiprocessing
 import os
 import pickle
@@ -17,11 +18,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from contextlib import suppress
 from functools import partial
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -31,11 +33,10 @@ from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
 
 from ...containers import Array
 from ...errors import SoberError
-from ..fit.space import Configuration
-from ..fit.task import Outcome
+from ..fit.task import Outcome, Place
 from ..keep.fingerprint import is_installed_file
 from . import guard
-from .base import LOOK_SECONDS, FuturePool, Report
+from .base import FuturePool, Report
 from .batches import Batch
 from .work import as_bytes, pack, run_batch
 
@@ -61,7 +62,7 @@ class ProcessPool(FuturePool):
         self._workers: _Workers | None = None
         self._n_false_starts = 0
         self._journals: dict[int, _Journal] = {}
-        self._read_at = self._looked_at = 0.0
+        self._read_at = 0.0
 
     def _future(self, key: int, batch: Batch, is_speculative: bool) -> Future[list[Outcome]]:
         try:
@@ -69,9 +70,9 @@ class ProcessPool(FuturePool):
                 packed = pack(self._common)
                 self._workers = _take(self.n_workers, self._environment)
                 self._workers.share(self._token, packed)
-            journal = self._workers.folder / f"{self._token}-{key}.journal"
-            self._journals[key] = _Journal(journal)
-            arguments = (str(self._workers.folder), self._token, as_bytes(batch), str(journal))
+            folder = self._workers.folder
+            self._journals[key] = journal = _Journal(folder / f"{self._token}-{key}.journal")
+            arguments = (str(folder), self._token, as_bytes(batch), str(journal.path))
             future: Future[list[Outcome]] = self._workers.executor.submit(_run, *arguments)
         except BrokenProcessPool as error:  # it broke since the last batch came back
             future = Future()
@@ -81,17 +82,14 @@ class ProcessPool(FuturePool):
         return future
 
     def wait(self, seconds: float) -> list[Report]:
-        """Return what has come back, also of batches that are not done yet."""
-        reports = super().wait(min(seconds, JOURNAL_SECONDS if self.fit_timeout is not None else LOOK_SECONDS))
-        now = monotonic()
-        if now - self._read_at > JOURNAL_SECONDS:
-            self._read_at = now
-            partial_ones = ((key, self._journals[key].read()) for key in self._flying)
-            reports += [Report(key, outcomes, is_done=False) for key, outcomes in partial_ones if outcomes]
+        reports = super().wait(min(seconds, JOURNAL_SECONDS))
         deaths = [report.death for report in reports if report.death]
-        if now - self._looked_at > LOOK_SECONDS:  # a program that a worker forked keeps loky from noticing its end
-            self._looked_at = now
-            deaths += ["ended"] if self._workers is not None and self._flying and self._workers.lost() else []
+        # A program that a worker forked keeps loky from noticing the worker's end.
+        if not reports and self._workers is not None and self._flying and self._workers.lost():
+            deaths = ["ended"]
+        if monotonic() - self._read_at > JOURNAL_SECONDS:  # also of batches that are not done yet
+            self._read_at = monotonic()
+            reports += [Report(key, self._journals[key].read(), is_done=False) for key in self._flying]
         if deaths:  # all workers are ended, and all batches come back
             reports += [Report(report.key, report.outcomes, death=deaths[0]) for report in self.stop()]
             self._kill()
@@ -100,12 +98,10 @@ class ProcessPool(FuturePool):
     def _report(self, key: int, future: Future[list[Outcome]]) -> Report:
         return Report(key, self._journals.pop(key).close(), death=super()._report(key, future).death)
 
-    def begun(self, key: int) -> tuple[float, tuple[int, ...]] | None:
-        """Return since when a batch fits which configurations."""
-        return self._journals[key].begun if key in self._journals else None
+    def begun(self, key: int) -> tuple[float, list[Place]]:
+        return self._journals[key].begun
 
     def death_of(self, error: BaseException) -> str:
-        """Say how a worker died."""
         if not isinstance(error, BrokenProcessPool):
             return ""
         codes = re.search(r"\{(.+)\}", str(error))
@@ -122,9 +118,9 @@ class ProcessPool(FuturePool):
 
     def stop(self) -> list[Report]:
         """End all fits under way, with the programs that they started; return what was in their journals."""
-        flying, self._flying = list(self._flying), {}
-        reports = [Report(key, self._journals.pop(key).close()) for key in flying]
-        if flying:
+        reports = [Report(key, self._journals.pop(key).close()) for key in self._flying]
+        self._flying.clear()
+        if reports:
             self._kill()
         return reports
 
@@ -135,7 +131,8 @@ class ProcessPool(FuturePool):
 
     def close(self) -> None:
         """Let workers wait for the next search; speculative fits of dropped configurations may be under way."""
-        last, self._flying = [future for future in self._flying.values() if not future.cancel()], {}
+        last = [future for future in self._flying.values() if not future.cancel()]
+        self._flying.clear()
         for journal in self._journals.values():
             journal.close()
         super().close()
@@ -151,7 +148,7 @@ class _Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.begun: tuple[float, tuple[int, ...]] | None = None
+        self.begun: tuple[float, list[Place]] = (inf, [])
         self._offset = 0
 
     def read(self) -> list[Outcome]:
@@ -193,34 +190,44 @@ def _begin(folder: str) -> None:
 
 def _run(folder: str, token: str, batch: bytes, journal: str) -> list[Outcome]:
     """Fit a batch; outcomes are written into its journal."""
-    begun: tuple[float, tuple[int, ...]] | None = None
+    begun: tuple[float, list[Place]] = (inf, [])
 
     def write(outcome: Outcome | None) -> None:
         raw = pickle.dumps((begun, outcome), protocol=5)
         file.write(len(raw).to_bytes(8, "little") + raw)
         file.flush()
 
-    def begins(configurations: Sequence[Configuration]) -> None:
+    def begins(places: list[Place]) -> None:
         nonlocal begun
-        begun = monotonic(), tuple(c.index for c in configurations)
+        begun = monotonic(), places
         write(None)
 
     read = partial(joblib.load, os.path.join(folder, f"{token}.data"), mmap_mode="r")
     with open(journal, "ab") as file:
         run_batch(token, batch, read, begins, write)
-    _tell_imports(folder)
+    _note_code(Path(folder, f"{os.getpid()}.worker"))
     return []
 
 
 _n_modules = 0
 
 
-def _tell_imports(folder: str) -> None:
-    """Write down which files of the user's own this worker has imported, where that has changed."""
+def _note_code(path: Path) -> None:
+    """Write down which files of the user's own this worker has imported, as they are now, when there are new ones."""
     global _n_modules
     if len(sys.modules) != _n_modules:
         _n_modules = len(sys.modules)
-        Path(folder, f"{os.getpid()}.worker").write_text("\n".join(_own_files()))
+        files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+        own = [file for file in files if isinstance(file, str) and not is_installed_file(file)]
+        path.write_text(json.dumps({file: _state(file) for file in own}))
+
+
+def _state(file: str) -> list[int]:
+    """Return what changes when a file is edited or replaced, whatever date it is given."""
+    with suppress(OSError):
+        stat = os.stat(file)
+        return [stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino]
+    return []
 
 
 # ---- workers that wait ----------------------------------------------------------------------------------------------
@@ -230,7 +237,6 @@ class _Workers:
     def __init__(self, n_workers: int, environment: Mapping[str, str], key: Any) -> None:
         self.key = key
         self.owner = os.getpid()
-        self.code = _states(_own_files())
         self.last: list[Future[Any]] = []  # fits of the search before that were under way when it ended
         self.taken = threading.Event()  # by another search
         self.folder = Path(tempfile.mkdtemp(prefix="sober-", dir=os.environ.get("JOBLIB_TEMP_FOLDER")))
@@ -265,18 +271,12 @@ class _Workers:
         """Whether a worker has died."""
         return not self.pids() <= {process.pid for process in multiprocessing.active_children()}
 
-    def note_code(self) -> None:
-        """Note the state of all files of the user's own that are imported here or in a worker."""
-        files = set(_own_files())
-        for path in self.folder.glob("*.worker"):
-            files |= set(path.read_text().splitlines())
-        self.code = _states(files - self.code.keys()) | self.code
-
-    def is_as_before(self, key: Any) -> bool:
-        """Whether these workers would do what new ones do."""
-        if self.owner != os.getpid() or self.key != key or _states(self.code) != self.code:
+    def is_as_new(self, key: Any) -> bool:
+        """Whether these workers would do what new ones do: with the same settings, code and nothing under way."""
+        if self.owner != os.getpid() or self.key != key or wait_for(self.last, LAST_SECONDS).not_done or self.lost():
             return False
-        return not wait_for(self.last, LAST_SECONDS).not_done and not self.lost()
+        notes = [json.loads(path.read_text() or "{}") for path in self.folder.glob("*.worker")]
+        return all(_state(file) == state for note in notes for file, state in note.items())
 
     def close(self) -> None:
         """End workers at once, and whatever their fits have started."""
@@ -292,22 +292,6 @@ class _Workers:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _own_files() -> list[str]:
-    """Return the files of the user's own modules that this process has imported."""
-    files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
-    return [file for file in files if isinstance(file, str) and not is_installed_file(file)]
-
-
-def _states(files: Any) -> dict[str, Any]:
-    """Return what changes when a file is edited or replaced, whatever date it is given."""
-    found: dict[str, Any] = {}
-    for file in files:
-        with suppress(OSError):
-            stat = os.stat(file)
-            found[file] = stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
-    return found
-
-
 _lock = threading.Lock()
 _idle: list[_Workers] = []  # at most one
 
@@ -320,7 +304,7 @@ def _take(n_workers: int, environment: Mapping[str, str]) -> _Workers:
         waiting, _idle[:] = _idle[:], []
     for workers in waiting:
         workers.taken.set()
-        if workers.is_as_before(key):
+        if workers.is_as_new(key):
             return workers
         workers.close()
     return _Workers(n_workers, environment, key)
@@ -328,7 +312,6 @@ def _take(n_workers: int, environment: Mapping[str, str]) -> _Workers:
 
 def _give_back(workers: _Workers, last: list[Future[Any]]) -> None:
     """Let workers wait for the next search, for a while; `last` are fits that are still under way."""
-    workers.note_code()
     _end_idle()
     workers.last, workers.taken = last, threading.Event()
     with _lock:

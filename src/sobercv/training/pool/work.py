@@ -23,9 +23,8 @@ from sklearn import config_context, get_config
 from ...containers import Array
 from ...errors import SoberError
 from ...threads import one_blas_thread
-from ..fit.prefix import fit_predict_shared
-from ..fit.task import Begins, Experiment, Outcome, error_text
-from .batches import Batch
+from ..fit.steps import Begins, fit_predict
+from ..fit.task import Outcome, error_text
 
 try:
     import cloudpickle
@@ -42,7 +41,7 @@ FORGET_SECONDS = 10.0
 class Surroundings:
     """What is in force where a search was called; with it, a fit elsewhere does what it would have done here."""
 
-    filters: list[Any]  # of `warnings`
+    filters: list[Any]  # of `warnings`; they belong to a process, so threads share them
     config: dict[str, Any]  # scikit-learn's
     floating: Any  # what numpy does about floating-point errors
 
@@ -52,22 +51,10 @@ class Surroundings:
         return cls(list(warnings.filters), get_config(), np.geterr())
 
     @contextmanager
-    def apply(self, is_own_process: bool) -> Iterator[None]:
-        """Put them in force; threads share the filters of their process, and none of them may change them."""
-        with config_context(**self.config), np.errstate(**self.floating):
-            if is_own_process:
-                with warnings.catch_warnings():
-                    warnings.resetwarnings()
-                    warnings.filters[:] = self.filters  # type: ignore[index]
-                    yield
-            else:
-                yield
-
-
-def fits_of(experiment: Experiment, batch: Batch, begins: Begins = lambda configurations: None) -> Iterator[Outcome]:
-    """Fit a batch; `begins` hears what is fitted next."""
-    for task in batch:
-        yield from fit_predict_shared(experiment, task, begins)
+    def apply(self) -> Iterator[None]:
+        """Put those of a thread in force; joblib uses threads inside of a fit, as in workers of its own."""
+        with config_context(**self.config), np.errstate(**self.floating), parallel_config("threading"):
+            yield
 
 
 def pack(common: Any) -> list[Array]:
@@ -143,24 +130,26 @@ def run_batch(
         with (
             _in_common(token, read) as (experiment, around),
             one_blas_thread(),
-            around.apply(is_own_process=True),
-            parallel_config("threading"),  # joblib uses threads inside of a fit, as in workers of its own
+            around.apply(),
+            warnings.catch_warnings(),
         ):
-            for outcome in fits_of(experiment, pickle.loads(raw), begins):
+            warnings.resetwarnings()
+            warnings.filters[:] = around.filters  # type: ignore[index]
+            for outcome in fit_predict(experiment, pickle.loads(raw), begins):
                 tell(outcome)
     except BaseException as error:
         # An exception that can be pickled, with the place where it was raised as a note.
-        text = "".join(traceback.format_exception(error))
+        text = "In a worker process:\n" + "".join(traceback.format_exception(error))
         try:
-            error.add_note(f"In a worker process:\n{text}")
+            error.add_note(text)
             pickle.loads(as_bytes(error))
         except Exception:
-            error = RuntimeError(f"In a worker process:\n{text}")
+            error = RuntimeError(text)
         raise error from None
 
 
 def run_packed(token: str, raw: bytes, *packed: Any) -> list[Outcome]:
     """Fit a batch on a cluster that gives each task what all have in common."""
     outcomes: list[Outcome] = []
-    run_batch(token, raw, lambda: packed, lambda configurations: None, outcomes.append)
+    run_batch(token, raw, lambda: packed, lambda places: None, outcomes.append)
     return outcomes

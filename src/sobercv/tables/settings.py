@@ -1,0 +1,240 @@
+"""The one table of options: names, types, defaults, help and panels of what is asked of a table, a run and its output.
+
+The command line, sober.toml and the folder of a run take their values from here. msgspec checks types and ranges, and
+unknown names and wrong values are refused in one sentence.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import shlex
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_type_hints
+
+import msgspec
+
+from ..errors import SoberError
+
+#: Panels of the help pages; what few need is shown last.
+DATA, MODEL, RUN, SCREEN, ADVANCED = "What to predict", "How to tune", "The run", "The screen", "Advanced"
+#: A comma between two metrics, not one between the arguments of a metric.
+_OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
+_DURATION = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]*)?)\s*(s|m|min|h|)\s*", re.I | re.A)
+_UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
+_WORDS = {
+    "int": "a whole number", "bool": "true or false", "str": "text in quotes",
+    "array": "a name or a list of names",
+}  # fmt: skip
+_BOUNDS = {">=": "no less than", "<=": "no more than"}
+_ALLOWED = {
+    "cv": "a whole number, or groups", "jobs": "-1 for all cores, or a number of workers",
+    "max_time": "a duration such as 90, 90s, 10m or 2h",
+}  # fmt: skip
+_LISTS = ("ignore", "metric", "by")
+#: Names that the shell completes; every scoring name of scikit-learn works.
+_METRICS = (
+    "roc_auc average_precision accuracy balanced_accuracy f1 f1_macro roc_auc_ovr neg_log_loss neg_brier_score "
+    "matthews_corrcoef r2 neg_mean_absolute_error neg_mean_squared_error neg_root_mean_squared_error concordance_index"
+)
+
+
+def option(default: Any, panel: str, help: str, *short: str, words: str = "") -> Any:
+    """Describe an option, called after its field; `words` are those that the shell completes, beside literals."""
+    return field(default=default, metadata={"panel": panel, "help": help, "short": short, "words": words.split()})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run is a run of; names are those of the long options, and `max_time` is in seconds."""
+
+    data: str | None = None
+    target: str | None = option(None, DATA, "The column to predict.", "-t")
+    time: str | None = option(None, DATA, "Survival: the column with the time.")
+    event: str | None = option(None, DATA, "Survival: the column with the event, 1 seen, 0 not.")
+    event_value: str | None = option(None, ADVANCED, "Survival: what the event column holds if seen (1).")
+    id: str | None = option(None, DATA, "Identifies samples; rows that share it stay together.")
+    group: str | None = option(None, DATA, "Rows that share it (a patient) stay together.")
+    weight: str | None = option(None, ADVANCED, "How much each row counts, in fits and in scores.")
+    ignore: tuple[str, ...] = option((), DATA, "A column that models must not see; can be repeated.")
+    task: str | None = option(
+        None, DATA, "binary, multiclass, regression or survival; default: inferred from the target.",
+        words="binary multiclass regression survival",
+    )  # fmt: skip
+    positive: str | None = option(None, DATA, "The positive class, where a metric depends on it.")
+    sheet: str | None = option(None, DATA, "Excel: the sheet with the table.")
+    decimal: Literal[".", ","] | None = option(None, ADVANCED, "The decimal mark, . or , where numbers are ambiguous.")
+    header: bool | None = option(None, ADVANCED, "Whether the first row has names.")
+    limits: Literal["value", "half", "missing"] | None = option(
+        None, ADVANCED, "What limits such as <0.5 count as: value, half or missing."
+    )
+    metric: tuple[str, ...] = option(
+        (), MODEL, "As in scikit-learn; several with commas, the first selects. Default: roc_auc, balanced_accuracy, "
+        "r2 or concordance_index.", "-m", words=_METRICS,
+    )  # fmt: skip
+    preset: str = option(
+        "standard", MODEL, "quick, standard (default), thorough or paper.", "-p", words="quick standard thorough paper"
+    )
+    configurations: Annotated[int, msgspec.Meta(ge=2, le=10**9)] | None = option(
+        None, ADVANCED, "Try this many of the preset (default: all)."
+    )
+    cv: Annotated[int, msgspec.Meta(ge=2, le=10**9)] | Literal["groups"] = option(
+        10, MODEL, "Number of folds (default: 10), or groups: hold out one group at a time, as is done by itself where "
+        "there are fewer groups than folds.",
+    )  # fmt: skip
+    no_drop: bool = option(False, ADVANCED, "Run every configuration on every fold, hopeless ones too.")
+    repeats: Annotated[int, msgspec.Meta(ge=1, le=1000)] = option(1, MODEL, "Number of CV repeats (default: 1).")
+    aggregate: Literal["pooled", "fold"] = option(
+        "pooled", ADVANCED, "Select by the score of all predictions together (pooled, default) or by the mean over "
+        "folds (fold).",
+    )  # fmt: skip
+    stratify: bool = option(False, ADVANCED, "Resample within classes or events, where some are rare.")
+    within_folds: bool = option(False, ADVANCED, "Metrics that rank compare only rows of the same fold.")
+    tune_threshold: bool = option(
+        False, MODEL, "Two classes: tune the decision threshold, for f1, balanced_accuracy and the like."
+    )
+    by: tuple[str, ...] = option((), MODEL, "Columns whose values are scored apart, such as sex,site.")
+    interval: Literal["percentile", "calibrated"] = option(
+        "calibrated", ADVANCED, "How the interval is made: calibrated (default) or percentile."
+    )
+    seed: Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)] = option(
+        0, RUN, "The same number gives the same result (default: 0)."
+    )
+    jobs: Annotated[int, msgspec.Meta(ge=-1024, le=1024)] = option(
+        -1, RUN, "Workers (default: all cores). Changes no result.", "-j"
+    )
+    max_time: Annotated[float, msgspec.Meta(gt=0)] | None = option(
+        None, RUN, "End the whole command after 90s, 10m or 2h, with what is there."
+    )
+
+    @property
+    def target_names(self) -> list[str]:
+        """Return [target] or [time, event]; empty where neither is named."""
+        return [name for name in (self.target, self.time, self.event) if name is not None]
+
+    def roles(self) -> dict[str, str]:
+        """Return the role of every column that models must not see; the target can have no other."""
+        found = dict.fromkeys(self.target_names, "target")
+        named = [(self.id, "id"), (self.group, "group"), (self.weight, "weight")]
+        for name, role in [*named, *((n, "ignored") for n in self.ignore)]:
+            if name is None:
+                continue
+            if found.get(name) == "target" or (role == "weight" and name in found):
+                raise SoberError("E808", f"{name!r} cannot be both the {found[name]} and {role}. Name another column.")
+            found.setdefault(name, role)
+        return found
+
+    def command(self) -> str:
+        """Write the command that repeats the run."""
+        words = ["sober", "fit", self.data or "-"]
+        for each in fields(self):
+            value, name = getattr(self, each.name), f"--{each.name.replace('_', '-')}"
+            if each.name in ("data", "jobs", "max_time") or value == each.default:
+                continue
+            if isinstance(value, bool):
+                words.append(name if value else name.replace("--", "--no-", 1))
+                continue
+            values = value if isinstance(value, tuple) else [value]
+            for one in [",".join(values)] if each.name == "metric" else values:
+                words += [name, str(one)]
+        return shlex.join(words)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where results go and what is shown: options that change no result."""
+
+    output: str | None = option(None, RUN, "Where to write.", "-o")
+    fast: bool = option(False, RUN, "A report without charts and without the importance of columns.")
+    no_report: bool = option(False, RUN, "No report at all.")
+    json: bool = option(False, SCREEN, "Print JSON and nothing else.")
+    quiet: bool = option(False, SCREEN, "Print only the result.", "-q")
+
+    @property
+    def report(self) -> str:
+        """How much of a report is wanted: "full", "fast" or "none"."""
+        return "none" if self.no_report else "fast" if self.fast else "full"
+
+
+#: What `checked` converts to, by the name of an option.
+TYPES: dict[str, Any] = {
+    name: kind for owner in (Settings, Output) for name, kind in get_type_hints(owner, include_extras=True).items()
+}
+
+
+def from_toml(path: Path) -> dict[str, Any]:
+    """Read a settings file: names of `Settings` and of `Output`, with dashes or underscores."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SoberError("E808", f"{path} cannot be read ({error}). Write the settings as UTF-8 text.") from None
+    except (ValueError, RecursionError) as error:  # no TOML, or numbers and brackets without end
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:120]
+        raise SoberError("E808", f'{path} is not valid TOML: {reason}. Write lines like: target = "y"') from None
+    return checked({name.replace("-", "_"): value for name, value in found.items()}, path.name)
+
+
+def checked(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
+    """Convert values of options, or say which one is wrong and what is allowed; `where` is the file that holds them."""
+    found = {}
+    for name, value in given.items():
+        label = name.replace("_", "-")
+        if name not in TYPES:
+            close = difflib.get_close_matches(name, TYPES, 1)
+            hint = f"Did you mean {close[0].replace('_', '-')!r}?" if close else "Names are those of the long options."
+            subject = f"{where} has a setting" if where else "There is no setting"
+            raise SoberError("E808", f"{subject} {name[:60]!r}{' that sober does not know' * bool(where)}. {hint}")
+        try:
+            found[name] = msgspec.convert(_plain(name, value), TYPES[name])
+        except (msgspec.ValidationError, RecursionError) as error:
+            label = f"{where}: {label}" if where else f"--{label}"
+            raise SoberError("E808", f"{label} must be {_allowed(name, str(error))}; got {_shown(value)}.") from None
+    return found
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Bring values that can be written in several ways into one, and others into what msgspec refuses."""
+    if name == "max_time":
+        if isinstance(value, str) and (written := _DURATION.fullmatch(value)):
+            value = float(written[1]) * _UNITS[written[2].lower()]
+        is_one = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e13
+        return float(value) if is_one else "no duration"
+    if name == "jobs" and value == 0:
+        return "none"
+    if name == "event_value" and isinstance(value, (int, float)):
+        return str(value)
+    if name == "cv" and isinstance(value, str) and value.strip().isdecimal():
+        return int(value)
+    parts = [value] if isinstance(value, str) else value
+    if name not in _LISTS or not isinstance(parts, (list, tuple)) or not all(isinstance(p, str) for p in parts):
+        return value
+    if name != "ignore":
+        parts = [p.strip() for part in parts for p in _OUTSIDE_BRACKETS.split(part) if p.strip()]
+    return list(dict.fromkeys(parts))
+
+
+def choices(name: str) -> list[str]:
+    """Return the words that an option can be, where its type lists them."""
+    parts = get_args(TYPES[name]) or (TYPES[name],)
+    return [word for part in parts for word in (get_args(part) or (part,)) if isinstance(word, str)]
+
+
+def _allowed(name: str, problem: str) -> str:
+    """Say in words what msgspec expected."""
+    expected, bound = re.search(r"Expected `(\w+)", problem), re.search(r"(>=|<=) ([0-9.e+-]+)", problem)
+    words = _WORDS["array" if name in _LISTS else expected[1] if expected and expected[1] in _WORDS else "int"]
+    if bound:
+        return f"{words} {_BOUNDS[bound[1]]} {float(bound[2]):.10g}"
+    return _ALLOWED.get(name) or " or ".join(choices(name)) or words
+
+
+def _shown(value: Any) -> str:
+    """Write a value for a message, cut where it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # whole numbers of thousands of digits, lists in lists without end
+        return "something huge"
+    return text if len(text) <= 60 else f"{text[:57]}..."
