@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 import sobercv
 from sobercv.forests import Forests
 from sobercv.forests import forest as module
-from sobercv.forests.forest import Resamples, SortedColumns
+from sobercv.forests.forest import SortedColumns, resample
 from sobercv.presets.sklearn_models import RootForestClassifier
 from sobercv.training import Experiment, Plan, Problem, expand
 from sobercv.training.fit.steps import fit_predict
@@ -265,13 +265,12 @@ def test_beyond_its_limits(monkeypatch, name):
 def test_a_first_tree_that_is_not_scikit_learns_ends_it(monkeypatch):
     """As a later version of scikit-learn might grow it."""
     forest = RandomForestClassifier(3, random_state=0)
-    drawn = Resamples._drawn
 
-    def other(self, start, stop):
-        counts, states = drawn(self, start, stop)
-        return counts, states + 1
+    def other(*given):
+        counts, state = resample(*given)
+        return counts, state + 1
 
-    monkeypatch.setattr(Resamples, "_drawn", other)
+    monkeypatch.setattr(module, "resample", other)
     assert Forests().grown(forest, X, Y, lambda: NEW) is None
 
 
@@ -279,13 +278,14 @@ def test_a_later_tree_that_is_not_scikit_learns_ends_it(monkeypatch):
     """The first tree is right; one more, drawn for each forest, is compared as well."""
     forest = RandomForestClassifier(2, random_state=0)
     assert Forests().grown(forest, X, Y, lambda: NEW) is not None
-    drawn = Resamples._drawn
+    trees = []
 
-    def other(self, start, stop):
-        counts, states = drawn(self, start, stop)
-        return counts, states + (np.arange(start, stop) > 0).astype(np.uint32)
+    def other(*given):
+        counts, state = resample(*given)
+        trees.append(given)
+        return counts, state + (len(trees) > 1)
 
-    monkeypatch.setattr(Resamples, "_drawn", other)
+    monkeypatch.setattr(module, "resample", other)
     assert Forests().grown(forest, X, Y, lambda: NEW) is None
 
 
@@ -301,9 +301,9 @@ def test_pieces_do_not_matter(monkeypatch):
 
 def test_what_forests_share_is_made_once(monkeypatch):
     sorts, draws = [], []
-    sort, draw = SortedColumns.of, Resamples._drawn
+    sort = SortedColumns.of
     monkeypatch.setattr(SortedColumns, "of", lambda rows: sorts.append(1) or sort(rows))
-    monkeypatch.setattr(Resamples, "_drawn", lambda self, a, b: draws.append(b - a) or draw(self, a, b))
+    monkeypatch.setattr(module, "resample", lambda *given: draws.append(1) or resample(*given))
     forests = Forests()
     for leaf in (1, 3, 5):
         model = RandomForestClassifier(9, random_state=0, min_samples_leaf=leaf)

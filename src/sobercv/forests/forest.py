@@ -13,10 +13,10 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from numbers import Integral, Real
+from functools import lru_cache, partial
+from numbers import Integral
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -44,11 +44,9 @@ SORT = 1.5e-7
 FASTER = 4.0
 #: A call into compiled loops lasts about so long, so that Ctrl-C is heard.
 CALL_SECONDS = 0.1
-#: The seed of the trees that are compared where a forest has none.
-COMPARED = 0
 #: Cells that are sorted at a time, so that what is written down on the way takes little memory.
 BLOCK = 1 << 18
-#: Resamples of a forest are kept for the next one up to this size.
+#: Resamples of a forest are kept for the next one up to this size in total.
 MOST_COUNTS = 1 << 24
 
 
@@ -73,15 +71,14 @@ class GrownForest:
         return self.classes_.take(np.argmax(self.probabilities, axis=1), axis=0)
 
 
-@dataclass(frozen=True, eq=False)
-class SortedColumns:
-    """Training rows, each column sorted once; see `tree_kernels.vote`."""
+class SortedColumns(NamedTuple):
+    """Training rows, each column sorted once."""
 
-    rows: Array  # float32 [N, P]
-    ranks: Array
-    values: Array
-    n_ranks: Array
-    order: Array
+    rows: Array  #: float32 [N, P]
+    ranks: Array  #: uint16 [P, N]: the place of each sample's value among the different ones of its column
+    values: Array  #: float32 [P, N]: those, ascending
+    n_ranks: Array  #: int64 [P]: their number
+    order: Array  #: uint16 [P, N]: samples by value
 
     @classmethod
     def of(cls, rows: Array) -> SortedColumns:
@@ -102,37 +99,15 @@ class SortedColumns:
         return cls(rows, ranks, values, n_ranks, orders)
 
 
-class Resamples:
-    """The samples that each tree sees, and the state of the generator that it starts with: functions of its seed."""
-
-    def __init__(self, generator: Any, n_trees: int, n_rows: int, bootstrap: bool) -> None:
-        self._seeds = generator.randint(np.iinfo(np.int32).max, size=n_trees)
-        self._n_rows, self._bootstrap = n_rows, bootstrap
-        keeps = n_trees * n_rows <= MOST_COUNTS
-        self._kept = (np.empty((n_trees, n_rows), np.uint8), np.empty(n_trees, np.uint32)) if keeps else None
-        self._n_kept = 0
-
-    def part(self, start: int, stop: int) -> tuple[Array, Array]:
-        """Return the counts and states of some trees."""
-        if self._kept is None:
-            return self._drawn(start, stop)
-        counts, states = self._kept
-        if stop > self._n_kept:
-            counts[self._n_kept : stop], states[self._n_kept : stop] = self._drawn(self._n_kept, stop)
-            self._n_kept = stop
-        return counts[start:stop], states[start:stop]
-
-    def _drawn(self, start: int, stop: int) -> tuple[Array, Array]:
-        counts, states = np.ones((stop - start, self._n_rows), np.uint8), np.empty(stop - start, np.uint32)
-        generator = seeds.old_generator(0)
-        for row, seed in enumerate(self._seeds[start:stop]):
-            generator.seed(seed)
-            states[row] = generator.randint(0, np.iinfo(np.int32).max)
-            if self._bootstrap:
-                generator.seed(seed)
-                drawn = np.bincount(generator.randint(0, self._n_rows, self._n_rows), minlength=self._n_rows)
-                counts[row] = np.minimum(drawn, 255)  # of 65,536 samples none comes up 255 times
-        return counts, states
+def resample(generator: Any, seed: int, n_rows: int, bootstrap: bool) -> tuple[Array, int]:
+    """Return how often a tree sees each sample, and the state that its generator starts with, from its seed."""
+    generator.seed(seed)
+    state = generator.randint(0, np.iinfo(np.int32).max)
+    if not bootstrap:
+        return np.ones(n_rows, np.uint8), state
+    generator.seed(seed)
+    drawn = np.bincount(generator.randint(0, n_rows, n_rows), minlength=n_rows)
+    return np.minimum(drawn, 255).astype(np.uint8), state  # of 65,536 samples none comes up 255 times
 
 
 class Forests:
@@ -140,7 +115,7 @@ class Forests:
 
     def __init__(self) -> None:
         self._sorted: SortedColumns | None = None
-        self._resamples: tuple[tuple[int, ...], Resamples] | None = None  # with what it was drawn for
+        self._resample: Any = None  # `resample`, with a memory
 
     def grown(self, model: Any, X: Any, y: Any, rows: Callable[[], Any]) -> GrownForest | None:
         """Return a forest that answers for the rows that `rows` returns; None where scikit-learn must fit the model.
@@ -151,9 +126,14 @@ class Forests:
             plain = model.plain_forest(X) if "plain_forest" in vars(type(model)) else model  # not a subclass of it
             if not _is_known(plain) or np.ndim(y) != 1:
                 return None
-            shape = X.shape if hasattr(X, "shape") else (len(X), len(X[0]))
-            seconds, cells = _guess(plain, *shape), shape[0] * shape[1]
-            if shape[0] > MOST_ROWS or cells > MOST_CELLS or seconds < 2 * SORT * cells:
+            n_rows, n_columns = X.shape if hasattr(X, "shape") else (len(X), len(X[0]))
+            tried = n_columns if plain.max_features is None else plain.max_features
+            if isinstance(tried, str):
+                tried = n_columns**0.5
+            elif not isinstance(tried, Integral):  # a share
+                tried = tried * n_columns
+            seconds, cells = int(plain.n_estimators) * (TREE + CELL * n_rows * float(tried)), n_rows * n_columns
+            if n_rows > MOST_ROWS or cells > MOST_CELLS or seconds < 2 * SORT * cells:
                 return None
             return self._grown(plain, X, y, rows())
         except TimeoutError:  # a clock of the user's, which is not to be stopped here
@@ -165,65 +145,67 @@ class Forests:
         from . import tree_kernels
 
         # Without a seed every forest is another one; trees are compared for some seed.
-        seed = COMPARED if plain.random_state is None else plain.random_state
+        seed = 0 if plain.random_state is None else plain.random_state
         first = clone(plain).set_params(n_estimators=1, random_state=seed).fit(X, y)
-        said = first.predict_proba(rows)
+        said, classes = first.predict_proba(rows), first.classes_
         # Copies: what is kept for the next forest must not be written into.
         options = {"dtype": np.float32, "order": "C", "copy": True, "ensure_all_finite": False}
         train, new = check_array(X, **options), check_array(rows, **options)
-        codes = _codes(first.classes_, np.asarray(y))
-        is_whole = np.isfinite(train).all() and np.isfinite(new).all()  # check_array may be told to look away
-        if codes is None or not is_whole:
+        if not (np.isfinite(train).all() and np.isfinite(new).all()):  # scikit-learn may be told to look away
             return None
-        columns, resamples = self._columns(train), self._drawn(seed, plain, len(train))
-        n_trees, limits = int(plain.n_estimators), _limits(first)
-        nodes, chances = np.empty((4, 2 * len(train))), np.empty((2 * len(train), len(first.classes_)))
+        codes = np.searchsorted(classes, y).astype(np.uint8)
+        if len(classes) > MOST_CLASSES or not np.array_equal(classes.take(codes, mode="clip"), np.asarray(y)):
+            return None
+        if self._sorted is None or not np.array_equal(self._sorted.rows, train):
+            self._sorted = SortedColumns.of(train)
+        columns = self._sorted
+        if self._resample is None:
+            self._resample = lru_cache(MOST_COUNTS // len(train))(partial(resample, seeds.old_generator(0)))
+        n_trees, split, depth = int(plain.n_estimators), plain.min_samples_split, plain.max_depth
+        leaf, deepest = int(plain.min_samples_leaf), np.iinfo(np.int32).max if depth is None else depth
+        limits = np.array([first.estimators_[0].max_features_, leaf, max(split, 2 * leaf), deepest], np.int64)
+        nodes, chances = np.empty((4, 2 * len(train))), np.empty((2 * len(train), len(classes)))
+        generator = seeds.old_generator(seed)
+        tree_seeds = generator.randint(np.iinfo(np.int32).max, size=n_trees)
 
-        def vote(resamples: Resamples, start: int, stop: int, votes: Array) -> int:
-            counts, states = resamples.part(start, stop)
+        def vote(tree_seeds: Array, votes: Array) -> int:
+            drawn = [self._resample(each, len(train), plain.bootstrap) for each in tree_seeds.tolist()]
+            counts, states = map(np.array, zip(*drawn, strict=True))
             grown: int = tree_kernels.vote(
-                columns.ranks, columns.values, columns.n_ranks, columns.order, _same_value(), codes, counts, states,
-                limits, float(plain.min_impurity_decrease), new, votes, nodes, chances,
+                columns, _same_value(), codes, counts, states, limits, float(plain.min_impurity_decrease), new, votes,
+                nodes, chances,
             )  # fmt: skip
             return grown
 
         def is_same(theirs: Any, said: Array, index: int) -> bool:
-            votes = np.zeros_like(said)
-            n = vote(resamples, index, index + 1, votes)
-            return _is_same(theirs, nodes[:, :n], chances[:n]) and np.array_equal(votes, said)
+            """Whether the only tree of scikit-learn's forest is the one grown here, to the last bit."""
+            votes, tree = np.zeros_like(said), theirs.estimators_[0].tree_
+            n = vote(tree_seeds[index : index + 1], votes)
+            expected = (tree.feature, tree.threshold, tree.children_left, tree.children_right)
+            grown_as = np.array_equal(nodes[:, :n], expected) and np.array_equal(chances[:n], tree.value[:, 0])
+            return grown_as and np.array_equal(votes, said)
 
         if not is_same(first, said, 0):
             return None
         if n_trees > 1:
             n_nodes = first.estimators_[0].tree_.node_count
             index = int(seeds.generator(int(seed), "compared tree", n_nodes).integers(1, n_trees))
-            generator = seeds.old_generator(seed)
+            generator.seed(seed)
             generator.randint(np.iinfo(np.int32).max, size=index)  # the seeds of the trees before it
             another = clone(plain).set_params(n_estimators=1, random_state=generator).fit(train, codes)
             if not is_same(another, another.predict_proba(new), index):
                 return None
         votes, start, step = said.copy(), 1, 1
         if plain.random_state is None:  # as many numbers of the global generator as scikit-learn's forest takes
-            resamples = Resamples(check_random_state(None), n_trees, len(train), bool(plain.bootstrap))
+            tree_seeds = check_random_state(None).randint(np.iinfo(np.int32).max, size=n_trees)
             votes, start = np.zeros_like(said), 0
         while start < n_trees:
-            begun, stop = perf_counter(), min(start + step, n_trees)
-            vote(resamples, start, stop, votes)
+            begun = perf_counter()
+            vote(tree_seeds[start : start + step], votes)
+            start += step
             if perf_counter() - begun < CALL_SECONDS:
                 step *= 2
-            start = stop
-        return GrownForest(first.classes_, votes / n_trees)
-
-    def _columns(self, train: Array) -> SortedColumns:
-        if self._sorted is None or not np.array_equal(self._sorted.rows, train):
-            self._sorted = SortedColumns.of(train)
-        return self._sorted
-
-    def _drawn(self, seed: int, plain: Any, n_rows: int) -> Resamples:
-        given = int(plain.n_estimators), n_rows, bool(plain.bootstrap)
-        if self._resamples is None or self._resamples[0] != (seed, *given):
-            self._resamples = (seed, *given), Resamples(seeds.old_generator(seed), *given)
-        return self._resamples[1]
+        return GrownForest(classes, votes / n_trees)
 
 
 def _is_known(plain: Any) -> bool:
@@ -236,40 +218,13 @@ def _is_known(plain: Any) -> bool:
     is_usual = all(value is usual[name] or value == usual[name] for name, value in params.items() if name not in FREE)
     if not is_usual or usual["criterion"] != "gini" or platform.machine().lower() not in MACHINES:
         return False
-    whole = [params[k] for k in ("n_estimators", "min_samples_leaf", "min_samples_split")]
-    whole += [params[k] for k in ("max_depth", "random_state") if params[k] is not None]
+    whole = ("n_estimators", "min_samples_leaf", "min_samples_split", "max_depth", "random_state")
+    numbers = [params[name] for name in whole if params[name] is not None]
     return (
-        all(isinstance(value, (int, np.signedinteger)) and not isinstance(value, bool) for value in whole)
+        all(isinstance(value, (int, np.signedinteger)) and not isinstance(value, bool) for value in numbers)
         and params["n_estimators"] >= 1
-        and isinstance(params["bootstrap"], bool)
-        and isinstance(params["min_impurity_decrease"], Real)
         and params["n_jobs"] in (None, 1)
     )
-
-
-def _guess(plain: Any, n_rows: int, n_columns: int) -> float:
-    """Guess scikit-learn's seconds for a forest."""
-    tried = n_columns if plain.max_features is None else plain.max_features
-    if isinstance(tried, str):
-        tried = n_columns**0.5
-    elif not isinstance(tried, Integral):  # a share
-        tried = tried * n_columns
-    return int(plain.n_estimators) * (TREE + CELL * n_rows * float(tried))
-
-
-def _codes(classes: Array, y: Array) -> Array | None:
-    """Return the place of each label among the classes that scikit-learn found; None where that is not plain."""
-    codes = np.searchsorted(classes, y)
-    is_plain = len(classes) <= MOST_CLASSES and bool((codes < len(classes)).all()) and bool((classes[codes] == y).all())
-    return codes.astype(np.uint8) if is_plain else None
-
-
-def _limits(first: Any) -> Array:
-    """Return the numbers that keep a tree from growing, as scikit-learn reads them."""
-    least, most = int(first.min_samples_leaf), first.max_depth
-    tried = first.estimators_[0].max_features_
-    split, deepest = max(first.min_samples_split, 2 * least), np.iinfo(np.int32).max if most is None else most
-    return np.array([tried, least, split, deepest], np.int64)
 
 
 @lru_cache(maxsize=1)
@@ -279,18 +234,3 @@ def _same_value() -> np.float32:
 
     stump = DecisionTreeClassifier(random_state=0).fit([[0.0], [5e-8]], [0, 1])
     return np.float32(0.0 if stump.tree_.node_count > 1 else 1e-7)
-
-
-def _is_same(first: Any, nodes: Array, chances: Array) -> bool:
-    """Whether the only tree of scikit-learn's forest is the one grown here, to the last bit."""
-    tree = first.estimators_[0].tree_
-    column, threshold, left, right = nodes
-    inner = tree.children_left >= 0
-    return (
-        tree.node_count == len(column)
-        and np.array_equal(tree.children_left, left)
-        and np.array_equal(tree.children_right, right)
-        and np.array_equal(tree.feature[inner], column[inner])
-        and np.array_equal(tree.threshold[inner], threshold[inner])
-        and np.array_equal(tree.value[:, 0, :], chances)
-    )

@@ -25,28 +25,20 @@ SPARSE = 10
 COLUMN, THRESHOLD, LEFT, RIGHT = range(4)
 # What `limits` hold: columns to try, least samples of a leaf and of a node to split, most depth.
 TRY, LEAF, SPLIT, DEEPEST = range(4)
-# What `best` holds: the column (-1 if there is none), the ranks on both sides, and from `CLASSES` on what goes left.
-BEST, BELOW, ABOVE, CLASSES = range(4)
-# What the columns of `stack` hold.
-START, END, DEPTH, PARENT, SIDE, KNOWN = range(6)
 
 
 @compiled
-def vote(ranks, values, n_ranks, order, same, classes, counts, states, limits, least_gain, rows, votes, nodes, chances):
+def vote(table, same, classes, counts, states, limits, least_gain, rows, votes, nodes, chances):
     """Grow one tree for each row of counts, and add what it says of each new row to `votes`.
 
-    ranks uint16 [P, N]: the place of each sample's value among the different ones of its column. values float32 [P, N]:
-    those, ascending, and n_ranks [P] their number. order uint16 [P, N]: samples by value. same float32: values no
-    further apart count as one. classes uint8 [N]. counts uint8 [T, N]: how often each sample is in the resample of a
-    tree. states uint32 [T]: of scikit-learn's generator. limits int64 [4]: columns to try, least samples of a leaf and
-    of a split, most depth. rows float32 [M, P]. votes float64 [M, K]. nodes float64 [4, 2N], chances float64 [2N, K]:
-    the tree, of which the last one stays. Gives the number of its nodes.
+    table: `SortedColumns`. same float32: values no further apart count as one. classes uint8 [N]. counts uint8 [T, N]:
+    how often each sample is in the resample of a tree. states [T]: of scikit-learn's generator. limits int64 [4]:
+    columns to try, least samples of a leaf and of a split, most depth. rows float32 [M, P]. votes float64 [M, K]. nodes
+    float64 [4, 2N], chances float64 [2N, K]: the tree, of which the last one stays. Returns the number of its nodes.
     """
     n_nodes = 0
     for t in range(len(counts)):
-        n_nodes = _grow(
-            ranks, values, n_ranks, order, same, classes, counts[t], states[t], limits, least_gain, nodes, chances
-        )
+        n_nodes = _grow(table, same, classes, counts[t], states[t], limits, least_gain, nodes, chances)
         for i in range(len(rows)):
             node = np.int64(0)
             while nodes[LEFT, node] >= 0:
@@ -58,8 +50,9 @@ def vote(ranks, values, n_ranks, order, same, classes, counts, states, limits, l
 
 
 @compiled
-def _grow(ranks, values, n_ranks, order, same, classes, counts, state, limits, least_gain, nodes, chances):
-    """Grow one tree, depth first; gives the number of its nodes."""
+def _grow(table, same, classes, counts, state, limits, least_gain, nodes, chances):
+    """Grow one tree, depth first; returns the number of its nodes."""
+    ranks, values = table.ranks, table.values
     n_columns, n_rows = ranks.shape
     n_classes = chances.shape[1]
     generator = np.full(1, state, np.uint64)
@@ -76,21 +69,11 @@ def _grow(ranks, values, n_ranks, order, same, classes, counts, state, limits, l
     keys, spare, inside = np.empty(n_rows, np.uint32), np.empty(n_rows, np.uint32), np.zeros(n_rows, np.uint32)
     places = np.empty(max(n_rows, 256) + 1, np.int64)
     total, left = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
-    best = np.empty(CLASSES + n_classes, np.int64)
-    stack, impurities = np.zeros((n_samples + 2, 6), np.int64), np.zeros(n_samples + 2)
-    stack[0, END], stack[0, PARENT] = n_samples, -1
-    height, n_nodes = 1, 0
-    while height > 0:
-        height -= 1
-        start, end, parent, known = (
-            stack[height, START],
-            stack[height, END],
-            stack[height, PARENT],
-            stack[height, KNOWN],
-        )
-        depth, impurity = stack[height, DEPTH], impurities[height]
-        for k in range(n_classes):
-            total[k] = 0
+    n_nodes = 0
+    stack = [(0, n_samples, 0, -1, 0, 0)]
+    while len(stack) > 0:
+        start, end, depth, parent, side, known = stack.pop()
+        total[:] = 0
         for p in range(start, end):
             code = np.int64(low[samples[p]])
             total[code >> 8] += code & 255
@@ -99,77 +82,63 @@ def _grow(ranks, values, n_ranks, order, same, classes, counts, state, limits, l
             node_weight += total[k]
             squares += total[k] * total[k]
         w_node = np.float64(node_weight)
-        if parent < 0:
-            impurity = 1.0 - squares / (w_node * w_node)
-        else:
-            nodes[stack[height, SIDE], parent] = n_nodes
+        impurity = 1.0 - squares / (w_node * w_node)
+        if parent >= 0:
+            nodes[side, parent] = n_nodes
         n = end - start
-        impurity_left = impurity_right = 0.0
         is_leaf = depth >= limits[DEEPEST] or n < limits[SPLIT] or n < 2 * limits[LEAF] or impurity <= EPSILON
         if not is_leaf:
-            known += _best_split(
-                ranks, values, n_ranks, order, same, samples[start:end], low, inside, keys, spare, places, columns,
-                constants, known, limits, generator, total, left, best, node_weight, squares,
+            found, best = _best_split(
+                table, same, samples[start:end], low, inside, keys, spare, places, columns, constants, known, limits,
+                generator, total, left, node_weight, squares,
             )  # fmt: skip
-            is_leaf = best[BEST] < 0
-        if not is_leaf:
-            weight_left, squares_left, squares_right = 0, 0, 0
-            for k in range(n_classes):
-                weight_left += best[CLASSES + k]
-                squares_left += best[CLASSES + k] * best[CLASSES + k]
-                squares_right += (total[k] - best[CLASSES + k]) * (total[k] - best[CLASSES + k])
-            w_left, w_right = np.float64(weight_left), np.float64(node_weight - weight_left)
-            impurity_left = 1.0 - squares_left / (w_left * w_left)
-            impurity_right = 1.0 - squares_right / (w_right * w_right)
+            known += found
+            column, below, above, w_left, impurity_left, impurity_right = best
+            w_right = w_node - w_left
             gain = (w_node / weight) * (
                 impurity - (w_right / w_node * impurity_right) - (w_left / w_node * impurity_left)
             )
-            is_leaf = gain + EPSILON < least_gain
+            is_leaf = column < 0 or gain + EPSILON < least_gain
         for k in range(n_classes):
             chances[n_nodes, k] = total[k] / w_node
-        nodes[COLUMN, n_nodes] = nodes[LEFT, n_nodes] = nodes[RIGHT, n_nodes] = -1.0
+        nodes[COLUMN, n_nodes] = nodes[THRESHOLD, n_nodes] = -2.0  # of a leaf, as in scikit-learn
+        nodes[LEFT, n_nodes] = nodes[RIGHT, n_nodes] = -1.0
         if not is_leaf:
-            column, rank = best[BEST], best[BELOW]
             nodes[COLUMN, n_nodes] = column
-            nodes[THRESHOLD, n_nodes] = values[column, rank] / 2.0 + values[column, best[ABOVE]] / 2.0
+            nodes[THRESHOLD, n_nodes] = values[column, below] / 2.0 + values[column, above] / 2.0
             middle, last = start, end
             while middle < last:
-                if ranks[column, samples[middle]] <= rank:
+                if ranks[column, samples[middle]] <= below:
                     middle += 1
                 else:
                     last -= 1
                     samples[middle], samples[last] = samples[last], samples[middle]
-            for side in (RIGHT, LEFT):  # the last one is grown first
-                stack[height, START] = start if side == LEFT else middle
-                stack[height, END] = middle if side == LEFT else end
-                stack[height, DEPTH], stack[height, PARENT] = depth + 1, n_nodes
-                stack[height, SIDE], stack[height, KNOWN] = side, known
-                impurities[height] = impurity_left if side == LEFT else impurity_right
-                height += 1
+            stack.append((middle, end, depth + 1, n_nodes, RIGHT, known))
+            stack.append((start, middle, depth + 1, n_nodes, LEFT, known))  # grown first
         n_nodes += 1
     return n_nodes
 
 
 @compiled
 def _best_split(
-    ranks, values, n_ranks, order, same, samples, low, inside, keys, spare, places, columns, constants, known, limits,
-    generator, total, left, best, node_weight, squares,
+    table, same, samples, low, inside, keys, spare, places, columns, constants, known, limits, generator, total, left,
+    node_weight, squares,
 ):  # fmt: skip
-    """Find the best split of a node; gives the number of columns found to be constant in it.
+    """Find how many columns are constant in a node, and its best split.
 
+    The split is its column (-1 if there is none), the ranks on both sides, and weight and impurities of what they part.
     Columns are drawn without replacement as scikit-learn draws them: the `known` ones, constant in an ancestor, stand
     first in `columns` and count as tried when they are `drawn`; those `found` to be constant are put behind them, those
     tried in vain or not at the end, from `untried` on. (There: n_known_constants, n_drawn_constants, n_found_constants,
     f_i.)
     """
-    n_columns, n_rows, n, n_classes = ranks.shape[0], ranks.shape[1], len(samples), len(total)
+    (n_columns, n_rows), n = table.ranks.shape, len(samples)
     is_dense = n > SMALL and n * SPARSE > n_rows
     if is_dense:
         for i in samples:
             inside[i] = 1
     untried, visited, found, drawn = n_columns, 0, 0, 0
-    best[BEST] = -1
-    best_improvement, bound = -np.inf, -np.inf
+    best, best_improvement, bound = (-1, 0, 0, 0.0, 0.0, 0.0), -np.inf, -np.inf
     while untried > known + found and (visited < limits[TRY] or visited <= found + drawn):
         visited += 1
         place = drawn + _random(generator) % (untried - found - drawn)
@@ -179,19 +148,18 @@ def _best_split(
             continue
         place += found
         column = columns[place]
-        rank, value = ranks[column], values[column]
-        if is_dense and (n_ranks[column] > n or 2 * n > n_rows):
-            _pick(rank, order[column], low, inside, keys)
+        rank, value, n_ranks = table.ranks[column], table.values[column], table.n_ranks[column]
+        if is_dense and (n_ranks > n or 2 * n > n_rows):
+            _pick(rank, table.order[column], low, inside, keys)
         else:
-            _sort(rank, n_ranks[column], samples, low, keys, spare, places)
+            _sort(rank, n_ranks, samples, low, keys, spare, places)
         if value[keys[n - 1] >> 16] <= value[keys[0] >> 16] + same:
             columns[place], columns[known + found] = columns[known + found], columns[place]
             found += 1
             continue
         untried -= 1
         columns[untried], columns[place] = columns[place], columns[untried]
-        for k in range(n_classes):
-            left[k] = 0
+        left[:] = 0
         weight_left, squares_left, squares_right = np.int64(0), np.int64(0), squares
         key = np.int64(keys[0])
         for p in range(1, n):
@@ -217,17 +185,13 @@ def _best_split(
             if improvement > best_improvement:
                 best_improvement = improvement
                 bound = purity / pairs * SURELY_LESS
-                best[BEST], best[BELOW], best[ABOVE] = column, here, key >> 16
-                for j in range(n_classes):
-                    best[CLASSES + j] = left[j]
-    for j in range(known):
-        columns[j] = constants[j]
-    for j in range(known, known + found):
-        constants[j] = columns[j]
+                best = (column, here, key >> 16, w_left, impurity_left, impurity_right)  # type: ignore[assignment]
+    columns[:known] = constants[:known]
+    constants[known : known + found] = columns[known : known + found]
     if is_dense:
         for i in samples:
             inside[i] = 0
-    return found
+    return found, best
 
 
 @compiled
@@ -257,27 +221,17 @@ def _pick(rank, order, low, inside, keys):
 def _sort(rank, n_ranks, samples, low, keys, spare, places):
     """Write the keys of a node's samples in order, by sorting them."""
     n = len(samples)
+    for p in range(n):
+        keys[p] = (np.uint32(rank[samples[p]]) << 16) | low[samples[p]]
     if n > FEW and n_ranks <= 2 * n:
-        for r in range(n_ranks + 1):
-            places[r] = 0
-        for i in samples:
-            places[rank[i] + 1] += 1
-        for r in range(n_ranks):
-            places[r + 1] += places[r]
-        for i in samples:
-            keys[places[rank[i]]] = (np.uint32(rank[i]) << 16) | low[i]
-            places[rank[i]] += 1
+        _deal(keys, spare, n, 16, 0xFFFF, n_ranks, places)
+        keys[:n] = spare[:n]
     elif n > SMALL:
-        for p in range(n):
-            spare[p] = (np.uint32(rank[samples[p]]) << 16) | low[samples[p]]
-        _deal(spare, keys, n, 16, places)  # by the lower half of the rank, then by the upper
-        _deal(keys, spare, n, 24, places)
-        for p in range(n):
-            keys[p] = spare[p]
+        _deal(keys, spare, n, 16, 0xFF, 256, places)  # by the lower half of the rank, then by the upper
+        _deal(spare, keys, n, 24, 0xFF, 256, places)
     else:
-        for p in range(n):
-            key = (np.uint32(rank[samples[p]]) << 16) | low[samples[p]]
-            q = p
+        for p in range(1, n):
+            key, q = keys[p], p
             while q > 0 and keys[q - 1] > key:
                 keys[q] = keys[q - 1]
                 q -= 1
@@ -285,15 +239,14 @@ def _sort(rank, n_ranks, samples, low, keys, spare, places):
 
 
 @compiled
-def _deal(keys, dealt, n, shift, places):
-    """Write keys in the order of eight of their bits; equal ones stay in order."""
-    for digit in range(257):
-        places[digit] = 0
+def _deal(keys, dealt, n, shift, mask, n_digits, places):
+    """Write keys in the order of some of their bits; equal ones stay in order."""
+    places[: n_digits + 1] = 0
     for p in range(n):
-        places[((keys[p] >> shift) & 255) + 1] += 1
-    for digit in range(256):
+        places[((keys[p] >> shift) & mask) + 1] += 1
+    for digit in range(n_digits):
         places[digit + 1] += places[digit]
     for p in range(n):
-        digit = (keys[p] >> shift) & 255
+        digit = (keys[p] >> shift) & mask
         dealt[places[digit]] = keys[p]
         places[digit] += 1
