@@ -114,6 +114,28 @@ def test_a_foreign_function_is_called_on_models_once_a_fit_and_the_note_says_how
     assert by_sample.fit(X, Y).estimate_.method == "bbc"
 
 
+def test_a_foreign_function_beside_a_metric_that_selects_is_alone_in_being_read_by_folds(tmp_path):
+    scoring = {"mine": make_scorer(share), "right": "accuracy", "f": "f1"}
+    options = {"cv": 5, "n_bootstraps": 50}
+    grid = {"max_depth": [1, 3, -1]}  # the last one fails
+    with pytest.warns(SoberWarning, match="1 of 3 configurations failed"):
+        search = sobercv.BBCSearchCV(TREE, grid, scoring=scoring, refit="right", **options).fit(X, Y)
+    same = sobercv.BBCSearchCV(TREE, DEPTHS, scoring=["accuracy", "f1"], drop=None, **options).fit(X, Y)
+    found, results = search.estimate_, search.cv_results_
+    assert {name: one.method for name, one in found.items()} == {"right": "bbc", "mine": "bbc-f", "f": "bbc"}
+    assert {one.winner for one in found.values()} == {same.best_index_} == {search.best_index_}
+    for ours, theirs in (("right", "accuracy"), ("f", "f1")):
+        assert found[ours].draws.tobytes() == same.estimate_[theirs].draws.tobytes()
+        assert found[ours].interval == same.estimate_[theirs].interval
+    assert [name for name, one in found.items() if "W211" in [note.code for note in one.notes]] == ["mine"]
+    for key in ("mean_test_", "split4_test_"):
+        np.testing.assert_array_equal(results[f"{key}mine"], results[f"{key}right"])
+    np.testing.assert_array_equal(results["rank_test_mine"], np.argsort(np.argsort(-results["mean_test_mine"])) + 1)
+    assert search.scorer_["mine"](search.best_estimator_, X, Y) == accuracy_score(Y, search.predict(X))
+    assert search.gain_over().value == pytest.approx(same.gain_over().value)
+    assert "W211" in search.report(tmp_path / "report.html").read_text()
+
+
 @pytest.mark.parametrize(
     "options", [{"n_repeats": 2}, {"cv": ShuffleSplit(3, random_state=0)}, {"stratify": True}], ids=str
 )

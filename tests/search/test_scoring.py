@@ -124,9 +124,9 @@ def test_scorers_of_the_model_are_told_from_metrics(scoring, name):
 
 
 def test_metrics_and_scorers_can_stand_side_by_side():
-    found = scorers_of({"auc": "roc_auc_ovr", "size": of_the_model}, "classification", "size")
-    assert list(found) == ["size", "auc"]
-    assert [isinstance(scorer, Metric) for scorer in found.values()] == [False, True]
+    found = scorers_of({"auc": "roc_auc_ovr", "size": of_the_model}, "classification")
+    assert list(found) == ["auc", "size"]
+    assert [isinstance(scorer, Metric) for scorer in found.values()] == [True, False]
 
 
 def test_a_scorer_of_the_model_is_called_with_the_model_and_its_rows():

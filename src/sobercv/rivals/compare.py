@@ -182,7 +182,7 @@ def compare(
         start = time.perf_counter()
         models, models_paper, shared = plain.race_.n_fits + 1, None, plain.race_.seconds
         if protocol == "ncv":
-            estimate, n_inner = nested_cv(plain, X, y, groups, sample_weight)
+            estimate, n_inner = nested_cv(plain, made.problem)
             k, c = plain.n_splits_, len(plain.race_.status)
             models, models_paper = models + n_inner, k * k * c + k + 1
         elif protocol in ("bced", "bbc-repeated"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -13,22 +12,19 @@ from ..inference import Estimate, Question
 from ..inference.tables import Table
 from ..predictions import Predictions
 from ..search.bbc_search_cv import BBCSearchCV
-from ..search.design import read
 from ..search.pairs import tournament
-from ..search.scoring import Routed
-from ..training import Experiment, MemoryStore, Plan, expand, make_pool
+from ..training import Experiment, MemoryStore, Plan, Problem, expand, make_pool
 from ..training.race import race
 from .from_predictions import judged, mean_of_folds
 
 
-def nested_cv(search: BBCSearchCV, X: Any, y: Any, groups: Any, sample_weight: Any) -> tuple[Estimate, int]:
+def nested_cv(search: BBCSearchCV, problem: Problem) -> tuple[Estimate, int]:
     """Return the estimate and the number of inner fits; every model that two outer loops share is trained once.
 
     The inner folds of an outer fold k are the other folds. The model trained without folds {j, k} predicts fold j for
     outer fold k and fold k for outer fold j, so K (K - 1) / 2 * C inner fits suffice; the outer models are those of
     plain cross-validation.
     """
-    problem, _ = read(search, X, y, Routed.plain(search.estimator, groups, sample_weight))
     question: Question = search.question_
     metric = question.first
     plan = Plan.build(problem, search.splits_)  # never split anew: a splitter without a seed gives other folds

@@ -84,11 +84,21 @@ class Search(FittedSearch):
         seed = seeds.root(stored_seed(self.store) if self.random_state is None else self.random_state)
         configurations = expand(getattr(self, self._space), getattr(self, "n_iter", None), seed, self.estimator)
         made = design(self, X, y, self._route(groups, params), seed)
-        problem, question = made.problem, made.question
+        problem, plan, question = made.problem, made.plan, made.question
         wanted, raises = wanted_of(question, self.keep, problem.task), isinstance(self.error_score, str)
         asks = made.scoring.asks(problem.target, self.return_train_score)
         experiment = Experiment(problem, self.estimator, wanted, raises, asks)
-        store, log = self._race(made, experiment, configurations)
+        store = MemoryStore(problem, plan, len(configurations))
+        can_drop = question.by == "sample" and question.procedure is None and made.beside is None
+        self.drop_rule_ = rule = drop_rule(self.drop, store.nothing_yet(), question) if can_drop else None
+        with listening(self.on_event, self.verbose) as tell:
+            tell(SearchStarted(len(configurations), plan.n_splits))
+            log = self._fit_all(
+                experiment, configurations, store, self.store, seed, self.max_seconds,
+                rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
+                on_event=tell,
+            )  # fmt: skip
+            tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
         if log.failures:
             report_failures(log, configurations)
         estimates = self._judge(made, store, log, configurations)
@@ -97,24 +107,6 @@ class Search(FittedSearch):
         if self.refit:
             self.train_final_model(problem.X, problem.y, **problem.fit_arguments(np.arange(problem.n_samples)))
         return self
-
-    def _race(
-        self, made: Design, experiment: Experiment, configurations: list[Configuration]
-    ) -> tuple[MemoryStore, RaceLog]:
-        """Fit configurations on splits until all are fitted, dropped or stopped."""
-        question = made.question
-        store = MemoryStore(made.problem, made.plan, len(configurations))
-        can_drop = question.by == "sample" and question.procedure is None
-        self.drop_rule_ = rule = drop_rule(self.drop, store.nothing_yet(), question) if can_drop else None
-        with listening(self.on_event, self.verbose) as tell:
-            tell(SearchStarted(len(configurations), made.plan.n_splits))
-            log = self._fit_all(
-                experiment, configurations, store, self.store, question.seed, self.max_seconds,
-                rule=None if rule is None else lambda predictions, index: rule(predictions, question, index),
-                on_event=tell,
-            )  # fmt: skip
-            tell(SearchEnded(log.stopped, log.n_fits, log.n_fits_saved, log.seconds))
-        return store, log
 
     def _fit_all(
         self,
@@ -138,15 +130,22 @@ class Search(FittedSearch):
         for name in _OPTIONAL:
             self.__dict__.pop(name, None)
         notes = [] if log.stopped == "finished" else [incomplete(log, store)]
-        question = made.question
+        question, beside = made.question, made.beside
         if question.by == "fold":
             question = with_names(question, store, log.finishers, self.refit)
-        self.question_ = question
         start = time.perf_counter()
         self.predictions_, table = table_of(store, log, question, self.count_dropped)
-        estimates = corrected(table)
+        estimates, metrics = corrected(table), question.metrics
+        if beside is not None:
+            by_fold = table_of(store, log, beside, self.count_dropped)[1]
+            by_fold.final = table.winner()
+            found = {**corrected(by_fold), **estimates}
+            estimates = {name: found[name] for name in made.scoring.scorers}
+            metrics += beside.metrics[1:]
         self.judge_time_ = time.perf_counter() - start
-        self.cv_results_ = results = cv_results(configurations, store, log, question, estimates, self.error_score)
+        self.cv_results_ = results = cv_results(
+            configurations, store, log, question, metrics, estimates, self.error_score
+        )
         first = estimates[question.first.name]
         if callable(self.refit):  # as in scikit-learn, its pick has no score
             self.best_index_ = _chosen_by(self.refit, results)
@@ -157,16 +156,14 @@ class Search(FittedSearch):
             self.best_score_ = float(results[f"mean_test_{tail}"][first.winner])
         self.best_params_ = dict(configurations[self.best_index_].params)
         self.winner_predictions_ = winner_predictions(store, self.predictions_, self.best_index_, first.decision)
-        self.multimetric_ = question.several
-        self.scorer_ = made.scoring.as_scorers(question, self.predictions_.target)
+        self.question_, self.multimetric_, self.seed_ = question, question.several, question.seed
+        called = made.scoring.as_called(self.predictions_.target)
+        self.scorer_ = called if made.scoring.several else next(iter(called.values()))
         self._place = list(made.scoring.given).index(question.first.name) if made.scoring.several else 0
-        self.race_ = log
-        self.stopped_ = log.stopped
-        self.signal_ = log.signal
+        self.race_, self.stopped_, self.signal_ = log, log.stopped, log.signal
         self.is_complete_ = log.stopped == "finished"
-        self.seed_ = question.seed
-        self.n_splits_ = made.plan.n_splits
         self.splits_ = [(split.train, split.test) for split in made.plan.splits]
+        self.n_splits_ = len(self.splits_)
         self.n_fits_, self.n_recalled_ = log.n_fits - log.n_recalled, log.n_recalled
         params, codes = dict(configurations[first.winner].params), {note.code for note in notes}
         return {  # a note takes the place of one of the same code

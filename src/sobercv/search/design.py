@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..metrics import Metric
 from ..predictions import Predictions
 from ..targets import Target, TaskName, has_several_outputs
 from ..training import Plan, Problem, infer_task
-from .scoring import ModelScorer, Routed, ScoringPlan, needs_predictions, scores_as_usual
+from .scoring import Routed, ScoringPlan, needs_predictions, scores_as_usual
 
 _FLAG = (bool, np.bool_)
 
@@ -140,50 +140,11 @@ class Design:
     plan: Plan
     scoring: ScoringPlan
     question: Question
+    beside: Question | None  #: of the functions beside a metric that selects: by fold, after the metric
 
 
 def design(options: Options, X: Any, y: Any, routed: Routed, seed: int) -> Design:
     """Put the data and what is asked together, and refuse what does not go together."""
-    problem, scoring = read(options, X, y, routed)
-    plan = Plan.build(problem, options.cv, options.n_repeats, seed, routed.split_params)
-    functions = [
-        name
-        for name, scorer in scoring.scorers.items()
-        if isinstance(scorer, Metric) and scorer.max_calls is not None and not isinstance(scoring.given[name], Metric)
-    ]
-    if functions and options._suits_folds and _why_not_by_folds(options, problem, plan) is None:
-        scoring = scoring.to_models(functions)  # once per fit, and not once per configuration and resample
-    if scoring.on_models and (why_not := _why_not_by_folds(options, problem, plan)) is not None:
-        raise why_not
-    select = options.select
-    if isinstance(select, SelectionProcedure):
-        select = select.for_estimator(options.estimator)
-    # Scores of models have a place by name.
-    metrics = [
-        Metric.given(s.name, problem.task) if isinstance(s, ModelScorer) else s for s in scoring.scorers.values()
-    ]
-    question = Question.ask(
-        metrics if scoring.several else metrics[0],
-        select=select,
-        aggregate=options.aggregate,
-        by="fold" if scoring.on_models else "sample",
-        interval=options.interval,
-        within_folds=options.within_folds,
-        n_bootstraps=options.n_bootstraps,
-        confidence_level=options.confidence_level,
-        stratify=options.stratify,
-        random_state=seed,
-        n_jobs=options.n_jobs,
-    )
-    for metric in question.metrics:
-        metric.check_target(problem.target)
-    if question.procedure is not None:
-        question.procedure.check_table(problem.target)
-    return Design(problem, plan, scoring, question)
-
-
-def read(options: Options, X: Any, y: Any, routed: Routed) -> tuple[Problem, ScoringPlan]:
-    """Read the data and `scoring`."""
     known = known_task(options, y)
     if y is None and known is not None:
         raise SoberError("E112", "A search requires y to be passed, but the target y is None; pass the true values.")
@@ -202,7 +163,45 @@ def read(options: Options, X: Any, y: Any, routed: Routed) -> tuple[Problem, Sco
         fit_params=routed.fit_params,
         weighted_fit=routed.weighted_fit,
     ).with_positive(options.pos_label)
-    return problem, scoring
+    plan = Plan.build(problem, options.cv, options.n_repeats, seed, routed.split_params)
+    functions = [
+        name
+        for name, scorer in scoring.scorers.items()
+        if isinstance(scorer, Metric) and scorer.max_calls is not None and not isinstance(scoring.given[name], Metric)
+    ]
+    by_fold = bool(scoring.on_models)
+    if functions and options._suits_folds and _why_not_by_folds(options, problem, plan) is None:
+        scoring = scoring.to_models(functions)  # once per fit, and not once per configuration and resample
+        by_fold |= next(iter(scoring.scorers)) in functions
+    if by_fold and (why_not := _why_not_by_folds(options, problem, plan)) is not None:
+        raise why_not
+    select = options.select
+    if isinstance(select, SelectionProcedure):
+        select = select.for_estimator(options.estimator)
+    # Scores of models have a place by name.
+    given = {s.name: Metric.given(s.name, problem.task) for s in scoring.on_models}
+    metrics = [given.get(name, s) for name, s in scoring.scorers.items() if by_fold or name not in given]
+    question = Question.ask(
+        metrics if scoring.several else metrics[0],
+        select=select,
+        aggregate=options.aggregate,
+        by="fold" if by_fold else "sample",
+        interval=options.interval,
+        within_folds=options.within_folds,
+        n_bootstraps=options.n_bootstraps,
+        confidence_level=options.confidence_level,
+        stratify=options.stratify,
+        random_state=seed,
+        n_jobs=options.n_jobs,
+    )
+    beside = None
+    if given and not by_fold:
+        beside = replace(question, metrics=(question.first, *given.values()), by="fold")
+    for metric in question.metrics:
+        metric.check_target(problem.target)
+    if question.procedure is not None:
+        question.procedure.check_table(problem.target)
+    return Design(problem, plan, scoring, question, beside)
 
 
 def known_task(options: Options, y: Any) -> TaskName | None:

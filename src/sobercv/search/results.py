@@ -143,6 +143,7 @@ def cv_results(
     store: MemoryStore,
     log: RaceLog,
     question: Question,
+    metrics: Sequence[Metric],
     estimates: Mapping[str, Estimate],
     error_score: Any,
 ) -> dict[str, Any]:
@@ -166,13 +167,14 @@ def cv_results(
             column[i] = value
     results["params"] = [dict(c.params) for c in configurations]
     failed = (log.status == "failed") & (not isinstance(error_score, str))
-    for metric in question.metrics:
+    stand_in = np.nan if isinstance(error_score, str) else error_score
+    for metric in metrics:
         tail = metric.name if question.several else "score"
         splits, pooled = split_scores(store, log, metric, question)
-        splits[failed] = pooled[failed] = np.nan if isinstance(error_score, str) else error_score
+        splits[failed] = pooled[failed] = stand_in
         mean = _add_mean(results, splits, f"test_{tail}")
         results[f"pooled_test_{tail}"] = pooled
-        decisive = mean if question.aggregate == "fold" else pooled
+        decisive = mean if question.aggregate == "fold" or metric.core is None else pooled
         if question.makes_labels:
             estimate = estimates[metric.name]
             results[f"tuned_test_{tail}"] = decisive = np.full(len(log.status), np.nan)
@@ -180,7 +182,7 @@ def cv_results(
         results[f"rank_test_{tail}"] = ranks(decisive, log, metric.unit)
         trained = store.answers.get(TRAINING + metric.name)
         if trained is not None:
-            trained[failed] = np.nan if isinstance(error_score, str) else error_score
+            trained[failed] = stand_in
             _add_mean(results, trained, f"train_{tail}")
     results["status"] = log.status
     results["dropped_at"] = np.ma.MaskedArray(log.dropped_at, mask=log.dropped_at < 0)

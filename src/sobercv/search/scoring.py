@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import repeat
 from numbers import Real
 from typing import Any
 
@@ -143,7 +144,7 @@ class ModelScores:
                 continue
             rows = take()
             for scorer in scorers:
-                answer = scorer.by_name(fitted, rows.X, rows.y, **rows.cut(self.params.get(scorer.name, {})))
+                answer = scorer.by_name(fitted, rows.X, rows.y, **rows.cut(self.params[scorer.name]))
                 if not self.alone and list(answer) != [scorer.name]:
                     raise SoberError(
                         "E117", f"The scorer {scorer.name} is one of several, so it must return one number."
@@ -160,9 +161,9 @@ class ScoringPlan:
     scorers: Mapping[str, Metric | ModelScorer]  #: by name, the one that selects first
     given: Mapping[str, Any]  #: the same as the user wrote them, in the order of writing
     several: bool  #: whether `scoring` holds several, so that results come by name
-    params: Mapping[str, dict[str, Any]]  #: what the scorers of models receive beside X and y, for all rows
     sample_weight: Any  #: the weights of all metrics of predictions, [N] or None
     estimator: Any  #: of the search, unfitted
+    requests: Mapping[str, dict[str, Any]] | None = None  #: what each requested; None where all get the weights
 
     @classmethod
     def make(cls, scoring: Any, task: TaskName | None, refit: Any, estimator: Any, routed: Routed) -> ScoringPlan:
@@ -172,67 +173,55 @@ class ScoringPlan:
         scorer receives what it requested. Where all are metrics that want the same weights, they are computed from
         predictions; where they want different things, those that want something are called on the models.
         """
-        scorers = scorers_of(scoring, task, True, estimator)
-        given = dict(zip(scorers, listed(scoring), strict=True))
-        if isinstance(scoring, SEVERAL) and isinstance(refit, str):
-            scorers = _selecting_first(scorers, refit)
-        plan = cls(scorers, given, isinstance(scoring, SEVERAL), {}, routed.sample_weight, estimator)
+        written, several = scorers_of(scoring, task, estimator), isinstance(scoring, SEVERAL)
+        given = dict(zip(written, listed(scoring), strict=True))
+        plan = cls(selecting_first(written, scoring, refit), given, several, routed.sample_weight, estimator)
         if routed.score_params is None:
-            if routed.sample_weight is None:
-                return plan
-            return replace(plan, params={scorer.name: plan._weights_for(scorer) for scorer in plan.on_models})
-        wanted = dict(zip(given, routed.score_params, strict=True))
-        weights = [w.get("sample_weight") for w in wanted.values()]
-        same = all(w.keys() == {"sample_weight"} for w in wanted.values()) and all(w is weights[0] for w in weights)
-        if same and not plan.on_models:
+            return plan
+        requests = dict(zip(given, routed.score_params, strict=True))
+        weights = [asked.get("sample_weight") for asked in requests.values()]
+        same = all(asked.keys() == {"sample_weight"} for asked in requests.values())
+        if same and all(each is weights[0] for each in weights) and not plan.on_models:
             return replace(plan, sample_weight=weights[0])
-        params = {name: w for name, w in wanted.items() if w}
-        return replace(plan.to_models(params), params=params)
+        return replace(plan, requests=requests).to_models(name for name, asked in requests.items() if asked)
 
     @property
     def on_models(self) -> tuple[ModelScorer, ...]:
-        """The scorers that are called on fitted models; where there are any, all scores are by fold."""
+        """The scorers that are called on fitted models."""
         return tuple(scorer for scorer in self.scorers.values() if isinstance(scorer, ModelScorer))
 
     def to_models(self, names: Iterable[str]) -> ScoringPlan:
         """Call these scorers on the models: once per fit, and not once per resample."""
-        scorers, params = dict(self.scorers), dict(self.params)
+        scorers = dict(self.scorers)
         for name in names:
             metric = scorers[name]
             if isinstance(metric, Metric):
-                scorers[name] = scorer = ModelScorer(name, _as_scorer(metric, self.given[name], self.estimator))
-                if self.sample_weight is not None:
-                    params[name] = self._weights_for(scorer)
-        return replace(self, scorers=scorers, params=params)
+                scorers[name] = ModelScorer(name, _as_scorer(metric, self.given[name], self.estimator))
+        return replace(self, scorers=scorers)
+
+    def as_called(self, target: Target) -> dict[str, ModelScorer]:
+        """Return all scorers as callables of fitted models; a metric reads `y` by the classes of this target."""
+        known = target.take(slice(0))
+        return {
+            name: one if isinstance(one, ModelScorer) else ModelScorer(name, partial(score_model, one, known))
+            for name, one in self.scorers.items()
+        }
 
     def asks(self, target: Target, return_train_score: bool) -> ModelScores | None:
         """Return what each fitted model is asked beside its predictions; None where nothing is."""
-        params, on_training = dict(self.params), list[ModelScorer]()
-        for name, scorer in self.scorers.items() if return_train_score else ():
-            if isinstance(scorer, Metric):
-                on_training.append(ModelScorer(name, partial(score_model, scorer, target.take(slice(0)))))
-                if self.sample_weight is not None:
-                    params[name] = {"sample_weight": self.sample_weight}
-            else:
-                on_training.append(scorer)
+        on_training = tuple(self.as_called(target).values()) if return_train_score else ()
         if not self.on_models and not on_training:
             return None
-        return ModelScores(self.on_models, not self.several, params, tuple(on_training))
+        params = {name: self._params_of(name, scorer) for name, scorer in self.scorers.items()}
+        return ModelScores(self.on_models, not self.several, params, on_training)
 
-    def as_scorers(self, question: Question, target: Target) -> Any:
-        """Return what users find in `scorer_`: a callable of (estimator, X, y), or a dict of them."""
-        own = {scorer.name: scorer for scorer in self.on_models}
-        if own and not self.several:  # one, which may return a dict
-            return self.on_models[0]
-        empty = target.take(slice(0))
-        each = {
-            m.name: own.get(m.name) or ModelScorer(m.name, partial(score_model, m, empty)) for m in question.metrics
-        }
-        return each if question.several else next(iter(each.values()))
-
-    def _weights_for(self, scorer: ModelScorer) -> dict[str, Any]:
-        """Return the weights for a scorer that takes them; warn where it does not, as scikit-learn does."""
-        called = scorer.scorer or self.estimator.score
+    def _params_of(self, name: str, scorer: Metric | ModelScorer) -> dict[str, Any]:
+        """Return what a scorer receives; warn where it takes no weights, as scikit-learn does."""
+        if self.requests is not None:
+            return self.requests[name]
+        if self.sample_weight is None:
+            return {}
+        called: Any = score_model if isinstance(scorer, Metric) else scorer.scorer or self.estimator.score
         inside = unwrap(called)
         if inside is not None:
             called = inside.function
@@ -241,11 +230,11 @@ class ScoringPlan:
         with suppress(TypeError, ValueError):  # compiled
             if "sample_weight" in inspect.signature(called).parameters:
                 return {"sample_weight": self.sample_weight}
+        asked = scorer.scorer if isinstance(scorer, ModelScorer) else scorer
         warn(
             "W210",
-            f"The scoring {scorer.name}={scorer.scorer!r} does not support sample_weight, so its scores count every "
-            "sample alike although fits are weighted. Give it an argument `sample_weight`, or choose a metric that has "
-            "one.",
+            f"The scoring {name}={asked!r} does not support sample_weight, so its scores count every sample alike "
+            "although fits are weighted. Give it an argument `sample_weight`, or choose a metric that has one.",
         )
         return {}
 
@@ -297,9 +286,9 @@ def listed(scoring: Any) -> list[Any]:
 
 
 def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True, estimator: Any = None) -> dict[str, Metric]:
-    """Turn `scoring` into metrics of predictions as `scorers_of` does; refuse what needs the model."""
+    """Turn `scoring` into metrics of predictions, the one that selects first; refuse what needs the model."""
     metrics: dict[str, Metric] = {}
-    for name, scorer in scorers_of(scoring, task, refit, estimator).items():
+    for name, scorer in selecting_first(scorers_of(scoring, task, estimator), scoring, refit).items():
         if isinstance(scorer, ModelScorer):
             whose = "The estimator's own `score`" if scorer.scorer is None else f"The scorer {name} (estimator, X, y)"
             raise SoberError(
@@ -311,20 +300,25 @@ def metrics_of(scoring: Any, task: TaskName | None, refit: Any = True, estimator
     return metrics
 
 
-def scorers_of(
-    scoring: Any, task: TaskName | None, refit: Any = True, estimator: Any = None
-) -> dict[str, Metric | ModelScorer]:
-    """Turn `scoring` into metrics and scorers by name, in the order of writing, the one that `refit` names first.
+def scorers_of(scoring: Any, task: TaskName | None, estimator: Any = None) -> dict[str, Metric | ModelScorer]:
+    """Turn `scoring` into metrics and scorers by name, in the order of writing.
 
-    Without `scoring` it is the estimator's own `score`: usually accuracy, R2, or the concordance index. `task` is None
-    where it is to be read off the metric.
+    Without `scoring` it is the estimator's own `score`: the usual metric of its task, a search's scorer, else the
+    method itself. `task` is None where it is to be read off the metric.
     """
     if scoring is None:
-        return _own_score(estimator, task)
-    values = listed(scoring)
-    names = [str(name) for name in scoring] if isinstance(scoring, Mapping) else [None] * len(values)
-    found: dict[str, Metric | ModelScorer] = {}
-    for value, name in zip(values, names, strict=True):
+        inner = _last_step(estimator)
+        if any(hasattr(inner, grid) for grid in ("param_grid", "param_distributions")) and hasattr(inner, "scoring"):
+            # A search scores its winner, whose predictions are its own.
+            found = selecting_first(scorers_of(inner.scoring, task, inner.estimator), inner.scoring, inner.refit)
+            return dict([next(iter(found.items()))])
+        if estimator is not None and task != "survival" and not scores_as_usual(inner):
+            return {"score": ModelScorer("score")}
+        if task is None:
+            raise SoberError("E112", "Neither estimator nor scoring tells what kind of task it is. Pass scoring=.")
+        return {DEFAULTS[task]: get(DEFAULTS[task])}
+    found, names = {}, map(str, scoring) if isinstance(scoring, Mapping) else repeat(None)
+    for value, name in zip(listed(scoring), names, strict=False):
         scorer = _read(value, task, name)
         if scorer.name in found:
             raise SoberError(
@@ -335,10 +329,15 @@ def scorers_of(
         found[scorer.name] = scorer
     if not found:
         raise SoberError("E105", "`scoring` is empty. Name at least one metric, such as 'roc_auc'.")
-    return _selecting_first(found, refit) if isinstance(scoring, SEVERAL) and isinstance(refit, str) else found
+    return found
 
 
-def _selecting_first(found: dict[str, Metric | ModelScorer], refit: str) -> dict[str, Metric | ModelScorer]:
+def selecting_first(
+    found: dict[str, Metric | ModelScorer], scoring: Any, refit: Any
+) -> dict[str, Metric | ModelScorer]:
+    """Put first what `refit` names among several."""
+    if not isinstance(scoring, SEVERAL) or not isinstance(refit, str):
+        return found
     if refit not in found:
         raise SoberError("E105", f"`refit` must name one of the metrics {', '.join(found)}; got {refit!r}.")
     return {refit: found[refit], **found}
@@ -350,20 +349,6 @@ def scores_as_usual(estimator: Any) -> bool:
     if own is None or own in (ClassifierMixin.score, RegressorMixin.score):
         return True
     return getattr(own, "__module__", "").startswith("sklearn.") and getattr(own, "__qualname__", "") in _AS_USUAL
-
-
-def _own_score(estimator: Any, task: TaskName | None) -> dict[str, Metric | ModelScorer]:
-    """Read the estimator's own `score`: the usual metric of its task, a search's scorer, else the method itself."""
-    inner = _last_step(estimator)
-    if any(hasattr(inner, grid) for grid in ("param_grid", "param_distributions")) and hasattr(inner, "scoring"):
-        # A search scores its winner, whose predictions are its own.
-        name, found = next(iter(scorers_of(inner.scoring, task, inner.refit, inner.estimator).items()))
-        return {name: found}
-    if estimator is not None and task != "survival" and not scores_as_usual(estimator):
-        return {"score": ModelScorer("score")}
-    if task is None:
-        raise SoberError("E112", "Neither estimator nor scoring tells what kind of task it is. Pass scoring=.")
-    return {DEFAULTS[task]: get(DEFAULTS[task])}
 
 
 def _last_step(estimator: Any) -> Any:
