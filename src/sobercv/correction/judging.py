@@ -53,12 +53,9 @@ class FoldScores:
     params: Sequence[dict[str, Any]] | None = None  # parameters of each configuration
     names: Sequence[str] | None = None  # names of the configurations, where they have names
     n_repeats: int = 1  # number of times the samples were partitioned into folds
-    #: For splits whose test sets overlap (ShuffleSplit): size of a test set over that of a training set.
-    test_share: float | None = None
-    #: Position of the configuration that the tool selected; None for the one with the highest mean.
-    winner: int | None = None
-    #: Scores of the folds present in a resample, by metric [F, C], -> position of the winner; None for the highest
-    #: mean.
+    test_share: float | None = None  # where test sets overlap (ShuffleSplit): their size over that of training sets
+    winner: int | None = None  # position of what the tool selected; None for the highest mean
+    #: Scores of the folds present in a resample, by metric [F, C], -> position of the winner.
     rule: Callable[[Mapping[str, Array]], int] | None = None
     is_adaptive: bool = False  # whether later configurations were chosen by the scores of earlier ones
     notes: tuple[Note, ...] = ()
@@ -68,23 +65,15 @@ class FoldScores:
         """Scores by the metric that selects [F, C]."""
         return next(iter(self.scores.values()))
 
-    @property
-    def n_folds(self) -> int:
-        """Number of folds of one repeat."""
-        return len(self.first) // self.n_repeats
-
     def complete(self) -> Array:
-        """Positions of the configurations that have a score on every fold, by every metric.
-
-        Refuse what cannot be resampled: one split, folds that do not divide into the repeats, nothing complete.
-        """
+        """Positions of the configurations that have a score on every fold; refuse what cannot be resampled."""
         if len(self.first) % self.n_repeats:
             raise SoberError(
                 "E108",
                 f"{len(self.first)} splits cannot be {self.n_repeats} repeats of the same number of folds. "
                 "`n_repeats` is how often the samples were partitioned into folds.",
             )
-        if self.n_folds < 2:
+        if len(self.first) < 2 * self.n_repeats:
             raise SoberError(
                 "E307",
                 "Every configuration was judged on one split only, so there are no folds to resample. Search again "
@@ -104,13 +93,13 @@ def judge(
 ) -> dict[str, Estimate]:
     """Correct the winner's score for having been selected, by every metric: BBC-F within each repeat."""
     check_level(confidence_level)
-    kept, seed, k = found.complete(), seeds.root(random_state), found.n_folds
+    kept, seed, k = found.complete(), seeds.root(random_state), len(found.first) // found.n_repeats  # k folds
     scores = {name: table[:, kept] for name, table in found.scores.items()}
     means = {name: table.mean(axis=0) for name, table in scores.items()}
-    ranges = {name: _range(name, table) for name, table in scores.items()}
     repeats = {name: [FoldMeans(one) for one in np.split(table, found.n_repeats)] for name, table in scores.items()}
     counts = Units.of_folds(k, n_bootstraps, seed).counts(0, n_bootstraps)  # [B, K], for all repeats
     first, n_left_out = next(iter(scores)), found.first.shape[1] - len(kept)
+    ranges = {name: _range(name, table) for name, table in scores.items()}
     if ranges[first] is None:
         low, high = scores[first].min(), scores[first].max()
         raise SoberError(
@@ -150,9 +139,6 @@ def judge(
         at = int(np.searchsorted(kept, configuration))
         return estimate(name, at, np.full_like(winners, at), np.array([at]))
 
-    # Repeats share samples, so that their variances are not divided; overlapping test sets have Nadeau and Bengio's
-    # correction.
-    wider = 1.0 if found.test_share is None else 1.0 + k * found.test_share
     said = [
         (True, "W211", f"Only the scores of {k} folds are known, so folds were resampled (BBC-F). Out-of-fold "
          "predictions give a narrower interval: BBCSearchCV keeps them."),
@@ -161,26 +147,28 @@ def judge(
         (k < FEW_FOLDS, "W205", f"With {k} folds the interval is wide: {k} numbers say little about how scores vary."),
         (len(kept) == 1, "W202", "There is one configuration only, so nothing was selected and nothing is corrected."),
     ]  # fmt: skip
-    noted = [adaptive(None, found.first.shape[1])] if found.is_adaptive else []
-    noted += [Note(code, text) for applies, code, text in said if applies]
+    noted = (*found.notes, *[adaptive(None, found.first.shape[1])] * found.is_adaptive)
+    noted += tuple(Note(code, text) for applies, code, text in said if applies)
     out = {}
     for name in scores:
-        notes = (*found.notes, *noted)
-        if ranges[name] == ANY and scores[name].min() >= 0.0 and scores[name].max() <= 1.0:
-            text = (
-                f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
-                'scores cannot exceed 1, name the metric: correct(..., "accuracy").'
-            )
-            notes += (Note("W201", text),)
+        unknown = (
+            f"No metric is called {name!r}, so its range is unknown and the interval may reach beyond it. If the "
+            'scores cannot exceed 1, name the metric: correct(..., "accuracy").'
+        )
+        is_share = ranges[name] == ANY and scores[name].min() >= 0.0 and scores[name].max() <= 1.0
         made = estimate(name, winner, winners, np.arange(len(kept)))
-        spread = np.mean([one.scores(counts).var(axis=0, ddof=1) for one in repeats[name]], axis=0) * wider
+        # Repeats share samples, so that their variances are not divided; overlapping test sets have Nadeau and
+        # Bengio's correction.
+        spread = np.mean([one.scores(counts).var(axis=0, ddof=1) for one in repeats[name]], axis=0)
+        spread *= 1.0 + k * (found.test_share or 0.0)
         own = float(np.mean(judged(name, np.full_like(winners, winner)).mean(axis=1)))
         seen = Evidence(
             means[name], spread, winner, made.value, own, ranges[name] or ANY, k, float(k), clustered=True, folds=True,
             trained=1.0 - 1.0 / k, draws=np.asarray(made.draws),
         )  # fmt: skip
         out[name] = replace(
-            made, value=min(made.value, made.naive) if name == first else made.value, notes=notes,
+            made, value=min(made.value, made.naive) if name == first else made.value,
+            notes=(*noted, Note("W201", unknown)) if is_share else noted,
             bounds=Calibrated.of(seen) or made.bounds, confidence_level=confidence_level,
             win_counts=np.bincount(winners.ravel(), minlength=len(kept)), judge_alone=partial(alone, name),
         )  # fmt: skip
@@ -194,9 +182,9 @@ def _by_rule(found: FoldScores, kept: Array, rows: slice, counts: Array) -> Arra
     is_kept = np.isin(np.arange(found.first.shape[1]), kept)
     scores = {name: np.where(is_kept, table[rows], np.nan) for name, table in found.scores.items()}
     for b, row in enumerate(counts):
-        present = {name: np.repeat(table, row, axis=0) for name, table in scores.items()}
         try:
-            winners[b] = np.flatnonzero(kept == found.rule(present))[0]
+            chosen = found.rule({name: np.repeat(table, row, axis=0) for name, table in scores.items()})
+            winners[b] = np.flatnonzero(kept == chosen)[0]
         except Exception as error:
             raise SoberError(
                 "E117",
@@ -235,11 +223,7 @@ class ToolPredictions:
 
     @classmethod
     def by_model(cls, tool: str, y: Any, predictions: Mapping[str, Any], method: str, **about: Any) -> ToolPredictions:
-        """Put the columns of models side by side.
-
-        `predictions` [N]: of each model; columns are classes in sorted order, and of two classes the greater one's
-        counts. `**about`: other attributes.
-        """
+        """Put predictions [N] or, by sorted class, [N, K] of models side by side; `about`: other attributes."""
         if method not in METHODS:
             raise SoberError("E122", f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
         if not predictions:
@@ -287,11 +271,23 @@ def judge_predictions(
 ) -> dict[str, Estimate]:
     """Correct the score of the winner among another tool's configurations, by every metric.
 
-    By default ROC AUC for scores of two classes, accuracy for labels, R2 for numbers. `force`: go on where the answer
-    could mislead; the reason becomes a note. `pos_label`: the positive one of two classes; columns of scores that name
+    `force`: go on where the answer could mislead; the reason becomes a note. `pos_label`: columns of scores that name
     no class are scores of it. `**options`: those of `sobercv.bbc`.
     """
-    objections = _objections(found)
+    objections, is_own = list[Note](), found.tool == "cross_val_predict"  # what callers made themselves is trusted
+    if not is_own and (stacked := [name[:60] for name in found.names if _ENSEMBLE.search(name)]):
+        text = (
+            f"{stacked[0]!r} looks like a stacked ensemble, whose predictions were fitted to the same truth; its score "
+            f"cannot be corrected. Leave it out with --ignore {stacked[0]}; an ensemble of the others is corrected by "
+            "sobercv.bbc(..., select=sobercv.greedy_ensemble())."
+        )
+        objections.append(Note("E814", text))
+    if not is_own and len(found.names) == 1:
+        text = (
+            "There is only one configuration, so nothing was chosen here and nothing can be corrected. Save the "
+            "predictions of every configuration that was tried, not of the winner alone."
+        )
+        objections.append(Note("E813", text))
     if objections and not force:
         raise SoberError(objections[0].code, objections[0].text)
     responses, classes = dict(found.responses), found.classes
@@ -308,17 +304,16 @@ def judge_predictions(
     if len(classes) == 2 and str(pos_label) == str(classes[0]):  # those that name classes are of the greater one
         turned = {"predict_proba": lambda values: 1.0 - values, "decision_function": lambda values: -values}
         responses = {name: turned[name](v) if name in turned else v for name, v in responses.items()}
-    given = found.usual_metric() if metric is None or metric in ([], ()) else metric
-    several = given if isinstance(given, (list, tuple)) else [given]
+    several = [metric] if metric is not None and not isinstance(metric, (list, tuple)) else metric
     estimates: dict[str, Estimate] = bbc(
         found.y,
         responses[""] if set(responses) == {""} else {name or "decision_function": v for name, v in responses.items()},
-        [metrics.get(one) if isinstance(one, str) else one for one in several],
+        [metrics.get(one) if isinstance(one, str) else one for one in several or [found.usual_metric()]],
         **{"groups": found.groups, "folds": found.folds, "random_state": 0, "pos_label": pos_label, **options},
     )  # fmt: skip
     notes, first = (*found.notes, *objections), next(iter(estimates.values()))
     best = 0.0 if first.metric.startswith("neg_") else 1.0
-    if found.tool != "cross_val_predict" and len(found.y) >= LEAST_PERFECT and np.max(first.scores) >= best - 1e-9:
+    if not is_own and len(found.y) >= LEAST_PERFECT and np.max(first.scores) >= best - 1e-9:
         text = (
             f"{found.names[first.winner][:60]!r} predicts all {len(found.y)} rows perfectly, as models do with rows "
             "that they were trained on. Save out-of-fold predictions; if that is what these are, add --force."
@@ -335,24 +330,3 @@ def judge_predictions(
         )
         for name, one in estimates.items()
     }  # fmt: skip
-
-
-def _objections(found: ToolPredictions) -> list[Note]:
-    """Return why the answer could mislead; predictions that the caller made himself are trusted."""
-    if found.tool == "cross_val_predict":
-        return []
-    objections = []
-    if stacked := [name[:60] for name in found.names if _ENSEMBLE.search(name)]:
-        text = (
-            f"{stacked[0]!r} looks like a stacked ensemble, whose predictions were fitted to the same truth; its score "
-            f"cannot be corrected. Leave it out with --ignore {stacked[0]}; an ensemble of the others is corrected by "
-            "sobercv.bbc(..., select=sobercv.greedy_ensemble())."
-        )
-        objections.append(Note("E814", text))
-    if len(found.names) == 1:
-        text = (
-            "There is only one configuration, so nothing was chosen here and nothing can be corrected. Save the "
-            "predictions of every configuration that was tried, not of the winner alone."
-        )
-        objections.append(Note("E813", text))
-    return objections

@@ -1,11 +1,8 @@
 """What searches of other tools kept: scikit-learn's and those like it, Optuna, AutoGluon, mljar-supervised.
 
-Anything with scikit-learn's `cv_results_` keeps fold scores as ``split0_test_score`` and so on: GridSearchCV, the
-halving searches, BayesSearchCV, dask-ml's. A trial of Optuna keeps them as a list in a user attribute, in attributes of
-those names (OptunaSearchCV), or as values that it reported fold by fold: each fold's own score, or the mean so far; it
-keeps predictions as a list in a user attribute. AutoGluon and mljar keep the predictions of every model; nothing of
-either is imported or unpickled. Stacked and weighted ensembles are left out: they were fitted to the out-of-fold
-predictions of the other models.
+Anything with scikit-learn's `cv_results_` keeps fold scores as ``split0_test_score`` and so on. AutoGluon and mljar
+keep the predictions of every model; nothing of either is imported or unpickled. Stacked and weighted ensembles are left
+out: they were fitted to the out-of-fold predictions of the other models.
 """
 
 from __future__ import annotations
@@ -38,12 +35,8 @@ ENSEMBLE = "predictions_ensemble.csv"
 
 # ---- fitted searches ------------------------------------------------------------------------------------------------
 def read_search(search: Any, metric: str | None = None, n_repeats: int | None = None) -> FoldScores:
-    """Read the fold scores of a fitted search.
-
-    `metric` names the one that selects, where the search has several and no `refit` names one; `n_repeats` is that of
-    the splitter by default.
-    """
-    results = search.cv_results_
+    """Read the fold scores of a fitted search; `metric` selects (default: `refit`), `n_repeats` is by the splitter."""
+    results, cv, refit = search.cv_results_, getattr(search, "cv", None), getattr(search, "refit", True)
     keys = [match for match in map(SPLIT.fullmatch, results) if match]
     if not keys:
         raise SoberError(
@@ -53,47 +46,49 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
         )
     n_splits = 1 + max(int(match[1]) for match in keys)
     names = list(dict.fromkeys(match[2] for match in keys))
-    first = _selecting(search, names, metric)
-    rows, notes = _last_iteration(results)
+    first = metric
+    if metric is None:
+        first = names[0] if len(names) == 1 or callable(refit) else refit
+    elif metric not in names and metric == title(search, names[0]):
+        first = names[0]
+    if first not in names:
+        is_named = isinstance(first, str)
+        given = f"got {first!r}" if is_named else "the search has several and no refit"
+        raise SoberError(
+            "E122" if is_named else "E113",
+            f"`metric` must name the metric that selects, one of {', '.join(names)}; {given}.",
+        )
+    notes, rows = list[Note](), np.arange(len(results["params"]))
+    if "iter" in results:
+        iteration = np.asarray(results["iter"])
+        rows = np.flatnonzero(iteration == iteration.max())
+        text = (
+            f"A halving search: configurations of its last iteration alone ({len(rows)}) were judged on all its data. "
+            f"The iterations before it ({len(np.unique(iteration)) - 1}) chose them on the same samples; that is not "
+            "corrected."
+        )
+        notes.append(Note("W811", text))
     scores = {
         title(search, name): np.array(
             [np.asarray(results[f"split{k}_test_{name}"], dtype=np.float64)[rows] for k in range(n_splits)]
         )
         for name in [first, *(name for name in names if name != first)]
     }
-    params = [dict(results["params"][row]) for row in rows]
-    has_rule = callable(getattr(search, "refit", None))
+    has_rule = callable(refit)
     is_own = metric is None if has_rule else metric in (None, first, title(search, first))
     best = getattr(search, "best_index_", None) if is_own else None
-    repeats = getattr(getattr(search, "cv", None), "n_repeats", 1)  # as the splitter says
-    repeats = int(repeats) if isinstance(repeats, (int, np.integer)) and repeats > 0 else 1
-    test_share, dependence = _overlap(getattr(search, "cv", None))
+    repeats = getattr(cv, "n_repeats", 1)  # as the splitter says
+    is_count = isinstance(repeats, (int, np.integer)) and repeats > 0 and n_splits % repeats == 0
+    test_share, dependence = _dependence(cv)
     return FoldScores(
         scores=scores,
-        params=params,
-        n_repeats=(repeats if n_splits % repeats == 0 else 1) if n_repeats is None else n_repeats,
+        params=[dict(results["params"][row]) for row in rows],
+        n_repeats=n_repeats if n_repeats is not None else int(repeats) if is_count else 1,
         test_share=test_share,
         winner=int(np.flatnonzero(rows == best)[0]) if best is not None and best in rows else None,
-        rule=_rule(search.refit, names, results, rows) if has_rule and is_own else None,
+        rule=_rule(refit, names, results, rows) if has_rule and is_own else None,
         is_adaptive=hasattr(search, "optimizer_results_"),  # BayesSearchCV proposes by earlier scores
-        notes=(*notes, *dependence),
-    )
-
-
-def _selecting(search: Any, names: list[str], metric: str | None) -> str:
-    """Name of the metric that selects."""
-    if metric is not None and metric == title(search, names[0]) and metric not in names:
-        return names[0]
-    if metric is None:
-        refit: Any = getattr(search, "refit", True)
-        metric = names[0] if len(names) == 1 or callable(refit) else refit
-    if isinstance(metric, str) and metric in names:
-        return metric
-    is_named = isinstance(metric, str)
-    given = f"got {metric!r}" if is_named else "the search has several and no refit"
-    raise SoberError(
-        "E122" if is_named else "E113",
-        f"`metric` must name the metric that selects, one of {', '.join(names)}; {given}.",
+        notes=(*notes, *(Note("W203", text) for text in dependence)),
     )
 
 
@@ -109,36 +104,20 @@ def title(search: Any, name: str = "score") -> str:
     return str(getattr(getattr(scoring, "_score_func", scoring), "__name__", "score"))
 
 
-def _last_iteration(results: Mapping[str, Any]) -> tuple[Array, tuple[Note, ...]]:
-    """Rows to judge: all, or those of the last iteration of a halving search."""
-    if "iter" not in results:
-        return np.arange(len(results["params"])), ()
-    iteration = np.asarray(results["iter"])
-    rows = np.flatnonzero(iteration == iteration.max())
-    text = (
-        f"A halving search: configurations of its last iteration alone ({len(rows)}) were judged on all its data. The "
-        f"iterations before it ({len(np.unique(iteration)) - 1}) chose them on the same samples; that is not corrected."
-    )
-    return rows, (Note("W811", text),)
-
-
-def _overlap(cv: Any) -> tuple[float | None, tuple[Note, ...]]:
-    """Size of a test set over that of a training set, where test sets overlap; a note where splits are not folds."""
+def _dependence(cv: Any) -> tuple[float | None, list[str]]:
+    """Size of a test set over that of a training set, where test sets overlap; and in which way splits are no folds."""
     from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit, TimeSeriesSplit
 
     if isinstance(cv, TimeSeriesSplit):
-        text = "Splits of a time series share training rows and differ in size; the interval may be too narrow."
-        return None, (Note("W203", text),)
+        return None, ["Splits of a time series share training rows and differ in size; the interval may be too narrow."]
     if not isinstance(cv, (ShuffleSplit, StratifiedShuffleSplit, GroupShuffleSplit)):
-        return None, ()
+        return None, []
     test, train = cv.test_size, cv.train_size
-    if isinstance(test, int) and isinstance(train, int):
-        share = test / train
-    else:
+    if not (isinstance(test, int) and isinstance(train, int)):
+        train = train if isinstance(train, float) and isinstance(test, float) else None
         test = test if isinstance(test, float) else 0.2 if isinstance(cv, GroupShuffleSplit) else 0.1
-        share = test / (train if isinstance(train, float) and isinstance(cv.test_size, float) else 1 - test)
-    text = "Test sets overlap, so the splits are not independent: the interval is widened for it."
-    return share, (Note("W203", text),)
+    share = test / (1 - test if train is None else train)
+    return share, ["Test sets overlap, so the splits are not independent: the interval is widened for it."]
 
 
 def _rule(
@@ -146,13 +125,10 @@ def _rule(
 ) -> Callable[[Mapping[str, Array]], int]:
     """Wrap `refit=callable`: it sees the cv_results_ of the folds present in a resample."""
     scores_of = re.compile(r"(split\d+|mean|std|rank)_test_.+")
-    others: dict[str, Any] = {
-        key: np.ma.asarray(column)[rows] for key, column in results.items() if not scores_of.fullmatch(key)
-    }
-    others["params"] = [results["params"][row] for row in rows]
+    others = {key: np.ma.asarray(column)[rows] for key, column in results.items() if not scores_of.fullmatch(key)}
 
     def rule(present: Mapping[str, Array]) -> int:
-        resampled: dict[str, Any] = dict(others)
+        resampled: dict[str, Any] = {**others, "params": [results["params"][row] for row in rows]}
         for name, scores in zip(names, present.values(), strict=True):
             mean = scores.mean(axis=0)
             ordered = np.sort(-mean)
@@ -199,13 +175,7 @@ def read_study(study: Any, metric: str | None = None, n_repeats: int | None = No
 def read_study_predictions(
     study: Any, y: Any, predictions: str | Mapping[int, Any] = "oof", method: str = "predict_proba"
 ) -> ToolPredictions:
-    """Read the out-of-fold predictions of the complete trials.
-
-    `y` [N]: the truth. `predictions`: the user attribute in which the objective kept a trial's out-of-fold predictions,
-    ``trial.set_user_attr("oof", predicted.tolist())``; or the predictions by the number of the trial. [N], or [N, K]
-    with classes in sorted order. `method`: what they are: labels or numbers, probabilities (of two classes: of the
-    greater), or scores.
-    """
+    """Read the out-of-fold predictions of the complete trials: a user attribute's, or those by number of the trial."""
     complete = _complete(study)
     where = f"the user attribute {predictions!r}" if isinstance(predictions, str) else "`predictions`"
     if isinstance(predictions, str):
@@ -230,28 +200,28 @@ def read_study_predictions(
 def with_study_winner(study: Any, found: ToolPredictions, estimates: dict[str, Estimate]) -> dict[str, Estimate]:
     """Note where the study itself selected another trial than its predictions do."""
     first = next(iter(estimates.values()))
-    winner = str(first.winner_name)
-    if len(study.directions) > 1 or (best := f"trial {study.best_trial.number}") == winner:
+    winner = str(first.winner_name).removeprefix("trial ")
+    if len(study.directions) > 1 or (best := str(study.best_trial.number)) == winner:
         return estimates
-    kept = "" if best in found.names else ", which kept no predictions"
+    kept = "" if f"trial {best}" in found.names else ", which kept no predictions"
     text = (
-        f"The study's own best trial is {best[6:]} (value {study.best_value:.6g}){kept}; by {first.metric} of the kept "
-        f"predictions it is {winner[6:]}, and this is the score of {winner[6:]}. For the score of {best[6:]} correct "
-        "by the metric that the objective returned."
+        f"The study's own best trial is {best} (value {study.best_value:.6g}){kept}; by {first.metric} of the kept "
+        f"predictions it is {winner}, and this is the score of {winner}. For the score of {best} correct by the metric "
+        "that the objective returned."
     )
     return {name: replace(one, notes=(*one.notes, Note("W212", text))) for name, one in estimates.items()}
 
 
 def fold_scores_of(trial: Any) -> Array | None:
     """Return the scores of one trial by fold, or None if it keeps none whose mean is its value."""
-    attributes: Mapping[str, Any] = trial.user_attrs
-    splits = [(int(match[1]), value) for name, value in attributes.items() if (match := SPLIT.fullmatch(name))]
-    candidates: list[Any] = [[value for _, value in sorted(splits)], *attributes.values()]
+    kept = trial.user_attrs
+    splits = sorted((int(match[1]), kept[name]) for name in kept if (match := SPLIT.fullmatch(name)))
+    candidates = [[value for _, value in splits], *kept.values()]
     steps = sorted(trial.intermediate_values)
     if steps and steps[-1] - steps[0] == len(steps) - 1:
         reported = np.array([trial.intermediate_values[step] for step in steps], dtype=np.float64)
-        counts = np.arange(1, len(reported) + 1)
-        candidates += [reported, np.diff(counts * reported, prepend=0.0)]  # the mean so far, taken apart
+        # Each fold's own score, or the mean so far, taken apart.
+        candidates += [reported, np.diff(np.arange(1, len(steps) + 1) * reported, prepend=0.0)]
     for candidate in candidates:
         try:
             folds = np.asarray(candidate, dtype=np.float64)
@@ -270,13 +240,12 @@ def _about(study: Any, n_judged: int, what: str) -> dict[str, Any]:
     """Say whether the sampler learned from scores, and how many trials took no part."""
     from ..optuna.objective import learns_from_scores  # needs Optuna, as the study does
 
-    n_trials = len(study.trials)
+    left_out = len(study.trials) - n_judged
     text = (
-        f"{n_trials - n_judged} of {n_trials} trials were pruned, failed or keep no {what}, and took no part in the "
+        f"{left_out} of {len(study.trials)} trials were pruned, failed or keep no {what}, and took no part in the "
         "correction; it may be slightly too small."
     )
-    notes = (Note("W204", text),) if n_trials > n_judged else ()
-    return {"is_adaptive": bool(learns_from_scores(study)), "notes": notes}
+    return {"is_adaptive": bool(learns_from_scores(study)), "notes": (Note("W204", text),) if left_out else ()}
 
 
 # ---- AutoGluon, mljar-supervised ------------------------------------------------------------------------------------
@@ -309,14 +278,14 @@ def read_autogluon(predictor: Any) -> ToolPredictions:
 
 def is_mljar(folder: str | os.PathLike[str]) -> bool:
     """Whether a folder looks like one of mljar-supervised."""
-    return (Path(folder) / "params.json").is_file() and bool(_models(Path(folder)))
+    return (Path(folder) / "params.json").is_file() and bool(_models(folder))
 
 
 def read_mljar(folder: str | os.PathLike[str]) -> ToolPredictions:
     """Read the predictions of every single model in the `results_path` of an mljar-supervised AutoML."""
-    root, single, mixed = Path(folder), dict[str, tuple[list[str], Array]](), list[str]()
-    settings = _json(root / "params.json")
-    for path in _models(root):
+    folder, single, mixed = Path(folder), dict[str, tuple[list[str], Array]](), list[str]()
+    settings = _json(folder / "params.json")
+    for path in _models(folder):
         name = path.parent.name
         is_mixed = path.name == ENSEMBLE or name.endswith("_Stacked")  # fitted to predictions of others
         if is_mixed or _json(path.with_name("framework.json")).get("is_stacked"):
@@ -324,16 +293,16 @@ def read_mljar(folder: str | os.PathLike[str]) -> ToolPredictions:
         else:
             single[name] = _table(path)
     if not single:
-        raise SoberError("E812", f"{root} holds no model of mljar-supervised with out-of-fold predictions.")
+        raise SoberError("E812", f"{folder} holds no model of mljar-supervised with out-of-fold predictions.")
     first, (head, rows) = next(iter(single.items()))
     for name, (others, table) in single.items():
         if others != head or not np.array_equal(table[:, 0], rows[:, 0]):
-            raise SoberError("E812", f"The rows of {name!r} are not those of {first!r} in {root}.")
-    is_number = settings.get("ml_task") == "regression"
+            raise SoberError("E812", f"The rows of {name!r} are not those of {first!r} in {folder}.")
+    y, is_number = rows[:, 0], settings.get("ml_task") == "regression"
     searched = settings.get("hill_climbing_steps") or settings.get("boost_on_errors")
     return ToolPredictions.by_model(
         "mljar",
-        rows[:, 0] if is_number else _labels(head[1:], rows[:, 0], root),
+        y if is_number else _labels(head[1:], y, folder),
         {name: t[:, 1] if t.shape[1] == 2 else t[:, 1:] for name, (_, t) in single.items()},
         "predict" if is_number else "predict_proba",
         is_adaptive=bool(searched) or settings.get("mode") == "Optuna",
@@ -341,8 +310,8 @@ def read_mljar(folder: str | os.PathLike[str]) -> ToolPredictions:
     )
 
 
-def _models(root: Path) -> list[Path]:
-    return sorted(path for name in (*FILES, ENSEMBLE) for path in root.glob(f"*/{name}"))
+def _models(folder: str | os.PathLike[str]) -> list[Path]:
+    return sorted(path for name in (*FILES, ENSEMBLE) for path in Path(folder).glob(f"*/{name}"))
 
 
 def _table(path: Path) -> tuple[list[str], Array]:
@@ -358,19 +327,17 @@ def _table(path: Path) -> tuple[list[str], Array]:
         raise SoberError("E812", f"{path} cannot be read ({error}). Train the models again.") from None
 
 
-def _labels(columns: Sequence[str], target: Array, root: Path) -> Array:
+def _labels(columns: Sequence[str], target: Array, folder: str | os.PathLike[str]) -> Array:
     """Call classes as the columns do, where their order is that of the names; else by their numbers."""
     two = re.fullmatch(r"prediction_0_for_(.*)_1_for_(.*)", columns[0])
     names = list(two.groups()) if two else [name.removeprefix("prediction_") for name in columns]
-    n_classes = max(2, len(names))
-    strange = target[~np.isin(target, np.arange(n_classes))]
-    if len(strange):
+    n, codes = max(2, len(names)), target.astype(int)
+    if len(strange := target[~np.isin(target, np.arange(n))]):
         raise SoberError(
             "E812",
-            f"The target in {root} must hold the codes of its {n_classes} classes, 0 to {n_classes - 1}; got "
-            f"{strange[0]:g}. Train the models again.",
+            f"The target in {folder} must hold the codes of its {n} classes, 0 to {n - 1}; got {strange[0]:g}. Train "
+            "the models again.",
         )
-    codes = target.astype(int)
     return codes if len(names) < 2 or names != sorted(names) else np.array(names, dtype=object)[codes]
 
 

@@ -2,8 +2,7 @@
 
 A wide table has one column per configuration and one row per fold (scores) or per sample (predictions). A long one has
 one row per score or prediction and columns with documented names: those of tidymodels, caret, mlr3 and sober, or of the
-lists below. Where a part is lacking, the table is refused with the columns that are needed: read in another way it
-would give a wrong number.
+lists below. Where a part is lacking, the table is refused: read in another way it would give a wrong number.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from ..tables.roles import assign, check_target, find
 from .judging import FoldScores, ToolPredictions
 from .searches import SPLIT, read_search
 
-#: Columns that number samples, tell patients apart, or say where a row was in the cross-validation. They are never
-#: predictions of a configuration. Where several are present, the first in the list plays the part.
+#: Columns that number samples, tell patients apart, or say where a row was in the cross-validation; never predictions
+#: of a configuration. Where several are present, the first in the list plays the part.
 SAMPLE = (
     "sample", "sample_id", "sampleid", "sample_index", "sample_nr", "row", "row_id", "rowid", "row_ids", "row_index",
     "rowindex", "row_number", "index", "idx", "id", "obs_id", "observation",
@@ -87,10 +86,10 @@ def recognise(
     """
     roles = roles or Settings(**given)
     frame = _without_row_names(frame)
-    if not roles.target_names and holds_fold_scores(frame):
-        return read_frame(frame.drop(columns=list(roles.ignore), errors="ignore"), metric)
     if roles.target_names:
         check_target(roles, frame.columns)
+    elif holds_fold_scores(frame):
+        return read_frame(frame.drop(columns=list(roles.ignore), errors="ignore"), metric)
     for name in filter(None, [*roles.target_names, roles.group]):
         find(frame, name)
     roles.roles()  # refuses a column with two roles
@@ -149,9 +148,8 @@ def holds_fold_scores(frame: Any) -> bool:
         return True
     if names & PREDICTIONS or any(str(c).startswith(".pred") for c in frame.columns) or not names & set(FOLDS):
         return False
-    if {".metric", ".estimate"} <= set(frame.columns):
-        return True
-    return bool(_measures(frame)) and bool(names & {*MODELS, "resample"})
+    is_long = bool(_measures(frame)) and not names.isdisjoint((*MODELS, "resample"))
+    return is_long or {".metric", ".estimate"} <= set(frame.columns)
 
 
 def read_frame(
@@ -159,9 +157,8 @@ def read_frame(
 ) -> FoldScores:
     """Read fold scores from a data frame.
 
-    `metric`: the measure that selected. Needed for a table of several measures in rows; default: the first column of a
-    measure. `n_repeats`: number of repeats of a wide table (default: 1). A long table says it by a column or by the
-    names of folds. `greater_is_better`: needed for a measure whose direction cannot be told by its name.
+    `metric`: the measure that selected; needed for several measures in rows, default: the first column of a measure.
+    `n_repeats`: of a wide table (default: 1); a long one says it. `greater_is_better`: for a measure of unknown name.
     """
     frame = _without_row_names(frame)
     if any(SPLIT.fullmatch(str(column)) for column in frame.columns):
@@ -177,8 +174,9 @@ def read_frame(
         if measure == ".metric" or (known and all(GAIN.fullmatch(one) or LOSS.fullmatch(one) for one in known)):
             metric = known[0] if metric is None and len(known) == 1 else metric
             if metric not in known:
-                text = f"Name the measure that selected as `metric`; the table holds {', '.join(known)}."
-                raise SoberError("E113", text)
+                raise SoberError(
+                    "E113", f"Name the measure that selected as `metric`; the table holds {', '.join(known)}."
+                )
             frame = frame[frame[measure].astype(str) == metric].drop(columns=measure)
         if score is None:
             if metric is not None and metric not in measures:
@@ -273,11 +271,8 @@ def _wide_scores(frame: Any, n_repeats: int | None) -> tuple[Any, int]:
 def _cv_results(frame: Any, metric: str | None, n_repeats: int | None) -> FoldScores:
     """A cv_results_ that was saved as a table: one row per configuration."""
     results: dict[str, Any] = {str(column): frame[column].to_numpy() for column in frame.columns}
-    parameters = [name for name in results if name.startswith("param_")]
-    results["params"] = [
-        {name.removeprefix("param_"): value for name, value in row.items() if value == value}
-        for row in frame[parameters].to_dict("records")
-    ]
+    parameters = frame[[name for name in results if name.startswith("param_")]].to_dict("records")
+    results["params"] = [{name[6:]: value for name, value in row.items() if value == value} for row in parameters]
     search = SimpleNamespace(cv_results_=results, scoring=metric or "score")
     rank = f"rank_test_{metric if f'rank_test_{metric}' in results else 'score'}"
     if rank in results:
@@ -304,7 +299,7 @@ def _sample(frame: Any, roles: Settings) -> Any:
     # A patient may have several rows in a wide table, too; only with a column of models does it name samples.
     words = (*SAMPLE, *SUBJECT) if _named(frame, CONFIGURATION, roles.ignore) else SAMPLE
     names = _named(frame, words, {*roles.roles(), roles.group})
-    return next((name for name in names if frame[name].duplicated().any() and frame[name].nunique() > 1), None)
+    return next((name for name in names if frame[name].nunique() > 1 and frame[name].duplicated().any()), None)
 
 
 def read_long(frame: Any, roles: Settings) -> ToolPredictions:
@@ -326,32 +321,44 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
     keep = (~model.isin(list(roles.ignore)) & frame[truth].notna()).to_numpy()
     if not keep.any():
         raise SoberError("E812", "No prediction is left: the truth is missing everywhere, or all were ignored.")
-    rows, samples = _codes(frame[sample], keep)
-    models, names = _codes(model, keep)
-    places, repeats = (np.zeros(len(rows), int), [0]) if repeat is None else _codes(repeat, keep)
-    shape = n, c, r = len(samples), len(names), len(repeats)
-    flat = (rows * c + models) * r + places
-    _, at, times = np.unique(flat, return_index=True, return_counts=True)
-    if times.max() > 1:
-        worst = at[times.argmax()]
+
+    def codes(column: Any) -> tuple[Array, list[Any]]:
+        if column[keep].isna().any():
+            raise SoberError("E812", f"The column {column.name!r} has gaps. Every prediction needs one.")
+        found, values = column[keep].factorize(sort=True)
+        return np.asarray(found), list(values)
+
+    (rows, samples), (models, names) = codes(frame[sample]), codes(model)
+    places, repeats = (np.zeros(len(rows), int), [0]) if repeat is None else codes(repeat)
+    place, (n, c, r) = (rows, models, places), (len(samples), len(names), len(repeats))
+    times = np.zeros((n, c, r), int)
+    np.add.at(times, place, 1)
+    if (most := times.max()) > 1:
+        row, which, _ = np.unravel_index(times.argmax(), times.shape)
         start = "Only one configuration can be told apart: in" if c == 1 else "In"
         raise SoberError(
             "E813" if c == 1 else "E814",
-            f"{start} one repeat row {samples[rows[worst]]} of configuration {str(names[models[worst]])[:50]!r} was "
-            f"predicted {times.max()} times, so these are not out-of-fold predictions of one cross-validation. Keep "
-            "the columns that tell configurations and repeats apart, and save the hold-out predictions only.",
+            f"{start} one repeat row {samples[row]} of configuration {str(names[which])[:50]!r} was predicted {most} "
+            "times, so these are not out-of-fold predictions of one cross-validation. Keep the columns that tell "
+            "configurations and repeats apart, and save the hold-out predictions only.",
         )
-    gaps = np.ones(n * c * r, bool)
-    gaps[flat] = False
 
     def spread(column: Any, empty: Any = 0.0) -> Any:
         values = column[keep].to_numpy()
         kind = object if values.dtype.kind not in "iufb" else np.result_type(values, 0.0)
-        out = np.full(n * c * r, empty, dtype=kind)
-        out[flat] = values
-        return np.ma.masked_array(out.reshape(shape), gaps.reshape(shape))
+        out = np.full((n, c, r), empty, dtype=kind)
+        out[place] = values
+        return np.ma.masked_array(out, times == 0)
 
-    y, responses = _own(rows, frame[truth][keep], "truth"), {}
+    def own_values(name: Any, what: str) -> Array:
+        """Return each sample's own value, the same in all its rows."""
+        column, first = frame[name][keep], np.unique(rows, return_index=True)[1]
+        found = column.factorize()[0]
+        if (found != found[first][rows]).any():
+            raise SoberError("E812", f"The {what} differs between rows of the same sample. One sample has one {what}.")
+        return np.asarray(column.iloc[first].to_numpy(None if column.dtype.kind in "iufb" else object))
+
+    y, responses = own_values(truth, "truth"), {}
     labels = {str(one): one for one in sorted(set(y.tolist()))}
     if number is not None:
         responses["predict" if not chances and y.dtype.kind == "f" else ""] = spread(table[number])
@@ -369,20 +376,14 @@ def read_long(frame: Any, roles: Settings) -> ToolPredictions:
         responses["predict_proba"] = chance if name == list(labels)[1] else 1 - chance
     if not responses:
         raise SoberError("E812", "No column holds predictions for the classes of the truth. Check their names.")
-    folds = None
-    if fold is not None:
-        folds = np.zeros((n, r), int)
-        folds[rows, places] = _codes(fold, keep)[0]
+    folds = None if fold is None else np.zeros((n, r), int)
+    if folds is not None:
+        folds[rows, places] = codes(fold)[0]
     return ToolPredictions(
-        tool or f"long table by {sample!r} and {model.name!r}",
-        y,
-        responses,
-        [str(name) for name in names],
-        groups=None if group is None else _own(rows, frame[group][keep], "group").astype(str),
-        folds=folds,
-        is_adaptive=model.name == "batch_nr" or len(set(table.get(".iter", ()))) > 1,
-        n_repeats=r,
-    )
+        tool or f"long table by {sample!r} and {model.name!r}", y, responses, [str(name) for name in names],
+        groups=None if group is None else own_values(group, "group").astype(str), folds=folds,
+        is_adaptive=model.name == "batch_nr" or len(set(table.get(".iter", ()))) > 1, n_repeats=r,
+    )  # fmt: skip
 
 
 def _truth(table: Any, sample: Any, tool: str) -> Any:
@@ -450,25 +451,6 @@ def _places(table: Any, tool: str) -> tuple[Any, Any]:
     return fold, repeat
 
 
-def _codes(column: Any, keep: Array) -> tuple[Array, list[Any]]:
-    if column[keep].isna().any():
-        raise SoberError("E812", f"The column {column.name!r} has gaps. Every prediction needs one.")
-    codes, values = column[keep].factorize(sort=True)
-    return np.asarray(codes), list(values)
-
-
-def _own(rows: Array, column: Any, what: str) -> Array:
-    """Return each sample's own value, the same in all its rows."""
-    codes, first = column.factorize()[0], np.unique(rows, return_index=True)[1]
-    if (codes != codes[first][rows]).any():
-        raise SoberError("E812", f"The {what} differs between rows of the same sample. One sample has one {what}.")
-    return _values(column.iloc[first])
-
-
-def _values(column: Any) -> Array:
-    return np.asarray(column.to_numpy() if column.dtype.kind in "iufb" else np.asarray(column, dtype=object))
-
-
 # ---- wide tables of predictions ------------------------------------------------------------------------------------
 def _wide_predictions(frame: Any, roles: Settings) -> ToolPredictions:
     """Read a wide table; any table that is not long is read as one, or refused."""
@@ -498,18 +480,12 @@ def _wide_predictions(frame: Any, roles: Settings) -> ToolPredictions:
         text = f"{subject[:40]!r} repeats. If it tells patients apart, write --group {subject[:40]}, so that "
         notes += (Note("W301", f"{text}their rows are resampled together.", (subject,)),)
     folds = None if fold is None or data.X[fold].isna().any() else data.X[fold].factorize(sort=True)[0][:, None]
+    groups = None if roles.group is None else frame[roles.group].iloc[data.rows].astype(str).to_numpy(object)
     return ToolPredictions(
-        tool="AutoGluon" if any(re.search(r"_BAG_L\d|WeightedEnsemble_L\d", c) for c in names) else "wide",
-        y=data.y,
-        responses={"": np.ma.stack(values, axis=1)},
-        names=names,
-        groups=None
-        if roles.group is None
-        else frame[roles.group].iloc[data.rows].astype(str).to_numpy(object).astype(str),
-        folds=folds,
-        is_adaptive=all(re.fullmatch(r"(?i)trial[_ ]?\d+|.*_trial\d+", c) for c in names),
-        notes=notes,
-    )
+        "AutoGluon" if any(re.search(r"_BAG_L\d|WeightedEnsemble_L\d", c) for c in names) else "wide", data.y,
+        {"": np.ma.stack(values, axis=1)}, names, groups=None if groups is None else groups.astype(str), folds=folds,
+        is_adaptive=all(re.fullmatch(r"(?i)trial[_ ]?\d+|.*_trial\d+", c) for c in names), notes=notes,
+    )  # fmt: skip
 
 
 def _column(column: Any, labels: Collection[str]) -> Any:
@@ -520,13 +496,10 @@ def _column(column: Any, labels: Collection[str]) -> Any:
     strange = next((v for v in column.dropna().astype(str) if v not in labels), None)
     if strange is None:
         return np.ma.masked_array(column.astype(object).fillna(min(labels)).to_numpy(), gaps)
-    if _plain(name) in CONFIGURATION:
-        raise SoberError(
-            "E812",
-            f"Column {name[:40]!r} seems to name configurations, but no column tells the samples apart. {WANTED}",
+    what = "seems to name configurations, but no column tells the samples apart."
+    if _plain(name) not in CONFIGURATION:
+        what = (
+            f"holds {strange[:30]!r}, which is neither a number nor one of the classes. Leave it out with --ignore "
+            f"{name[:40]}; or, if this is a long table, rename its columns."
         )
-    raise SoberError(
-        "E812",
-        f"Column {name[:40]!r} holds {strange[:30]!r}, which is neither a number nor one of the classes. "
-        f"Leave it out with --ignore {name[:40]}; or, if this is a long table, rename its columns. {WANTED}",
-    )
+    raise SoberError("E812", f"Column {name[:40]!r} {what} {WANTED}")

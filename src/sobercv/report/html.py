@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib.resources import files
 
@@ -16,7 +15,7 @@ from ..errors import SoberError
 from . import svg
 from .checklist import checklist
 from .evidence import padded
-from .records import Chart, Score, Summary, Whisker
+from .records import Chart, Summary, Whisker
 from .tables import configurations_table, scores_table
 from .words import within
 
@@ -60,10 +59,9 @@ def to_html(summary: Summary) -> str:
         files(__package__).joinpath(f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
     )
     allowed = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in (style, script)]
-    data = summary.to_json().decode()
-    for sign in "<>&":  # so that the data cannot end the element that they stand in, nor open another one
-        data = data.replace(sign, f"\\u{ord(sign):04x}")
-    rows = summary.configurations[:MOST_ROWS]
+    # So that the data cannot end the element that they stand in, nor open another one.
+    data = re.sub("[<>&]", lambda sign: f"\\u{ord(sign[0]):04x}", summary.to_json().decode())
+    rows, score = summary.configurations[:MOST_ROWS], summary.scores[0]
     # Of an estimate without its search, some columns hold nothing.
     known = {n for n, (_, key) in COLUMNS.items() if key is None or any(getattr(row, key) is not None for row in rows)}
     cells = []  # of each row: what sorts (None: the text) and what is shown
@@ -74,45 +72,32 @@ def to_html(summary: Summary) -> str:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
         finalize=lambda value: _BREAKS.sub("\u00a0", value) if type(value) is str else value,
     )  # fmt: skip
+    # The honest number with its interval, above what plain cross-validation claims.
+    low, high = score.interval or (score.value, score.value)
+    scale = Chart(
+        "scale", f"Honest score {score.honest}, plain cross-validation {score.claim}", "", "",
+        padded([low, high, score.value, score.naive], 0.18), (1.5, -0.5),
+        whiskers=(Whisker(0, low, high, score.value), Whisker(1, score.naive, score.naive, score.naive, hollow=True)),
+        y_names=(f"honest {score.honest}", f"plain CV {score.claim}"),
+    )  # fmt: skip
     made: str = environment.from_string(page).render(
-        s=summary,
-        score=summary.scores[0],
-        rows=cells,
+        s=summary, score=score, rows=cells,
         classes=["winner" if row.is_winner else row.status for row in rows],
         columns=[(name, hint, key) for name, (hint, key) in COLUMNS.items() if name in known],
-        scale=Markup(svg.draw(score_chart(summary.scores[0]))),
-        metrics=scores_table(summary),
-        drawn=lambda chart: [
-            (one, Markup(svg.draw(one)), [(Markup(swatch), text) for swatch, text in key])
-            for one, key in _panels(chart)
-        ],
+        scale=scale, metrics=scores_table(summary), panels=_panels, drawn=lambda chart: Markup(svg.draw(chart)),
+        key=lambda chart: [(Markup(swatch), text) for swatch, text in svg.key(chart)],
         checklist=None if summary.race is None else checklist(summary),
         policy=f"default-src 'none'; style-src 'sha256-{allowed[0]}'; script-src 'sha256-{allowed[1]}'; "
         "img-src data:; base-uri 'none'; form-action 'none'",
-        style=Markup(style),
-        script=Markup(script),
-        json=Markup(data),
-        within=within,
-    )
+        style=Markup(style), script=Markup(script), json=Markup(data), within=within,
+    )  # fmt: skip
     return made
 
 
-def score_chart(score: Score) -> Chart:
-    """Draw the honest number with its interval above what plain cross-validation claims."""
-    low, high = score.interval or (score.value, score.value)
-    names = f"honest {score.honest}", f"plain CV {score.claim}"
-    whiskers = (Whisker(0.0, low, high, score.value), Whisker(1.0, score.naive, score.naive, score.naive, hollow=True))
-    return Chart("scale", f"Honest score {score.honest}, plain cross-validation {score.claim}", "", "",
-                 padded([low, high, score.value, score.naive], 0.18), (1.5, -0.5), whiskers=whiskers,
-                 y_names=names)  # fmt: skip
-
-
-def _panels(chart: Chart) -> Iterator[tuple[Chart, list[tuple[str, str]]]]:
+def _panels(chart: Chart) -> list[Chart]:
     """Give lines that are to stand apart a panel each, since bands on top of each other tell nothing."""
-    if not chart.apart:
-        yield chart, svg.key(chart)
-        return
-    for i, line in enumerate(chart.lines):
-        name, title = f"{chart.name}-{i}", f"{chart.title}: {line.label}"
-        told = f"{line.text}. This class against the rest."
-        yield replace(chart, name=name, title=title, lines=(line,), sentence=told), []
+    return [
+        replace(chart, name=f"{chart.name}-{i}", title=f"{chart.title}: {line.label}", lines=(line,),
+                sentence=f"{line.text}. This class against the rest.")
+        for i, line in enumerate(chart.lines)
+    ] if chart.apart else [chart]  # fmt: skip

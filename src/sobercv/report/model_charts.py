@@ -1,7 +1,7 @@
 """What the final model looks at: permutation importance, partial dependence on the first few columns, coefficients.
 
-scikit-learn computes both. Of a wide table, the columns that correlate most with the model's predictions are shuffled;
-of a long one, a sample of rows is scored.
+Of a wide table, the columns that correlate most with the model's predictions are shuffled; of a long one, a sample of
+rows is scored.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from time import monotonic, perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.impute import SimpleImputer
-from sklearn.inspection import partial_dependence, permutation_importance
+from sklearn.inspection import permutation_importance
 from sklearn.preprocessing import scale
 from sklearn.utils import check_array
 
@@ -49,19 +48,13 @@ class Bar(NamedTuple):
 
 
 def model_section(
-    search: Any,
-    X: Any,
-    y: Any,
-    *,
-    sample_weight: Any = None,
-    n_permutations: int = 10,
-    seconds: float = math.inf,
-    effect_seconds: float = math.inf,
+    search: Any, X: Any, y: Any, *, effect_seconds: float = math.inf, **options: Any
 ) -> tuple[Section | None, tuple[Note, ...]]:
-    """Return what the final model leans on as a section of the report, or the reason why there is none."""
-    bars, said = importance(
-        search, X, y, sample_weight=sample_weight, n_permutations=n_permutations, max_seconds=seconds
-    )
+    """Return what the final model leans on as a section of the report, or the reason why there is none.
+
+    `options`: those of `importance`.
+    """
+    bars, said = importance(search, X, y, **options)
     if not bars:
         return None, (Note("W704", said),) if said else ()
     charts, notes = [importance_chart(bars, said)], []
@@ -81,19 +74,17 @@ def importance(
 ) -> tuple[tuple[Bar, ...], str]:
     """Shuffle columns of X and see how the final model's score falls: the largest falls, and what they are.
 
-    A first scoring tells how many shuffles and columns `max_seconds` allows. Where there are no bars, the text says
-    why; it is empty where none were asked for.
+    Where there are no bars, the text says why; it is empty where none were asked for.
     """
     if X is None or n_permutations == 0:
         return (), ""
     names, left_out = column_names(X), "Permutation importance was left out: {}."
-    for is_missing, reason in (
-        (y is None, "y was not given"),
-        (not hasattr(search, "best_estimator_"), "there is no final model, as with refit=False"),
-        (not names, "X is not a table with columns"),
-    ):
-        if is_missing:
-            return (), left_out.format(reason)
+    if y is None:
+        return (), left_out.format("y was not given")
+    if not hasattr(search, "best_estimator_"):
+        return (), left_out.format("there is no final model, as with refit=False")
+    if not names:
+        return (), left_out.format("X is not a table with columns")
     try:
         X = X if hasattr(X, "iloc") else check_array(X, ensure_all_finite="allow-nan", dtype=None)
         n_rows, weights = X.shape[0], {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -124,10 +115,8 @@ def importance(
     except Exception as error:  # any estimator may raise anything; the rest of the report stands
         reason = f"the model refused shuffled data ({type(error).__name__}: {clean(error, 160)})"
         return (), left_out.format(reason)
-    bars = (
-        Bar(names[c], float(f"{fall.mean():.6g}"), float(f"{fall.std():.6g}"))
-        for c, fall in zip(columns, falls, strict=True)
-    )
+    measured = zip(columns, falls, strict=True)
+    bars = (Bar(names[c], float(f"{fall.mean():.6g}"), float(f"{fall.std():.6g}")) for c, fall in measured)
     n, total = len(columns), len(names)
     chosen = f"{n} of {total:,} columns were shuffled, those that correlate most with the model's predictions. "
     return tuple(sorted(bars, key=lambda bar: -bar.value)[:TOP]), (
@@ -167,10 +156,9 @@ def column_names(X: Any) -> list[str]:
 def importance_chart(bars: tuple[Bar, ...], sentence: str) -> Chart:
     """Draw bars with whiskers of one standard deviation, without columns that the model does not look at."""
     used = tuple(bar for bar in bars if (bar.value, bar.spread) != (0, 0)) or bars[:1]
-    unused = len(bars) - len(used)
-    if unused:
-        sentence += f" Without a bar: {'one column' if unused == 1 else f'{unused} columns'} that the model does not "
-        sentence += "look at."
+    if unused := len(bars) - len(used):
+        columns = "one column" if unused == 1 else f"{unused} columns"
+        sentence += f" Without a bar: {columns} that the model does not look at."
     low, high = ([bar.value + sign * bar.spread for bar in used] for sign in (-1, 1))
     boxes = (
         Box(0.0, i - 0.27, bar.value, i + 0.27, hint=f"{bar.label}: {bar.value:.4g}, {low[i]:.4g} to {high[i]:.4g}")
@@ -184,28 +172,15 @@ def importance_chart(bars: tuple[Bar, ...], sentence: str) -> Chart:
     )  # fmt: skip
 
 
-class Risk(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """A fitted survival model as a regressor, which scikit-learn's partial dependence asks for."""
-
-    def __init__(self, model: Any) -> None:
-        self.model_ = model
-
-    def fit(self, X: Any, y: Any = None) -> Risk:
-        """Return the model as it is."""
-        return self
-
-    def predict(self, X: Any) -> Array:
-        """Return the risk of each row."""
-        return np.asarray(self.model_.predict(X), np.float64)
-
-
 def effects(search: Any, X: Any, labels: Iterable[str], max_seconds: float = math.inf) -> tuple[Chart, ...]:
     """Draw the partial dependence on the first few of these columns that hold numbers."""
     X = X if hasattr(X, "iloc") else np.asarray(X)
     names, numeric, end = column_names(X), is_numeric(X), monotonic() + max_seconds
     columns = [c for c in (names.index(label) for label in labels if label in names) if numeric[c]]
     some = take(X, np.sort(seeds.generator(search.seed_, "effects").permutation(X.shape[0])[:N_ROWS]))
-    model = Risk(search) if search.predictions_.task == "survival" else search.best_estimator_
+    methods = ("predict_proba", "decision_function") if search.predictions_.n_classes else ("predict",)
+    predict = next(getattr(search, name) for name in methods if hasattr(search, name))
+    is_chance = search.predictions_.n_classes == 2 and predict.__name__ == "predict_proba"
     made: list[Chart] = []
     for column in columns[:N_COLUMNS]:
         if monotonic() > end:
@@ -217,10 +192,15 @@ def effects(search: Any, X: Any, labels: Iterable[str], max_seconds: float = mat
         places = places if values.dtype.kind == "f" else np.unique(np.round(places))
         if len(places) < 2:
             continue
-        # Places may lie between whole numbers, so that scikit-learn asks for a column of floats.
-        table = some.astype({some.columns[column]: np.float64}) if hasattr(some, "iloc") else some.astype(np.float64)
-        found = partial_dependence(model, table, [column], custom_values={column: places}, method="brute")
-        lines, what = _named(search, found["average"])
+        table, means = some.copy() if hasattr(some, "iloc") else some.astype(np.float64), []
+        for place in places:
+            if hasattr(table, "iloc"):
+                table.isetitem(column, place)
+            else:
+                table[:, column] = place
+            predicted = np.asarray(predict(table))
+            means.append(np.mean(predicted[:, 1] if is_chance else predicted, axis=0))
+        lines, what = _named(search, np.atleast_2d(np.array(means).T))
         made.append(
             Chart(f"effect-{column}", f"When {names[column]} changes", clean(names[column], 40), what,
                   (float(places[0]), float(places[-1])), padded(np.stack(list(lines.values())), 0.06),

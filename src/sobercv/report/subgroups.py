@@ -1,9 +1,8 @@
 """Scores by subgroup: each held-out centre, each sex, each site; how much they differ, and what a new centre may see.
 
-The winner's out-of-sample predictions are scored within each subgroup. Between subgroups the scores are taken as draws
-of a random-effects model. Its between-subgroup variance is known badly from few subgroups, so that it is not estimated
-by one number: the interval for a new subgroup averages over its confidence distribution, which the Q statistic gives
-exactly (Viechtbauer 2007; Nagashima, Noma and Furukawa 2019). docs/tutorials/survival.md says what it covers.
+Between subgroups the scores are taken as draws of a random-effects model. Its between-subgroup variance is known badly
+from few subgroups, so that the interval for a new one averages over its confidence distribution, which the Q statistic
+gives exactly (Viechtbauer 2007; Nagashima, Noma and Furukawa 2019). docs/tutorials/survival.md says what it covers.
 """
 
 from __future__ import annotations
@@ -105,10 +104,7 @@ def scores_by(
 
 
 def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) -> Section | None:
-    """Return a forest plot and a table of the winner's scores by subgroup; its sentence says what they mean.
-
-    `held_out`: whether each subgroup was predicted by models trained without all of it.
-    """
+    """Return a forest plot and a table of scores by subgroup; those held out were predicted without all of them."""
     table, question, level = search.winner_predictions_, search.question_, search.confidence_level
     if not 2 <= len(set(labels.tolist())) <= MOST or not table.responses:
         return None
@@ -133,31 +129,6 @@ def subgroup_section(search: Any, column: str, labels: Array, held_out: bool) ->
         counted = (f"{n:,}" for n in (one.n, one.events) if n is not None)
         scores = (number(other.score, digits) for other in rest)
         rows.append((one.label, *counted, number(one.score, digits), interval, *scores))
-    told = _sentence(column, first, scored, spread, digits, held_out, level)
-    chart = _forest(name, f"{first} by {column}", first, scored, spread, digits)
-    return Section(name, title, (chart,), (Table(name, title, tuple(rows), told),))
-
-
-def _spread(scored: list[Subgroup], estimate: Estimate, metric: Metric) -> Heterogeneity:
-    """Heterogeneity, moved by what selecting the winner cost and kept within the range of the metric.
-
-    A new subgroup is never more certain than the honest score. A bootstrap of rows does not show how models differ that
-    are trained on other rows; the interval of the honest score allows for it.
-    """
-    sizes, scores, variances = np.array([(s.n, s.score, s.variance) for s in scored], float).T
-    # A subgroup on which all is right shows no variance; it has at least a quarter of what others of its size have.
-    variances = np.maximum(np.maximum(variances, np.mean(sizes * variances) / sizes / 4.0), 1e-8)
-    found = heterogeneity(scores, variances, estimate.confidence_level)
-    moved = np.array([found.mean, found.low, found.high]) - max(0.0, estimate.optimism)
-    mean, low, high = np.clip(moved, *metric.range).tolist()
-    ends = estimate.interval or (low, high)
-    return Heterogeneity(mean, found.between, min(low, ends[0]), max(high, ends[1]))
-
-
-def _forest(
-    name: str, title: str, label: str, scored: list[Subgroup], spread: Heterogeneity | None, digits: int
-) -> Chart:
-    """Draw each subgroup with its interval and, below, the mean with the interval for a new one."""
     names, new = [f"{s.label} ({s.n:,})" for s in scored], ""
     whiskers = [
         Whisker(float(i), s.low or 0.0, s.high or 0.0, s.score, f"{s.label}: {number(s.score, digits)}")
@@ -168,33 +139,40 @@ def _forest(
         whiskers.append(Whisker(float(len(scored)), spread.low, spread.high, spread.mean, hint, hollow=True))
         names.append("a new one")
         new = " The diamond is their mean with the prediction interval for a new one."
-    return Chart(
-        name, title, label, "", padded(np.array([(w.low, w.high) for w in whiskers])), (len(whiskers) - 0.5, -0.5),
-        whiskers=tuple(whiskers), y_names=tuple(names),
+    forest = Chart(
+        name, f"{first} by {column}", first, "", padded(np.array([(w.low, w.high) for w in whiskers])),
+        (len(whiskers) - 0.5, -0.5), whiskers=tuple(whiskers), y_names=tuple(names),
         sentence=f"The winner's score on the rows of each, with a bootstrap interval; in brackets, rows.{new}",
     )  # fmt: skip
-
-
-def _sentence(
-    column: str, label: str, scored: list[Subgroup], spread: Heterogeneity | None, digits: int, held_out: bool,
-    level: float,
-) -> str:  # fmt: skip
-    """Say what the subgroups say, and what so few can and cannot."""
-    k, name = len(scored), within(label)
-    ends = [s.score for s in scored if s.score is not None]
-    text = f"{label} ranges from {number(min(ends), digits)} to {number(max(ends), digits)} over {k} values of {column}"
-    text += ", each predicted by models that were trained without it." if held_out else "."
+    k, ends = len(scored), [s.score for s in scored if s.score is not None]
+    told = f"{first} ranges from {number(min(ends), digits)} to {number(max(ends), digits)} over {k} values of {column}"
+    told += ", each predicted by models that were trained without it." if held_out else "."
     if spread is None:
-        return f"{text} Two tell nothing about how much others would differ."
-    text += (
-        f" Beyond chance, they differ by a standard deviation of {number(spread.between, digits)}. In a new one, "
-        f"{name} is expected between {number(spread.low, digits)} and {number(spread.high, digits)} "
-        f"({100 * level:g} % prediction interval, corrected for the selection)."
-    )
-    if k < FEW_GROUPS and held_out:
-        text += (
+        told += " Two tell nothing about how much others would differ."
+    else:
+        told += (
+            f" Beyond chance, they differ by a standard deviation of {number(spread.between, digits)}. In a new one, "
+            f"{within(first)} is expected between {number(spread.low, digits)} and {number(spread.high, digits)} "
+            f"({100 * level:g} % prediction interval, corrected for the selection)."
+        )
+    if k < FEW_GROUPS and held_out and spread is not None:
+        told += (
             f" {count(k, 'value')} of {column} can show whether the model fails in one of them; they cannot show how "
             "much it varies between many: the interval for a new one is wide because so few were seen. Only more of "
             "them narrow it, more rows of each do not."
         )
-    return text
+    return Section(name, title, (forest,), (Table(name, title, tuple(rows), told),))
+
+
+def _spread(scored: list[Subgroup], estimate: Estimate, metric: Metric) -> Heterogeneity:
+    """Heterogeneity, moved by what selecting the winner cost and kept within the range of the metric."""
+    sizes, scores, variances = np.array([(s.n, s.score, s.variance) for s in scored], float).T
+    # A subgroup on which all is right shows no variance; it has at least a quarter of what others of its size have.
+    variances = np.maximum(np.maximum(variances, np.mean(sizes * variances) / sizes / 4.0), 1e-8)
+    found = heterogeneity(scores, variances, estimate.confidence_level)
+    moved = np.array([found.mean, found.low, found.high]) - max(0.0, estimate.optimism)
+    mean, low, high = np.clip(moved, *metric.range).tolist()
+    # A new subgroup is never more certain than the honest score, whose interval allows for models that are trained on
+    # other rows, too.
+    ends = estimate.interval or (low, high)
+    return Heterogeneity(mean, found.between, min(low, ends[0]), max(high, ends[1]))

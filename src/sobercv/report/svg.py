@@ -39,9 +39,10 @@ def rect(x: float, y: float, wide: float, high: float, more: str = "") -> str:
     return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}"{more}></rect>'
 
 
-def text(words: str, x: float, y: float, class_: str = "label", anchor: str = "middle", more: str = "") -> str:
-    """Write a line of text; `more` are attributes."""
-    return f'<text x="{x:.1f}" y="{y:.1f}" class="{class_}" text-anchor="{anchor}"{more}>{escape(words)}</text>'
+def text(words: str, x: float, y: float, class_: str = "label", anchor: str = "middle", up: bool = False) -> str:
+    """Write a line of text, upright if asked."""
+    turn = f' transform="rotate(-90 {x} {y:.1f})"' if up else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" class="{class_}" text-anchor="{anchor}"{turn}>{escape(words)}</text>'
 
 
 def group(hint: str, *parts: str) -> str:
@@ -194,23 +195,18 @@ def _axes(frame: Frame, chart: Chart) -> list[str]:
             y = frame.y(v)
             parts += [path([(frame.left, y), (right, y)], "grid"), text(words, frame.left - 6, y + 4, anchor="end")]
         parts.append(path([(frame.left, bottom), (right, bottom)], "axis"))
-        parts.append(_upright(chart.y_label, 12, frame.top + (bottom - frame.top) / 2))
+        parts.append(text(chart.y_label, 12, frame.top + (bottom - frame.top) / 2, "name", up=True))
     elif frame.x_range[0] <= 0 <= frame.x_range[1]:
         parts.insert(0, path([(frame.x(0), frame.top), (frame.x(0), bottom)], "axis"))
     name = text(chart.x_label, frame.left + (right - frame.left) / 2, frame.height - 7, "name")
     return [*parts, name] if chart.x_label else parts
 
 
-def _upright(words: str, x: float, y: float) -> str:
-    """Write the name of a vertical axis."""
-    return text(words, x, y, "name", more=f' transform="rotate(-90 {x} {y:.1f})"')
-
-
 def _names_of_cells(frame: Frame, chart: Chart) -> list[str]:
     """Write names above the columns and beside the rows of cells; numbers stand for names that have no room."""
     side, n = frame.x(1) - frame.x(0), len(chart.x_names)
     parts = [text(chart.x_label, frame.left + side * n / 2, 12, "name")]
-    parts.append(_upright(chart.y_label, 14, frame.top + side * n / 2))
+    parts.append(text(chart.y_label, 14, frame.top + side * n / 2, "name", up=True))
     is_numbered = any(len(name) > int(side / 6.5) for name in chart.x_names)
     for i, name in enumerate(chart.x_names):
         head, row = (str(i + 1), f"{i + 1}: {clean(name, 8)}") if is_numbered else (name, clean(name, 11))
@@ -222,7 +218,7 @@ def _names_of_cells(frame: Frame, chart: Chart) -> list[str]:
 def key(chart: Chart) -> list[tuple[str, str]]:
     """Say which line and which kind of box is which: markup of a swatch and its words; empty where there is one."""
     found = [(f'<i class="box b{i + 1}"></i>', name) for i, name in enumerate(chart.series) if name]
-    if len(chart.lines) > 1 or (chart.lines and chart.lines[0].text):
+    if not chart.apart and (len(chart.lines) > 1 or any(line.text for line in chart.lines)):
         for i, line in enumerate(chart.lines):
             stroke = path([(1, 6), (27, 6)], f"stroke {SERIES[i % 3]}")
             found.append((f'<svg viewBox="0 0 28 12" class="swatch" aria-hidden="true">{stroke}</svg>', line.said))

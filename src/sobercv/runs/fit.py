@@ -232,7 +232,7 @@ def summarize_run(
     section, notes = model_section(
         search, data.X, data.y, sample_weight=data.weight,
         n_permutations=10 if is_numeric else max(1, min(10, ENCODED_SHUFFLES // n_columns)),
-        seconds=min(IMPORTANCE_SECONDS, deadline.left(IMPORTANCE_SHARE)),
+        max_seconds=min(IMPORTANCE_SECONDS, deadline.left(IMPORTANCE_SHARE)),
         effect_seconds=min(EFFECT_SECONDS, deadline.left(EFFECT_SHARE)),
     )  # fmt: skip
     return finished(summary.with_section(section), search, notes)
