@@ -36,7 +36,8 @@ ENSEMBLE = "predictions_ensemble.csv"
 # ---- fitted searches ------------------------------------------------------------------------------------------------
 def read_search(search: Any, metric: str | None = None, n_repeats: int | None = None) -> FoldScores:
     """Read the fold scores of a fitted search; `metric` selects (default: `refit`), `n_repeats` is by the splitter."""
-    results, cv, refit = search.cv_results_, getattr(search, "cv", None), getattr(search, "refit", True)
+    results, cv = search.cv_results_, getattr(search, "cv", None)
+    refit: Any = getattr(search, "refit", True)
     keys = [match for match in map(SPLIT.fullmatch, results) if match]
     if not keys:
         raise SoberError(
@@ -46,7 +47,7 @@ def read_search(search: Any, metric: str | None = None, n_repeats: int | None = 
         )
     n_splits = 1 + max(int(match[1]) for match in keys)
     names = list(dict.fromkeys(match[2] for match in keys))
-    first = metric
+    first: Any = metric
     if metric is None:
         first = names[0] if len(names) == 1 or callable(refit) else refit
     elif metric not in names and metric == title(search, names[0]):
