@@ -64,7 +64,8 @@ def main(folder):
     if len(study.get_trials(states=(optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED))) < 30:
         study.optimize(objective)  # a grid ends by itself
     estimate = objective.estimate(study)
-    print(f"sober:  {objective.n_fits(study)} fits, best trial {study.best_params}")
+    n_folds = sum(len(trial.intermediate_values) for trial in study.trials)
+    print(f"sober:  {n_folds} fits, best trial {study.best_params}")
     print(estimate)
 
     if "--compare" in sys.argv:

@@ -32,6 +32,10 @@ def in_memory(sampler=None, **options):
     return optuna.create_study(sampler=sampler, direction="maximize", **options)
 
 
+def n_rounds(study):
+    return sum(len(trial.intermediate_values) for trial in study.trials)
+
+
 def columns(study):
     """Out-of-fold probabilities of all trials, by scikit-learn."""
     models = [worker.Logged(**trial.params) for trial in study.trials]
@@ -49,7 +53,7 @@ def test_values_and_estimate_are_those_of_scikit_learns_predictions():
     assert (estimate.value, estimate.interval, estimate.winner) == (expected.value, expected.interval, expected.winner)
     assert estimate.winner == study.best_trial.number
     assert estimate.winner_params == study.best_params
-    assert judge.n_fits(study) == 6 * 5
+    assert n_rounds(study) == 6 * 5
     model = judge.refit(estimate)
     assert (model.depth, model.leaf) == (study.best_params["depth"], study.best_params["leaf"])
 
@@ -85,7 +89,7 @@ def test_hopeless_trials_are_pruned_and_take_part_as_leavers(drop):
         study.enqueue_trial({"good": good, "number": len(study.trials)})
     study.optimize(judge, n_trials=4)
     assert [t.state for t in study.trials] == [COMPLETE, PRUNED, COMPLETE, PRUNED]
-    assert judge.n_fits(study) < 40
+    assert n_rounds(study) < 40
     assert study.trials[1].intermediate_values.keys() == set(range(max(study.trials[1].intermediate_values) + 1))
     estimate = judge.estimate(study, n_bootstraps=100)
     assert estimate.winner == study.best_trial.number
@@ -110,7 +114,7 @@ def test_the_studys_own_pruner_is_obeyed_where_asked():
     judge = Objective(make, X, y, scoring="roc_auc", cv=5, drop="study")
     study.optimize(judge, n_trials=2)
     assert [t.state for t in study.trials] == [PRUNED, PRUNED]
-    assert judge.n_fits(study) == 4
+    assert n_rounds(study) == 4
     with pytest.raises(SoberError) as error:
         judge.estimate(study)
     assert error.value.code == "E111"
@@ -164,6 +168,17 @@ def test_equal_trials_are_fitted_once(tmp_path, monkeypatch):
     study.optimize(judge := objective(tmp_path), n_trials=3)
     assert len((tmp_path / "fits").read_text().splitlines()) == 5
     assert judge.estimate(study, n_bootstraps=50).configurations.tolist() == [0, 1, 2]
+
+
+def test_a_trial_waits_for_an_equal_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOBER_FITS", str(tmp_path / "fits"))
+    study = in_memory(optuna.samplers.RandomSampler(seed=0))
+    for _ in range(4):
+        study.enqueue_trial({"depth": 2, "leaf": 5})
+    study.optimize(judge := objective(tmp_path), n_trials=4, n_jobs=2)
+    assert len((tmp_path / "fits").read_text().splitlines()) == 5
+    assert len(list((tmp_path / "trials").glob("*.sqlite"))) == 1
+    assert judge.estimate(study, n_bootstraps=50).configurations.tolist() == [0, 1, 2, 3]
 
 
 def run(folder, n_trials, **env):

@@ -1,7 +1,7 @@
 """Where the outcomes of trials are kept: in memory, or in a folder with one file per set of parameters.
 
-A file is locked while its trial runs. Trials of equal parameters share a file, so that nothing is fitted twice: neither
-what a sampler proposes again nor the folds of a trial that was killed.
+A file is locked while its trial runs, and a trial of equal parameters waits for it, so that nothing is fitted twice:
+neither what a sampler proposes again nor the folds of a trial that was killed.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from uuid import uuid4
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from ..errors import SoberError
-from ..training import Configuration, Experiment, MemoryStore, Plan, Problem, kept_outcomes
+from ..training import Configuration, Experiment, MemoryStore, Plan
 from ..training.fit.task import Outcome, Task
-from ..training.keep.cache import OutcomeCache
+from ..training.keep.cache import Manifest, OutcomeCache
 from ..training.keep.fingerprint import digest
 
 #: Attributes of a trial, in Optuna's storage: where its outcomes are, after how many rounds it was pruned, how it was
@@ -25,11 +25,23 @@ PLACE, ROUNDS, PROPOSED = "sobercv:place", "sobercv:rounds", "sobercv:proposed"
 ALONE = Configuration(0)
 
 
+class TrialFile(OutcomeCache):
+    """The file of all trials of equal parameters: who opens it waits while another one has it open."""
+
+    def __enter__(self) -> OutcomeCache:
+        while True:
+            try:
+                return super().__enter__()
+            except SoberError as error:
+                if error.code != "E501":
+                    raise
+
+
 class Recorder(MemoryStore):
     """The store of one trial, which remembers outcomes as they came."""
 
-    def __init__(self, problem: Problem, plan: Plan) -> None:
-        super().__init__(problem, plan, 1)
+    def __init__(self, experiment: Experiment, plan: Plan) -> None:
+        super().__init__(experiment.problem, plan, 1)
         self.outcomes: list[Outcome] = []
 
     def record(self, outcome: Outcome) -> None:
@@ -54,19 +66,15 @@ class KeptTrials:
                 "E809", f"The folder {folder} cannot be made ({error.strerror}); name another folder."
             ) from None
 
-    def begin(self, trial: Trial, experiment: Experiment, shared: bool = True) -> tuple[OutcomeCache | None, Recorder]:
-        """Return the cache of a trial, None without a folder, and what records its outcomes; note the place.
-
-        Trials of equal parameters share a file, except where another one is running.
-        """
-        recorder = Recorder(experiment.problem, self._plan)
-        place = uuid4().hex
-        if self.folder is None:
-            self._outcomes[place] = recorder.outcomes
-        else:
-            place = digest(experiment.estimator)[:16] + ("" if shared else f"-{place[:8]}") + ".sqlite"
+    def begin(self, trial: Trial, experiment: Experiment) -> tuple[TrialFile | None, Recorder]:
+        """Return the cache of a trial, None without a folder, and what records its outcomes; note the place."""
+        recorder = Recorder(experiment, self._plan)
+        place = uuid4().hex if self.folder is None else f"{digest(experiment.estimator)[:16]}.sqlite"
         trial.set_user_attr(PLACE, place)
-        return self._cache(place, experiment), recorder
+        file = self._file(place, experiment)
+        if file is None:
+            self._outcomes[place] = recorder.outcomes
+        return file, recorder
 
     def outcomes(self, trial: FrozenTrial, experiment: Experiment) -> list[Outcome]:
         """Return the outcomes of a trial that has ended: of a pruned one those of the rounds that it ran.
@@ -74,12 +82,11 @@ class KeptTrials:
         A file that holds outcomes of another experiment is refused.
         """
         place = trial.user_attrs[PLACE]
-        found, cache = self._outcomes.get(place), None
-        if found is None and os.path.exists(self._path(place) or ""):
-            cache = self._cache(place, experiment)
-        if cache is not None:
-            with cache:
-                recalled = [cache.recall(Task(split, ALONE)) for split in self._plan.splits]
+        found = self._outcomes.get(place)
+        file = self._file(place, experiment) if found is None else None
+        if file is not None and os.path.exists(file.path):
+            with file:
+                recalled = [file.recall(Task(split, ALONE)) for split in self._plan.splits]
             found = [outcome for outcome in recalled if outcome is not None]
             if len(found) == self._plan.n_splits:
                 self._outcomes[place] = found
@@ -98,8 +105,8 @@ class KeptTrials:
             )
         return [here[split.repeat, split.fold] for split in ran]
 
-    def _cache(self, place: str, experiment: Experiment) -> OutcomeCache | None:
-        return kept_outcomes(self._path(place), experiment, [ALONE], self._plan, self._seed)
-
-    def _path(self, place: str) -> str | None:
-        return None if self.folder is None else os.path.join(self.folder, os.path.basename(place))
+    def _file(self, place: str, experiment: Experiment) -> TrialFile | None:
+        if self.folder is None:
+            return None
+        path = os.path.join(self.folder, os.path.basename(place))
+        return TrialFile(path, self._plan, Manifest.build(experiment, [ALONE], self._plan, self._seed))

@@ -26,12 +26,12 @@ from ..predictions import Predictions
 from ..search.design import check_drop, drop_rule
 from ..search.results import dropped_predictions
 from ..search.scoring import SEVERAL, metrics_of, wanted_of
-from ..training import Experiment, MemoryStore, Plan, Problem, Split, make_pool
+from ..training import Experiment, MemoryStore, Plan, Problem, make_pool
+from ..training.fit.task import Outcome
 from ..training.keep.fingerprint import digest
 from ..training.race import race
-from .kept_trials import ALONE, PLACE, PROPOSED, ROUNDS, KeptTrials, Recorder
+from .kept_trials import ALONE, PLACE, PROPOSED, ROUNDS, KeptTrials
 
-_IN_USE = "E501"
 #: Samplers that look at no scores; whatever else is plugged in may.
 _BLIND = (
     optuna.samplers.RandomSampler,
@@ -136,18 +136,17 @@ class Objective:
         self.proposing = rows_that_propose(plan, propose_from)
         self.plan = proposing_first(plan, self.proposing)
         self._leaders = digest(self.proposing)[:16]
-        self._wanted = wanted_of(self.question)
         self._kept = KeptTrials(store, self.plan, seed)
-        self._rule(Recorder(self.problem, self.plan).nothing_yet())  # refuses before any trial
+        self._nothing_yet = MemoryStore(self.problem, self.plan, 1).nothing_yet()
+        self._rule(self._nothing_yet)  # refuses before any trial
 
     # ---- a trial -------------------------------------------------------------------------------------------------
     def __call__(self, trial: Trial) -> float:
         """Run the folds of a trial, report after each, prune or return the score."""
         check_study(trial.study)
         trial.set_user_attr(PROPOSED, {"by_scores": learns_from_scores(trial.study), "from": self._leaders})
-        experiment = self._experiment(self.make(trial))
-        rival = self._rival(trial.study)
-        rule = self._rule(self._leading(Recorder(self.problem, self.plan).nothing_yet()))
+        experiment, rival = self._experiment(trial), self._rival(trial.study)
+        rule = self._rule(self._leading(self._nothing_yet))
 
         def after_round(predictions: Predictions, index: int) -> None:
             score = self._score(predictions)
@@ -158,20 +157,20 @@ class Objective:
                 trial.set_user_attr(ROUNDS, index + 1)
                 raise optuna.TrialPruned(f"worse than the best trial after {index + 1} of {self.plan.n_rounds} rounds")
 
-        for shared in (True, False):
-            cache, recorder = self._kept.begin(trial, experiment, shared)
-            try:
-                race(experiment, [ALONE], self.plan, pool=make_pool(), store=recorder, cache=cache, rule=after_round)
-                break
-            except SoberError as error:
-                if error.code != _IN_USE or not shared:
-                    raise  # else an equal trial is running elsewhere
+        cache, recorder = self._kept.begin(trial, experiment)
+        race(experiment, [ALONE], self.plan, pool=make_pool(), store=recorder, cache=cache, rule=after_round)
         return self._score(recorder.predictions())
 
-    def _experiment(self, estimator: Any) -> Experiment:
+    def _experiment(self, trial: Any) -> Experiment:
+        """Return what a trial runs."""
+        estimator = self.make(trial)
         if not hasattr(estimator, "fit"):
             raise SoberError("E117", f"`make` must return an estimator with a fit method; it returned {estimator!r}.")
-        return Experiment(self.problem, estimator, self._wanted, raise_errors=True)  # `optimize(catch=)` decides
+        # `optimize(catch=)` decides about errors
+        return Experiment(self.problem, estimator, wanted_of(self.question), raise_errors=True)
+
+    def _outcomes(self, trial: FrozenTrial) -> list[Outcome]:
+        return self._kept.outcomes(trial, self._experiment(FixedTrial(dict(trial.params), number=trial.number)))
 
     def _score(self, predictions: Predictions) -> float:
         """Score by the metric that selects, on the samples that lead the sampler; NaN where none has been seen."""
@@ -193,31 +192,22 @@ class Objective:
     # ---- pruning -------------------------------------------------------------------------------------------------
     def _rival(self, study: optuna.Study) -> Predictions | None:
         """Predictions of the best complete trial so far; None where there is none, or nothing is pruned."""
-        if self._by_study or self.drop is None:
+        done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        done = [trial for trial in done if PLACE in trial.user_attrs]
+        if self._by_study or self.drop is None or not done:
             return None
-        done = [t for t in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)) if PLACE in t.user_attrs]
-        if not done:
-            return None
-        best = max(done, key=lambda t: -np.inf if t.value is None else t.value)
-        recorder = Recorder(self.problem, self.plan)
-        try:
-            for outcome in self._kept.outcomes(best, self.experiment_of(best)):
-                recorder.record(outcome)
-        except SoberError as error:
-            if error.code != _IN_USE:
-                raise
-            return None  # a trial of equal parameters is running elsewhere
-        return recorder.predictions()
+        store = MemoryStore(self.problem, self.plan, 1)
+        for outcome in self._outcomes(max(done, key=lambda t: -np.inf if t.value is None else t.value)):
+            store.record(outcome)
+        return store.predictions()
 
     def _is_worse(self, rule: Any, predictions: Predictions, rival: Predictions | None, index: int) -> bool:
         """Ask the drop rule about two: the best complete trial, and this one."""
         mine = self._leading(predictions)
         if rule is None or rival is None or not len(mine.rows):
             return False
-        both = {
-            name: np.concatenate([self._leading(rival).responses[name], values], axis=1)
-            for name, values in mine.responses.items()
-        }
+        best = self._leading(rival).responses
+        both = {name: np.concatenate([best[name], values], axis=1) for name, values in mine.responses.items()}
         verdict = rule(replace(mine, responses=both, configurations=np.arange(2)), self.question, index)
         return verdict is not None and not bool(verdict.keep[1])
 
@@ -244,20 +234,35 @@ class Objective:
         check_study(study)
         first, options = self.question, {"random_state": self.question.seed, **options}
         question = Question.ask(first.metrics if first.several else first.first, aggregate=first.aggregate, **options)
-        trials = study.get_trials(deepcopy=False)
+        trials, all_propose = study.get_trials(deepcopy=False), bool(self.proposing.all())
         ended = [t for t in trials if t.state in (TrialState.COMPLETE, TrialState.PRUNED)]
         own = [t for t in ended if PLACE in t.user_attrs]
-        store, finished = self._outcomes_of(own, len(trials))
+        other = next((t.number for t in own if t.user_attrs[PROPOSED]["from"] != self._leaders), None)
+        if other is not None:  # no sample is left to judge it
+            raise SoberError(
+                "E114",
+                f"Trial {other} was run with another `propose_from`, so that other samples led the sampler. Judge it "
+                "by an objective like the one that ran it, or start a new study.",
+            )
+        store = MemoryStore(self.problem, self.plan, len(trials))
+        for trial in own:
+            for outcome in self._outcomes(trial):
+                store.record(replace(outcome, configuration=trial.number))
+        finished = np.isin(np.arange(len(trials)), [t.number for t in own if t.state == TrialState.COMPLETE])
+        if not finished.any():
+            raise SoberError(
+                "E111", "The study has no complete trial of this objective; run study.optimize(objective)."
+            )
         pruned = ~finished & store.done.any(axis=1)
         predictions = replace(store.predictions(finished), n_dropped=0)
-        if self.proposing.all():
+        if all_propose:
             dropped = dropped_predictions(store, pruned & count_pruned)
             table = open_table(replace(predictions, dropped=dropped), question)
         else:  # trials were pruned by the samples that led the sampler, as they were proposed
             table = Table(predictions, question, judges=~self.proposing)
         found = corrected(table)
         notes = _absent(trials, len(ended) - len(own), pruned, table)
-        by_scores = self.proposing.all() and any(trial.user_attrs[PROPOSED]["by_scores"] for trial in own)
+        by_scores = all_propose and any(trial.user_attrs[PROPOSED]["by_scores"] for trial in own)
         if by_scores and len(table.configurations) > 1:
             notes.append(adaptive(table.units.n, len(table.configurations)))
         params = dict(trials[next(iter(found.values())).winner].params)
@@ -267,43 +272,12 @@ class Objective:
         }
         return told if question.several else next(iter(told.values()))
 
-    def _outcomes_of(self, own: Sequence[FrozenTrial], n: int) -> tuple[MemoryStore, Array]:
-        """Read the outcomes of n trials, of which `own` were run by such an objective; tell which of them are complete.
-
-        Trials that were proposed by the scores of other samples are refused: no sample is left to judge them.
-        """
-        store, finished = MemoryStore(self.problem, self.plan, n), np.zeros(n, bool)
-        for trial in own:
-            if trial.user_attrs[PROPOSED]["from"] != self._leaders:
-                raise SoberError(
-                    "E114",
-                    f"Trial {trial.number} was run with another `propose_from`, so that other samples led the sampler. "
-                    "Judge it by an objective like the one that ran it, or start a new study.",
-                )
-        for trial in own:
-            for outcome in self._kept.outcomes(trial, self.experiment_of(trial)):
-                store.record(replace(outcome, configuration=trial.number))
-            finished[trial.number] = trial.state == TrialState.COMPLETE
-        if not finished.any():
-            raise SoberError(
-                "E111", "The study has no complete trial of this objective; run study.optimize(objective)."
-            )
-        return store, finished
-
     def refit(self, estimate: Estimate) -> Any:
         """Train the winner of an estimate on all data, and return the fitted model."""
         model = clone(self.make(FixedTrial(dict(estimate.winner_params or {}), number=estimate.winner)))
         arguments = self.problem.fit_arguments(np.arange(self.problem.n_samples))
         model.fit(self.problem.X, self.problem.y, **arguments)
         return model
-
-    def n_fits(self, study: optuna.Study) -> int:
-        """Count the folds that the trials of a study have run; equal trials share theirs, so fewer may be trained."""
-        splits = np.cumsum([0, *(len(part) for part in self.plan.rounds)])
-        done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED))
-        ran = [t for t in done if PLACE in t.user_attrs]
-        rounds = [t.user_attrs.get(ROUNDS, 0) if t.state == TrialState.PRUNED else self.plan.n_rounds for t in ran]
-        return int(splits[rounds].sum())
 
     def retry(self, study: optuna.Study) -> int:
         """Enqueue again the trials that a killed process left running, and return their number.
@@ -316,10 +290,6 @@ class Objective:
                 study.enqueue_trial(dict(trial.params))
             study.tell(trial.number, state=TrialState.FAIL)
         return len(killed)
-
-    def experiment_of(self, trial: FrozenTrial) -> Experiment:
-        """Return what a trial of the past ran."""
-        return self._experiment(self.make(FixedTrial(dict(trial.params), number=trial.number)))
 
 
 def check_study(study: optuna.Study) -> None:
@@ -342,8 +312,7 @@ def rows_that_propose(plan: Plan, share: Any) -> Array:
     """Return the samples whose scores lead the sampler, bool [N]: a share of the folds of the first repeat."""
     if isinstance(share, bool) or not isinstance(share, Real) or not 0.0 < float(share) <= 1.0:
         raise SoberError("E108", f"`propose_from` must lie above 0 and be at most 1; got {share!r}. Write 0.5.")
-    part = float(share)
-    if part == 1.0:
+    if float(share) == 1.0:
         return np.ones(plan.n_samples, bool)
     first = [i for i, split in enumerate(plan.splits) if split.repeat == 0]
     if len(first) < 2 or not plan.seen(first)[:, 0].all():
@@ -352,21 +321,16 @@ def rows_that_propose(plan: Plan, share: Any) -> Array:
             "`propose_from` below 1 divides the folds of a partition of the samples, and these splits are none. Write "
             "cv=10, or leave it out.",
         )
-    n = len(first)
     # Every other fold for 0.5: where rows have an order, both parts have some of its beginning and of its end.
-    chosen = np.floor((np.arange(n) + 1) * part + 1e-9) > np.floor(np.arange(n) * part + 1e-9)
+    chosen = np.diff(np.floor(np.arange(len(first) + 1) * float(share) + 1e-9)) > 0
     if not chosen.any() or chosen.all():
-        chosen = np.arange(n) < (1 if not chosen.any() else n - 1)
+        chosen = np.arange(len(first)) < (1 if not chosen.any() else len(first) - 1)
     return np.asarray(chosen[plan.fold_of[:, 0]])
 
 
 def proposing_first(plan: Plan, proposing: Array) -> Plan:
     """Run the folds that lead the sampler first: nothing is pruned by the others."""
-
-    def is_late(part: tuple[Split, ...]) -> bool:
-        return not any(proposing[split.test].any() for split in part)
-
-    ordered = sorted(plan.rounds, key=is_late)  # stable
+    ordered = sorted(plan.rounds, key=lambda part: not any(proposing[split.test].any() for split in part))  # stable
     return plan if ordered == list(plan.rounds) else replace(plan, rounds=tuple(ordered))
 
 
