@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from numbers import Integral
 from threading import RLock, get_ident
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from .errors import SoberError
 
@@ -23,27 +23,6 @@ THREAD_VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
     "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS",
 )  # fmt: skip
-
-T = TypeVar("T")
-
-
-class computed_once(Generic[T]):
-    """A property that is computed once per object, without a lock.
-
-    `functools.cached_property` holds one lock for all objects of a class before Python 3.12: calls in other threads
-    wait for it, and a child that is forked meanwhile waits forever.
-    """
-
-    def __init__(self, function: Callable[[Any], T]) -> None:
-        self._function, self.__doc__ = function, function.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, instance: Any, owner: type | None = None) -> T:
-        value: T = self._function(instance)
-        instance.__dict__[self._name] = value
-        return value
 
 
 def thread_shares(n_workers: int, n_cores: int) -> dict[str, str]:

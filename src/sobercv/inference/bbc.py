@@ -12,7 +12,7 @@ from .bootstrap import corrected
 from .procedures import SelectionProcedure
 from .question import MetricLike
 from .selection import SelectionRule
-from .tables import answered, ask
+from .tables import answer
 
 
 def bbc(
@@ -108,5 +108,4 @@ def bbc(
     >>> bool(estimate.value < estimate.naive)
     True
     """
-    table = ask(**locals())
-    return answered(corrected(table), predictions, table.question)
+    return answer(corrected, **locals())

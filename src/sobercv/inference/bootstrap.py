@@ -62,7 +62,7 @@ def corrected(table: Table) -> dict[str, Estimate]:
     found = estimates(selector, Draws(**{name: np.concatenate([part[name] for part in parts]) for name in known}))
     if question.procedure is None or not question.procedure.stands_beside:
         return found
-    alone = corrected(table.asking(replace(question, procedure=None)))
+    alone = corrected(Table(table.given, replace(question, procedure=None), table.counts))
     return {name: replace(estimate, single=alone[name]) for name, estimate in found.items()}
 
 
@@ -97,8 +97,8 @@ class Columns:
 
     table: Table
     winner: int  # position of the configuration that the final decision, on all samples, is for
-    alone: list[Array]  # for each metric the score on all samples of every configuration
-    wholes: list[Array]  # the same, of the winner that of the final decision
+    alone: Sequence[Array]  # for each metric the score on all samples of every configuration
+    wholes: Sequence[Array]  # the same, of the winner that of the final decision
     fixed: tuple[Sequence[Scores], int]  # scorers, and at which of their configurations the final decision is
     back = 0.0  # how far the estimate goes back towards the naive score, as a share of the way
     steadier = 1.0  # how much less scores on what is present vary than those of draws with replacement

@@ -26,7 +26,7 @@ from .intervals import STEADIER, Percentile
 from .procedures import SelectionProcedure
 from .question import MetricLike, Question
 from .selection import SelectionRule, best
-from .tables import Table, ask, open_table
+from .tables import ARRAYS, Table, open_table
 
 #: With fewer folds or groups than this, a difference is never called clear: they may all agree by chance.
 FEW_UNITS = 6
@@ -176,13 +176,14 @@ def difference(
     if isinstance(metric, (list, tuple)):
         raise SoberError("E114", "A difference is by one metric, the one that selects; got a list. Name one.")
     options["random_state"] = seeds.root(options.get("random_state", 0))  # one for both
+    arrays = {name: options.pop(name, None) for name in ARRAYS}
     opened: dict[Any, Table] = {}
     found = []
     for selection in (first, second):
         # A table for each procedure: a threshold asks for scores where its metric alone would ask for labels.
         select = selection if isinstance(selection, SelectionProcedure) else "best"
         if select not in opened:
-            opened[select] = ask(y, predictions, metric, select=select, **options)
+            opened[select] = open_table(predictions, Question.ask(metric, select=select, **options), y=y, **arrays)
         found.append(_judged(opened[select], None if select is selection else selection))
     return Difference.of(found[0], found[1], opened[select].question.level)
 

@@ -106,7 +106,7 @@ def race_table(finishers: Predictions, dropped: Sequence[Predictions], question:
     table.scorers, table.family_scorers = races, [replace(race, is_scaled=False) for race in races]
     table.dropped, table.configurations = order >= len(table.configurations), ids[order]
     table.final = int(np.flatnonzero(order == reference)[0])
-    table.__dict__.pop("standard_errors", None)  # of the finishers
+    table.standard_errors = None  # those were of the finishers
     return table
 
 

@@ -8,7 +8,7 @@ configurations of a race take part `raced.RaceScores`. A table draws no conclusi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -19,7 +19,7 @@ from ..containers import Array
 from ..errors import SoberError, warn
 from ..metrics import Metric, blocks
 from ..predictions import Predictions
-from ..threads import computed_once, one_blas_thread
+from ..threads import one_blas_thread
 from . import notes
 from .estimate import Estimate
 from .question import Question
@@ -93,13 +93,17 @@ class Table:
     n_resamples: int  # that the question asks for, or that were handed in
     trained_share: float  # of the samples, that each model was trained on, by the folds
     judges: Array | None
+    scorers: Sequence[Scores] = ()  # one per metric; the first selects, all judge; none where a procedure selects
+    wholes: Sequence[Array]  # for each metric the score of every configuration on all samples [C]
     whole_scorers: Sequence[Scores] = ()  # where folds of predictions are resampled: of their samples
     members: Array | None = None  # which configurations may be selected, bool [C]; None for all
     dropped: Array | None = None  # which were dropped from a race, bool [C]; None where there was no race
     reference: int  # position of a race's winner among the finishers
     final: int | None = None  # position of the winner, where it was selected before the dropped took part
     family_scorers: Sequence[Scores] | None = None  # of a race, where another selection is asked for
+    standard_errors: Array | None = None  # by the metric that selects [C], where the rule asks for them
 
+    @one_blas_thread()
     def __init__(
         self,
         predictions: Predictions,
@@ -131,36 +135,25 @@ class Table:
         self.trained_share = 1.0 - self.n_samples / (n_folds * predictions.n_samples) if n_folds > 1 else TRAINED
         self.n_resamples = int(question.n_bootstraps)
         if question.procedure is None and scores is None:
-            self.scorers  # noqa: B018 - refuses what a metric cannot score
+            self.scorers = [question.bind(held, metric) for metric in question.metrics]
         if question.by == "fold":
             check_partition(held.n_repeats, held.groups, held.fold_of)
             if scores is None:
-                self.wholes, self.whole_scorers, scores = self.wholes, self.scorers, self.fold_scores()
+                self.whole_scorers, scores = self.scorers, self.fold_scores()
             self.scorers = list(map(FoldMeans, scores, question.metrics))
             drawn = None if counts is None else checked_counts(counts, len(scores[0]))
             self.n_resamples = self.n_resamples if drawn is None else len(drawn)
             self.units = Units.of_folds(len(scores[0]), self.n_resamples, question.seed, drawn)
-            return
-        if question.stratify:
-            strata = held.y["event"].astype(np.int64) if held.task == "survival" else held.y
-            self.units = replace(self.units, strata=strata)
-        if counts is not None:
+        elif counts is not None:
             drawn = checked_counts(counts, predictions.n_samples)[:, predictions.rows]
             self.units, self.n_resamples = replace(self.units, drawn=drawn), len(drawn)
         else:
             self.n_resamples = question.first.affordable(self.n_resamples, len(self.configurations))
-
-    @computed_once
-    def scorers(self) -> Sequence[Scores]:
-        """One per metric; the first selects, all judge."""
-        return [self.question.bind(self.predictions, metric) for metric in self.question.metrics]
-
-    @computed_once
-    def wholes(self) -> list[Array]:
-        """For each metric the score of every configuration on all samples [C]."""
-        once = np.ones((1, self.units.length), np.uint8)
-        with one_blas_thread():
-            return [scorer.scores(once)[0] for scorer in self.scorers]
+            if question.stratify:
+                strata = held.y["event"].astype(np.int64) if held.task == "survival" else held.y
+                self.units = replace(self.units, strata=strata)
+        once = np.ones((1, self.n_samples if self.whole_scorers else self.units.length), np.uint8)
+        self.wholes = [scorer.scores(once)[0] for scorer in self.whole_scorers or self.scorers]
 
     @one_blas_thread()
     def fold_scores(self) -> list[Array]:
@@ -182,9 +175,10 @@ class Table:
 
         One unit after the other is counted twice, to see by how much the score moves.
         """
-        unit, n, scorer, scores = self.observed.of_entry, self.observed.n, self.scorers[metric], []
-        if n > MOST_UNITS or scorer.metric.max_calls is not None or self.units.kind == "folds":
+        unit, n, judge, scores = self.observed.of_entry, self.observed.n, self.question.metrics[metric], []
+        if n > MOST_UNITS or judge.max_calls is not None or self.units.kind == "folds":
             return 3.0
+        scorer = self.scorers[metric] if self.scorers else self.question.bind(self.predictions, judge)
         for start, stop in blocks.cut(n + 1, blocks.UNIT):
             counts = np.ones((stop - start, self.n_samples), np.uint8)  # the first row is all samples
             counts += unit == np.arange(start - 1, stop - 1)[:, None]
@@ -199,8 +193,8 @@ class Table:
         return float((squares**2).mean()) / float(squares.mean()) ** 2
 
     # ---- selecting -----------------------------------------------------------------------------------------------
-    @computed_once
-    def standard_errors(self) -> Array:
+    @one_blas_thread()
+    def _standard_errors(self) -> Array:
         """Standard error of every configuration by the metric that selects: samples are resampled for it [C].
 
         Of given scores, that of the mean over folds.
@@ -212,8 +206,7 @@ class Table:
                 return np.asarray(np.nanstd(first.table, axis=0, ddof=1) / np.sqrt(n))
         in_race = self.units.kind == "folds" and self.dropped is not None
         units = self.units if in_race else replace(self.observed, purpose="standard error")
-        with one_blas_thread():
-            return spread(first.scores(units.counts(0, ERRORS)))
+        return spread(first.scores(units.counts(0, ERRORS)))
 
     def absent(self, counts: Array) -> Array:
         """What judges each resample: the samples (or folds) that are absent from it, as counts."""
@@ -230,14 +223,16 @@ class Table:
     def select(self, scores: Array) -> Array:
         """Run the rule: scores [B, C] -> positions of the winners [B], -1 where no score is defined."""
         question = self.question
-        errors = self.standard_errors if question.needs_standard_errors else None
+        if question.needs_standard_errors and self.standard_errors is None:
+            self.standard_errors = self._standard_errors()
         scores = scores if self.members is None else np.where(self.members, scores, np.nan)
-        return apply(question.rule_for(self.configurations), scores, question.first.unit, errors)
+        return apply(question.rule_for(self.configurations), scores, question.first.unit, self.standard_errors)
 
     def winner(self) -> int:
         """Select on the whole table; in a race among the finishers, which alone have a score on all samples."""
         if self.final is not None:
             return self.final
+        self.question.rule_for(self.configurations)  # refuses a procedure, which selects more than a column
         winner, whole = -1, self.wholes[0]
         if self.dropped is not None:
             winner = int(self.select(np.where(self.dropped, np.nan, whole)[None])[0])
@@ -329,14 +324,20 @@ def open_table(
     return Table(table, question, counts)
 
 
-def ask(y: Any, predictions: Any, metric: Any, *, counts: Any = None, race: bool = True, **options: Any) -> Table:
-    """Open predictions for a question with these options, those of `sobercv.bbc`."""
+def answer(
+    judge: Callable[[Table], dict[str, Estimate]],
+    y: Any,
+    predictions: Any,
+    metric: Any,
+    *,
+    counts: Any = None,
+    race: bool = True,
+    **options: Any,
+) -> Any:
+    """Judge predictions by these options of `sobercv.bbc`: one estimate, or one by each of several metrics."""
     arrays = {name: options.pop(name, None) for name in ARRAYS}
-    return open_table(predictions, Question.ask(metric, **options), y=y, counts=counts, race=race, **arrays)
-
-
-def answered(found: dict[str, Estimate], predictions: Any, question: Question) -> Any:
-    """Return what was found as it was asked: one estimate, or one for each of several metrics; name columns."""
+    question = Question.ask(metric, **options)
+    found = judge(open_table(predictions, question, y=y, counts=counts, race=race, **arrays))
     columns = getattr(predictions, "columns", None)
     if columns is not None and not callable(columns) and hasattr(predictions, "shape"):
         names = [str(name) for name in columns]

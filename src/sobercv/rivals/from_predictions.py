@@ -6,6 +6,7 @@ Each has the options in `OPTIONS`, as `sobercv.bbc` documents them, and no inter
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from ..containers import Array
 from ..errors import SoberError
 from ..inference import Estimate
-from ..inference.tables import ARRAYS, Table, answered, ask
+from ..inference.tables import ARRAYS, Table, answer
 from .power_law import power_law
 from .weighted_means import weighted_means
 
@@ -78,8 +79,7 @@ def _asked(protocol: str, y: Any, predictions: Any, metric: Any, options: dict[s
     unknown = sorted(options.keys() - OPTIONS)
     if unknown:
         raise TypeError(f"There is no option {unknown[0]!r} here; the options are {', '.join(sorted(OPTIONS))}.")
-    table = ask(y, predictions, metric, race=False, **options)
-    return answered(judged(table, protocol), predictions, table.question)
+    return answer(partial(judged, protocol=protocol), y, predictions, metric, race=False, **options)
 
 
 # ---- the protocols ---------------------------------------------------------------------------------------------------
