@@ -74,41 +74,51 @@ def read_response(name: str, array: Array, seen: Array, target: Target, response
     where the user named none: then `responses`, what is wanted, best first, decides how the array is read. With two
     classes, scores and probabilities are those of the second [N, C, R].
     """
-    if target.classes is None:
-        tensor = as_numbers(array, "predictions")
-        _check(name, tensor, seen)
-        problem = why_too_large(_seen(tensor, seen)) if target.task == "regression" else None
-        if problem is not None:
-            raise SoberError("E102", f"`predictions` holds {problem} Scale it down, or leave the configuration out.")
-        return name or "predict", tensor
-    if array.ndim == 4:
-        tensor = as_numbers(array, "predictions")
-        name = "decision_function" if name == "decision_function" and target.n_classes > 2 else "predict_proba"
-        _check(name, tensor, seen)
-        return name, tensor if target.n_classes > 2 else tensor[..., int(np.argsort(target.classes)[1])]
-    if name == "predict" or (not name and responses[0] == "predict"):
-        codes = _codes(array, seen, target.classes)
-        if codes is not None:
-            return "predict", codes
-        low, high = bounds(_seen(array, seen)) if array.dtype.kind == "f" else (-1.0, -1.0)
-        if name or target.n_classes != 2 or not 0.0 <= low <= high <= 1.0:
-            shown = ", ".join(repr(c) for c in target.classes[:5].tolist()) + ", ..." * (target.n_classes > 5)
-            allowed, advice = ", or probabilities between 0 and 1", "Check the encoding of the labels."
-            if name:
-                allowed, advice = "", 'Say what else they are: method="predict_proba", or by that name in a dict.'
-            raise SoberError(
-                "E110", f"`predictions` must hold labels of `y` ({shown}){allowed}; got something else. {advice}"
-            )
-        name = "predict_proba"
-    if target.n_classes > 2:
-        shape = f"[N, C, R, {target.n_classes}], with R = 1 for a single cross-validation"
-        raise SoberError("E101", f"Scores of {target.n_classes} classes need an axis of classes. Pass {shape}.")
+    if target.classes is not None and array.ndim < 4:
+        if name == "predict" or (not name and responses[0] == "predict"):
+            codes = _codes(array, seen, target.classes)
+            if codes is not None:
+                return "predict", codes
+            low, high = bounds(_seen(array, seen)) if array.dtype.kind == "f" else (-1.0, -1.0)
+            if name or target.n_classes != 2 or not 0.0 <= low <= high <= 1.0:
+                shown = ", ".join(repr(c) for c in target.classes[:5].tolist()) + ", ..." * (target.n_classes > 5)
+                allowed, advice = ", or probabilities between 0 and 1", "Check the encoding of the labels."
+                if name:
+                    allowed, advice = "", 'Say what else they are: method="predict_proba", or by that name in a dict.'
+                raise SoberError(
+                    "E110", f"`predictions` must hold labels of `y` ({shown}){allowed}; got something else. {advice}"
+                )
+            name = "predict_proba"
+        if target.n_classes > 2:
+            shape = f"[N, C, R, {target.n_classes}], with R = 1 for a single cross-validation"
+            raise SoberError("E101", f"Scores of {target.n_classes} classes need an axis of classes. Pass {shape}.")
     tensor = as_numbers(array, "predictions")
-    if not name:
+    looked_at = _seen(tensor, seen)
+    low, high = bounds(looked_at)
+    if target.classes is None:
+        name = name or "predict"
+    elif array.ndim == 4:
+        name = "decision_function" if name == "decision_function" and target.n_classes > 2 else "predict_proba"
+    elif not name:
         may_be, must_be = "predict_proba" in responses, "decision_function" not in responses
-        low, high = bounds(_seen(tensor, seen))
         name = "predict_proba" if may_be and (must_be or 0.0 <= low <= high <= 1.0) else "decision_function"
-    _check(name, tensor, seen)
+    if not np.isfinite((low, high)).all():
+        raise SoberError(
+            "E102",
+            f"`predictions` holds {int((~np.isfinite(looked_at)).sum())} values that are NaN or infinite. Mark what is "
+            "missing with a masked array; leave out configurations that failed. Of pruned trials, pass `folds=` as "
+            "well.",
+        )
+    if name == "predict_proba" or name.startswith(_SURVIVAL_AT):
+        problem = why_impossible(looked_at, tensor.ndim == 4)
+        if problem is not None:
+            advice = "Pass probabilities, or choose a metric that takes scores, such as roc_auc."
+            raise SoberError("E102", f"{problem} {advice}")
+    problem = why_too_large(looked_at) if target.task == "regression" else None
+    if problem is not None:
+        raise SoberError("E102", f"`predictions` holds {problem} Scale it down, or leave the configuration out.")
+    if target.classes is not None and array.ndim == 4 and target.n_classes == 2:
+        tensor = tensor[..., int(np.argsort(target.classes)[1])]
     return name, tensor
 
 
@@ -131,23 +141,6 @@ def why_impossible(probabilities: Array, by_class: bool) -> str | None:
         if low < 1.0 - OFF or high > 1.0 + OFF:
             return f"The probabilities of all classes must add up to 1; got sums from {low:.4g} to {high:.4g}."
     return None
-
-
-def _check(name: str, tensor: Array, seen: Array) -> None:
-    """Refuse NaN, infinities and impossible probabilities among what has been seen."""
-    looked_at = _seen(tensor, seen)
-    if not np.isfinite(bounds(looked_at)).all():
-        raise SoberError(
-            "E102",
-            f"`predictions` holds {int((~np.isfinite(looked_at)).sum())} values that are NaN or infinite. Mark what is "
-            "missing with a masked array; leave out configurations that failed. Of pruned trials, pass `folds=` as "
-            "well.",
-        )
-    if name == "predict_proba" or name.startswith(_SURVIVAL_AT):
-        problem = why_impossible(looked_at, tensor.ndim == 4)
-        if problem is not None:
-            advice = "Pass probabilities, or choose a metric that takes scores, such as roc_auc."
-            raise SoberError("E102", f"{problem} {advice}")
 
 
 def _seen(tensor: Array, seen: Array) -> Array:

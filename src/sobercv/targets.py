@@ -44,10 +44,12 @@ class Target:
     values: Array
     classes: Array | None = None
     positive: int | None = None  # index of the positive class: as named, else the label 1; None where neither tells
+    labels: list[Any] = field(init=False)  # the classes as a list; empty where there are none
     n_classes: int = field(init=False)  # 0 where the target is not a class
 
     def __post_init__(self) -> None:
-        self.__dict__["n_classes"] = 0 if self.classes is None else len(self.classes)
+        labels = [] if self.classes is None else self.classes.tolist()
+        self.__dict__.update(labels=labels, n_classes=len(labels))
 
     @classmethod
     def read(cls, y: Any, task: TaskName, *, pos_label: Any = None) -> Target:
@@ -108,11 +110,6 @@ class Target:
     def take(self, rows: Any) -> Target:
         """Keep these samples (indices, a slice or a mask); classes stay, also those that no sample is left of."""
         return replace(self, values=self.values[rows])
-
-    @property
-    def labels(self) -> list[Any]:
-        """The classes as a list; empty where there are none."""
-        return [] if self.classes is None else self.classes.tolist()
 
     @property
     def positive_label(self) -> Any:

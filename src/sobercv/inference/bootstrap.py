@@ -84,7 +84,16 @@ def draw(selector: Columns, start: int, stop: int) -> Draws:
         off /= selector.steadier
         off[:, selector.winner] = fixed[0].picked(counts, final) - whole[selector.winner]
     inside = np.array([scorer.picked(counts, final) for scorer in fixed[1:]]).T
-    return replace(found, own=np.where(known[:, None], judged, rest), inside=inside, sums=sums_by_unit(off))
+    sums, last = [], len(off) // blocks.UNIT * blocks.UNIT
+    for some in (off[:last].reshape(-1, blocks.UNIT, off.shape[1]), off[None, last:]):  # whole units, and what is left
+        total = some.sum(axis=1)
+        n = np.full(total.shape, float(some.shape[1]))
+        if np.isnan(total).any():
+            n = (~np.isnan(some)).sum(axis=1).astype(np.float64)
+            some = np.where(np.isnan(some), 0.0, some)
+            total = some.sum(axis=1)
+        sums.append(np.stack([n, total, np.einsum("ubc,ubc->uc", some, some)], axis=1))
+    return replace(found, own=np.where(known[:, None], judged, rest), inside=inside, sums=np.concatenate(sums))
 
 
 #: Decisions, scorers of what can be decided, at which of their configurations each decision is [B], and how often each
@@ -182,21 +191,6 @@ class Tuned(Columns):
         all_seen = np.ones((n_classes * n, 1), bool)
         table = replace(table, responses={"predict": given}, seen=all_seen, configurations=np.arange(1))
         return float(question.bind(table, metric).scores(as_counts(labels.reshape(1, -1)))[0, 0])
-
-
-def sums_by_unit(off: Array) -> Array:
-    """Count, sum and sum of squares of how much scores are off [B, C], unit by unit [U, 3, C]."""
-    last = len(off) // blocks.UNIT * blocks.UNIT
-    found = []
-    for some in (off[:last].reshape(-1, blocks.UNIT, off.shape[1]), off[None, last:]):  # whole ones, and what is left
-        total = some.sum(axis=1)
-        n = np.full(total.shape, float(some.shape[1]))
-        if np.isnan(total).any():
-            n = (~np.isnan(some)).sum(axis=1).astype(np.float64)
-            some = np.where(np.isnan(some), 0.0, some)
-            total = some.sum(axis=1)
-        found.append(np.stack([n, total, np.einsum("ubc,ubc->uc", some, some)], axis=1))
-    return np.concatenate(found)
 
 
 # ---- from draws to estimates -----------------------------------------------------------------------------------------

@@ -40,35 +40,7 @@ def shown(params: Mapping[str, Any], width: int = 100) -> str:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Selected:
-    """What was selected, and from what."""
-
-    winner: int  #: index of the selected configuration, as in the input
-    #: int [C]: index of every configuration compared; dropped, failed and incomplete ones are not
-    configurations: Array
-    scores: Array  #: [C]: plain cross-validated score of each of them
-    win_counts: Array | None = None  #: int [C]: how often each of them was selected
-    winner_name: str | None = None  #: the winner's column, where the predictions came with names
-    winner_params: dict[str, Any] | None = None  #: the winner's parameters, where a search found it
-    #: What was decided beside the winner: a threshold, or the weights of a mix, whose best member is the winner.
-    decision: Any = None
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Data:
-    """What was judged, and how it was drawn."""
-
-    n_samples: int = 0
-    n_repeats: int = 1
-    n_groups: int | None = None
-    n_folds: int | None = None  #: of a repeat, where scores by fold are all that is known
-    n_left_out: int = 0  #: configurations that lacked predictions and were not considered
-    fixed_models: bool = False  #: whether the models were trained on other data, so that nothing was cross-validated
-    seed: int | None = None  #: repeats the draws when passed as `random_state`
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Estimate(Selected, Data):
+class Estimate:
     """How good the selected configuration is.
 
     Scores have scikit-learn's names and signs: more is better.
@@ -114,6 +86,25 @@ class Estimate(Selected, Data):
     True
     """
 
+    # What was selected, and from what.
+    winner: int  #: index of the selected configuration, as in the input
+    #: int [C]: index of every configuration compared; dropped, failed and incomplete ones are not
+    configurations: Array
+    scores: Array  #: [C]: plain cross-validated score of each of them
+    win_counts: Array | None = None  #: int [C]: how often each of them was selected
+    winner_name: str | None = None  #: the winner's column, where the predictions came with names
+    winner_params: dict[str, Any] | None = None  #: the winner's parameters, where a search found it
+    #: What was decided beside the winner: a threshold, or the weights of a mix, whose best member is the winner.
+    decision: Any = None
+    # What was judged, and how it was drawn.
+    n_samples: int = 0
+    n_repeats: int = 1
+    n_groups: int | None = None
+    n_folds: int | None = None  #: of a repeat, where scores by fold are all that is known
+    n_left_out: int = 0  #: configurations that lacked predictions and were not considered
+    fixed_models: bool = False  #: whether the models were trained on other data, so that nothing was cross-validated
+    seed: int | None = None  #: repeats the draws when passed as `random_state`
+    # What it came to.
     value: float
     naive: float
     method: str

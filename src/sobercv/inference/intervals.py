@@ -167,34 +167,27 @@ class Calibrated(Interval):
         """Lower and upper bound, each with this confidence."""
         quantile = max(share, 1.0 - share)
         z = float(special.ndtri(quantile) if math.isinf(self.freedom) else special.stdtrit(self.freedom, quantile))
-        low, high = self._two_ends(z) if all(map(math.isfinite, self.range)) else self._one_end(z)
-        low, high = (low, high) if share >= 0.5 else (high, low)
-        best = self.range[1]
-        return low, best - (best - high) * self.still_lost if math.isfinite(best) else high
-
-    def _two_ends(self, z: float) -> tuple[float, float]:
-        """Both roots of the quadratic equation in x."""
-        low, high = self.range
-        per = z**2 / self.size
-        a = 1.0 + per
-        b = 2.0 * self.centre + per * (high + low)
-        c = self.centre**2 + per * high * low - z**2 * self.doubt
-        root = math.sqrt(max(b**2 - 4.0 * a * c, 0.0))
-        below, above = (b - root) / (2.0 * a), (b + root) / (2.0 * a)
-        # Rounding must neither leave the range nor lose the centre, which may lie at an end.
-        return max(min(below, self.centre), low), min(max(above, self.centre), high)
-
-    def _one_end(self, z: float) -> tuple[float, float]:
-        """Distances from the end, on the scale of logarithms; plain distances where there is no end."""
-        end = next((end for end in self.range[::-1] if math.isfinite(end)), None)
-        if end is None:
+        centre, (worst, best) = self.centre, self.range
+        ends = [end for end in (best, worst) if math.isfinite(end)]
+        if len(ends) == 2:  # both roots of the quadratic equation in x
+            per = z**2 / self.size
+            a = 1.0 + per
+            b = 2.0 * centre + per * (best + worst)
+            c = centre**2 + per * best * worst - z**2 * self.doubt
+            root = math.sqrt(max(b**2 - 4.0 * a * c, 0.0))
+            # Rounding must neither leave the range nor lose the centre, which may lie at an end.
+            low, high = max(min((b - root) / (2.0 * a), centre), worst), min(max((b + root) / (2.0 * a), centre), best)
+        elif ends:  # distances from the end, on the scale of logarithms
+            sign = 1.0 if ends[0] == worst else -1.0
+            far = sign * (centre - ends[0])
+            # No further than can be written: where a score is nearly perfect, the doubt about it has no scale.
+            step = min(z * math.sqrt(1.0 / self.size + self.doubt / far**2), FURTHEST) if far > 0 else 0.0
+            low, high = (ends[0] + sign * far * math.exp(way * sign * step) for way in (-1.0, 1.0))
+        else:
             half = z * math.sqrt(1.0 / self.size + self.doubt)
-            return self.centre - half, self.centre + half
-        sign = 1.0 if end == self.range[0] else -1.0
-        far = sign * (self.centre - end)
-        # No further than can be written: where a score is nearly perfect, the doubt about it has no scale.
-        step = min(z * math.sqrt(1.0 / self.size + self.doubt / far**2), FURTHEST) if far > 0 else 0.0
-        return end + sign * far * math.exp(-sign * step), end + sign * far * math.exp(sign * step)
+            low, high = centre - half, centre + half
+        low, high = (low, high) if share >= 0.5 else (high, low)
+        return low, best - (best - high) * self.still_lost if math.isfinite(best) else high
 
 
 def _size(seen: Evidence, centre: float) -> float | None:

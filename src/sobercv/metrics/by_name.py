@@ -68,23 +68,17 @@ def get(metric: str | Metric | Callable[..., Any], **arguments: Any) -> Metric:
     >>> sobercv.metrics.get("fbeta", beta=2)
     <metric fbeta(beta=2)>
     """
-    if isinstance(metric, str):
-        name, written = _parsed(metric) if metric.rstrip().endswith(")") else (metric, {})
-        return make(name, {**written, **arguments})
-    if arguments:
-        raise SoberError("E105", f"Arguments go with the name of a metric; got {type(metric).__name__}. Write a name.")
-    if isinstance(metric, Metric):
-        return metric
-    if callable(metric):
-        return make_metric(metric)
-    raise SoberError("E105", f"`metric` must be a name, a function or a metric; got {type(metric).__name__}.")
-
-
-def make(name: str, arguments: Mapping[str, Any]) -> Metric:
-    """Make the metric of a name with arguments, called by what `get` would understand again."""
+    if not isinstance(metric, str):
+        kind = type(metric).__name__
+        if arguments:
+            raise SoberError("E105", f"Arguments go with the name of a metric; got {kind}. Write a name.")
+        if not isinstance(metric, Metric) and not callable(metric):
+            raise SoberError("E105", f"`metric` must be a name, a function or a metric; got {kind}.")
+        return metric if isinstance(metric, Metric) else make_metric(metric)
+    name, written = _parsed(metric) if metric.rstrip().endswith(")") else (metric, {})
     found = METRICS[name] if name in METRICS else _other(name)
     allowed = parameters(name) if name in METRICS else {}
-    given = {key: _plain(value) for key, value in arguments.items()}
+    given = {key: _plain(value) for key, value in (written | arguments).items()}
     unknown = next((key for key in given if key not in allowed), None)
     if unknown is not None:
         import sklearn.metrics
@@ -333,7 +327,7 @@ def recognise(
         if not (ignored or usual):
             told[key] = value
     try:
-        metric = make(name, told)
+        metric = get(name, **told)
     except SoberError:  # arguments without a fast path; the function itself says what is wrong with them
         return None
     if responses in (None, metric.responses):

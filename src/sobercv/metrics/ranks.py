@@ -7,7 +7,6 @@ or to samples of which one outlived the other.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -122,7 +121,7 @@ def right_pairs(
     bits = 16 if _FLUSH * most < 2**16 else 32
     sums, twice = (np.uint16, np.uint32) if bits == 16 else (np.uint32, np.float64)
     kinds = np.uint16 if total < 2**16 else np.uint32, sums, sums, twice
-    room = [_aligned((below.shape[1],), kind) for kind in kinds]
+    room = [row.view(kind)[: below.shape[1]] for row, kind in zip(turn(np.zeros((len(counts), 4))), kinds, strict=True)]
     for first, last, steps in scans:
         if whole:
             pairs.count_pairs(*steps, below, below.ctypes.data, *room, (2**bits - 1) // most, out[first:last])
@@ -132,20 +131,18 @@ def right_pairs(
 
 
 def turn(counts: Array) -> Array:
-    """The counts as [N, B], with resamples of zeros added up to a whole number of vectors."""
+    """The counts as [N, B], with resamples of zeros added up to a whole number of vectors.
+
+    It begins at a whole vector: numpy's own arrays begin anywhere.
+    """
     n_resamples, n = counts.shape
-    out = _aligned((n, -(-n_resamples // _VECTOR) * _VECTOR), counts.dtype)
+    wide = -(-n_resamples // _VECTOR) * _VECTOR
+    room = np.empty(n * wide * counts.itemsize + _VECTOR, np.uint8)
+    start = -room.ctypes.data % _VECTOR
+    out = room[start : len(room) - _VECTOR + start].view(counts.dtype).reshape(n, wide)
     out[:, :n_resamples] = counts.T
     out[:, n_resamples:] = 0
     return out
-
-
-def _aligned(shape: tuple[int, ...], kind: Any) -> Array:
-    """An empty array that begins at a whole vector: numpy's own begin anywhere."""
-    size = math.prod(shape) * np.dtype(kind).itemsize
-    room = np.empty(size + _VECTOR, np.uint8)
-    start = -room.ctypes.data % _VECTOR
-    return room[start : start + size].view(kind).reshape(shape)
 
 
 def area(part: Part) -> Core:
